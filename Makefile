@@ -1,0 +1,36 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check format calibration clean
+
+demo: .venv/installed
+	$(BIN)/python examples/demo.py demo-results
+
+test: .venv/installed-dev
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term $(ARGS)
+
+check: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+calibration: .venv/installed
+	$(BIN)/python docs/calibration.py
+
+clean:
+	rm -rf .venv demo-results .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+.venv/installed-dev: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch .venv/installed $@

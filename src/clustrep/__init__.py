@@ -1,0 +1,90 @@
+"""clustrep: which clusters hold up when someone else repeats the study.
+
+Names are resolved on first use: importing the package is quick, scikit-learn is not.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clustrep import datasets, errors
+    from clustrep._load import load
+    from clustrep.agreement import (
+        adjusted_mutual_information,
+        adjusted_rand_index,
+        mutual_information,
+        rand_index,
+    )
+    from clustrep.contingency import contingency_table
+    from clustrep.functions import ClusteringFunction, Induced
+    from clustrep.local import local_replicability
+    from clustrep.replicability import replicability
+    from clustrep.resampling import Bootstrap, Simulate, Subsample
+    from clustrep.results import Comparison, LocalReplicability, Replicability
+    from clustrep.selection import compare
+    from clustrep.studies import Studies, Study
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Bootstrap": "resampling",
+    "ClusteringFunction": "functions",
+    "Comparison": "results",
+    "Induced": "functions",
+    "LocalReplicability": "results",
+    "Replicability": "results",
+    "Simulate": "resampling",
+    "Studies": "studies",
+    "Study": "studies",
+    "Subsample": "resampling",
+    "adjusted_mutual_information": "agreement",
+    "adjusted_rand_index": "agreement",
+    "compare": "selection",
+    "contingency_table": "contingency",
+    "load": "_load",
+    "local_replicability": "local",
+    "mutual_information": "agreement",
+    "rand_index": "agreement",
+    "replicability": "replicability",
+}
+_MODULES = ("datasets", "errors")
+
+__all__ = [
+    "Bootstrap",
+    "ClusteringFunction",
+    "Comparison",
+    "Induced",
+    "LocalReplicability",
+    "Replicability",
+    "Simulate",
+    "Studies",
+    "Study",
+    "Subsample",
+    "adjusted_mutual_information",
+    "adjusted_rand_index",
+    "compare",
+    "contingency_table",
+    "datasets",
+    "errors",
+    "load",
+    "local_replicability",
+    "mutual_information",
+    "rand_index",
+    "replicability",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"clustrep.{name}")
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"clustrep.{_HOME[name]}"), name)
+        globals()[name] = value  # a submodule of the same name would hide it otherwise
+        return value
+    raise AttributeError(f"module 'clustrep' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

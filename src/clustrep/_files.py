@@ -1,0 +1,74 @@
+"""Results in one file: arrays in an npz archive, everything else in it as JSON. No pickle, ever."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from clustrep.errors import DataError
+
+FORMAT = 1
+HEADER = "clustrep"
+
+
+@contextlib.contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file that appears under its name when it is complete, or not at all."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise DataError(f"There is no folder {target.parent} to write {target.name} into.")
+    if target.is_dir():
+        raise DataError(f"{target} is a folder: name a file.")
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp's files are private
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def save_result(result: Any, path: str | os.PathLike[str]) -> None:
+    """Write a result: its public fields, without the data that it came from."""
+    arrays: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(result):
+        value = getattr(result, field.name)
+        if field.name.startswith("_"):
+            continue
+        (arrays if isinstance(value, np.ndarray) else values)[field.name] = value
+    header = {"format": FORMAT, "kind": type(result).__name__, "values": values}
+    with written_whole(path) as stream:
+        np.savez_compressed(stream, allow_pickle=False, **{HEADER: np.array(json.dumps(header)), **arrays})
+
+
+def load_fields(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
+    """Read what `save_result` wrote: the kind of result, and its fields."""
+    if not Path(path).is_file():
+        raise DataError(f"There is no file {path}.")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(str(arrays.pop(HEADER)))
+    except (OSError, EOFError, KeyError, ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path} is not a result that clustrep saved, or is damaged ({error}).") from None
+    if header.get("format", FORMAT + 1) > FORMAT:
+        raise DataError(
+            f"{path} was saved by a newer clustrep (format {header.get('format')}, this one reads {FORMAT}): update it."
+        )
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in header["values"].items()}
+    return header["kind"], {**values, **arrays}

@@ -1,0 +1,151 @@
+"""Two labelings of the same points, and the table of counts between them.
+
+Rows always belong to the first labeling U, columns to the second V. A point may have a weight, a whole number: it then
+counts as so many equal points. Codes are labels renumbered 0, 1, …; a code that no point has is an empty row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clustrep._types import BoolArray, FloatArray, IntArray, Labels
+from clustrep._validation import check_labels, check_weights
+
+NOISE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """What the agreements read: cells with their margins, for many tables at once.
+
+    The cells may be a dense table, flattened, or the occupied ones alone: no formula can tell.
+    """
+
+    cells: FloatArray  # (n_tables, n_cells)
+    cell_rows: FloatArray  # (n_tables, n_cells): the sum of the row that the cell stands in
+    cell_columns: FloatArray  # (n_tables, n_cells)
+    rows: FloatArray  # (n_tables, k_u)
+    columns: FloatArray  # (n_tables, k_v)
+    totals: FloatArray  # (n_tables,)
+
+    @classmethod
+    def from_tables(cls, tables: FloatArray) -> Counts:
+        """Take dense tables, (n_tables, k_u, k_v)."""
+        tables = np.asarray(tables, dtype=float)
+        n_tables, k_u, k_v = tables.shape
+        rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+        flat = (n_tables, k_u * k_v)
+        return cls(
+            cells=tables.reshape(flat),
+            cell_rows=np.broadcast_to(rows[:, :, None], tables.shape).reshape(flat),
+            cell_columns=np.broadcast_to(columns[:, None, :], tables.shape).reshape(flat),
+            rows=rows,
+            columns=columns,
+            totals=rows.sum(axis=1),
+        )
+
+    @classmethod
+    def from_codes(cls, u: IntArray, v: IntArray, weights: IntArray | None = None) -> Counts:
+        """Take two labelings as codes: occupied cells only, so n blocks against n blocks need memory for n cells."""
+        if weights is not None:
+            drawn = weights > 0
+            u, v, weights = u[drawn], v[drawn], weights[drawn]
+        k_v = int(v.max(initial=0)) + 1
+        occupied, cell_of_point = np.unique(u.astype(np.int64) * k_v + v, return_inverse=True)
+        cells = np.bincount(cell_of_point, weights, minlength=occupied.size).astype(float)
+        u_of_cell, v_of_cell = np.divmod(occupied, k_v)
+        rows = np.bincount(u_of_cell, cells).astype(float)
+        columns = np.bincount(v_of_cell, cells).astype(float)
+        return cls(
+            cells=cells[None],
+            cell_rows=rows[u_of_cell][None],
+            cell_columns=columns[v_of_cell][None],
+            rows=rows[None],
+            columns=columns[None],
+            totals=cells.sum(keepdims=True),
+        )
+
+
+def contingency_table(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> IntArray:
+    """Count how many points have label i in `u` and label j in `v`.
+
+    Parameters
+    ----------
+    u, v : array_like, (n_points,)
+        Two labelings of the same points; labels of any kind.
+    weights : array_like of int, (n_points,), optional
+        How many times each point counts.
+
+    Returns
+    -------
+    ndarray of int, (number of labels in u, number of labels in v)
+        Rows and columns in the sorted order of the labels.
+
+    Examples
+    --------
+    >>> contingency_table(["a", "a", "b", "b"], [1, 1, 1, 2])
+    array([[2, 0],
+           [1, 1]])
+    """
+    codes_u, codes_v, counts = check_labelings(u, v, weights)
+    shape = (int(codes_u.max()) + 1, int(codes_v.max()) + 1)
+    return np.asarray(tables_of(codes_u[None], codes_v, counts, shape)[0], dtype=np.int64)
+
+
+def tables_of(u: IntArray, v: IntArray, weights: IntArray | None, shape: tuple[int, int]) -> FloatArray:
+    """Count many labelings u, (n_tables, n_points), against one v, (n_points,).
+
+    `weights` are those of the points, (n_points,), or of the points in each table, (n_tables, n_points).
+    """
+    n_tables, (k_u, k_v) = len(u), shape
+    cell = (np.arange(n_tables)[:, None] * k_u + u) * k_v + v
+    if weights is not None:
+        weights = np.broadcast_to(weights, cell.shape).ravel()
+    counts = np.bincount(cell.ravel(), weights, minlength=n_tables * k_u * k_v)
+    return counts.reshape(n_tables, k_u, k_v).astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Points partitioned by a clustering function: codes 0, 1, …, n_labels − 1, of which one may be noise."""
+
+    codes: IntArray  # (n_points,)
+    n_labels: int
+    noise: int | None
+
+    @property
+    def is_noise(self) -> BoolArray:
+        """Which points are noise, (n_points,)."""
+        return np.asarray(self.codes == (-1 if self.noise is None else self.noise))
+
+
+def encode(labelings: Sequence[Labels]) -> list[Partition]:
+    """Renumber the labels that one clustering function gave to several sets of points, in sorted order."""
+    classes, codes = np.unique(np.concatenate(labelings), return_inverse=True)
+    noise = np.searchsorted(classes, NOISE) if classes.dtype.kind == "i" and NOISE in classes else None
+    borders = np.cumsum([len(labels) for labels in labelings])[:-1]
+    return [
+        Partition(part.astype(np.int64), len(classes), None if noise is None else int(noise))
+        for part in np.split(codes, borders)
+    ]
+
+
+def separate(codes: IntArray, is_noise: BoolArray) -> IntArray:
+    """Make each noise point a block of its own."""
+    codes = codes.copy()
+    codes[is_noise] = codes.max() + 1 + np.arange(np.count_nonzero(is_noise))
+    return codes
+
+
+def check_labelings(
+    u: ArrayLike, v: ArrayLike, weights: ArrayLike | None
+) -> tuple[IntArray, IntArray, IntArray | None]:
+    """Check two labelings of the same points, and return them as codes with their weights."""
+    labels_u = check_labels(u, "u")
+    labels_v = check_labels(v, "v", length=len(labels_u), same_as="u")
+    counts = None if weights is None else check_weights(weights, length=len(labels_u))
+    return encode([labels_u])[0].codes, encode([labels_v])[0].codes, counts

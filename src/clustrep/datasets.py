@@ -1,0 +1,97 @@
+"""Simulated cohorts, for examples and for trying things out where the truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from clustrep._engine import Rng, make_generator
+from clustrep._validation import check_known, check_positive_integer
+from clustrep.errors import ParameterError
+from clustrep.studies import Studies, Study
+
+COHORTS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
+SUBTYPES = ("A", "B", "C", "D", "E", "F", "G", "H")
+
+
+def simulate_cohorts(
+    *,
+    n_cohorts: int = 4,
+    n_samples: int = 120,
+    n_subtypes: int = 4,
+    n_features: int = 10,
+    separation: float = 7.0,
+    missing: Mapping[str, str] | None = None,
+    shifted: Mapping[str, float] | None = None,
+    rng: Rng = None,
+) -> Studies:
+    """Simulate cohorts that share subtypes; the truth is kept as the studies' known labels.
+
+    Every subtype is a Gaussian with unit variance around a centre of its own; the centres are as far from each other as
+    the corners of a regular simplex with edges of length `separation`, in a random direction. Subtypes are equally
+    frequent.
+
+    Parameters
+    ----------
+    n_cohorts, n_samples, n_subtypes, n_features : int
+        Numbers of cohorts (at most 10, named by Greek letters), samples in each, subtypes (at most 8, named A, B, …)
+        and features.
+    separation : float
+        Distance between any two centres, in standard deviations.
+    missing : mapping of cohort to subtype, optional
+        Which subtype a cohort lacks; by default "gamma" lacks the last one.
+    shifted : mapping of cohort to float, optional
+        By how much a cohort is measured on another scale: its values are doubled, and this is added to each; by default
+        "delta" by 10.
+    rng : int, Generator, SeedSequence or None
+        The seed.
+
+    Examples
+    --------
+    >>> simulate_cohorts(rng=0)
+    Studies: 4 studies, 10 shared features
+      alpha  120 samples, known labels A, B, C, D
+      beta   120 samples, known labels A, B, C, D
+      gamma  120 samples, known labels A, B, C
+      delta  120 samples, known labels A, B, C, D
+    """
+    _check_number(n_cohorts, "n_cohorts", 1, len(COHORTS))
+    _check_number(n_subtypes, "n_subtypes", 2, len(SUBTYPES))
+    check_positive_integer(n_samples, "n_samples", at_least=2)
+    check_positive_integer(n_features, "n_features", at_least=n_subtypes)
+    cohorts, subtypes = COHORTS[:n_cohorts], np.array(SUBTYPES[:n_subtypes])
+    if missing is None:
+        missing = {"gamma": subtypes[-1]} if "gamma" in cohorts else {}
+    if shifted is None:
+        shifted = {"delta": 10.0} if "delta" in cohorts else {}
+    for cohort in (*missing, *shifted):
+        check_known(cohort, "cohort", cohorts)
+    for subtype in missing.values():
+        check_known(subtype, "subtype", subtypes)
+    generator = make_generator(rng)
+    directions, _ = np.linalg.qr(generator.normal(size=(n_features, n_subtypes)))
+    centres = directions.T * separation / np.sqrt(2)  # (n_subtypes, n_features): orthogonal, so equally far apart
+    studies = []
+    for cohort in cohorts:
+        present = np.flatnonzero(subtypes != missing.get(cohort))
+        truth = np.sort(generator.choice(present, size=n_samples))
+        X = centres[truth] + generator.normal(size=(n_samples, n_features))
+        if cohort in shifted:
+            X = 2 * X + shifted[cohort]
+        studies.append(
+            Study(
+                X,
+                cohort,
+                features=[f"gene{j}" for j in range(1, n_features + 1)],
+                samples=[f"{cohort}{i}" for i in range(1, n_samples + 1)],
+                labels=subtypes[truth],
+            )
+        )
+    return Studies(studies)
+
+
+def _check_number(value: int, name: str, low: int, high: int) -> None:
+    check_positive_integer(value, name, at_least=low)
+    if value > high:
+        raise ParameterError(f"{name} must be at most {high}, got {value}.")

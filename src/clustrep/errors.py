@@ -1,0 +1,41 @@
+"""Everything that this package raises or warns about.
+
+ClustrepError
+├── DataError(ValueError)           a table, a file or a labelling that can't be used as it is
+├── ParameterError(ValueError)      an argument out of its range, or a combination that makes no sense
+└── AllReplicatesFailed             not one replicate could be scored
+
+ClustrepWarning(UserWarning)
+├── DataWarning                     data that can be used, and is perhaps not what was meant
+└── ReplicateWarning                some replicates failed, or the clusterer itself warned
+"""
+
+from __future__ import annotations
+
+
+class ClustrepError(Exception):
+    """Base class of all errors that this package raises on purpose."""
+
+
+class DataError(ClustrepError, ValueError):
+    """A table, a file or a labelling that can't be used as it is."""
+
+
+class ParameterError(ClustrepError, ValueError):
+    """An argument out of its range, or a combination of arguments that makes no sense."""
+
+
+class AllReplicatesFailed(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
+    """Not one replicate could be scored."""
+
+
+class ClustrepWarning(UserWarning):
+    """Base class of all warnings that this package gives."""
+
+
+class DataWarning(ClustrepWarning):
+    """Data that can be used, and is perhaps not what was meant."""
+
+
+class ReplicateWarning(ClustrepWarning):
+    """Some replicates failed, or the clusterer itself warned."""

@@ -1,0 +1,291 @@
+"""Algorithm 3: how well the clustering replicates around a point, and for a whole cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
+from clustrep._learning import Configuration, Source
+from clustrep._provenance import provenance
+from clustrep._types import FloatArray, IntArray, Labels
+from clustrep._validation import check_positive_integer
+from clustrep.agreement import Agreement, AgreementSpec, resolve_agreement
+from clustrep.contingency import Partition, tables_of
+from clustrep.errors import DataError, ParameterError
+from clustrep.functions import Clusterer
+from clustrep.replicability import ONLY_NOISE, KnownLabelsLike, Noise, check_configuration, check_noise
+from clustrep.resampling import Bootstrap, Resampling, check_resampling
+from clustrep.results import LocalReplicability, number_causes, report_failures
+from clustrep.studies import Studies, Study
+
+
+def local_replicability(
+    clusterer: Clusterer,
+    *,
+    train: Any,
+    test: Any,
+    at: Any = None,
+    agreement: AgreementSpec = "ari",
+    n_resamples: int = 100,
+    labels: KnownLabelsLike | None = None,
+    noise: Noise = "label",
+    resampling: Resampling = Bootstrap(),
+    rng: Rng = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    batch_size: int | None = None,
+) -> LocalReplicability | dict[str, LocalReplicability]:
+    """Measure how well the clustering around each point replicates (Algorithm 3).
+
+    The local score of a point x compares two binary partitions of the test study: which of its points share x's cluster
+    under the function learned on the training study, and which do under the function learned on the test study itself.
+
+    Parameters
+    ----------
+    clusterer : object with `fit_predict`, or function X → labels
+        As in `replicability`.
+    train : Study or table
+        Where the clusters come from. A table without a name is called "train".
+    test : Study, table or Studies
+        Where they are to be found again. A table without a name is called "test". For `Studies`, every one but the
+        training study is a test study, and the training fits are shared.
+    at : Study, table or None
+        The points to score: any with the same features, such as a grid; None: those of the training study
+        (section 3.3.3); the test study gives figure 6.
+    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, progress, batch_size
+        As in `replicability`; one agreement only. A point that is noise shares its cluster with none under
+        `noise="singletons"`, and has no score (NaN) under `noise="drop"`.
+
+    Returns
+    -------
+    LocalReplicability, or a dict of them by test study
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from clustrep.datasets import simulate_cohorts
+    >>> studies = simulate_cohorts(rng=1)
+    >>> local = local_replicability(
+    ...     KMeans(4, n_init=3), train=studies["alpha"], test=studies["beta"], n_resamples=5, rng=0
+    ... )
+    >>> local.distribution.shape
+    (5, 120)
+    """
+    training, tests = _studies(train, test)
+    plan = LocalPlan(
+        source=Source(check_resampling(resampling), root_entropy(rng)),
+        train=training,
+        tests=tests,
+        at=_points(at, training, tests),
+        configuration=check_configuration(clusterer, labels, _distinct([training, *tests]), resampling),
+        agreement=resolve_agreement(agreement),
+        noise=check_noise(noise),
+    )
+    check_positive_integer(n_resamples, "n_resamples")
+    replicates = run_replicates(
+        partial(score_replicate, plan),
+        range(FULL_STUDY, n_resamples + 1),
+        Execution(n_jobs, progress, batch_size),
+        "local replicability",
+    )
+    results = {study.name: _result(plan, study, [scores[i] for scores in replicates]) for i, study in enumerate(tests)}
+    return results if isinstance(test, Studies) else next(iter(results.values()))
+
+
+@dataclass(frozen=True, eq=False)
+class LocalPlan:
+    """Everything that a replicate's local scores follow from, but for its number."""
+
+    source: Source
+    train: Study
+    tests: tuple[Study, ...]
+    at: Study
+    configuration: Configuration
+    agreement: Agreement
+    noise: Noise
+
+
+class LocalScores(NamedTuple):
+    """The scores of one replicate on one test study: a small table, and every point's place in it."""
+
+    table: FloatArray  # (k_train, k_test)
+    at: tuple[Partition, Partition]  # the points, under the training and under the test function
+    test_points: tuple[Partition, Partition]
+
+
+def score_replicate(plan: LocalPlan, replicate: int) -> list[LocalScores | Failed]:
+    """Score one replicate on every test study."""
+    source, configuration = plan.source, plan.configuration
+    draws = [source.draw(study, replicate) for study in plan.tests]
+    # A study tested on itself is trained on a second, independent draw, as on the diagonal of the global matrix.
+    second = any(study.name == plan.train.name for study in plan.tests)
+    points = [plan.at.X, *(draw.points for draw in draws), *(study.X for study in plan.tests)]
+    n = len(plan.tests)
+    training_draw = source.draw(plan.train, replicate, second=second)
+    trained = source.labels(configuration, plan.train, training_draw, replicate, points, second=second)
+    results: list[LocalScores | Failed] = []
+    for i, (study, draw) in enumerate(zip(plan.tests, draws, strict=True)):
+        tested = source.labels(configuration, study, draw, replicate, [plan.at.X, draw.points, study.X])
+        if isinstance(trained, Failed) or isinstance(tested, Failed):
+            results.append(trained if isinstance(trained, Failed) else tested)  # type: ignore[arg-type]
+            continue
+        table = binary_scores(plan.agreement, trained.at(1 + i), tested.at(1), draw.weights, plan.noise)
+        if table is None:
+            results.append(Failed(ONLY_NOISE))
+            continue
+        results.append(LocalScores(table, (trained.at(0), tested.at(0)), (trained.at(1 + n + i), tested.at(2))))
+    return results
+
+
+def binary_scores(
+    agreement: Agreement, trained: Partition, tested: Partition, weights: IntArray, noise: Noise
+) -> FloatArray | None:
+    """Score a point for every pair of labels that it can have, (k_train, k_test).
+
+    r*(Ψ̃_x(X′; X), Ψ̃_x(X′; X′)) depends on x only through the pair (ψ(x; X), ψ(x; X′)) = (i, j): its two binary
+    partitions have the 2 × 2 table made of C[i, j], row i and column j of the whole table C. None where noise was
+    dropped and fewer than two points are left.
+    """
+    if noise == "drop":
+        weights = np.where(trained.is_noise | tested.is_noise, 0, weights)
+    total = weights.sum()
+    if total < 2:
+        return None
+    shape = (trained.n_labels, tested.n_labels)
+    C = tables_of(trained.codes[None], tested.codes, weights, shape)[0]
+    rows = np.broadcast_to(C.sum(axis=1, keepdims=True), shape)
+    columns = np.broadcast_to(C.sum(axis=0, keepdims=True), shape)
+    if noise == "singletons":  # a noise point shares its cluster with no other point
+        is_noise_row = np.arange(shape[0])[:, None] == (-1 if trained.noise is None else trained.noise)
+        is_noise_column = np.arange(shape[1])[None, :] == (-1 if tested.noise is None else tested.noise)
+        rows = np.where(is_noise_row, 0.0, rows)
+        columns = np.where(is_noise_column, 0.0, columns)
+        C = np.where(is_noise_row | is_noise_column, 0.0, C)
+    binary = np.stack([C, rows - C, columns - C, total - rows - columns + C], axis=-1)
+    scores = agreement.of_tables(binary.reshape(*shape, 2, 2))
+    if noise == "drop":
+        if trained.noise is not None:
+            scores[trained.noise] = np.nan
+        if tested.noise is not None:
+            scores[:, tested.noise] = np.nan
+    return scores
+
+
+def _result(plan: LocalPlan, study: Study, outcomes: Sequence[LocalScores | Failed]) -> LocalReplicability:
+    causes = np.array([outcome.cause if isinstance(outcome, Failed) else "" for outcome in outcomes], dtype=object)
+    failed, cause_names = number_causes(causes)
+    scored = [outcome for outcome in outcomes if isinstance(outcome, LocalScores)]
+    n_resamples, n_points = len(outcomes) - 1, len(plan.at)
+    report_failures(
+        {cause: int((failed == i).sum()) for i, cause in enumerate(cause_names, 1)}, len(outcomes), "replicate"
+    )
+    k_train = max(scores.table.shape[0] for scores in scored)
+    k_test = max(scores.table.shape[1] for scores in scored)
+    code = np.min_scalar_type(max(k_train, k_test))
+    tables = np.full((n_resamples, k_train, k_test), np.nan)
+    at = np.zeros((2, n_resamples, n_points), dtype=code)
+    test_points = np.zeros((2, n_resamples, len(study)), dtype=code)
+    noise_codes = np.full((n_resamples, 2), -1)
+    for b, scores in enumerate(outcomes[1:]):
+        if isinstance(scores, Failed):
+            continue
+        tables[b, : scores.table.shape[0], : scores.table.shape[1]] = scores.table
+        for side in (0, 1):
+            at[side, b] = scores.at[side].codes
+            test_points[side, b] = scores.test_points[side].codes
+            noise = scores.at[side].noise
+            noise_codes[b, side] = -1 if noise is None else noise
+    full = outcomes[0]
+    estimate = np.full(n_points, np.nan) if isinstance(full, Failed) else full.table[full.at[0].codes, full.at[1].codes]
+    return LocalReplicability(
+        train=plan.train.name,
+        test=study.name,
+        agreement=plan.agreement.name,
+        clusterer=plan.configuration.name,
+        n_clusters=plan.configuration.n_clusters,
+        noise=plan.noise,
+        samples=plan.at.samples,
+        labels=_labels_of_points(plan),
+        estimate=estimate,
+        tables=tables,
+        at_train=at[0],
+        at_test=at[1],
+        test_points_train=test_points[0],
+        test_points_test=test_points[1],
+        noise_codes=noise_codes,
+        failed=failed,
+        causes=cause_names,
+        provenance=provenance(
+            plan.source,
+            _distinct([plan.train, study]),
+            {plan.configuration.name: plan.configuration.clusterer},
+            n_resamples=n_resamples,
+            noise=plan.noise,
+        ),
+        _points=plan.at.X,
+    )
+
+
+def _labels_of_points(plan: LocalPlan) -> Labels:
+    """ψ(at; the training study as it is)."""
+    draw = plan.source.draw(plan.train, FULL_STUDY)
+    function = plan.source.function(plan.configuration, plan.train, draw, FULL_STUDY)
+    return function(plan.at.X)
+
+
+def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
+    """Align training and test studies on the features that all of them have."""
+    named = {"train": train} if not isinstance(train, Study) else {train.name: train}
+    (train_name,) = named
+    if isinstance(test, Studies):
+        named.update({name: study for name, study in test.items() if name != train_name})
+        if len(named) == 1:
+            raise ParameterError("test holds no study but the training study.")
+    elif isinstance(test, Study):
+        if test.name == train_name and isinstance(train, Study) and not _same(train, test):
+            raise ParameterError(f"train and test are different studies with the same name {train_name!r}: rename one.")
+        named[test.name] = test
+    else:
+        if isinstance(test, Mapping) or (isinstance(test, Sequence) and len(test) and np.ndim(test[0]) > 1):
+            raise ParameterError("test must be a Study, one table or Studies: for several tables pass Studies(...).")
+        if train_name == "test":
+            raise ParameterError("train is named 'test', the name that a test table without a name gets: rename it.")
+        named["test"] = test
+    studies = Studies(named)
+    training = studies[train_name]
+    if len(studies) == 1:
+        return training, (training,)
+    return training, tuple(study for study in studies.values() if study is not training)
+
+
+def _same(one: Study, other: Study) -> bool:
+    return one.features == other.features and np.array_equal(one.X, other.X)
+
+
+def _distinct(studies: Sequence[Study]) -> tuple[Study, ...]:
+    return tuple({study.name: study for study in studies}.values())
+
+
+def _points(at: Any, train: Study, tests: Sequence[Study]) -> Study:
+    """Take the points to score, with the training study's features in its order."""
+    if at is None:
+        return train
+    for study in (train, *tests):
+        if isinstance(at, Study) and at.name == study.name and len(at) == len(study):
+            return study
+    if isinstance(at, Studies):
+        raise ParameterError("at must be one study or one table of points, got Studies.")
+    if isinstance(at, Study):
+        return at.select(train.features)
+    array = np.asarray(at)
+    if isinstance(at, pd.DataFrame) and not isinstance(at.columns, pd.RangeIndex):
+        return Study(at, "at").select(train.features)
+    if array.ndim != 2 or array.shape[1] != len(train.features):
+        raise DataError(f"at must be a table with {len(train.features)} features, got an array of {array.shape}.")
+    return Study(array, "at", features=train.features)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from numbers import Integral
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -112,7 +113,7 @@ class Execution:
 
     n_jobs : as in joblib; None is one worker unless a `joblib.parallel_config` says otherwise.
     progress : True, False, or None for a bar on a terminal or in a notebook only.
-    batch_size : replicates in one task.
+    batch_size : replicates handed to a worker at once; None leaves it to joblib.
     """
 
     n_jobs: int | None = None
@@ -132,8 +133,8 @@ class Execution:
 
 
 @dataclass(frozen=True)
-class _Batch(Generic[T]):
-    values: list[T]
+class _Done(Generic[T]):
+    value: T
     warnings: list[tuple[str, str]]
 
 
@@ -143,19 +144,18 @@ def run_replicates(
     """Run a pure function of the replicate's number for every replicate, in order, and give the results in order."""
     import joblib
 
-    workers = joblib.effective_n_jobs(execution.n_jobs)
-    size = execution.batch_size or (1 if workers == 1 else max(1, len(replicates) // (8 * workers)))
-    batches = [replicates[i : i + size] for i in range(0, len(replicates), size)]
-    parallel = joblib.Parallel(n_jobs=execution.n_jobs, return_as=_return_as(joblib))
+    parallel = joblib.Parallel(
+        n_jobs=execution.n_jobs, batch_size=execution.batch_size or "auto", return_as=_return_as(joblib)
+    )
     values: list[T] = []
     messages: list[tuple[str, str]] = []
     home = os.getpid()
     with _one_thread(), _recorded_warnings() as own, _progress_bar(len(replicates), description, execution) as bar:
         try:
-            for batch in parallel(joblib.delayed(_run_batch)(task, numbers, home) for numbers in batches):
-                values += batch.values
-                messages += batch.warnings
-                bar.update(len(batch.values))
+            for done in parallel(joblib.delayed(_run_one)(task, replicate, home) for replicate in replicates):
+                values.append(done.value)
+                messages += done.warnings
+                bar.update()
         except BaseException:
             _stop_workers()
             raise
@@ -163,13 +163,13 @@ def run_replicates(
     return values
 
 
-def _run_batch(task: Callable[[int], T], replicates: Sequence[int], home: int) -> _Batch[T]:
+def _run_one(task: Callable[[int], T], replicate: int, home: int) -> _Done[T]:
     with _one_thread():
-        if os.getpid() == home:  # a thread: warnings are recorded once for the whole process
-            return _Batch([task(replicate) for replicate in replicates], [])
+        if os.getpid() == home:  # perhaps a thread: warnings are recorded once for the whole process
+            return _Done(task(replicate), [])
         with _recorded_warnings() as messages:
-            values = [task(replicate) for replicate in replicates]
-        return _Batch(values, messages)
+            value = task(replicate)
+        return _Done(value, messages)
 
 
 def _return_as(joblib: Any) -> str:
@@ -180,20 +180,24 @@ def _return_as(joblib: Any) -> str:
 
 def _one_thread() -> contextlib.AbstractContextManager[Any]:
     """Limit BLAS and OpenMP to one thread: their sums must not depend on it, and workers must not fight for cores."""
-    import sklearn.cluster  # noqa: F401 - loads the libraries; the limit holds only for those already loaded
-    from threadpoolctl import threadpool_limits
-
-    limits: contextlib.AbstractContextManager[Any] = threadpool_limits(limits=1)
+    limits: contextlib.AbstractContextManager[Any] = _thread_pools().limit(limits=1)
     return limits
+
+
+@cache
+def _thread_pools() -> Any:
+    """Find the libraries that have threads of their own: after scikit-learn has loaded them, not before."""
+    import sklearn.cluster  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _stop_workers() -> None:
     """Leave no process behind: joblib keeps its own for the next call otherwise."""
-    from joblib.externals.loky import reusable_executor
+    from joblib.externals.loky import get_reusable_executor
 
-    executor = reusable_executor._executor
-    if executor is not None:
-        executor.shutdown(wait=True, kill_workers=True)
+    get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
 @contextlib.contextmanager

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-import numpy as np
-
-from clustrep._engine import FULL_STUDY, Failed, ReplicateFailure, Stream, attempt, seed_of
+from clustrep._engine import FULL_STUDY, Failed, ReplicateFailure, Stream, attempt, make_generator, seed_of
 from clustrep._types import FloatArray
 from clustrep.contingency import Partition, encode
 from clustrep.functions import (
@@ -38,12 +37,12 @@ class Configuration:
     name: str
     clusterer: Clusterer | KnownLabels
 
-    @property
+    @cached_property
     def n_clusters(self) -> int | None:
         """The number of clusters asked for; None where the clusterer finds it by itself."""
         return None if isinstance(self.clusterer, KnownLabels) else asked_n_clusters(self.clusterer)
 
-    @property
+    @cached_property
     def fewest_clusters(self) -> int:
         """How many clusters a fit must have to count."""
         return 0 if isinstance(self.clusterer, KnownLabels) else fewest_clusters(self.clusterer)
@@ -73,7 +72,7 @@ class Source:
         if replicate == FULL_STUDY:
             return whole(study)
         seed = seed_of(self.root, Stream.SECOND_DRAW if second else Stream.DRAW, study.name, replicate)
-        return self.resampling.draw(study, np.random.Generator(np.random.PCG64(seed)))
+        return self.resampling.draw(study, make_generator(seed))
 
     def function(
         self, configuration: Configuration, study: Study, draw: Draw, replicate: int, *, second: bool = False

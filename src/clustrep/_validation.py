@@ -169,7 +169,7 @@ def check_name(name: object, what: str) -> str:
     return name
 
 
-def check_matrix(values: Any, study: str) -> FloatArray:
+def check_matrix(values: Any, study: str, *, samples_at_least: int = 2) -> FloatArray:
     """Check that there is a table of samples by features, with something in it, that holds numbers."""
     if hasattr(values, "toarray"):
         raise DataError(f"Study {study!r} is a sparse matrix: pass a dense one, X.toarray().")
@@ -181,7 +181,7 @@ def check_matrix(values: Any, study: str) -> FloatArray:
         )
     if array.ndim != 2:
         raise DataError(f"Study {study!r} must be a table of samples by features, got an array of {array.shape}.")
-    check_not_empty(array.shape, study)
+    check_not_empty(array.shape, study, samples_at_least=samples_at_least)
     if array.dtype.kind == "O":
         try:
             array = array.astype(float)
@@ -192,13 +192,13 @@ def check_matrix(values: Any, study: str) -> FloatArray:
     return array if array.dtype == np.float32 else array.astype(np.float64)
 
 
-def check_not_empty(shape: tuple[int, ...], study: str) -> None:
+def check_not_empty(shape: tuple[int, ...], study: str, *, samples_at_least: int = 2) -> None:
     """Check that there is something to cluster."""
     n_samples, n_features = shape
     if n_features == 0:
         raise DataError(f"Study {study!r} has no features: there is nothing to cluster by.")
-    if n_samples < 2:
-        raise DataError(f"Study {study!r} has {plural(n_samples, 'sample')}: at least 2 are needed to cluster.")
+    if n_samples < samples_at_least:
+        raise DataError(f"Study {study!r} has {plural(n_samples, 'sample')}: at least {samples_at_least} are needed.")
 
 
 def check_finite(X: FloatArray, samples: Sequence[str], features: Sequence[str], study: str) -> None:

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
+from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, attempt, root_entropy, run_replicates
 from clustrep._learning import Configuration, Source
 from clustrep._provenance import provenance
 from clustrep._types import FloatArray, IntArray, Labels
-from clustrep._validation import check_positive_integer
+from clustrep._validation import check_axis_names, check_finite, check_matrix, check_positive_integer, listing, plural
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreement
 from clustrep.contingency import Partition, tables_of
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.functions import Clusterer
 from clustrep.replicability import ONLY_NOISE, KnownLabelsLike, Noise, check_configuration, check_noise
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
@@ -82,7 +82,7 @@ def local_replicability(
         source=Source(check_resampling(resampling), root_entropy(rng)),
         train=training,
         tests=tests,
-        at=_points(at, training, tests),
+        at=_points(at, training),
         configuration=check_configuration(clusterer, labels, _distinct([training, *tests]), resampling),
         agreement=resolve_agreement(agreement),
         noise=check_noise(noise),
@@ -94,7 +94,11 @@ def local_replicability(
         Execution(n_jobs, progress, batch_size),
         "local replicability",
     )
-    results = {study.name: _result(plan, study, [scores[i] for scores in replicates]) for i, study in enumerate(tests)}
+    point_labels = _labels_of_points(plan)
+    results = {
+        study.name: _result(plan, study, [scores[i] for scores in replicates], point_labels)
+        for i, study in enumerate(tests)
+    }
     return results if isinstance(test, Studies) else next(iter(results.values()))
 
 
@@ -105,10 +109,17 @@ class LocalPlan:
     source: Source
     train: Study
     tests: tuple[Study, ...]
-    at: Study
+    at: Points
     configuration: Configuration
     agreement: Agreement
     noise: Noise
+
+
+class Points(NamedTuple):
+    """Points to score, and their names."""
+
+    X: FloatArray
+    samples: tuple[str, ...]
 
 
 class LocalScores(NamedTuple):
@@ -177,13 +188,18 @@ def binary_scores(
     return scores
 
 
-def _result(plan: LocalPlan, study: Study, outcomes: Sequence[LocalScores | Failed]) -> LocalReplicability:
+def _result(
+    plan: LocalPlan, study: Study, outcomes: Sequence[LocalScores | Failed], labels: Labels
+) -> LocalReplicability:
     causes = np.array([outcome.cause if isinstance(outcome, Failed) else "" for outcome in outcomes], dtype=object)
     failed, cause_names = number_causes(causes)
     scored = [outcome for outcome in outcomes if isinstance(outcome, LocalScores)]
-    n_resamples, n_points = len(outcomes) - 1, len(plan.at)
+    n_resamples, n_points = len(outcomes) - 1, len(plan.at.X)
     report_failures(
-        {cause: int((failed == i).sum()) for i, cause in enumerate(cause_names, 1)}, len(outcomes), "replicate"
+        {cause: int((failed == i).sum()) for i, cause in enumerate(cause_names, 1)},
+        len(outcomes),
+        "replicate",
+        no_resample_left=bool(failed[1:].all()),
     )
     k_train = max(scores.table.shape[0] for scores in scored)
     k_test = max(scores.table.shape[1] for scores in scored)
@@ -211,7 +227,7 @@ def _result(plan: LocalPlan, study: Study, outcomes: Sequence[LocalScores | Fail
         n_clusters=plan.configuration.n_clusters,
         noise=plan.noise,
         samples=plan.at.samples,
-        labels=_labels_of_points(plan),
+        labels=labels,
         estimate=estimate,
         tables=tables,
         at_train=at[0],
@@ -235,7 +251,12 @@ def _result(plan: LocalPlan, study: Study, outcomes: Sequence[LocalScores | Fail
 def _labels_of_points(plan: LocalPlan) -> Labels:
     """ψ(at; the training study as it is)."""
     draw = plan.source.draw(plan.train, FULL_STUDY)
-    function = plan.source.function(plan.configuration, plan.train, draw, FULL_STUDY)
+    function = attempt(plan.source.function, plan.configuration, plan.train, draw, FULL_STUDY)
+    if isinstance(function, Failed):
+        raise AllReplicatesFailed(
+            f"The clusterer failed on study {plan.train.name!r} as it is, so there are no clusters to speak of: "
+            f"{function.cause}."
+        )
     return function(plan.at.X)
 
 
@@ -272,20 +293,25 @@ def _distinct(studies: Sequence[Study]) -> tuple[Study, ...]:
     return tuple({study.name: study for study in studies}.values())
 
 
-def _points(at: Any, train: Study, tests: Sequence[Study]) -> Study:
+def _points(at: Any, train: Study) -> Points:
     """Take the points to score, with the training study's features in its order."""
     if at is None:
-        return train
-    for study in (train, *tests):
-        if isinstance(at, Study) and at.name == study.name and len(at) == len(study):
-            return study
+        return Points(train.X, train.samples)
     if isinstance(at, Studies):
         raise ParameterError("at must be one study or one table of points, got Studies.")
     if isinstance(at, Study):
-        return at.select(train.features)
-    array = np.asarray(at)
-    if isinstance(at, pd.DataFrame) and not isinstance(at.columns, pd.RangeIndex):
-        return Study(at, "at").select(train.features)
-    if array.ndim != 2 or array.shape[1] != len(train.features):
-        raise DataError(f"at must be a table with {len(train.features)} features, got an array of {array.shape}.")
-    return Study(array, "at", features=train.features)
+        return Points(at.select(train.features).X, at.samples)
+    samples = None
+    if isinstance(at, pd.DataFrame):
+        samples = None if isinstance(at.index, pd.RangeIndex) else at.index
+        if not isinstance(at.columns, pd.RangeIndex):
+            lacking = [feature for feature in train.features if feature not in at.columns]
+            if lacking:
+                raise DataError(f"at lacks {plural(len(lacking), 'feature')} of the studies: {listing(lacking)}.")
+            at = at[list(train.features)]
+    X = check_matrix(at, "at", samples_at_least=1)
+    if X.shape[1] != len(train.features):
+        raise DataError(f"at must be a table with {len(train.features)} features, got an array of {X.shape}.")
+    names = check_axis_names(range(1, len(X) + 1) if samples is None else samples, "sample", len(X), "at")
+    check_finite(X, names, train.features, "at")
+    return Points(X, names)

@@ -165,7 +165,8 @@ def run_plan(plan: Plan, n_resamples: int, execution: Execution) -> Comparison:
         _origins=tuple(Origin(plan.source, plan.studies, configuration) for configuration in plan.configurations),
     )
     n_scores = failed.size if plan.diagonal else failed.size // len(plan.studies) * (len(plan.studies) - 1)
-    report_failures(result.failures, n_scores, "score")
+    no_resample_left = bool(np.isnan(result.distribution).all())
+    report_failures(result.failures, n_scores, "score", no_resample_left=no_resample_left)
     return result
 
 

@@ -27,7 +27,7 @@ class Draw:
     points: FloatArray  # (n_points, n_features)
     order: IntArray  # (n_drawn,): rows of points
 
-    @property
+    @cached_property
     def sample(self) -> FloatArray:
         """The drawn points, written out: what a clusterer is fitted to, (n_drawn, n_features)."""
         return self.points[self.order]

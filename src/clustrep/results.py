@@ -634,14 +634,14 @@ def number_causes(causes: NDArray[np.object_]) -> tuple[IntArray, tuple[str, ...
     return np.vectorize(numbers.__getitem__, otypes=[np.int64])(causes), names
 
 
-def report_failures(failures: dict[str, int], n_scores: int, what: str) -> None:
-    """Say once, grouped by cause, what could not be scored; raise where nothing could."""
+def report_failures(failures: dict[str, int], n_scores: int, what: str, *, no_resample_left: bool) -> None:
+    """Say once, grouped by cause, what could not be scored; raise where no resample could."""
     if not failures:
         return
     n_failed = sum(failures.values())
     causes = "; ".join(f"{cause} ({count:,})" for cause, count in failures.items())
-    if n_failed >= n_scores:
-        raise AllReplicatesFailed(f"All {plural(n_scores, what)} failed: {causes}.")
+    if no_resample_left:
+        raise AllReplicatesFailed(f"Not one resample could be scored; {plural(n_failed, what)} failed: {causes}.")
     warnings.warn(
         f"{plural(n_failed, what)} of {n_scores:,} failed and {'is' if n_failed == 1 else 'are'} left out: {causes}.",
         ReplicateWarning,

@@ -1,6 +1,7 @@
 """clustrep: which clusters hold up when someone else repeats the study.
 
-Names are resolved on first use: importing the package is quick, scikit-learn is not.
+Names are resolved on first use: importing the package is quick, scikit-learn is not. No module has the name of a public
+function, because importing it would put it in the function's place.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clustrep import datasets, errors
     from clustrep._load import load
+    from clustrep._replicability import replicability
     from clustrep.agreement import (
         adjusted_mutual_information,
         adjusted_rand_index,
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from clustrep.contingency import contingency_table
     from clustrep.functions import ClusteringFunction, Induced
     from clustrep.local import local_replicability
-    from clustrep.replicability import replicability
     from clustrep.resampling import Bootstrap, Simulate, Subsample
     from clustrep.results import Comparison, LocalReplicability, Replicability
     from clustrep.selection import compare
@@ -47,7 +48,7 @@ _HOME = {
     "local_replicability": "local",
     "mutual_information": "agreement",
     "rand_index": "agreement",
-    "replicability": "replicability",
+    "replicability": "_replicability",
 }
 _MODULES = ("datasets", "errors")
 
@@ -81,7 +82,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"clustrep.{name}")
     if name in _HOME:
         value = getattr(importlib.import_module(f"clustrep.{_HOME[name]}"), name)
-        globals()[name] = value  # a submodule of the same name would hide it otherwise
+        globals()[name] = value
         return value
     raise AttributeError(f"module 'clustrep' has no attribute {name!r}")
 

@@ -99,7 +99,7 @@ def attempt(function: Callable[..., T], *args: Any, **kwargs: Any) -> T | Failed
     except (ClustrepError, MemoryError):
         raise
     except Exception as error:
-        first_line = str(error).strip().split("\n")[0][:200]
+        first_line = str(error).strip().split("\n")[0][:200].rstrip(".")
         return Failed(f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__)
 
 

@@ -111,27 +111,37 @@ def tables_of(u: IntArray, v: IntArray, weights: IntArray | None, shape: tuple[i
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Points partitioned by a clustering function: codes 0, 1, …, n_labels − 1, of which one may be noise."""
+    """Points partitioned by a clustering function: each has the position of its label among all that occur."""
 
     codes: IntArray  # (n_points,)
-    n_labels: int
-    noise: int | None
+    classes: Labels  # (n_labels,), sorted
+
+    @property
+    def labels(self) -> Labels:
+        """The points' labels, (n_points,)."""
+        return np.asarray(self.classes[self.codes])
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are; some may have no point here."""
+        return len(self.classes)
+
+    @property
+    def noise(self) -> int:
+        """The code of the noise label −1, itself −1 where there is none."""
+        return self.classes.tolist().index(NOISE) if NOISE in self.classes.tolist() else -1
 
     @property
     def is_noise(self) -> BoolArray:
         """Which points are noise, (n_points,)."""
-        return np.asarray(self.codes == (-1 if self.noise is None else self.noise))
+        return np.asarray(self.codes == self.noise)
 
 
 def encode(labelings: Sequence[Labels]) -> list[Partition]:
     """Renumber the labels that one clustering function gave to several sets of points, in sorted order."""
     classes, codes = np.unique(np.concatenate(labelings), return_inverse=True)
-    noise = np.searchsorted(classes, NOISE) if classes.dtype.kind == "i" and NOISE in classes else None
     borders = np.cumsum([len(labels) for labels in labelings])[:-1]
-    return [
-        Partition(part.astype(np.int64), len(classes), None if noise is None else int(noise))
-        for part in np.split(codes, borders)
-    ]
+    return [Partition(part, classes) for part in np.split(codes.astype(np.int64), borders)]
 
 
 def separate(codes: IntArray, is_noise: BoolArray) -> IntArray:

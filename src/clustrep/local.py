@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, attempt, root_entropy, run_replicates
+from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
 from clustrep._learning import Configuration, Source
 from clustrep._provenance import provenance
+from clustrep._replicability import ONLY_NOISE, KnownLabelsLike, Noise, check_configuration, check_noise
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import check_axis_names, check_finite, check_matrix, check_positive_integer, listing, plural
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreement
 from clustrep.contingency import Partition, tables_of
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.functions import Clusterer
-from clustrep.replicability import ONLY_NOISE, KnownLabelsLike, Noise, check_configuration, check_noise
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
 from clustrep.results import LocalReplicability, number_causes, report_failures
 from clustrep.studies import Studies, Study
@@ -173,18 +173,16 @@ def binary_scores(
     rows = np.broadcast_to(C.sum(axis=1, keepdims=True), shape)
     columns = np.broadcast_to(C.sum(axis=0, keepdims=True), shape)
     if noise == "singletons":  # a noise point shares its cluster with no other point
-        is_noise_row = np.arange(shape[0])[:, None] == (-1 if trained.noise is None else trained.noise)
-        is_noise_column = np.arange(shape[1])[None, :] == (-1 if tested.noise is None else tested.noise)
+        is_noise_row = np.arange(shape[0])[:, None] == trained.noise
+        is_noise_column = np.arange(shape[1])[None, :] == tested.noise
         rows = np.where(is_noise_row, 0.0, rows)
         columns = np.where(is_noise_column, 0.0, columns)
         C = np.where(is_noise_row | is_noise_column, 0.0, C)
     binary = np.stack([C, rows - C, columns - C, total - rows - columns + C], axis=-1)
     scores = agreement.of_tables(binary.reshape(*shape, 2, 2))
     if noise == "drop":
-        if trained.noise is not None:
-            scores[trained.noise] = np.nan
-        if tested.noise is not None:
-            scores[:, tested.noise] = np.nan
+        scores[np.arange(shape[0]) == trained.noise] = np.nan
+        scores[:, np.arange(shape[1]) == tested.noise] = np.nan
     return scores
 
 
@@ -215,8 +213,7 @@ def _result(
         for side in (0, 1):
             at[side, b] = scores.at[side].codes
             test_points[side, b] = scores.test_points[side].codes
-            noise = scores.at[side].noise
-            noise_codes[b, side] = -1 if noise is None else noise
+            noise_codes[b, side] = scores.at[side].noise
     full = outcomes[0]
     estimate = np.full(n_points, np.nan) if isinstance(full, Failed) else full.table[full.at[0].codes, full.at[1].codes]
     return LocalReplicability(
@@ -251,13 +248,13 @@ def _result(
 def _labels_of_points(plan: LocalPlan) -> Labels:
     """ψ(at; the training study as it is)."""
     draw = plan.source.draw(plan.train, FULL_STUDY)
-    function = attempt(plan.source.function, plan.configuration, plan.train, draw, FULL_STUDY)
-    if isinstance(function, Failed):
+    labelled = plan.source.labels(plan.configuration, plan.train, draw, FULL_STUDY, [plan.at.X])
+    if isinstance(labelled, Failed):
         raise AllReplicatesFailed(
             f"The clusterer failed on study {plan.train.name!r} as it is, so there are no clusters to speak of: "
-            f"{function.cause}."
+            f"{labelled.cause}."
         )
-    return function(plan.at.X)
+    return labelled.at(0).labels
 
 
 def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:

@@ -7,11 +7,11 @@ from typing import Any
 
 from clustrep._engine import Execution, Rng, root_entropy
 from clustrep._learning import Configuration, Source
+from clustrep._replicability import Noise, Plan, check_noise, check_several, run_plan
 from clustrep._validation import check_flag, check_n_clusters
 from clustrep.agreement import AgreementSpec, resolve_agreements
 from clustrep.errors import ParameterError
 from clustrep.functions import Clusterer, check_clusterer, n_clusters_parameter, with_n_clusters
-from clustrep.replicability import Noise, Plan, check_noise, check_several, run_plan
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
 from clustrep.results import Comparison
 from clustrep.studies import StudiesLike, as_studies

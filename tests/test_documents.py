@@ -1,0 +1,43 @@
+"""What the documents show is what the code prints."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_readme_shows_the_real_output(capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"<!-- example -->\n```python\n(.*?)```", text, flags=re.DOTALL)
+    (shown,) = re.findall(r"<!-- output -->\n```text\n(.*?)```", text, flags=re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    number = r"-?\d+\.\d+"
+    assert re.sub(number, "#", printed).split() == re.sub(number, "#", shown).split()
+    # Another release of scikit-learn may start k-means elsewhere: the second digit is its own.
+    np.testing.assert_allclose(
+        *[np.array(re.findall(number, text), dtype=float) for text in (printed, shown)], atol=0.1
+    )
+
+
+def test_the_demo_finds_the_truth_and_leaves_its_results(tmp_path, capsys):
+    demo = runpy.run_path(str(ROOT / "examples" / "demo.py"))
+    assert demo["main"](tmp_path / "results", n_resamples=6)
+    out = capsys.readouterr().out
+    assert "MISSED" not in out
+    assert str(tmp_path / "results") in out
+    plt.close("all")
+    assert {path.name for path in (tmp_path / "results").iterdir()} >= {"scores.csv", "clusters.csv", "comparison.npz"}
+
+
+@pytest.mark.parametrize("path", [*sorted(ROOT.glob("docs/**/*.md")), ROOT / "README.md"], ids=lambda path: path.name)
+def test_links_between_documents_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
+        assert "://" in target or (path.parent / target).exists(), target

@@ -32,9 +32,6 @@ data sets; the intervals are percentile intervals from {resamples} bootstrap rep
 | agreement | Monte Carlo mean | mean of the bootstrap means | level | covered | 95 % interval of the coverage |
 |---|---|---|---|---|---|
 {rows}
-
-The bootstrap mean lies a little below the Monte Carlo mean, because a bootstrap sample holds about 63 % of the distinct
-points; the upper ends of the intervals make up for it.
 """
 
 

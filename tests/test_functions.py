@@ -506,13 +506,31 @@ def test_points_may_be_a_frame_a_list_or_integers(X):
         np.testing.assert_array_equal(function(points), function(whole.astype(float)))
 
 
-@pytest.mark.parametrize("clusterer", everything(), ids=short)
+@pytest.mark.parametrize(
+    "clusterer",
+    [
+        KMeans(3, n_init=1),
+        MiniBatchKMeans(3, n_init=1, batch_size=1024),
+        BisectingKMeans(3),
+        GaussianMixture(3),
+        AgglomerativeClustering(3),
+        AgglomerativeClustering(3, linkage="average", metric="cosine"),
+        make_pipeline(StandardScaler(), KMeans(3, n_init=1)),
+    ],
+    ids=short,
+)
 @pytest.mark.parametrize("learned_as", [np.float32, np.float64])
 def test_points_may_have_another_precision_than_those_learned_from(clusterer, learned_as, X, points):
     """Cohorts are stored as their owners like: one in single, one in double precision."""
     X, points = X.astype(np.float32), points.astype(np.float32)
     function = learned(clusterer, X.astype(learned_as))
     np.testing.assert_array_equal(function(points), function(points.astype(np.float64)))
+
+
+def test_studies_of_different_precision_replicate(rng):
+    studies = {"single": three_blobs(rng).astype(np.float32), "double": three_blobs(rng)}
+    result = cr.replicability(KMeans(3, n_init=1), studies, n_resamples=2, rng=0)
+    assert result.failures == {}
 
 
 @pytest.mark.parametrize("points", [[[1.0, 2.0]], [1.0, 2.0, 3.0], [[[1.0, 2.0, 3.0]]]])

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from clustrep._validation import check_flag, check_positive_integer, plural
-from clustrep.errors import ClustrepError, ParameterError, ReplicateWarning
+from clustrep.errors import ClustrepError, ParameterError, ReplicateWarning, warn
 
 T = TypeVar("T")
 Rng: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
@@ -85,9 +85,13 @@ class ReplicateFailure(Exception):  # noqa: N818 - counted, not an error of the 
 
 @dataclass(frozen=True)
 class Failed:
-    """In the place of a value that could not be had."""
+    """In the place of a value that could not be had; whatever is asked of that value has failed, too."""
 
     cause: str
+
+    def at(self, place: int) -> Failed:
+        """Stand in for `Labelled.at`."""
+        return self
 
 
 def attempt(function: Callable[..., T], *args: Any, **kwargs: Any) -> T | Failed:
@@ -214,10 +218,9 @@ def _recorded_warnings() -> Iterator[list[tuple[str, str]]]:
 
 def _pass_on(messages: Sequence[tuple[str, str]]) -> None:
     for (category, message), count in sorted(Counter(messages).items()):
-        warnings.warn(
+        warn(
             f"While the replicates ran, this was warned {plural(count, 'time')}: {category}: {message}",
             ReplicateWarning,
-            stacklevel=4,
         )
 
 

@@ -7,14 +7,13 @@ import dataclasses
 import json
 import os
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from clustrep.errors import DataError
+from clustrep.errors import DataError, ParameterError
 
 FORMAT = 1
 HEADER = "clustrep"
@@ -23,6 +22,7 @@ HEADER = "clustrep"
 @contextlib.contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name when it is complete, or not at all."""
+    check_path(path)
     target = Path(path)
     if not target.parent.is_dir():
         raise DataError(f"There is no folder {target.parent} to write {target.name} into.")
@@ -58,17 +58,27 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
 
 def load_fields(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """Read what `save_result` wrote: the kind of result, and its fields."""
+    check_path(path)
+    if Path(path).is_dir():
+        raise DataError(f"{path} is a folder: name a file.")
     if not Path(path).is_file():
         raise DataError(f"There is no file {path}.")
+    foreign = DataError(f"{path} is not a result that clustrep saved, or is damaged.")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(str(arrays.pop(HEADER)))
-    except (OSError, EOFError, KeyError, ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path} is not a result that clustrep saved, or is damaged ({error}).") from None
-    if header.get("format", FORMAT + 1) > FORMAT:
-        raise DataError(
-            f"{path} was saved by a newer clustrep (format {header.get('format')}, this one reads {FORMAT}): update it."
-        )
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in header["values"].items()}
-    return header["kind"], {**values, **arrays}
+        version, kind, values = header["format"], header["kind"], header["values"]
+    except Exception:  # what a damaged archive can raise has no end
+        raise foreign from None
+    if not isinstance(version, int) or not isinstance(kind, str) or not isinstance(values, dict):
+        raise foreign
+    if version > FORMAT:
+        raise DataError(f"{path} was saved by a newer clustrep (format {version}, this one reads {FORMAT}): update it.")
+    return kind, {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()} | arrays
+
+
+def check_path(path: object) -> None:
+    """Check that something names a file."""
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f"path must be the name of a file, got {path!r}.")

@@ -111,9 +111,9 @@ class Source:
         second: bool,
     ) -> Labelled:
         function = self.function(configuration, study, draw, replicate, second=second)
-        own = function(draw.points)
+        own = function.labels(draw.points)
         n_clusters = count_clusters(own[draw.weights > 0])
         if n_clusters < configuration.fewest_clusters:
             raise ReplicateFailure(FEWER_CLUSTERS)
-        labelings = [own if points is draw.points else function(points) for points in at]
+        labelings = [own if points is draw.points else function.labels(points) for points in at]
         return Labelled(encode([own, *labelings])[1:], n_clusters)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from os import PathLike
 
 from clustrep._files import load_fields
+from clustrep._validation import listing
 from clustrep.errors import DataError
 from clustrep.results import Comparison, LocalReplicability, Replicability
 
@@ -23,7 +25,9 @@ def load(path: str | PathLike[str]) -> Replicability | Comparison | LocalReplica
     kind, fields = load_fields(path)
     if kind not in RESULTS:
         raise DataError(f"{path} holds a result of kind {kind!r}; this clustrep knows {', '.join(RESULTS)}.")
-    try:
-        return RESULTS[kind](**fields)
-    except TypeError as error:
-        raise DataError(f"{path} is damaged: {error}.") from None
+    result = RESULTS[kind]
+    expected = {field.name for field in dataclasses.fields(result) if not field.name.startswith("_")}
+    if set(fields) != expected:
+        differing = sorted(set(fields) ^ expected)
+        raise DataError(f"{path} is damaged: it lacks, or has beyond what it should, {listing(differing)}.")
+    return result(**fields)

@@ -192,29 +192,30 @@ def score_replicate(plan: Plan, replicate: int) -> ReplicateScores:
             source.labels(configuration, studies[s], draw, replicate, [points[s]], second=True)
             for s, draw in enumerate(second_draws)
         ]
-        for s, own in enumerate(learned):
-            if not isinstance(own, Failed):
-                result.clusters_found[c, s] = own.n_clusters
-        for t, tested in enumerate(learned):
-            trained = {s: (functions, t) for s, functions in enumerate(learned) if s != t}
+        for s, labelled in enumerate(learned):
+            if not isinstance(labelled, Failed):
+                result.clusters_found[c, s] = labelled.n_clusters
+        for t in range(S):
+            own = learned[t].at(t)  # Ψ(X_t; X_t)
+            trained = {s: learned[s].at(t) for s in range(S) if s != t}  # Ψ(X_t; X_s)
             if plan.diagonal:
-                trained[t] = (again[t], 0)
-            good: dict[int, Partition] = {}  # Ψ(X_t; X_s) by s
-            for s, (functions, place) in trained.items():
-                failed = next((outcome for outcome in (functions, tested) if isinstance(outcome, Failed)), None)
-                if failed is not None:
-                    result.causes[c, s, t] = failed.cause
-                elif not isinstance(functions, Failed):
-                    good[s] = functions.at(place)
-            if isinstance(tested, Failed) or not good:
-                continue
-            compared = compare_partitions(
-                plan.agreements, list(good.values()), tested.at(t), draws[t].weights, plan.noise
-            )  # Alg. 2, line 8
-            rows = list(good)
-            result.scores[c, :, rows, t] = compared.scores.T
-            result.trivial[c, rows, t] = compared.trivial
-            result.causes[c, rows, t] = compared.causes
+                trained[t] = again[t].at(0)
+            good: dict[int, Partition] = {}
+            for s, partition in trained.items():
+                if isinstance(partition, Failed):
+                    result.causes[c, s, t] = partition.cause
+                elif isinstance(own, Failed):
+                    result.causes[c, s, t] = own.cause
+                else:
+                    good[s] = partition
+            if good and not isinstance(own, Failed):
+                rows = list(good)
+                compared = compare_partitions(
+                    plan.agreements, list(good.values()), own, draws[t].weights, plan.noise
+                )  # Alg. 2, line 8
+                result.scores[c, :, rows, t] = compared.scores.T
+                result.trivial[c, rows, t] = compared.trivial
+                result.causes[c, rows, t] = compared.causes
     return result
 
 

@@ -1,4 +1,4 @@
-"""Reading a table from a file as people have it."""
+"""Reading a table from a file as people have it. One that can be read in two ways is refused, with the choice."""
 
 from __future__ import annotations
 
@@ -6,21 +6,29 @@ import csv
 import gzip
 import io
 import re
+import zlib
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from clustrep._validation import check_unique, listing
+from clustrep._types import Labels
+from clustrep._validation import check_names_differ, check_unique, listing
 from clustrep.errors import DataError
 
-NAME_OF_SAMPLES = re.compile(
-    r"|index|row[ _.]?names?|(sample|patient|subject|cell|case|donor)?s?[ _.]?(id|name|barcode|accession)?s?",
+# Names of a first column that holds the samples' names; the second kind only where it holds no fractions.
+NAMES_SAMPLES = re.compile(
+    r"|index|row[ _.-]?names?|samples?|(\w+[ _.-])?(sample|patient|subject|cell|case|donor|array)?s?[ _.-]?"
+    r"(id|name|barcode|accession)s?",
     re.IGNORECASE,
 )
-MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "none", "n/a", "#N/A", "?", ".", "-")
+MAY_NAME_SAMPLES = re.compile(r"(patient|subject|cell|case|donor|array|tumou?r)s?", re.IGNORECASE)
+MISSING = frozenset(["", "na", "n/a", "#n/a", "nan", "null", "none", "?", ".", "-"])
+MISSING_LABEL = frozenset(["", "na", "n/a", "#n/a", "nan"])
 OTHER_FORMATS = {
     b"PK\x03\x04": "an Excel or zip file",
     b"\xd0\xcf\x11\xe0": "an Excel file",
@@ -29,18 +37,27 @@ OTHER_FORMATS = {
 }
 
 
+class Table(NamedTuple):
+    """What a file holds: names that it does not have are a `RangeIndex`."""
+
+    frame: pd.DataFrame
+    labels: Labels | None
+
+
 def study_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
-    """Name each study after its file; after folder and file where two files have the same name."""
-    stems = []
-    for path in map(Path, paths):
-        name = path.name.removesuffix(".gz")
-        stems.append(name.rsplit(".", 1)[0] or name)
-    if len(set(stems)) == len(stems):
-        return stems
-    return [
-        f"{Path(path).parent.name}/{stem}" if stems.count(stem) > 1 else stem
-        for stem, path in zip(stems, paths, strict=True)
+    """Name each study after its file; where two would have the same name, by ever more of the path."""
+    files = [Path(path) for path in paths]
+    stems = [file.name.removesuffix(".gz").rsplit(".", 1)[0] or file.name for file in files]
+    longer = [
+        [f"{file.parent.name}/{stem}" for file, stem in zip(files, stems, strict=True)],
+        [file.name for file in files],
+        [file.as_posix() for file in files],
     ]
+    names = stems
+    for other in longer:
+        names = [other[i] if names.count(name) > 1 else name for i, name in enumerate(names)]
+    check_names_differ(names, "file")
+    return names
 
 
 def read_table(
@@ -50,40 +67,40 @@ def read_table(
     label: str | Literal[False] | None,
     transpose: bool,
     header: bool | None,
-) -> pd.DataFrame:
-    """Read delimited text into a frame: sample names as index, feature names as columns."""
-    text = _text(Path(path))
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines:
-        raise DataError(f"{path} is empty.")
-    delimiter = _delimiter(lines[0])
-    first = _cells(lines[0], delimiter)
+) -> Table:
+    """Read delimited text: sample names as index, feature names as columns, the label column aside."""
+    rows = _rows(_text(Path(path)), path)
     if header is None:
-        header = not _is_data(first)
-    body = lines[1:] if header else lines
-    if not body:
+        header = _has_header(rows, path)
+    columns = rows.pop(0) if header else [str(j) for j in range(1, len(rows[0]) + 1)]
+    if not rows:
         raise DataError(f"{path} has a header but no samples.")
-    second = _cells(body[0], delimiter)
-    frame = _parse(path, body, delimiter)
-    if header and len(first) == frame.shape[1] - 1:
-        first = ["", *first]  # as R writes row names: the header is one cell short
-    if header and len(first) != frame.shape[1]:
-        raise DataError(f"{path} has {len(first)} cells in its header but {len(second)} in line 2.")
-    columns = first if header else [str(j) for j in range(1, frame.shape[1] + 1)]
-    frame.columns = pd.Index(columns)
-    if not transpose:
-        # pandas would rename the second of two equal names: say it while it can be seen.
-        check_unique([column for column in columns[1:] if column], "feature", study)
-    if _names_samples(frame, columns[0], label, header):
-        frame = frame.set_index(frame.columns[0])
-        frame.index = frame.index.astype(str)
-        if not header:
-            frame.columns = pd.RangeIndex(frame.shape[1])
-    elif not header:
-        frame.columns = pd.RangeIndex(frame.shape[1])
+    if header and len(columns) == len(rows[0]) - 1:
+        columns.insert(0, "")  # as R writes row names: the header is one cell short
+    cells = np.array(rows, dtype=object)  # (n_rows, n_columns) of text
+    names = None
+    if len(columns) > 1 and columns[0] != label and _is_names(cells[:, 0], columns[0], header, transpose):
+        if not (header and columns[0] == "" and not transpose and _are_row_numbers(cells[:, 0])):
+            names = cells[:, 0].tolist()
+        cells, columns = cells[:, 1:], columns[1:]
+    column_names = columns if header else None
+    if names is not None and not transpose:
+        _check_sample_names(names, study)
     if transpose:
-        frame = frame.T.apply(_numbers_if_possible)
-    return frame
+        cells, names, column_names = cells.T, column_names, names
+    known = column_names or [str(j) for j in range(1, cells.shape[1] + 1)]
+    labels = None
+    if label and label in known:
+        place = known.index(label)
+        check_unique([name for name in known if name == label], "feature", f"Study {study!r}")
+        labels = _as_labels(cells[:, place])
+        cells = np.delete(cells, place, axis=1)
+        column_names = column_names and [name for name in column_names if name != label]
+    return Table(_as_frame(cells, names, column_names), labels)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# text, records, columns
 
 
 def _text(path: Path) -> str:
@@ -93,91 +110,161 @@ def _text(path: Path) -> str:
         siblings = sorted(entry.name for entry in path.parent.iterdir()) if path.parent.is_dir() else []
         there = f" {path.parent} holds {listing(siblings)}." if siblings else ""
         raise DataError(f"There is no file {path}.{there}")
-    raw = path.read_bytes()
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} can't be read: {error.strerror}.") from None
     for magic, kind in OTHER_FORMATS.items():
         if raw.startswith(magic):
             raise DataError(f"{path} is {kind}, not delimited text: save the table as CSV.")
     if raw.startswith(b"\x1f\x8b"):
         try:
             raw = gzip.decompress(raw)
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{path} is a damaged gzip file: {error}.") from None
-    for encoding in ("utf-16",) if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else ("utf-8-sig",):
-        try:
-            text = raw.decode(encoding)
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"{path} is not text in UTF-8 (byte {error.start:,}): save it again with that encoding."
-            ) from None
+    encoding, its_name = ("utf-16", "UTF-16") if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "UTF-8")
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path} is not text in {its_name} (byte {error.start:,}): save it again with that encoding."
+        ) from None
     if "\0" in text:
         raise DataError(f"{path} holds zero bytes: it is not delimited text.")
-    return text
+    lines = re.sub(r"\r\n?", "\n", text)
+    if not lines.strip():
+        raise DataError(f"{path} is empty.")
+    return lines
 
 
-def _delimiter(line: str) -> str | None:
-    """Return the delimiter that a line uses; None means white space."""
-    outside_quotes = re.sub(r'"[^"]*"', "", line)
-    counts = {delimiter: outside_quotes.count(delimiter) for delimiter in "\t;,"}
-    best = max(counts, key=lambda delimiter: counts[delimiter])
-    return best if counts[best] else None
-
-
-def _cells(line: str, delimiter: str | None) -> list[str]:
+def _rows(text: str, path: str | PathLike[str]) -> list[list[str]]:
+    """Split text into cells; blank lines are left out, and all lines but a header must have as many cells."""
+    delimiter = _delimiter(text)
     if delimiter is None:
-        return next(csv.reader([" ".join(line.split())], delimiter=" "))
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
-
-
-def _is_number(cell: str) -> bool:
+        text = re.sub(r"[ \t]+", " ", re.sub(r"^[ \t]+|[ \t]+$", "", text, flags=re.MULTILINE))
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter or " ", skipinitialspace=True, strict=True)
+    rows: list[list[str]] = []
+    csv.field_size_limit(2**31 - 1)
     try:
-        float(cell)
+        for record in reader:
+            cells = [cell.strip() for cell in record]
+            if not any(cells):
+                continue
+            rows.append(cells)
+            one_short = len(rows) == 2 and len(rows[0]) == len(cells) - 1  # a header as R writes it
+            if len(cells) != len(rows[min(1, len(rows) - 1)]) or (len(cells) != len(rows[0]) and not one_short):
+                if len(rows) > 2 and len(cells) == len(rows[1]):
+                    continue
+                raise DataError(
+                    f"{path} has {len(rows[0])} cells in its first line but {len(cells)} in line {reader.line_num}."
+                )
+    except csv.Error as error:
+        raise DataError(f"{path} can't be read as a table: line {reader.line_num}: {error}.") from None
+    return rows
+
+
+def _delimiter(text: str) -> str | None:
+    """Find what separates the cells; None is white space."""
+    lines = [line for line in text[: 2**22].split("\n") if line.strip()][:2]
+    first, second = [
+        {mark: re.sub(r'"[^"]*"', "", line).count(mark) for mark in ("\t", ";", ",")} for line in (lines[0], lines[-1])
+    ]
+    # As many in the second line as in the first, or one more behind a header without a cell for row names.
+    regular = [mark for mark in first if first[mark] + second[mark] and second[mark] - first[mark] in (0, 1)]
+    most = max(first, key=lambda mark: first[mark])
+    return regular[0] if regular else most if first[most] else None
+
+
+def _as_frame(cells: NDArray[np.object_], names: list[str] | None, columns: list[str] | None) -> pd.DataFrame:
+    """Turn cells into numbers, column by column; a column with anything else in it stays text."""
+    frame = pd.DataFrame({j: _as_numbers(cells[:, j]) for j in range(cells.shape[1])}, index=names)
+    if columns is not None:
+        frame.columns = pd.Index(columns, dtype=object)
+    return frame
+
+
+def _as_numbers(cells: NDArray[np.object_]) -> NDArray[Any]:
+    try:
+        return cells.astype(float)
     except ValueError:
+        numbers = [_number(cell) for cell in cells]
+        return cells if None in numbers else np.array(numbers, dtype=float)
+
+
+def _as_labels(cells: NDArray[np.object_]) -> Labels:
+    known = [None if cell.lower() in MISSING_LABEL else cell for cell in cells]
+    numbers = [None if cell is None else _number(cell) for cell in known]
+    if all(number is not None and number.is_integer() for number in numbers):
+        return np.array(numbers).astype(np.int64)
+    return np.array(known, dtype=object)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what the first line and the first column are
+
+
+def _number(cell: str) -> float | None:
+    """Read a cell as a number; None for text, NaN for a missing value."""
+    if cell.lower() in MISSING:
+        return float("nan")
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _has_fraction(cells: Sequence[str]) -> bool:
+    numbers = [number for number in map(_number, cells) if number is not None and np.isfinite(number)]
+    return any(not number.is_integer() for number in numbers)
+
+
+def _has_header(rows: Sequence[Sequence[str]], path: str | PathLike[str]) -> bool:
+    """Whether the first line names the features; refuse to guess between names that are numbers and data."""
+    first = rows[0]
+    texts = [j for j, cell in enumerate(first) if _number(cell) is None]
+    if len(rows) == 1:
+        return len(texts) > 1 or (bool(texts) and len(first) == 1)
+    second = rows[1]
+    if len(first) == len(second) - 1:
+        return True
+    if _has_fraction(first):
         return False
+    if first[0] == "" and any(first[1:]):
+        return True
+    if not texts:
+        if len(set(first)) == len(first) > 1 and _has_fraction(second):
+            raise _either_way(path)
+        return False
+    if texts == [0] and len(first) > 1 and not NAMES_SAMPLES.fullmatch(first[0]):
+        if _has_fraction(second[1:]):
+            return True
+        raise _either_way(path)
     return True
 
 
-def _is_data(cells: Sequence[str]) -> bool:
-    """Whether a first line is data: numbers throughout, or numbers with a fraction behind a sample's name."""
-    if all(_is_number(cell) for cell in cells):
-        return True
-    rest = cells[1:]
-    return (
-        bool(rest)
-        and not NAME_OF_SAMPLES.fullmatch(cells[0])
-        and all(_is_number(cell) for cell in rest)
-        and any(not float(cell).is_integer() for cell in rest)
+def _either_way(path: str | PathLike[str]) -> DataError:
+    return DataError(
+        f"The first line of {path} may be a header of numbers or a sample: pass header=True if it names the features, "
+        "header=False if it is data."
     )
 
 
-def _parse(path: str | PathLike[str], body: Sequence[str], delimiter: str | None) -> pd.DataFrame:
-    try:
-        return pd.read_csv(
-            io.StringIO("\n".join(body)),
-            sep=r"\s+" if delimiter is None else delimiter,
-            header=None,
-            index_col=False,
-            na_values=list(MISSING),
-            keep_default_na=False,
-            skipinitialspace=True,
-            low_memory=False,
-            on_bad_lines="error",
-        )
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-        raise DataError(f"{path} can't be read as a table: {reason} (counted from the first line of data).") from None
-
-
-def _names_samples(frame: pd.DataFrame, name: str, label: str | Literal[False] | None, header: bool) -> bool:
-    """Whether the first column names the samples: by its own name, or because it is text while others are numbers."""
-    if frame.shape[1] == 1 or (label and name == label):
-        return False
-    if header and NAME_OF_SAMPLES.fullmatch(name):
+def _is_names(cells: NDArray[np.object_], name: str, header: bool, transpose: bool) -> bool:
+    """Whether the first column names the rows: by its own name, or because it holds text."""
+    if header and (transpose or NAMES_SAMPLES.fullmatch(name)):
         return True
-    return not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0])
+    if header and MAY_NAME_SAMPLES.fullmatch(name):
+        return not _has_fraction(cells.tolist())
+    return any(_number(cell) is None for cell in cells)
 
 
-def _numbers_if_possible(column: pd.Series[str]) -> pd.Series[str]:
+def _are_row_numbers(names: NDArray[np.object_]) -> bool:
+    """Whether these are the numbers that pandas or R write where rows have no names."""
+    return any(names.tolist() == [str(i + start) for i in range(len(names))] for start in (0, 1))
+
+
+def _check_sample_names(names: Sequence[str], study: str) -> None:
     try:
-        return pd.to_numeric(column)
-    except (TypeError, ValueError):
-        return column
+        check_unique(names, "sample", f"Study {study!r}")
+    except DataError as error:
+        raise DataError(f'{error} If the first column is the samples\' known class, pass label="its name".') from None

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep.errors import DataError, ParameterError
@@ -46,8 +47,9 @@ def plural(count: int, noun: str) -> str:
 
 def nearest(word: object, choices: Iterable[object]) -> str:
     """Return ' Did you mean …?' where a choice is close to the word."""
-    close = difflib.get_close_matches(str(word), [str(choice) for choice in choices], n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    by_lower_case = {str(choice).lower(): str(choice) for choice in choices if str(choice) != str(word)}
+    close = difflib.get_close_matches(str(word).lower(), by_lower_case, n=1)
+    return f" Did you mean {by_lower_case[close[0]]!r}?" if close else ""
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -92,6 +94,14 @@ def check_known(value: object, what: str, known: Iterable[object]) -> None:
         raise ParameterError(f"There is no {what} {value!r}; there are {listing(known, 20)}.{nearest(value, known)}")
 
 
+def check_numbers_between(values: object, name: str, low: float, high: float) -> None:
+    """Check one number or several."""
+    several = values if isinstance(values, list | tuple | np.ndarray) else [values]
+    for value in several:
+        if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
+            raise ParameterError(f"{name} must be a number from {low:g} to {high:g}, or several; got {value!r}.")
+
+
 def check_names_differ(names: Sequence[str], what: str) -> None:
     """Check that nothing is named twice."""
     twice = [name for name, count in Counter(names).items() if count > 1]
@@ -118,41 +128,66 @@ def check_n_clusters(n_clusters: object) -> tuple[int, ...]:
 
 def check_labels(labels: ArrayLike, name: str, *, length: int | None = None, same_as: str = "") -> Labels:
     """Check one labelling: one label for every point, none missing; returned as integers or text."""
-    if isinstance(labels, str) or not hasattr(labels, "__len__"):
+    if isinstance(labels, str | set | frozenset | Mapping) or not hasattr(labels, "__len__"):
         raise DataError(f"{name} must be a sequence of labels, one for every point; got {labels!r}.")
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        raise DataError(f"{name} must be one-dimensional, one label for every point; got an array of {array.shape}.")
+    array = _as_objects(labels)
+    if array is None or array.ndim != 1:
+        got = "sequences of different lengths" if array is None else f"an array of {array.shape}"
+        raise DataError(f"{name} must be one-dimensional, one label for every point; got {got}.")
+    has, is_ = ("have", "are") if name.startswith(("labels", "the clusterer's labels")) else ("has", "is")
     if array.size == 0:
-        raise DataError(f"{name} is empty: there must be at least one point.")
+        raise DataError(f"{name} {is_} empty: there must be at least one point.")
     if length is not None and len(array) != length:
         raise DataError(f"{name} must have one label for every point of {same_as}: {length}; got {len(array)}.")
     missing = np.flatnonzero(pd.isna(array))
     if missing.size:
         raise DataError(
-            f"{name} has {plural(missing.size, 'missing label')}, the first at position {missing[0]}: "
+            f"{name} {has} {plural(missing.size, 'missing label')}, the first at position {missing[0]}: "
             "leave those points out, or give them a label of their own."
         )
-    if array.dtype.kind in "iub":
+    if array.dtype.kind == "O" and all(isinstance(value, Real) for value in array):
+        array = np.array([float(value) if isinstance(value, float) else int(value) for value in array])
+    if array.dtype.kind in "ib":
         return array.astype(np.int64)
-    if array.dtype.kind == "f":
-        if not np.array_equal(array, np.rint(array)):
-            odd = array[array != np.rint(array)][0]
-            raise DataError(f"{name} must hold whole numbers or text, got {odd!r}: labels are names, not measurements.")
+    if array.dtype.kind in "uf":
+        odd = array[(array != np.rint(array)) | (np.abs(array.astype(float)) >= 2.0**63)]
+        if odd.size:
+            raise DataError(
+                f"{name} must hold whole numbers or text, got {odd[0].item()!r}: labels are names, not measurements."
+            )
         return array.astype(np.int64)
-    return array.astype(str)
+    return np.array([value.decode() if isinstance(value, bytes) else str(value) for value in array.tolist()])
+
+
+def _as_objects(values: Any) -> NDArray[Any] | None:
+    """Take a sequence as an array without letting NumPy turn its values into something else; None if it is ragged."""
+    if isinstance(values, np.ma.MaskedArray):
+        unmasked = np.array(values.data, dtype=object)
+        unmasked[np.ma.getmaskarray(values)] = None
+        return unmasked
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iubfO":
+        return values
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        return None
+    return array if array.dtype.kind in "iubf" else np.asarray(values, dtype=object)
 
 
 def check_weights(weights: ArrayLike, *, length: int) -> IntArray:
     """Check the weights of points: whole numbers, not all zero."""
-    array = np.asarray(weights)
-    if array.shape != (length,):
-        raise DataError(f"weights must have one number for every point: {length}; got an array of {array.shape}.")
-    if array.dtype.kind not in "iufb" or not np.all(np.isfinite(array)) or np.any(array < 0):
-        raise DataError("weights must be whole numbers that are not negative: they say how often a point counts.")
-    if not np.array_equal(array, np.rint(array)):
-        odd = array[array != np.rint(array)][0]
-        raise DataError(f"weights must be whole numbers, got {odd!r}: they say how often a point counts.")
+    array = _as_objects(weights)
+    if array is None or array.shape != (length,):
+        got = "sequences of different lengths" if array is None else f"an array of {array.shape}"
+        got = repr(weights) if array is not None and array.ndim == 0 else got
+        raise DataError(f"weights must have one number for every point: {length}; got {got}.")
+    for value in array.tolist():
+        number = float(value) if isinstance(value, Real) else math.nan
+        if not 0 <= number < 2**53 or not number.is_integer():
+            negative = " that are not negative" if number < 0 else ""
+            raise DataError(
+                f"weights must be whole numbers{negative}, got {value!r}: they say how often a point counts."
+            )
     if not array.any():
         raise DataError("weights are all zero: at least one point must count.")
     return array.astype(np.int64)
@@ -169,104 +204,192 @@ def check_name(name: object, what: str) -> str:
     return name
 
 
-def check_matrix(values: Any, study: str, *, samples_at_least: int = 2) -> FloatArray:
-    """Check that there is a table of samples by features, with something in it, that holds numbers."""
+def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
+    """Take any table as a frame whose rows and columns are named by text; say whether columns and rows had names.
+
+    Without names they are numbered from 1. A frame's own numbering 0, 1, 2, … is no name.
+    """
+    if isinstance(values, pd.DataFrame):
+        frame = values.copy()
+        named_columns, named_rows = not _is_default(frame.columns), not _is_default(frame.index)
+        if frame.shape[1] and named_columns:
+            check_axis_names(frame.columns, "feature", frame.shape[1], subject)
+        if frame.shape[0] and named_rows:
+            check_axis_names(frame.index, "sample", frame.shape[0], subject)
+    else:
+        frame = pd.DataFrame(_as_matrix(values, subject))
+        named_columns = named_rows = False
+    columns = frame.columns if named_columns else range(1, frame.shape[1] + 1)
+    rows = frame.index if named_rows else range(1, frame.shape[0] + 1)
+    frame.columns = pd.Index([str(name) for name in columns], dtype=object)
+    frame.index = pd.Index([str(name) for name in rows], dtype=object)
+    return frame, named_columns, named_rows
+
+
+def _is_default(index: Any) -> bool:
+    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+
+
+def _as_matrix(values: Any, subject: str) -> NDArray[Any]:
     if hasattr(values, "toarray"):
-        raise DataError(f"Study {study!r} is a sparse matrix: pass a dense one, X.toarray().")
-    array = np.asarray(values)
+        raise DataError(f"{subject} is a sparse matrix: pass a dense one, X.toarray().")
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(float))
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise DataError(f"{subject} has rows of different lengths.") from None
+    if array.ndim == 0:
+        if isinstance(values, str):
+            raise DataError(
+                f"{subject} must be a table of samples by features, got {values!r}: read files with Studies.read(*paths)."
+            )
+        raise DataError(f"{subject} must be a table of samples by features, got {type(values).__name__}.")
+    if array.ndim == 1 and array.size == 0:
+        raise DataError(f"{subject} is empty: there is nothing to cluster.")
     if array.ndim == 1:
         raise DataError(
-            f"Study {study!r} is one-dimensional: a table of samples by features is needed; "
+            f"{subject} is one-dimensional: a table of samples by features is needed; "
             "for a single feature pass X.reshape(-1, 1)."
         )
     if array.ndim != 2:
-        raise DataError(f"Study {study!r} must be a table of samples by features, got an array of {array.shape}.")
-    check_not_empty(array.shape, study, samples_at_least=samples_at_least)
-    if array.dtype.kind == "O":
+        raise DataError(f"{subject} must be a table of samples by features, got an array of {array.shape}.")
+    return array
+
+
+def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = False) -> FloatArray:
+    """Check that every column holds numbers, and return them, in single precision where all of them are."""
+    bad: dict[str, str] = {}
+    columns = []
+    for name, column in zip(table.columns, _columns(table), strict=True):
+        numbers = _as_floats(column)
+        if numbers is None:
+            bad[name] = _first_text(column)
+        else:
+            columns.append(numbers)
+    if bad:
+        raise DataError(_not_numeric(bad, subject, may_have_label))
+    if not columns:
+        raise DataError(f"{subject} has no features: there is nothing to cluster by.")
+    return np.ascontiguousarray(np.column_stack(columns))
+
+
+def _columns(table: pd.DataFrame) -> Iterator[NDArray[Any]]:
+    if len(set(table.dtypes)) == 1 and table.dtypes.iloc[0].kind in "iufbc":
+        yield from table.to_numpy().T
+        return
+    for j in range(table.shape[1]):
+        column = table.iloc[:, j]
+        plain = pd.api.types.is_numeric_dtype(column.dtype) and not isinstance(column.dtype, np.dtype)
+        yield column.to_numpy(dtype=float, na_value=np.nan) if plain else column.to_numpy()
+
+
+def _as_floats(column: NDArray[Any]) -> FloatArray | None:
+    if column.dtype == np.float32:
+        return column
+    if column.dtype.kind in "iufb":
+        return column.astype(np.float64)
+    if column.dtype.kind != "O" or any(isinstance(value, str | bytes | complex) for value in column):
+        return None
+    try:
+        return np.array([np.nan if pd.isna(value) else float(value) for value in column])
+    except (TypeError, ValueError):
+        return None
+
+
+def _first_text(column: NDArray[Any]) -> str:
+    for value in column.tolist():
         try:
-            array = array.astype(float)
-        except (TypeError, ValueError) as error:
-            raise DataError(f"Study {study!r} holds values that are not numbers: {error}.") from None
-    if array.dtype.kind not in "iufb":
-        raise DataError(f"Study {study!r} must hold real numbers, got values of type {array.dtype}.")
-    return array if array.dtype == np.float32 else array.astype(np.float64)
+            float(value)
+        except (TypeError, ValueError):
+            if not pd.isna(value):
+                return str(value)
+    return str(column[0])
 
 
-def check_not_empty(shape: tuple[int, ...], study: str, *, samples_at_least: int = 2) -> None:
+def _not_numeric(bad: Mapping[str, str], subject: str, may_have_label: bool) -> str:
+    examples = ", ".join(f"{name!r} (such as {value!r})" for name, value in list(bad.items())[:3])
+    more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
+    if any(re.fullmatch(r"[+-]?\d+,\d+", value) for value in bad.values()):
+        advice = "The numbers seem to have decimal commas: write them with points."
+    elif any(re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", value, re.IGNORECASE) for value in bad.values()):
+        advice = "They hold numbers as text: turn them into numbers, for example with pandas.to_numeric."
+    else:
+        advice = f"Leave {'it' if len(bad) == 1 else 'them'} out"
+        advice += f", or pass label={next(iter(bad))!r} if that is the samples' known class." if may_have_label else "."
+    return (
+        f"{subject} has {plural(len(bad), 'column')} that {'is' if len(bad) == 1 else 'are'} not numeric: "
+        f"{examples}{more}. {advice}"
+    )
+
+
+def check_points(values: Any, what: str, *, samples_at_least: int = 1) -> FloatArray:
+    """Check a table of points without names of their own: numbers throughout, none missing or infinite."""
+    table, _, _ = as_table(values, what)
+    check_not_empty(table.shape, what, samples_at_least=samples_at_least)
+    X = check_numbers(table, what)
+    check_finite(X, table.index, table.columns, what)
+    return X
+
+
+def check_label(label: object) -> None:
+    """Check the parameter that names the label column."""
+    if label is not None and label is not False and (not isinstance(label, str) or not label):
+        raise ParameterError(f"label must be the name of a column, False or None, got {label!r}.")
+
+
+def check_not_empty(shape: tuple[int, ...], subject: str, *, samples_at_least: int = 2) -> None:
     """Check that there is something to cluster."""
     n_samples, n_features = shape
     if n_features == 0:
-        raise DataError(f"Study {study!r} has no features: there is nothing to cluster by.")
+        raise DataError(f"{subject} has no features: there is nothing to cluster by.")
     if n_samples < samples_at_least:
-        raise DataError(f"Study {study!r} has {plural(n_samples, 'sample')}: at least {samples_at_least} are needed.")
+        needed = f"at least {samples_at_least} {'is' if samples_at_least == 1 else 'are'} needed"
+        raise DataError(f"{subject} has {plural(n_samples, 'sample')}: {needed}.")
 
 
-def check_finite(X: FloatArray, samples: Sequence[str], features: Sequence[str], study: str) -> None:
+def check_finite(X: FloatArray, samples: Iterable[str], features: Iterable[str], subject: str) -> None:
     """Check that no value is missing or infinite."""
     bad = ~np.isfinite(X)
     if not bad.any():
         return
+    samples, features = list(samples), list(features)
     n_missing = int(np.isnan(X).sum())
     n_infinite = int(bad.sum()) - n_missing
     kinds = [plural(n, f"{kind} value") for n, kind in ((n_missing, "missing"), (n_infinite, "infinite")) if n]
     places = [f"sample {samples[i]!r}, feature {features[j]!r}" for i, j in np.argwhere(bad)[:3]]
     rows, columns = int(bad.any(axis=1).sum()), int(bad.any(axis=0).sum())
     raise DataError(
-        f"Study {study!r} has {' and '.join(kinds)} in {plural(rows, 'sample')} and {plural(columns, 'feature')}, "
+        f"{subject} has {' and '.join(kinds)} in {plural(rows, 'sample')} and {plural(columns, 'feature')}, "
         f"first at {'; '.join(places)}. Fill them in, or drop those samples or features."
     )
 
 
-def check_unique(names: Sequence[str], what: str, study: str) -> None:
+def check_unique(names: Sequence[str], what: str, subject: str) -> None:
     """Check that no sample or feature of a study is named twice."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(
-            f"Study {study!r} has {plural(len(twice), f'duplicate {what} name')}: {listing(map(repr, twice))}. "
+            f"{subject} has {plural(len(twice), f'duplicate {what} name')}: {listing(map(repr, twice))}. "
             f"Every {what} needs a name of its own."
         )
 
 
-def check_axis_names(names: Iterable[object], what: str, length: int, study: str) -> tuple[str, ...]:
+def check_axis_names(names: object, what: str, length: int, subject: str) -> tuple[str, ...]:
     """Check the names of samples or features: as many as there are, each once, none missing."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise DataError(f"The names of {subject}'s {what}s must be a sequence of text, got {names!r}.")
     names = list(names)
     if len(names) != length:
-        raise DataError(f"Study {study!r} has {plural(length, what)} but {plural(len(names), f'{what} name')}.")
-    blank = [i for i, name in enumerate(names) if name is None or name != name or str(name).strip() == ""]
-    if blank:
-        raise DataError(f"Study {study!r} has {what}s without a name, the first at position {blank[0] + 1}.")
-    checked = tuple(str(name) for name in names)
-    check_unique(checked, what, study)
-    return checked
-
-
-def check_numeric_frame(frame: pd.DataFrame, study: str) -> None:
-    """Check that every column of a frame holds numbers; say which do not, and what the likely remedy is."""
-    bad = [
-        column
-        for column, dtype in zip(frame.columns, frame.dtypes, strict=True)
-        if not (pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype))
+        raise DataError(f"{subject} has {plural(length, what)} but {plural(len(names), f'{what} name')}.")
+    blank = [
+        i for i, name in enumerate(names) if (pd.api.types.is_scalar(name) and pd.isna(name)) or not str(name).strip()
     ]
-    if not bad:
-        return
-    examples = []
-    decimal_comma = False
-    for column in bad[:3]:
-        values = frame[column]
-        text = values[pd.to_numeric(values, errors="coerce").isna() & values.notna()]
-        first = text.iloc[0] if len(text) else values.iloc[0]
-        decimal_comma |= bool(re.fullmatch(r"[+-]?\d+,\d+", str(first)))
-        examples.append(f"{str(column)!r} (such as {str(first)!r})")
-    advice = (
-        "The numbers seem to have decimal commas: write them with points."
-        if decimal_comma
-        else 'Drop them, or pass label="column" if one of them is the samples\' known class.'
-    )
-    more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
-    raise DataError(
-        f"Study {study!r} has {plural(len(bad), 'column')} that {'is' if len(bad) == 1 else 'are'} not numeric: "
-        f"{', '.join(examples)}{more}. {advice}"
-    )
+    if blank:
+        raise DataError(f"{subject} has {what}s without a name, the first at position {blank[0] + 1}.")
+    checked = tuple(str(name) for name in names)
+    check_unique(checked, what, subject)
+    return checked
 
 
 def probable_label(X: FloatArray, features: Sequence[str]) -> str | None:
@@ -323,7 +446,8 @@ def check_orientation(features: Mapping[str, Sequence[str]], samples: Mapping[st
         if len(rows_shared) > columns_shared:
             raise DataError(
                 f"Study {name!r} is probably the wrong way round: {plural(len(rows_shared), 'row')} of its "
-                f"{len(samples[name]):,} are named like features of the other studies ({listing(rows_shared, 3)}), "
+                f"{len(samples[name]):,} {'is' if len(rows_shared) == 1 else 'are'} named like features of the other "
+                f"studies ({listing(rows_shared, 3)}), "
                 f"but only {columns_shared} of its columns. Rows must be samples, columns features: "
                 f"transpose it (frame.T, or transpose=[{name!r}] when reading files)."
             )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -53,11 +54,6 @@ class PairCounts:
         )
 
     @property
-    def identical(self) -> BoolArray:
-        """Whether the two partitions are the same."""
-        return np.asarray((self.first == 0) & (self.second == 0))
-
-    @property
     def trivial(self) -> BoolArray:
         """Whether one of the two is a single block or all singletons."""
         together_u, together_v = self.both + self.first, self.both + self.second
@@ -69,7 +65,7 @@ def _rand(counts: Counts) -> FloatArray:
     """Equation (5)."""
     pairs = PairCounts.of(counts)
     agreeing = pairs.both + pairs.neither
-    return _divide(agreeing, agreeing + pairs.first + pairs.second, where_zero=1.0)
+    return np.where(counts.identical, 1.0, _divide(agreeing, agreeing + pairs.first + pairs.second))
 
 
 def _adjusted_rand(counts: Counts) -> FloatArray:
@@ -78,7 +74,7 @@ def _adjusted_rand(counts: Counts) -> FloatArray:
     together_u, together_v = pairs.both + pairs.first, pairs.both + pairs.second
     apart_u, apart_v = pairs.second + pairs.neither, pairs.first + pairs.neither
     numerator = 2 * (pairs.both * pairs.neither - pairs.first * pairs.second)
-    return _divide(numerator, together_u * apart_v + together_v * apart_u, where_zero=1.0)
+    return np.where(counts.identical, 1.0, _divide(numerator, together_u * apart_v + together_v * apart_u))
 
 
 def _mutual_information(counts: Counts) -> FloatArray:
@@ -90,14 +86,13 @@ def _mutual_information(counts: Counts) -> FloatArray:
 
 def _adjusted_mutual_information(counts: Counts, average: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
     """Vinh, Epps & Bailey (2010): r* of section 3.1 with an average of the entropies as the upper bound."""
-    pairs = PairCounts.of(counts)
     expected = information.expected_mutual_information(counts.rows, counts.columns, counts.totals)
     bound = average(
         information.entropy(counts.rows, counts.totals),
         information.entropy(counts.columns, counts.totals),
     )
-    score = _divide(_mutual_information(counts) - expected, bound - expected, where_zero=0.0)
-    return np.where(pairs.identical, 1.0, np.where(pairs.trivial, 0.0, score))
+    score = _divide(_mutual_information(counts) - expected, bound - expected)
+    return np.where(counts.identical, 1.0, np.where(PairCounts.of(counts).trivial, 0.0, score))
 
 
 def _ami_arithmetic(counts: Counts) -> FloatArray:
@@ -108,9 +103,10 @@ def _ami_max(counts: Counts) -> FloatArray:
     return _adjusted_mutual_information(counts, np.maximum)
 
 
-def _divide(numerator: FloatArray, denominator: FloatArray, *, where_zero: float) -> FloatArray:
+def _divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """Divide, and give 0 where there is nothing to divide by."""
     empty = denominator == 0
-    return np.where(empty, where_zero, numerator / np.where(empty, 1.0, denominator))
+    return np.where(empty, 0.0, numerator / np.where(empty, 1.0, denominator))
 
 
 AGREEMENTS: Mapping[str, TableScore] = MappingProxyType(
@@ -146,7 +142,10 @@ class Agreement:
         if self.of_counts is not None:
             return float(self.of_counts(Counts.from_codes(u, v))[0])
         assert self.of_labelings is not None
-        return float(self.of_labelings(u, v))
+        score = self.of_labelings(u, v)
+        if isinstance(score, Real) or (np.ndim(score) == 0 and np.asarray(score).dtype.kind in "iuf"):
+            return float(score)
+        raise ParameterError(f"agreement {self.name!r} must return a number, got {score!r}.")
 
     def _of_table(self, table: FloatArray) -> float:
         """Write the table out as two labelings: an agreement depends on nothing else."""

@@ -32,6 +32,12 @@ class Counts:
     columns: FloatArray  # (n_tables, k_v)
     totals: FloatArray  # (n_tables,)
 
+    @property
+    def identical(self) -> BoolArray:
+        """Whether the two partitions are the same: as many occupied cells as blocks on either side, (n_tables,)."""
+        occupied, rows, columns = ((sizes > 0).sum(axis=1) for sizes in (self.cells, self.rows, self.columns))
+        return np.asarray((occupied == rows) & (occupied == columns))
+
     @classmethod
     def from_tables(cls, tables: FloatArray) -> Counts:
         """Take dense tables, (n_tables, k_u, k_v)."""

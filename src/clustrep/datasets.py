@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 
 import numpy as np
 
@@ -65,6 +66,14 @@ def simulate_cohorts(
         missing = {"gamma": subtypes[-1]} if "gamma" in cohorts else {}
     if shifted is None:
         shifted = {"delta": 10.0} if "delta" in cohorts else {}
+    if isinstance(separation, bool) or not isinstance(separation, Real) or not 0 < float(separation) < np.inf:
+        raise ParameterError(f"separation must be a positive number, got {separation!r}.")
+    for name, mapping in (("missing", missing), ("shifted", shifted)):
+        if not isinstance(mapping, Mapping):
+            raise ParameterError(f"{name} must map cohorts, such as {{'alpha': ...}}; got {mapping!r}.")
+    for shift in shifted.values():
+        if isinstance(shift, bool) or not isinstance(shift, Real) or not np.isfinite(float(shift)):
+            raise ParameterError(f"shifted must map cohorts to numbers, got {shift!r}.")
     for cohort in (*missing, *shifted):
         check_known(cohort, "cohort", cohorts)
     for subtype in missing.values():

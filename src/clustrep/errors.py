@@ -12,6 +12,9 @@ ClustrepWarning(UserWarning)
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class ClustrepError(Exception):
     """Base class of all errors that this package raises on purpose."""
@@ -39,3 +42,13 @@ class DataWarning(ClustrepWarning):
 
 class ReplicateWarning(ClustrepWarning):
     """Some replicates failed, or the clusterer itself warned."""
+
+
+def warn(message: str, category: type[ClustrepWarning]) -> None:
+    """Warn at the line outside this package that led here."""
+    level = 1
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level)

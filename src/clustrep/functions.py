@@ -15,6 +15,7 @@ from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist, minkowski
@@ -22,7 +23,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
 from clustrep._types import FloatArray, IntArray, Labels
-from clustrep._validation import check_labels
+from clustrep._validation import as_table, check_labels, check_points, listing, plural
 from clustrep.contingency import NOISE
 from clustrep.errors import DataError, ParameterError
 
@@ -44,18 +45,40 @@ class ClusteringFunction:
         The fitted clusterer; None where known labels stand in for one.
     n_features : int
         How many features a point must have.
+    features : tuple of str or None
+        Their names: the columns of a frame are found by them.
     """
 
-    def __init__(self, predict: Callable[[FloatArray], Any], n_features: int, clusterer: Clusterer = None):
+    def __init__(
+        self,
+        predict: Callable[[FloatArray], Any],
+        n_features: int,
+        clusterer: Clusterer = None,
+        features: tuple[str, ...] | None = None,
+    ):
         self._predict = predict
         self.n_features = n_features
         self.clusterer = clusterer
+        self.features = features
 
-    def __call__(self, X: ArrayLike) -> Labels:
+    def __call__(self, X: ArrayLike | pd.DataFrame) -> Labels:
         """Return Ψ(X): one label for every row of X, (n_points,)."""
-        points = np.asarray(X)
-        if points.ndim != 2 or points.shape[1] != self.n_features:
-            raise DataError(f"Points must be a table with {self.n_features} features, got an array of {points.shape}.")
+        if hasattr(X, "samples_are_named"):
+            raise DataError("Points must be a table, got a Study: pass its table, study.X.")
+        if np.ndim(X) == 0 if not isinstance(X, list | tuple) else any(np.ndim(row) != 1 for row in X):
+            raise DataError(f"Points must be a table with {self.n_features} features, got {X!r}.")
+        table, named, _ = as_table(X, "The table of points")
+        if named and self.features is not None:
+            lacking = [feature for feature in self.features if feature not in table.columns]
+            if lacking:
+                raise DataError(f"Points lack {plural(len(lacking), 'feature')}: {listing(map(repr, lacking))}.")
+            table = table[list(self.features)]
+        if table.shape[1] != self.n_features:
+            raise DataError(f"Points must be a table with {self.n_features} features, got an array of {table.shape}.")
+        return self.labels(check_points(table, "The table of points"))
+
+    def labels(self, points: FloatArray) -> Labels:
+        """Return Ψ(points) for a table that needs no checks."""
         return check_labels(self._predict(points), "the clusterer's labels", length=len(points), same_as="its input")
 
 
@@ -177,6 +200,11 @@ def check_clusterer(clusterer: Clusterer) -> Clusterer:
         raise ParameterError(f"clusterer must be an object, not a class: write {clusterer.__name__}().")
     if not (hasattr(clusterer, "fit_predict") or _is_function(clusterer)):
         raise ParameterError(f"clusterer must have fit_predict, or be a function X → labels; got {clusterer!r}.")
+    if isinstance(clusterer, Induced):
+        check_clusterer(clusterer.clusterer)
+        classifier = clusterer.classifier
+        if classifier is not None and (isinstance(classifier, type) or not hasattr(classifier, "predict")):
+            raise ParameterError(f"classifier must be a scikit-learn classifier, such as SVC(); got {classifier!r}.")
     for parameter in ("metric", "affinity"):
         if _value(clusterer, _path_to_last_step(clusterer) + parameter) == "precomputed":
             raise ParameterError(

@@ -13,9 +13,9 @@ import pandas as pd
 from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
 from clustrep._learning import Configuration, Source
 from clustrep._provenance import provenance
-from clustrep._replicability import ONLY_NOISE, KnownLabelsLike, Noise, check_configuration, check_noise
+from clustrep._replicability import NO_NUMBER, ONLY_NOISE, KnownLabelsLike, Noise, check_configuration, check_noise
 from clustrep._types import FloatArray, IntArray, Labels
-from clustrep._validation import check_axis_names, check_finite, check_matrix, check_positive_integer, listing, plural
+from clustrep._validation import as_table, check_points, check_positive_integer, listing, plural
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreement
 from clustrep.contingency import Partition, tables_of
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
@@ -147,8 +147,8 @@ def score_replicate(plan: LocalPlan, replicate: int) -> list[LocalScores | Faile
             results.append(trained if isinstance(trained, Failed) else tested)  # type: ignore[arg-type]
             continue
         table = binary_scores(plan.agreement, trained.at(1 + i), tested.at(1), draw.weights, plan.noise)
-        if table is None:
-            results.append(Failed(ONLY_NOISE))
+        if isinstance(table, Failed):
+            results.append(table)
             continue
         results.append(LocalScores(table, (trained.at(0), tested.at(0)), (trained.at(1 + n + i), tested.at(2))))
     return results
@@ -156,18 +156,17 @@ def score_replicate(plan: LocalPlan, replicate: int) -> list[LocalScores | Faile
 
 def binary_scores(
     agreement: Agreement, trained: Partition, tested: Partition, weights: IntArray, noise: Noise
-) -> FloatArray | None:
+) -> FloatArray | Failed:
     """Score a point for every pair of labels that it can have, (k_train, k_test).
 
     r*(Ψ̃_x(X′; X), Ψ̃_x(X′; X′)) depends on x only through the pair (ψ(x; X), ψ(x; X′)) = (i, j): its two binary
-    partitions have the 2 × 2 table made of C[i, j], row i and column j of the whole table C. None where noise was
-    dropped and fewer than two points are left.
+    partitions have the 2 × 2 table made of C[i, j], row i and column j of the whole table C.
     """
     if noise == "drop":
         weights = np.where(trained.is_noise | tested.is_noise, 0, weights)
     total = weights.sum()
     if total < 2:
-        return None
+        return Failed(ONLY_NOISE)
     shape = (trained.n_labels, tested.n_labels)
     C = tables_of(trained.codes[None], tested.codes, weights, shape)[0]
     rows = np.broadcast_to(C.sum(axis=1, keepdims=True), shape)
@@ -180,6 +179,8 @@ def binary_scores(
         C = np.where(is_noise_row | is_noise_column, 0.0, C)
     binary = np.stack([C, rows - C, columns - C, total - rows - columns + C], axis=-1)
     scores = agreement.of_tables(binary.reshape(*shape, 2, 2))
+    if np.isnan(scores).any():
+        return Failed(NO_NUMBER)
     if noise == "drop":
         scores[np.arange(shape[0]) == trained.noise] = np.nan
         scores[:, np.arange(shape[1]) == tested.noise] = np.nan
@@ -259,8 +260,13 @@ def _labels_of_points(plan: LocalPlan) -> Labels:
 
 def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
     """Align training and test studies on the features that all of them have."""
+    if isinstance(train, Studies):
+        raise ParameterError("train must be one study or table, got Studies.")
     named = {"train": train} if not isinstance(train, Study) else {train.name: train}
     (train_name,) = named
+    test_names = test.names if isinstance(test, Studies) else (test.name,) if isinstance(test, Study) else ()
+    if not isinstance(train, Study) and "train" in test_names:
+        raise ParameterError("test has a study named 'train', the name that a training table gets: rename it.")
     if isinstance(test, Studies):
         named.update({name: study for name, study in test.items() if name != train_name})
         if len(named) == 1:
@@ -298,17 +304,14 @@ def _points(at: Any, train: Study) -> Points:
         raise ParameterError("at must be one study or one table of points, got Studies.")
     if isinstance(at, Study):
         return Points(at.select(train.features).X, at.samples)
-    samples = None
-    if isinstance(at, pd.DataFrame):
-        samples = None if isinstance(at.index, pd.RangeIndex) else at.index
-        if not isinstance(at.columns, pd.RangeIndex):
-            lacking = [feature for feature in train.features if feature not in at.columns]
-            if lacking:
-                raise DataError(f"at lacks {plural(len(lacking), 'feature')} of the studies: {listing(lacking)}.")
-            at = at[list(train.features)]
-    X = check_matrix(at, "at", samples_at_least=1)
-    if X.shape[1] != len(train.features):
-        raise DataError(f"at must be a table with {len(train.features)} features, got an array of {X.shape}.")
-    names = check_axis_names(range(1, len(X) + 1) if samples is None else samples, "sample", len(X), "at")
-    check_finite(X, names, train.features, "at")
-    return Points(X, names)
+    table, features_named, _ = as_table(at, "at")
+    if features_named:
+        lacking = [feature for feature in train.features if feature not in table.columns]
+        if lacking:
+            raise DataError(f"at lacks {plural(len(lacking), 'feature')} of the studies: {listing(lacking)}.")
+        table = table[list(train.features)]
+    elif table.shape[1] == len(train.features):
+        table.columns = pd.Index(train.features, dtype=object)
+    if table.shape[1] != len(train.features):
+        raise DataError(f"at must have the {len(train.features)} features of the studies, got {table.shape[1]}.")
+    return Points(check_points(table, "at"), tuple(table.index))

@@ -66,12 +66,14 @@ def curves(result: Comparison, agreement: str, ax: Axes | None = None) -> Axes:
 
 def local_map(result: LocalReplicability, points: ArrayLike | None, ax: Axes | None = None) -> Axes:
     """Draw points coloured by their mean local score, larger where it varies more."""
-    ax = _axes(ax)
     if points is None:
         raise ParameterError("points must be given: this result was read from a file, which holds no coordinates.")
-    xy = np.asarray(points, dtype=float)
-    if xy.ndim != 2 or len(xy) != len(result.samples):
+    xy = np.asarray(points)
+    if xy.ndim != 2 or len(xy) != len(result.samples) or not xy.shape[1]:
         raise DataError(f"points must have {len(result.samples)} rows, got an array of {xy.shape}.")
+    if xy.dtype.kind not in "iuf" or not np.isfinite(xy).all():
+        raise DataError("points must be numbers, none of them missing or infinite.")
+    ax = _axes(ax)
     names = ("first coordinate", "second coordinate")
     if xy.shape[1] == 1:
         xy = np.column_stack([xy, result.mean])
@@ -92,9 +94,13 @@ def local_map(result: LocalReplicability, points: ArrayLike | None, ax: Axes | N
 
 
 def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
     import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
+
+    if isinstance(ax, Axes):
+        return ax
+    if ax is not None:
+        raise ParameterError(f"ax must be a matplotlib Axes, got {type(ax).__name__}.")
 
     return plt.subplots(layout="constrained")[1]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep._types import FloatArray, IntArray
-from clustrep._validation import check_finite, check_matrix, check_open_fraction
+from clustrep._validation import check_open_fraction, check_points
 from clustrep.errors import DataError, ParameterError
 from clustrep.studies import Study
 
@@ -104,12 +104,13 @@ class Simulate:
 
     def draw(self, study: Study, rng: np.random.Generator) -> Draw:
         """Draw one replicate."""
-        X = check_matrix(self.sampler(study, rng), f"{study.name} (simulated)")
+        X = check_points(
+            self.sampler(study, rng), f"What the sampler returned for study {study.name!r}", samples_at_least=2
+        )
         if X.shape[1] != study.X.shape[1]:
             raise DataError(
                 f"sampler must return the {study.X.shape[1]} features of study {study.name!r}, got {X.shape[1]}."
             )
-        check_finite(X, [str(i) for i in range(1, len(X) + 1)], study.features, f"{study.name} (simulated)")
         return Draw(X, np.arange(len(X)))
 
 

@@ -18,8 +18,15 @@ from numpy.typing import NDArray
 from clustrep._files import save_result
 from clustrep._learning import Configuration, Source
 from clustrep._types import BoolArray, FloatArray, IntArray, Labels, read_only
-from clustrep._validation import check_choice, check_known, check_open_fraction, check_positive_integer, plural
-from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning
+from clustrep._validation import (
+    check_choice,
+    check_known,
+    check_numbers_between,
+    check_open_fraction,
+    check_positive_integer,
+    plural,
+)
+from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
 from clustrep.functions import ClusteringFunction
 from clustrep.studies import Study
 
@@ -60,6 +67,7 @@ class Resampled:
 
     def quantile(self, q: float | Sequence[float]) -> FloatArray:
         """Quantiles over resamples."""
+        check_numbers_between(q, "q", 0, 1)
         with _quiet():
             return np.asarray(np.nanquantile(self.distribution, q, axis=0))
 
@@ -158,7 +166,9 @@ class Replicability(Resampled, Saved):
             replicate = resample + 1
         source, study = self._origin.source, self._origin.studies[self.names.index(name)]
         draw = source.draw(study, replicate)
-        return source.function(self._origin.configuration, study, draw, replicate)
+        function = source.function(self._origin.configuration, study, draw, replicate)
+        function.features = study.features if study.features_are_named else None
+        return function
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every pair of studies: train, test, agreement, score, mean, sd, low, high, trivial, failed.
@@ -287,6 +297,8 @@ class Comparison(Saved):
             raise ParameterError(
                 f"n_clusters must be given: {clusterer!r} was run with {[self.n_clusters[c] for c in having]}."
             )
+        if n_clusters is not None and self.n_clusters[having[0]] is None:
+            raise ParameterError(f"{clusterer!r} finds its number of clusters by itself: leave n_clusters out.")
         if n_clusters is not None:
             check_known(n_clusters, f"number of clusters of {clusterer!r}", [self.n_clusters[c] for c in having])
             having = [c for c in having if self.n_clusters[c] == n_clusters]
@@ -497,6 +509,7 @@ class LocalReplicability(Saved):
 
     def quantile(self, q: float | Sequence[float]) -> FloatArray:
         """Quantiles over resamples, (n_points,) or (n_quantiles, n_points)."""
+        check_numbers_between(q, "q", 0, 1)
         n_points = self.at_train.shape[1]
         with _quiet():
             blocks = [
@@ -642,10 +655,9 @@ def report_failures(failures: dict[str, int], n_scores: int, what: str, *, no_re
     causes = "; ".join(f"{cause} ({count:,})" for cause, count in failures.items())
     if no_resample_left:
         raise AllReplicatesFailed(f"Not one resample could be scored; {plural(n_failed, what)} failed: {causes}.")
-    warnings.warn(
+    warn(
         f"{plural(n_failed, what)} of {n_scores:,} failed and {'is' if n_failed == 1 else 'are'} left out: {causes}.",
         ReplicateWarning,
-        stacklevel=4,
     )
 
 

@@ -90,6 +90,7 @@ def _named(clusterers: Any) -> Mapping[str, Clusterer]:
     else:
         # A pipeline is a sequence of steps, and one clusterer.
         several = isinstance(clusterers, Sequence) and not hasattr(clusterers, "fit_predict")
+        several = several and not isinstance(clusterers, str)
         clusterers = list(clusterers) if several else [clusterers]
         names = [getattr(clusterer, "__name__", type(clusterer).__name__) for clusterer in clusterers]
         if len(set(names)) < len(names):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,29 +14,36 @@ from numpy.typing import ArrayLike
 
 from clustrep._engine import Rng, make_generator
 from clustrep._tables import read_table, study_names
-from clustrep._types import FloatArray, Labels, read_only
+from clustrep._types import FloatArray, IntArray, Labels, read_only
 from clustrep._validation import (
+    as_table,
     check_axis_names,
     check_choice,
     check_finite,
+    check_flag,
     check_known,
+    check_label,
     check_labels,
-    check_matrix,
     check_name,
+    check_names_differ,
     check_not_empty,
-    check_numeric_frame,
+    check_numbers,
     check_orientation,
     check_positive_integer,
     check_same_features,
     label_sentence,
     listing,
+    nearest,
     plural,
     probable_label,
 )
-from clustrep.errors import DataError, DataWarning, ParameterError
+from clustrep.errors import DataError, DataWarning, ParameterError, warn
 
 Scale: TypeAlias = Literal["none", "zscore", "robust"]
 SCALES = ("none", "zscore", "robust")
+
+
+Label: TypeAlias = str | Literal[False] | None
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -53,6 +60,9 @@ class Study:
         Names, where `X` has none or others are wanted; else they are numbered from 1.
     labels : array_like, (n_samples,), optional
         Known labels of the samples.
+    label : str or False, optional
+        The column that holds the samples' known class: kept aside as `labels`. False: no column is one. By default a
+        column that looks like one is warned about.
 
     Examples
     --------
@@ -78,43 +88,51 @@ class Study:
         features: Sequence[str] | None = None,
         samples: Sequence[str] | None = None,
         labels: ArrayLike | None = None,
+        label: Label = None,
     ):
         check_name(name, "The name of a study")
-        if isinstance(X, pd.DataFrame):
-            check_not_empty(X.shape, name)
-            if features is None and not isinstance(X.columns, pd.RangeIndex):
-                features = check_axis_names(X.columns, "feature", X.shape[1], name)
-            if samples is None and not isinstance(X.index, pd.RangeIndex):
-                samples = check_axis_names(X.index, "sample", X.shape[0], name)
-            check_numeric_frame(X, name)
-            X = X.to_numpy(dtype=_float_type(X), na_value=np.nan)
-        matrix = check_matrix(X, name)
-        n_samples, n_features = matrix.shape
-        checked_features = check_axis_names(
-            range(1, n_features + 1) if features is None else features, "feature", n_features, name
-        )
-        checked_samples = check_axis_names(
-            range(1, n_samples + 1) if samples is None else samples, "sample", n_samples, name
-        )
-        check_finite(matrix, checked_samples, checked_features, name)
+        check_label(label)
+        subject = f"Study {name!r}"
+        table, named_features, named_samples = as_table(X, subject)
+        check_not_empty(table.shape, subject)
+        if features is not None:
+            table.columns = pd.Index(check_axis_names(features, "feature", table.shape[1], subject), dtype=object)
+        if samples is not None:
+            table.index = pd.Index(check_axis_names(samples, "sample", table.shape[0], subject), dtype=object)
+        check_axis_names(table.columns, "feature", table.shape[1], subject)
+        check_axis_names(table.index, "sample", table.shape[0], subject)
+        if label and label in table.columns:
+            if labels is not None:
+                raise ParameterError(f"Pass either label={label!r} or labels for study {name!r}, not both.")
+            labels = table.pop(label).to_numpy()
+        matrix = check_numbers(table, subject, may_have_label=True)
+        check_finite(matrix, table.index, table.columns, subject)
         if labels is not None:
             labels = read_only(
-                check_labels(labels, f"labels of study {name!r}", length=n_samples, same_as=f"study {name!r}")
+                check_labels(labels, f"labels of study {name!r}", length=len(matrix), same_as=f"study {name!r}")
             )
         self._set(
-            X=read_only(np.ascontiguousarray(matrix)),
+            X=read_only(matrix),
             name=name,
-            features=checked_features,
-            samples=checked_samples,
+            features=tuple(table.columns),
+            samples=tuple(table.index),
             labels=labels,
             scale="none",
-            features_are_named=features is not None,
-            samples_are_named=samples is not None,
+            features_are_named=features is not None or named_features,
+            samples_are_named=samples is not None or named_samples,
         )
+        if (suspicion := self.suspicion(label)) is not None:
+            warn(suspicion, DataWarning)
 
     def _set(self, **values: Any) -> None:
         for key, value in values.items():
             object.__setattr__(self, key, value)
+
+    def _with(self, **changes: Any) -> Study:
+        """Return a study that differs in these attributes, which are taken as they are."""
+        study = object.__new__(Study)
+        study._set(**{**vars(self), **changes})
+        return study
 
     def __len__(self) -> int:
         return len(self.X)
@@ -125,18 +143,27 @@ class Study:
         n_samples, n_features = self.X.shape
         return f"Study {self.name!r}: {plural(n_samples, 'sample')}, {plural(n_features, 'feature')}{known}{scaled}"
 
+    def suspicion(self, label: Label = None) -> str | None:
+        """Say that a feature is probably a class label, unless the user has spoken about labels."""
+        suspect = None if label is False or self.labels is not None else probable_label(self.X, self.features)
+        return None if suspect is None else label_sentence(self.name, suspect, self.X, self.features)
+
     def to_frame(self) -> pd.DataFrame:
         """Return a copy of the table as a frame with its names."""
         return pd.DataFrame(self.X.copy(), index=list(self.samples), columns=list(self.features))
 
     def select(self, features: Sequence[str]) -> Study:
         """Keep these features, in this order."""
+        if isinstance(features, str) or not isinstance(features, Iterable) or not len(list(features)):
+            raise ParameterError(f"features must be a sequence of at least one feature name, got {features!r}.")
+        check_names_differ([str(feature) for feature in features], "feature")
         position = {feature: j for j, feature in enumerate(self.features)}
         for feature in features:
-            check_known(feature, f"feature of study {self.name!r}", position)
+            if feature not in position:
+                check_known(feature, f"feature of study {self.name!r}", position)
         if tuple(features) == self.features:
             return self
-        selected = self.X[:, [position[feature] for feature in features]]
+        selected = np.ascontiguousarray(self.X[:, [position[feature] for feature in features]])
         return self._with(X=read_only(selected), features=tuple(features))
 
     def scaled(self, scale: Scale) -> Study:
@@ -153,13 +180,26 @@ class Study:
         from sklearn.preprocessing import RobustScaler, StandardScaler
 
         scaler = StandardScaler() if scale == "zscore" else RobustScaler()
-        return self._with(X=read_only(scaler.fit_transform(self.X)), scale=scale)
+        X = scaler.fit_transform(self.X)
+        if scale == "robust":
+            flat = (np.subtract(*np.quantile(self.X, [0.75, 0.25], axis=0)) == 0) & (np.ptp(self.X, axis=0) > 0)
+            if flat.any():
+                names = [repr(self.features[j]) for j in np.flatnonzero(flat)]
+                warn(
+                    f"Study {self.name!r} has {plural(len(names), 'feature')} that robust scaling leaves in its own "
+                    f"units, because half of the samples or more have the same value: {listing(names)}.",
+                    DataWarning,
+                )
+        return self._with(X=read_only(np.ascontiguousarray(X)), scale=scale)
 
-    def _with(self, **changes: Any) -> Study:
-        """Return a study that differs in these attributes, which are taken as they are."""
-        study = object.__new__(Study)
-        study._set(**{**vars(self), **changes})
-        return study
+    def part(self, rows: IntArray, name: str) -> Study:
+        """Return a study of some of the samples."""
+        return self._with(
+            name=name,
+            X=read_only(self.X[rows]),
+            samples=tuple(self.samples[i] for i in rows),
+            labels=None if self.labels is None else read_only(self.labels[rows]),
+        )
 
 
 StudiesLike: TypeAlias = "Studies | Mapping[str, Any] | Sequence[Any]"
@@ -173,8 +213,7 @@ class Studies(Mapping[str, Study]):
     studies : mapping of name to array, frame or Study, or a sequence of these
         Arrays and frames in a sequence are named "1", "2", …
     label : str or False, optional
-        The column that holds the samples' known class: kept aside as `Study.labels`. False: no column is one. By
-        default a column that looks like one is warned about.
+        As in `Study`, for all of them.
     scale : {"none", "zscore", "robust"}
         Scale each study by itself.
 
@@ -192,16 +231,26 @@ class Studies(Mapping[str, Study]):
     ('ESR1', 'ERBB2')
     """
 
-    def __init__(self, studies: StudiesLike, *, label: str | Literal[False] | None = None, scale: Scale = "none"):
-        self._set(_collect(studies, label=label, refuse=False), scale)
+    _studies: Mapping[str, Study]
+    _features: tuple[str, ...]
+    _dropped: Mapping[str, tuple[str, ...]]
+
+    def __init__(self, studies: StudiesLike, *, label: Label = None, scale: Scale = "none"):
+        check_label(label)
+        collected = [
+            _renamed(values, name, label) if isinstance(values, Study) else Study(values, name, label=label)
+            for name, values in _entries(studies)
+        ]
+        _check_label_was_found(collected, label)
+        self._align(collected, scale)
 
     @classmethod
     def read(
         cls,
         *paths: str | PathLike[str],
-        label: str | Literal[False] | None = None,
+        label: Label = None,
         scale: Scale = "none",
-        transpose: bool | Sequence[str] = False,
+        transpose: bool | str | Sequence[str] = False,
         header: bool | None = None,
     ) -> Studies:
         """Read one study from each file: CSV, TSV or other delimited text, also gzipped.
@@ -215,36 +264,59 @@ class Studies(Mapping[str, Study]):
             like one is refused otherwise.
         scale : {"none", "zscore", "robust"}
             Scale each study by itself.
-        transpose : bool or sequence of str
+        transpose : bool, str or sequence of str
             Turn all tables, or those of the studies named, the other way round.
         header : bool, optional
             Whether the first line holds the features' names; by default it does unless it looks like data.
         """
         if not paths:
             raise ParameterError("Studies.read needs at least one path.")
+        for path in paths:
+            if not isinstance(path, str | PathLike):
+                raise ParameterError(
+                    f"Studies.read takes paths, got {type(path).__name__}: pass a list as Studies.read(*paths), and "
+                    "tables to Studies({name: table, ...})."
+                )
+        check_label(label)
+        if header is not None:
+            check_flag(header, "header")
         names = study_names(paths)
-        turned = () if isinstance(transpose, bool) else tuple(transpose)
-        for name in turned:
-            check_known(name, "study to transpose", names)
-        frames = {
-            name: read_table(path, name, label=label, transpose=transpose is True or name in turned, header=header)
-            for name, path in zip(names, paths, strict=True)
-        }
+        turned = _names_to_turn(transpose, names)
+        collected = []
+        for name, path in zip(names, paths, strict=True):
+            table = read_table(path, name, label=label, transpose=name in turned, header=header)
+            collected.append(Study(table.frame, name, labels=table.labels, label=False))
+        _check_label_was_found(collected, label)
+        for study in collected:
+            if (suspicion := study.suspicion(label)) is not None:
+                raise DataError(suspicion)
         studies = cls.__new__(cls)
-        studies._set(_collect(frames, label=label, refuse=True), scale)
+        studies._align(collected, scale)
         return studies
 
     @classmethod
     def from_frames(cls, frames: Mapping[str, pd.DataFrame], **options: Any) -> Studies:
         """Take one study from each frame; the options are those of `Studies`."""
+        if not isinstance(frames, Mapping):
+            raise DataError(f"frames must map each study's name to its frame, got {type(frames).__name__}.")
         for name, frame in frames.items():
             if not isinstance(frame, pd.DataFrame):
                 raise DataError(f"Study {name!r} must be a pandas DataFrame, got {type(frame).__name__}.")
         return cls(frames, **options)
 
     @classmethod
-    def split(cls, X: ArrayLike | pd.DataFrame | Study, n: int = 2, *, rng: Rng = None, **options: Any) -> Studies:
+    def split(
+        cls,
+        X: ArrayLike | pd.DataFrame | Study,
+        n: int = 2,
+        *,
+        rng: Rng = None,
+        label: Label = None,
+        scale: Scale = "none",
+    ) -> Studies:
         """Split one table at random into `n` studies of equal size (to one sample), numbered from 1.
+
+        Each is scaled by itself.
 
         Examples
         --------
@@ -253,38 +325,46 @@ class Studies(Mapping[str, Study]):
         [3, 2]
         """
         check_positive_integer(n, "n", at_least=2)
-        whole = next(iter(cls({"whole": X}, **options).values()))
+        if isinstance(X, Studies):
+            raise ParameterError("split takes one study or table, got Studies.")
+        whole = next(iter(cls({"whole": X}, label=label).values()))
         if len(whole) < 2 * n:
             raise DataError(f"n must leave at least 2 samples in each part: got n={n} for {len(whole)} samples.")
         parts = np.array_split(make_generator(rng).permutation(len(whole)), n)
-        return cls([_part(whole, np.sort(rows), str(i)) for i, rows in enumerate(parts, 1)])
+        return cls([whole.part(np.sort(rows), str(i)) for i, rows in enumerate(parts, 1)], scale=scale)
 
-    def _set(self, studies: Sequence[Study], scale: Scale) -> None:
+    def _align(self, studies: Sequence[Study], scale: Scale) -> None:
+        """Keep the features that all studies have, in the order of the first."""
         check_choice(scale, "scale", SCALES)
-        _check_overlap_of_samples(studies)
         features = {study.name: study.features for study in studies}
         if len(studies) > 1:
             named_samples = {study.name: study.samples if study.samples_are_named else () for study in studies}
+            _check_all_or_none_named(studies)
             check_orientation(features, named_samples)
             check_same_features(features, named_samples)
-            if not all(study.features_are_named for study in studies):
-                _check_same_number_of_unnamed(studies)
+        _warn_of_common_samples(studies)
         shared = set.intersection(*(set(names) for names in features.values()))
-        self.features: tuple[str, ...] = tuple(name for name in studies[0].features if name in shared)
-        self.dropped: dict[str, tuple[str, ...]] = {
-            study.name: tuple(name for name in study.features if name not in shared) for study in studies
-        }
-        self._studies = {study.name: study.select(self.features).scaled(scale) for study in studies}
-        if any(self.dropped.values()):
-            warnings.warn(
-                f"The studies share {plural(len(self.features), 'feature')}; dropped: "
-                + "; ".join(
-                    f"{name} {len(names):,} ({listing(names, 3)})" for name, names in self.dropped.items() if names
-                )
-                + ".",
+        self._features = tuple(name for name in studies[0].features if name in shared)
+        self._dropped = MappingProxyType(
+            {study.name: tuple(name for name in study.features if name not in shared) for study in studies}
+        )
+        self._studies = {study.name: study.select(self._features).scaled(scale) for study in studies}
+        if any(self._dropped.values()):
+            dropped = [f"{name} {len(lost):,} ({listing(lost, 3)})" for name, lost in self._dropped.items() if lost]
+            warn(
+                f"The studies share {plural(len(self._features), 'feature')}; dropped: {'; '.join(dropped)}.",
                 DataWarning,
-                stacklevel=3,
             )
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that all studies have."""
+        return self._features
+
+    @property
+    def dropped(self) -> Mapping[str, tuple[str, ...]]:
+        """Which features of each study the others lack."""
+        return self._dropped
 
     def __getitem__(self, name: str) -> Study:
         check_known(name, "study", self._studies)
@@ -299,6 +379,10 @@ class Studies(Mapping[str, Study]):
     def __contains__(self, name: object) -> bool:
         return name in self._studies
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a study, or something else where there is none of that name."""
+        return self._studies.get(name, default)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The studies' names."""
@@ -306,8 +390,6 @@ class Studies(Mapping[str, Study]):
 
     def select(self, features: Sequence[str]) -> Studies:
         """Keep these features, in this order."""
-        if isinstance(features, str) or not len(features):
-            raise ParameterError(f"features must be a sequence of at least one feature name, got {features!r}.")
         return Studies([study.select(features) for study in self.values()])
 
     def scaled(self, scale: Scale) -> Studies:
@@ -335,17 +417,17 @@ def as_studies(studies: StudiesLike) -> Studies:
     return studies if isinstance(studies, Studies) else Studies(studies)
 
 
-def _collect(studies: StudiesLike, *, label: str | Literal[False] | None, refuse: bool) -> list[Study]:
-    """Make every entry a `Study`: label column aside, suspicions voiced."""
+def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
+    """Name every study: by its key, by its own name, or by its place."""
     if isinstance(studies, Mapping):
         entries = [(check_name(name, "The name of a study"), values) for name, values in studies.items()]
-    elif isinstance(studies, Sequence) and not isinstance(studies, str):
+    elif isinstance(studies, list | tuple):
         entries = [
             (values.name if isinstance(values, Study) else str(i), values) for i, values in enumerate(studies, 1)
         ]
     else:
         raise DataError(
-            "studies must be a Studies, a mapping of name to table, or a sequence of tables; "
+            f"studies must be a Studies, a mapping of name to table, or a sequence of tables; "
             f"got {type(studies).__name__}."
         )
     if not entries:
@@ -354,67 +436,65 @@ def _collect(studies: StudiesLike, *, label: str | Literal[False] | None, refuse
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"Every study needs a name of its own, but {twice!r} came twice.")
-    if label is not None and label is not False and not isinstance(label, str):
-        raise ParameterError(f"label must be the name of a column, False or None, got {label!r}.")
-    collected = [_one(name, values, label=label, refuse=refuse) for name, values in entries]
-    if label and all(study.labels is None for study in collected):
-        known = sorted(set().union(*(study.features for study in collected)))
-        raise DataError(f"No study has a column {label!r} to take labels from; there are {listing(known, 10)}.")
-    return collected
+    return entries
 
 
-def _one(name: str, values: Any, *, label: str | Literal[False] | None, refuse: bool) -> Study:
-    if isinstance(values, Study):
-        return values if values.name == name else values._with(name=name)
-    labels = None
-    if label and isinstance(values, pd.DataFrame) and label in values.columns:
-        labels = values[label]
-        if isinstance(labels, pd.DataFrame):
-            raise DataError(f"Study {name!r} has {labels.shape[1]} columns {label!r}: the label must be one column.")
-        values = values.drop(columns=label)
-    study = Study(values, name, labels=labels)
-    suspect = None if label is False or labels is not None else probable_label(study.X, study.features)
-    if suspect is not None:
-        sentence = label_sentence(name, suspect, study.X, study.features)
-        if refuse:
-            raise DataError(sentence)
-        warnings.warn(sentence, DataWarning, stacklevel=5)
-    return study
+def _renamed(study: Study, name: str, label: Label) -> Study:
+    if label and study.labels is None:
+        raise DataError(f"Study {study.name!r} is made already: pass label={label!r} to Study, not to Studies.")
+    return study if study.name == name else study._with(name=name)
 
 
-def _part(study: Study, rows: Any, name: str) -> Study:
-    return study._with(
-        name=name,
-        X=read_only(study.X[rows]),
-        samples=tuple(study.samples[i] for i in rows),
-        labels=None if study.labels is None else read_only(study.labels[rows]),
-    )
+def _names_to_turn(transpose: object, names: Sequence[str]) -> Sequence[str]:
+    if isinstance(transpose, bool):
+        return names if transpose else ()
+    turned = [transpose] if isinstance(transpose, str) else transpose
+    if not isinstance(turned, Iterable):
+        raise ParameterError(f"transpose must be True, False or the names of studies, got {transpose!r}.")
+    turned = list(turned)
+    for name in turned:
+        check_known(name, "study to transpose", names)
+    return turned
 
 
-def _float_type(frame: pd.DataFrame) -> type[np.floating[Any]]:
-    return np.float32 if all(dtype == np.float32 for dtype in frame.dtypes) else np.float64
+def _check_label_was_found(studies: Sequence[Study], label: Label) -> None:
+    if label and all(study.labels is None for study in studies):
+        known = sorted(set().union(*(study.features for study in studies)))
+        raise DataError(
+            f"No study has a column {label!r} to take labels from; there are {listing(known, 10)}."
+            f"{nearest(label, known)}"
+        )
 
 
-def _check_same_number_of_unnamed(studies: Sequence[Study]) -> None:
-    """Features without names can only be aligned by position, so their number must be the same."""
+def _check_all_or_none_named(studies: Sequence[Study]) -> None:
+    """Features without names can only be aligned by place: among themselves, and only if there are as many."""
+    unnamed = [study.name for study in studies if not study.features_are_named]
+    if not unnamed:
+        return
+    if len(unnamed) < len(studies):
+        named = next(study.name for study in studies if study.features_are_named)
+        raise DataError(
+            f"Study {unnamed[0]!r} does not name its features, study {named!r} does: "
+            "pass frames whose columns have the same names, or all studies as arrays."
+        )
     numbers = {study.name: len(study.features) for study in studies}
     if len(set(numbers.values())) > 1:
         listed = ", ".join(f"{name} {number}" for name, number in numbers.items())
         raise DataError(
-            f"The studies have different numbers of features ({listed}), and not all of them name their features: "
-            "pass frames, whose columns can be aligned by name."
+            f"The studies have different numbers of features ({listed}), and no names to align them by: "
+            "pass frames, whose columns have names."
         )
 
 
-def _check_overlap_of_samples(studies: Sequence[Study]) -> None:
+def _warn_of_common_samples(studies: Sequence[Study]) -> None:
     named = [study for study in studies if study.samples_are_named]
     for i, one in enumerate(named):
         for other in named[i + 1 :]:
-            common = [sample for sample in one.samples if sample in set(other.samples)]
+            theirs = set(other.samples)
+            common = [sample for sample in one.samples if sample in theirs]
             if common:
-                warnings.warn(
+                warn(
                     f"Studies {one.name!r} and {other.name!r} have {plural(len(common), 'sample name')} in common "
                     f"({listing(common, 3)}): if these are the same samples, the studies are not independent.",
                     DataWarning,
-                    stacklevel=4,
                 )

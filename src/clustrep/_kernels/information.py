@@ -19,6 +19,14 @@ NEGLIGIBLE = 1e-28
 
 
 @njit(cache=True, nogil=True)
+def _add(total: float, lost: float, term: float) -> tuple[float, float]:
+    """Add a term, and to what was lost what the sum can't hold (Neumaier): with n blocks, AMI divides that by 1/n."""
+    new = total + term
+    lost += (total - new) + term if abs(total) >= abs(term) else (term - new) + total
+    return new, lost
+
+
+@njit(cache=True, nogil=True)
 def mutual_information(
     cells: FloatArray, cell_rows: FloatArray, cell_columns: FloatArray, totals: FloatArray
 ) -> FloatArray:
@@ -26,11 +34,13 @@ def mutual_information(
     result = np.zeros(cells.shape[0])
     for b in range(cells.shape[0]):
         n = totals[b]
+        total = lost = 0.0
         for i in range(cells.shape[1]):
             c = cells[b, i]
             if c > 0:
-                result[b] += c / n * math.log(c * n / (cell_rows[b, i] * cell_columns[b, i]))
-        result[b] = max(result[b], 0.0)
+                term = c / n * math.log(c * n / (cell_rows[b, i] * cell_columns[b, i]))
+                total, lost = _add(total, lost, term)
+        result[b] = max(total + lost, 0.0)
     return result
 
 
@@ -39,10 +49,12 @@ def entropy(sizes: FloatArray, totals: FloatArray) -> FloatArray:
     """Entropy of every partition, in nats, from the sizes of its blocks, (n_tables, n_blocks)."""
     result = np.zeros(sizes.shape[0])
     for b in range(sizes.shape[0]):
+        total = lost = 0.0
         for i in range(sizes.shape[1]):
             if sizes[b, i] > 0:
                 share = sizes[b, i] / totals[b]
-                result[b] -= share * math.log(share)
+                total, lost = _add(total, lost, -share * math.log(share))
+        result[b] = total + lost
     return result
 
 

@@ -1,0 +1,279 @@
+"""The package as a whole: its names, its imports, what it ships."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import importlib.resources
+import inspect
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import clustrep as cr
+
+SOURCE = Path(cr.__file__).parent
+MODULES = {
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(SOURCE.rglob("*.py"))
+}
+
+# The road: a module imports what stands before it, never what stands after it.
+ROAD = [
+    "errors",
+    "_types",
+    "_validation",
+    "_engine",
+    "_tables",
+    "studies",
+    "contingency",
+    "_kernels",
+    "_kernels.plain",
+    "_kernels.information",
+    "agreement",
+    "resampling",
+    "functions",
+    "_learning",
+    "_provenance",
+    "_files",
+    "results",
+    "_replicability",
+    "local",
+    "selection",
+    "_load",
+    "plots",
+    "datasets",
+    "__init__",
+]
+
+
+def imports_of(tree, *, at_import_time):
+    """The modules that a module imports; at import time: not inside functions, not for type checkers alone."""
+    found = set()
+    pending = list(tree.body)
+    while pending:
+        node = pending.pop()
+        if at_import_time and (
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+        ):
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute here"
+            found.add(node.module)
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        pending += ast.iter_child_nodes(node)
+    return found
+
+
+def tree_of(name):
+    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
+
+
+def own_imports(name, *, at_import_time):
+    imported = imports_of(tree_of(name), at_import_time=at_import_time)
+    inside = {module.removeprefix("clustrep.") for module in imported if module.startswith("clustrep.")}
+    return inside & set(MODULES)
+
+
+def packages_of(name):
+    return {module.split(".")[0] for module in imports_of(tree_of(name), at_import_time=False)}
+
+
+def in_new_interpreter(code):
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the direction of imports
+
+
+def test_every_module_stands_on_the_road_once():
+    assert sorted(ROAD) == sorted(MODULES)
+
+
+@pytest.mark.parametrize("name", ROAD)
+def test_imports_point_one_way(name):
+    before = set(ROAD[: ROAD.index(name)])
+    assert own_imports(name, at_import_time=True) - {name} <= before
+
+
+def test_the_reader_of_imports_sees_them():
+    """Against a check that passes because it looks at nothing."""
+    assert {"studies", "_types", "errors"} <= own_imports("resampling", at_import_time=True)
+    assert "plots" in own_imports("results", at_import_time=False)
+    assert "joblib" in packages_of("_engine")
+
+
+@pytest.mark.parametrize("name", ROAD)
+def test_nobody_imports_plots_before_something_is_drawn(name):
+    assert "plots" not in own_imports(name, at_import_time=True)
+    assert not any(module.split(".")[0] == "matplotlib" for module in imports_of(tree_of(name), at_import_time=True))
+
+
+@pytest.mark.parametrize("name", [name for name in ROAD if name != "_engine"])
+def test_only_the_engine_knows_workers_threads_and_bars(name):
+    assert not packages_of(name) & {"joblib", "tqdm", "threadpoolctl", "multiprocessing", "concurrent", "threading"}
+
+
+@pytest.mark.parametrize("name", ROAD)
+def test_nothing_knows_pickle(name):
+    assert not packages_of(name) & {"pickle", "cPickle", "cloudpickle", "dill", "shelve", "marshal"}
+
+
+@pytest.mark.parametrize("name", [name for name in ROAD if name != "_engine"])
+def test_only_the_engine_makes_generators(name):
+    made = {ast.unparse(node.func) for node in ast.walk(tree_of(name)) if isinstance(node, ast.Call)}
+    assert not {call for call in made if call.endswith(("default_rng", "RandomState", "random.seed"))}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# names
+
+
+def test_all_is_what_is_there():
+    assert cr.__all__ == sorted(cr.__all__, key=lambda name: (name.islower(), name))
+    assert len(set(cr.__all__)) == len(cr.__all__)
+    assert all(getattr(cr, name) is not None for name in cr.__all__)
+    assert set(dir(cr)) == {*cr.__all__, "__version__"}
+
+
+def test_everything_public_can_be_imported_by_star():
+    names: dict[str, object] = {}
+    exec("from clustrep import *", names)
+    assert set(cr.__all__) <= set(names)
+
+
+def test_a_name_that_there_is_not():
+    with pytest.raises(AttributeError, match="module 'clustrep' has no attribute 'replicabilty'"):
+        cr.replicabilty  # noqa: B018
+
+
+def test_no_module_has_the_name_of_something_else_that_is_public():
+    """Importing it, which any other module may do, would put it in the place of the function."""
+    modules = {module.name for module in pkgutil.iter_modules([str(SOURCE)])}
+    assert modules & set(cr.__all__) == {"datasets", "errors"}
+
+
+def test_names_are_what_they_are_in_whatever_order_they_are_asked_for():
+    code = """
+import importlib, json, sys
+import clustrep
+kinds = {}
+for first in clustrep.__all__:
+    for name in [name for name in sys.modules if name.split(".")[0] == "clustrep"]:
+        del sys.modules[name]
+    clustrep = importlib.import_module("clustrep")
+    getattr(clustrep, first)
+    for name in clustrep.__all__:
+        kinds.setdefault(name, []).append(type(getattr(clustrep, name)).__name__)
+print(json.dumps({name: sorted(set(seen)) for name, seen in kinds.items()}))
+"""
+    kinds = in_new_interpreter(code)
+    assert set(kinds) == set(cr.__all__)
+    for name, seen in kinds.items():
+        expected = "module" if name in ("datasets", "errors") else "type" if name[0].isupper() else "function"
+        assert seen in ([expected], ["ABCMeta"]), name
+
+
+def test_every_error_is_of_the_family():
+    for name, kind in vars(cr.errors).items():
+        if isinstance(kind, type):
+            family = cr.errors.ClustrepWarning if name.endswith("Warning") else cr.errors.ClustrepError
+            assert issubclass(kind, family)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# importing is quick
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = "import json, sys, clustrep; dir(clustrep); print(json.dumps(sorted(sys.modules)))"
+    loaded = {name.split(".")[0] for name in in_new_interpreter(code)}
+    assert "clustrep" in loaded
+    heavy = {"sklearn", "pandas", "matplotlib", "numba", "scipy", "joblib", "tqdm", "numpy"}
+    assert not loaded & heavy
+
+
+def test_a_run_does_not_import_matplotlib():
+    code = """
+import json, sys
+import numpy as np
+import clustrep
+tables = [np.arange(12.0).reshape(6, 2) ** 1.5, np.arange(12.0).reshape(6, 2) ** 0.5]
+result = clustrep.replicability(lambda X: np.arange(len(X)) % 2, tables, n_resamples=1, rng=0)
+repr(result), result.to_frame()
+print(json.dumps("matplotlib" in sys.modules))
+"""
+    assert in_new_interpreter(code) is False
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# words
+
+
+PUBLIC = {name: getattr(cr, name) for name in cr.__all__}
+FUNCTIONS = {
+    **{name: value for name, value in PUBLIC.items() if inspect.isfunction(value)},
+    "datasets.simulate_cohorts": cr.datasets.simulate_cohorts,
+}
+CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_is_explained_with_an_example_that_runs(name):
+    text = inspect.getdoc(FUNCTIONS[name])
+    assert text
+    assert "Examples\n--------\n>>> " in text
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_parameter_of_a_public_function_is_typed(name):
+    signature = inspect.signature(FUNCTIONS[name])
+    assert signature.return_annotation is not inspect.Signature.empty
+    assert all(p.annotation is not inspect.Parameter.empty for p in signature.parameters.values())
+
+
+@pytest.mark.parametrize(
+    "name", ["replicability", "compare", "local_replicability", "contingency_table", "datasets.simulate_cohorts"]
+)
+def test_every_parameter_is_explained(name):
+    section = inspect.getdoc(FUNCTIONS[name]).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    explained = {
+        word.strip()
+        for line in section.splitlines()
+        if not line.startswith(" ")
+        for word in line.split(":")[0].split(",")
+    }
+    assert explained == set(inspect.signature(FUNCTIONS[name]).parameters)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_public_class_and_method_is_explained(name):
+    kind = CLASSES[name]
+    assert kind.__doc__
+    assert not kind.__doc__.startswith(f"{name}(")  # which a dataclass would write by itself
+    for attribute, value in vars(kind).items():
+        member = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+        if not attribute.startswith("_") and inspect.isfunction(member):
+            assert member.__doc__, f"{name}.{attribute}"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is shipped
+
+
+def test_the_version_is_one_number():
+    assert cr.__version__ == importlib.metadata.version("clustrep")
+
+
+def test_type_checkers_are_told_that_there_are_types():
+    assert importlib.resources.files("clustrep").joinpath("py.typed").is_file()

@@ -873,12 +873,12 @@ FOREIGN = r"is not a result that clustrep saved, or is damaged"
 # fmt: off
 LOAD = [
     case("save to None", lambda folder: result().save(None), ClustrepError, r"[Pp]ath.*None"),
-    case("save to a number", lambda folder: result().save(3), ClustrepError, r"takes paths, got int"),
+    case("save to a number", lambda folder: result().save(3), ClustrepError, r"[Pp]ath.*3"),
     case("save to a folder", lambda folder: result().save(folder), DataError, r"is a folder: name a file"),
     case("save to nowhere", lambda folder: result().save(folder / "sub" / "r.npz"),
          DataError, r"There is no folder .*sub to write r\.npz into"),
     case("load None", lambda folder: cr.load(None), ClustrepError, r"[Pp]ath.*None"),
-    case("load a number", lambda folder: cr.load(3), ClustrepError, r"takes paths, got int"),
+    case("load a number", lambda folder: cr.load(3), ClustrepError, r"[Pp]ath.*3"),
     case("load several", lambda folder: cr.load([folder / "result.npz"]), ClustrepError, r"[Pp]ath"),
     case("load nothing", lambda folder: cr.load(folder / "nothing.npz"), DataError, r"There is no file .*nothing\.npz"),
     case("load a folder", lambda folder: cr.load(folder), DataError, r"is a folder"),

@@ -154,21 +154,22 @@ def run_replicates(
     values: list[T] = []
     messages: list[tuple[str, str]] = []
     home = os.getpid()
-    with _one_thread(), _recorded_warnings() as own, _progress_bar(len(replicates), description, execution) as bar:
+    with one_thread(), _recorded_warnings() as own, _progress_bar(len(replicates), description, execution) as bar:
         try:
             for done in parallel(joblib.delayed(_run_one)(task, replicate, home) for replicate in replicates):
                 values.append(done.value)
                 messages += done.warnings
                 bar.update()
         except BaseException:
-            _stop_workers()
+            if joblib.effective_n_jobs(execution.n_jobs) > 1:
+                _stop_workers()
             raise
     _pass_on([*messages, *own])
     return values
 
 
 def _run_one(task: Callable[[int], T], replicate: int, home: int) -> _Done[T]:
-    with _one_thread():
+    with one_thread():
         if os.getpid() == home:  # perhaps a thread: warnings are recorded once for the whole process
             return _Done(task(replicate), [])
         with _recorded_warnings() as messages:
@@ -182,7 +183,7 @@ def _return_as(joblib: Any) -> str:
     return "generator" if backend.supports_return_generator else "list"
 
 
-def _one_thread() -> contextlib.AbstractContextManager[Any]:
+def one_thread() -> contextlib.AbstractContextManager[Any]:
     """Limit BLAS and OpenMP to one thread: their sums must not depend on it, and workers must not fight for cores."""
     limits: contextlib.AbstractContextManager[Any] = _thread_pools().limit(limits=1)
     return limits
@@ -232,7 +233,7 @@ def _progress_bar(total: int, description: str, execution: Execution) -> Any:
     """Return a bar that appears once a run has taken a second."""
     shown = execution.progress
     if shown is None:
-        shown = _in_notebook() or sys.stderr.isatty()
+        shown = _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tqdm's advice to install widgets
         from tqdm.auto import tqdm

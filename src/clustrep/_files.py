@@ -53,7 +53,16 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
         (arrays if isinstance(value, np.ndarray) else values)[field.name] = value
     header = {"format": FORMAT, "kind": type(result).__name__, "values": values}
     with written_whole(path) as stream:
-        np.savez_compressed(stream, allow_pickle=False, **{HEADER: np.array(json.dumps(header)), **arrays})
+        np.savez_compressed(
+            stream, allow_pickle=False, **{HEADER: np.array(json.dumps(header, default=_plain)), **arrays}
+        )
+
+
+def _plain(value: Any) -> Any:
+    """Write NumPy's numbers as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} can't be written as JSON")
 
 
 def load_fields(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:

@@ -6,6 +6,7 @@ import dataclasses
 import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from clustrep._learning import Source
@@ -32,26 +33,31 @@ def provenance(
     }
 
 
-def describe(thing: Any) -> str:
-    """Write an object with its parameters, the same on every machine: no addresses."""
+def describe(thing: Any, depth: int = 5) -> str:
+    """Write an object with its parameters, the same on every machine: no addresses, no depths without end."""
     if isinstance(thing, KnownLabels):
         return "known labels"
-    if hasattr(thing, "get_params"):
-        return _call(type(thing), thing.get_params(deep=False))
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        return _call(type(thing), {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)})
-    if isinstance(thing, list | tuple):
-        inside = ", ".join(describe(item) for item in thing)
+    if depth > 0 and isinstance(thing, list | tuple):
+        inside = ", ".join(describe(item, depth - 1) for item in thing)
         return f"[{inside}]" if isinstance(thing, list) else f"({inside})"
-    if callable(thing):
-        return getattr(thing, "__qualname__", type(thing).__qualname__)
-    if " object at 0x" in repr(thing):
-        return _call(type(thing), vars(thing))
-    return repr(thing)
+    if depth > 0 and hasattr(thing, "get_params") and not isinstance(thing, type):
+        return _call(type(thing).__qualname__, thing.get_params(deep=False), depth)
+    if depth > 0 and dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        fields = {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
+        return _call(type(thing).__qualname__, fields, depth)
+    if depth > 0 and hasattr(thing, "function") and hasattr(thing, "arguments"):
+        return _call(describe(thing.function), thing.arguments, depth)
+    if depth > 0 and isinstance(thing, partial):
+        return _call(describe(thing.func), thing.keywords, depth)
+    if isinstance(thing, bool | int | float | str | None):
+        return repr(thing)
+    if callable(thing) and hasattr(thing, "__qualname__"):
+        return str(thing.__qualname__)
+    return type(thing).__qualname__
 
 
-def _call(kind: type, parameters: Mapping[str, Any]) -> str:
-    return f"{kind.__qualname__}({', '.join(f'{name}={describe(value)}' for name, value in parameters.items())})"
+def _call(name: str, parameters: Mapping[str, Any], depth: int) -> str:
+    return f"{name}({', '.join(f'{key}={describe(value, depth - 1)}' for key, value in parameters.items())})"
 
 
 def _version(package: str) -> str:

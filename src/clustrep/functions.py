@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import copy
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist, minkowski
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
@@ -32,6 +33,13 @@ Metric: TypeAlias = str | Callable[[FloatArray, FloatArray], float]
 
 # Beyond this many features a KD-tree visits nearly every leaf, and plain distances are faster.
 KD_TREE_FEATURES = 15
+SCIPY_METRICS = {
+    "manhattan": "cityblock",
+    "l1": "cityblock",
+    "l2": "euclidean",
+    "infinity": "chebyshev",
+    "p": "minkowski",
+}
 # Rows compared at once. A constant, so that results do not depend on how work is divided.
 BLOCK = 1024
 
@@ -52,12 +60,13 @@ class ClusteringFunction:
     def __init__(
         self,
         predict: Callable[[FloatArray], Any],
-        n_features: int,
+        sample: FloatArray,
         clusterer: Clusterer = None,
         features: tuple[str, ...] | None = None,
     ):
         self._predict = predict
-        self.n_features = n_features
+        self._dtype = sample.dtype
+        self.n_features = sample.shape[1]
         self.clusterer = clusterer
         self.features = features
 
@@ -79,7 +88,9 @@ class ClusteringFunction:
 
     def labels(self, points: FloatArray) -> Labels:
         """Return Ψ(points) for a table that needs no checks."""
-        return check_labels(self._predict(points), "the clusterer's labels", length=len(points), same_as="its input")
+        # A copy: a pipeline may work in place, and compiled code wants the precision that it was fitted with.
+        labels = self._predict(np.array(points, dtype=self._dtype))
+        return check_labels(labels, "the clusterer's labels", length=len(points), same_as="its input")
 
 
 class Induced(BaseEstimator):  # type: ignore[misc]
@@ -110,7 +121,12 @@ class Induced(BaseEstimator):  # type: ignore[misc]
 
     def fit_predict(self, X: ArrayLike, y: object = None) -> Labels:
         """Cluster X."""
-        return np.asarray(self.clusterer.fit_predict(X))
+        return np.asarray(self.clusterer(X) if _is_function(self.clusterer) else self.clusterer.fit_predict(X))
+
+    def fit(self, X: ArrayLike, y: object = None) -> Induced:
+        """Cluster X; the last step of a pipeline must have this."""
+        self.labels_ = self.fit_predict(X)
+        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,33 +143,30 @@ class KnownLabels:
 def learn(clusterer: Clusterer, sample: FloatArray, seed: np.random.SeedSequence) -> ClusteringFunction:
     """Learn ψ(· ; clusterer, sample)."""
     fitted = with_seed(clusterer, seed)
-    n_features = sample.shape[1]
+    X = np.array(sample)  # the clusterer's own, to spoil if it likes
     if _is_function(fitted):
-        return ClusteringFunction(nearest_label(sample, fitted(sample), "euclidean"), n_features, clusterer)
+        return ClusteringFunction(nearest_label(sample, fitted(X), "euclidean"), sample, clusterer)
     if hasattr(fitted, "predict"):
-        (fitted.fit if hasattr(fitted, "fit") else fitted.fit_predict)(sample)
-        return ClusteringFunction(fitted.predict, n_features, fitted)
-    labels = fitted.fit_predict(sample)
-    inner = fitted.clusterer if isinstance(fitted, Induced) else fitted
-    transform: Callable[[FloatArray], FloatArray] = _identity
-    if isinstance(inner, Pipeline):
-        transform = inner[:-1].transform if len(inner) > 1 else _identity
-        inner = inner[-1]
-    training_points = transform(sample)
-    if isinstance(fitted, Induced) and fitted.classifier is not None:
-        classify = clone(fitted.classifier).fit(training_points, labels).predict
+        (fitted.fit if hasattr(fitted, "fit") else fitted.fit_predict)(X)
+        return ClusteringFunction(fitted.predict, sample, fitted)
+    labels = fitted.fit_predict(X)
+    seen = _seen_by(fitted)
+    training_points = seen.transform(np.array(sample))
+    if seen.classifier is not None:
+        classify = clone(seen.classifier).fit(training_points, labels).predict
     else:
-        metric = fitted.metric if isinstance(fitted, Induced) else None
-        classify = nearest_label(training_points, labels, metric or _own_metric(inner))
-    return ClusteringFunction(lambda X: classify(transform(X)), n_features, fitted)
+        classify = nearest_label(training_points, labels, *seen.metric)
+    return ClusteringFunction(lambda points: classify(seen.transform(points)), sample, fitted)
 
 
 def learn_known(sample: FloatArray, labels: Labels) -> ClusteringFunction:
     """Learn ψ from labels that are known: that of the nearest training point."""
-    return ClusteringFunction(nearest_label(sample, labels, "euclidean"), sample.shape[1])
+    return ClusteringFunction(nearest_label(sample, labels, "euclidean"), sample)
 
 
-def nearest_label(points: FloatArray, labels: ArrayLike, metric: Metric) -> Callable[[FloatArray], Labels]:
+def nearest_label(
+    points: FloatArray, labels: ArrayLike, metric: Metric, parameters: Mapping[str, Any] = MappingProxyType({})
+) -> Callable[[FloatArray], Labels]:
     """Return the function that gives a point the label of the nearest training point; of equal ones the first."""
     z = check_labels(labels, "the clusterer's labels", length=len(points), same_as="its input")
     _, first = np.unique(points, axis=0, return_index=True)
@@ -169,25 +182,50 @@ def nearest_label(points: FloatArray, labels: ArrayLike, metric: Metric) -> Call
 
     def nearest_in_blocks(X: FloatArray) -> Labels:
         nearest: list[IntArray] = [
-            cdist(X[i : i + BLOCK], points, metric).argmin(axis=1) for i in range(0, len(X), BLOCK)
+            cdist(X[i : i + BLOCK], points, metric, **parameters).argmin(axis=1) for i in range(0, len(X), BLOCK)
         ]
         return np.asarray(z[np.concatenate(nearest)])
 
     return nearest_in_blocks
 
 
-def _identity(X: FloatArray) -> FloatArray:
-    return X
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """The space that a clusterer saw, and how to classify points in it."""
+
+    transform: Callable[[FloatArray], FloatArray]
+    metric: tuple[Metric, Mapping[str, Any]]
+    classifier: Any
 
 
-def _own_metric(clusterer: Clusterer) -> Metric:
-    """Return the metric that the clusterer itself uses, under SciPy's name."""
-    metric: Metric = getattr(clusterer, "metric", None) or "euclidean"
-    if metric == "minkowski":
-        power = getattr(clusterer, "p", None) or 2
-        return {1: "cityblock", 2: "euclidean"}.get(power, partial(minkowski, p=power))
-    names = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean"}
-    return names.get(metric, metric) if isinstance(metric, str) else metric
+def _seen_by(fitted: Clusterer) -> _Seen:
+    """Follow a fitted clusterer through pipelines and `Induced` to its last step."""
+    if isinstance(fitted, Induced):
+        inner = _seen_by(fitted.clusterer)
+        metric = inner.metric if fitted.metric is None else _scipy_metric(fitted.metric, {})
+        return _Seen(inner.transform, metric, fitted.classifier or inner.classifier)
+    if isinstance(fitted, Pipeline):
+        inner = _seen_by(fitted[-1])
+        steps = fitted[:-1]
+        if not len(steps):
+            return inner
+        return _Seen(lambda X: inner.transform(steps.transform(X)), inner.metric, inner.classifier)
+    parameters = dict(getattr(fitted, "metric_params", None) or {})
+    if getattr(fitted, "p", None) is not None:
+        parameters.setdefault("p", fitted.p)
+    return _Seen(lambda X: X, _scipy_metric(getattr(fitted, "metric", None) or "euclidean", parameters), None)
+
+
+def _scipy_metric(metric: Metric, parameters: Mapping[str, Any]) -> tuple[Metric, Mapping[str, Any]]:
+    """Write scikit-learn's metric as SciPy's."""
+    if not isinstance(metric, str):
+        return metric, {name: value for name, value in parameters.items() if name != "p"}
+    metric = SCIPY_METRICS.get(metric, metric)
+    power = parameters.get("p", 2)
+    if metric == "minkowski" and "w" not in parameters:
+        metric = {1: "cityblock", 2: "euclidean", math.inf: "chebyshev"}.get(power, metric)
+    needed = {name: value for name, value in parameters.items() if name != "p"}
+    return metric, {**needed, "p": power} if metric == "minkowski" else needed
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -203,6 +241,8 @@ def check_clusterer(clusterer: Clusterer) -> Clusterer:
     if isinstance(clusterer, Induced):
         check_clusterer(clusterer.clusterer)
         classifier = clusterer.classifier
+        if clusterer.metric is not None:
+            _check_metric(clusterer.metric)
         if classifier is not None and (isinstance(classifier, type) or not hasattr(classifier, "predict")):
             raise ParameterError(f"classifier must be a scikit-learn classifier, such as SVC(); got {classifier!r}.")
     for parameter in ("metric", "affinity"):
@@ -214,11 +254,22 @@ def check_clusterer(clusterer: Clusterer) -> Clusterer:
     return clusterer
 
 
+def _check_metric(metric: object) -> None:
+    try:
+        cdist(np.eye(2), np.eye(2), SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric)
+    except (ValueError, TypeError):
+        raise ParameterError(
+            f"metric must be one that scipy.spatial.distance.cdist knows, or a function of two points; got {metric!r}."
+        ) from None
+
+
 def n_clusters_parameter(clusterer: Clusterer) -> str | None:
     """Return the name of the parameter that sets the number of clusters: of a pipeline, its last step's."""
     if _is_function(clusterer):
         return "n_clusters" if "n_clusters" in _arguments(clusterer) else None
     prefix = _path_to_last_step(clusterer)
+    if _value(clusterer, prefix + "distance_threshold") is not None:
+        return None  # a tree that is cut by height
     for name in ("n_clusters", "n_components"):
         if _has(clusterer, prefix + name):
             return prefix + name
@@ -259,17 +310,29 @@ def fewest_clusters(clusterer: Clusterer) -> int:
 
 def with_seed(clusterer: Clusterer, seed: np.random.SeedSequence) -> Clusterer:
     """Return a fresh copy whose randomness follows from the seed; a `random_state` that the user fixed is obeyed."""
+    names = _open_random_states(clusterer)
+    states = seed.generate_state(max(1, len(names)))
+    return _with(clusterer, {name: int(state) for name, state in zip(names, states, strict=False)})
+
+
+def _open_random_states(clusterer: Clusterer) -> list[str]:
     if _is_function(clusterer):
-        open_states = ["random_state"] if "random_state" in _arguments(clusterer) else []
-    elif hasattr(clusterer, "get_params"):
+        return ["random_state"] if _is_open(_arguments(clusterer).get("random_state")) else []
+    if isinstance(clusterer, Induced):
+        inside = [f"clusterer__{name}" for name in _open_random_states(clusterer.clusterer)]
+        classifier = clusterer.classifier
+        return inside + [f"classifier__{name}" for name in (_open_random_states(classifier) if classifier else [])]
+    if hasattr(clusterer, "get_params"):
         parameters = clusterer.get_params(deep=True)
-        open_states = sorted(
+        return sorted(
             name for name, value in parameters.items() if value is None and name.split("__")[-1] == "random_state"
         )
-    else:
-        open_states = ["random_state"] if getattr(clusterer, "random_state", 0) is None else []
-    states = seed.generate_state(max(1, len(open_states)))
-    return _with(clusterer, {name: int(state) for name, state in zip(open_states, states, strict=False)})
+    return ["random_state"] if getattr(clusterer, "random_state", 0) is None else []
+
+
+def _is_open(argument: inspect.Parameter | None) -> bool:
+    """Whether a function has this argument and leaves it to the caller."""
+    return argument is not None and argument.default in (None, inspect.Parameter.empty)
 
 
 class _WithArguments:
@@ -290,7 +353,7 @@ def _is_function(clusterer: Clusterer) -> bool:
     return callable(clusterer) and not hasattr(clusterer, "fit_predict")
 
 
-def _arguments(function: Any) -> Mapping[str, Any]:
+def _arguments(function: Any) -> Mapping[str, inspect.Parameter]:
     if isinstance(function, _WithArguments):
         return _arguments(function.function)
     try:
@@ -308,13 +371,26 @@ def _path_to_last_step(clusterer: Clusterer) -> str:
     return ""
 
 
+def _own_and_rest(clusterer: Clusterer, parameter: str) -> tuple[Clusterer, str] | None:
+    """Step into an `Induced`: what it wraps need not have `get_params`."""
+    if isinstance(clusterer, Induced) and parameter.startswith("clusterer__"):
+        return clusterer.clusterer, parameter.removeprefix("clusterer__")
+    return None
+
+
 def _has(clusterer: Clusterer, parameter: str) -> bool:
+    if (inner := _own_and_rest(clusterer, parameter)) is not None:
+        return _has(*inner)
+    if _is_function(clusterer):
+        return parameter in _arguments(clusterer)
     if hasattr(clusterer, "get_params"):
         return parameter in clusterer.get_params(deep=True)
     return hasattr(clusterer, parameter)
 
 
 def _value(clusterer: Clusterer, parameter: str) -> Any:
+    if (inner := _own_and_rest(clusterer, parameter)) is not None:
+        return _value(*inner)
     if isinstance(clusterer, _WithArguments) and parameter in clusterer.arguments:
         return clusterer.arguments[parameter]
     if _is_function(clusterer):
@@ -325,10 +401,20 @@ def _value(clusterer: Clusterer, parameter: str) -> Any:
 
 
 def _with(clusterer: Clusterer, parameters: Mapping[str, Any]) -> Clusterer:
+    """Return a fresh copy with other parameters."""
     if _is_function(clusterer):
         if isinstance(clusterer, _WithArguments):
             return _WithArguments(clusterer.function, {**clusterer.arguments, **parameters})
         return _WithArguments(clusterer, parameters)
+    if isinstance(clusterer, Induced):
+        own = {name: value for name, value in parameters.items() if not name.startswith("clusterer__")}
+        inside = {name.removeprefix("clusterer__"): value for name, value in parameters.items() if name not in own}
+        copied = Induced(
+            _with(clusterer.clusterer, inside),
+            metric=clusterer.metric,
+            classifier=clone(clusterer.classifier, safe=False),
+        )
+        return copied.set_params(**own)
     if hasattr(clusterer, "get_params"):
         return clone(clusterer).set_params(**parameters)
     copied = copy.deepcopy(clusterer)

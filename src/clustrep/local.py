@@ -94,9 +94,14 @@ def local_replicability(
         Execution(n_jobs, progress, batch_size),
         "local replicability",
     )
-    point_labels = _labels_of_points(plan)
+    labels_of_points = replicates[0].labels_of_points
+    if isinstance(labels_of_points, Failed):
+        raise AllReplicatesFailed(
+            f"The clusterer failed on study {training.name!r} as it is, so there are no clusters to speak of: "
+            f"{labels_of_points.cause}."
+        )
     results = {
-        study.name: _result(plan, study, [scores[i] for scores in replicates], point_labels)
+        study.name: _result(plan, study, [scores.by_test[i] for scores in replicates], labels_of_points)
         for i, study in enumerate(tests)
     }
     return results if isinstance(test, Studies) else next(iter(results.values()))
@@ -130,7 +135,14 @@ class LocalScores(NamedTuple):
     test_points: tuple[Partition, Partition]
 
 
-def score_replicate(plan: LocalPlan, replicate: int) -> list[LocalScores | Failed]:
+class LocalReplicate(NamedTuple):
+    """One replicate on all test studies, and what its training function says of the points."""
+
+    by_test: list[LocalScores | Failed]
+    labels_of_points: Labels | Failed
+
+
+def score_replicate(plan: LocalPlan, replicate: int) -> LocalReplicate:
     """Score one replicate on every test study."""
     source, configuration = plan.source, plan.configuration
     draws = [source.draw(study, replicate) for study in plan.tests]
@@ -151,7 +163,8 @@ def score_replicate(plan: LocalPlan, replicate: int) -> list[LocalScores | Faile
             results.append(table)
             continue
         results.append(LocalScores(table, (trained.at(0), tested.at(0)), (trained.at(1 + n + i), tested.at(2))))
-    return results
+    labels = trained if isinstance(trained, Failed) else trained.at(0).labels
+    return LocalReplicate(results, labels if replicate == FULL_STUDY else np.empty(0))
 
 
 def binary_scores(
@@ -244,18 +257,6 @@ def _result(
         ),
         _points=plan.at.X,
     )
-
-
-def _labels_of_points(plan: LocalPlan) -> Labels:
-    """ψ(at; the training study as it is)."""
-    draw = plan.source.draw(plan.train, FULL_STUDY)
-    labelled = plan.source.labels(plan.configuration, plan.train, draw, FULL_STUDY, [plan.at.X])
-    if isinstance(labelled, Failed):
-        raise AllReplicatesFailed(
-            f"The clusterer failed on study {plan.train.name!r} as it is, so there are no clusters to speak of: "
-            f"{labelled.cause}."
-        )
-    return labelled.at(0).labels
 
 
 def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:

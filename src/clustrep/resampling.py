@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +28,7 @@ class Draw:
     points: FloatArray  # (n_points, n_features)
     order: IntArray  # (n_drawn,): rows of points
 
-    @cached_property
+    @property
     def sample(self) -> FloatArray:
         """The drawn points, written out: what a clusterer is fitted to, (n_drawn, n_features)."""
         return self.points[self.order]
@@ -76,7 +77,7 @@ class Subsample:
 
     def draw(self, study: Study, rng: np.random.Generator) -> Draw:
         """Draw one replicate."""
-        size = max(2, int(self.fraction * len(study)))
+        size = max(2, math.floor(self.fraction * len(study) + 1e-9))  # 0.29 · 100 is 28.999…
         return Draw(study.X, rng.permutation(len(study))[:size])
 
 

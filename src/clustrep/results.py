@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clustrep._engine import one_thread
 from clustrep._files import save_result
 from clustrep._learning import Configuration, Source
 from clustrep._types import BoolArray, FloatArray, IntArray, Labels, read_only
@@ -166,7 +167,8 @@ class Replicability(Resampled, Saved):
             replicate = resample + 1
         source, study = self._origin.source, self._origin.studies[self.names.index(name)]
         draw = source.draw(study, replicate)
-        function = source.function(self._origin.configuration, study, draw, replicate)
+        with one_thread():  # as in the run
+            function = source.function(self._origin.configuration, study, draw, replicate)
         function.features = study.features if study.features_are_named else None
         return function
 

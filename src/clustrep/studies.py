@@ -192,6 +192,10 @@ class Study:
                 )
         return self._with(X=read_only(np.ascontiguousarray(X)), scale=scale)
 
+    def with_precision(self, dtype: np.dtype[Any]) -> Study:
+        """Return the study in single or double precision."""
+        return self if self.X.dtype == dtype else self._with(X=read_only(self.X.astype(dtype)))
+
     def part(self, rows: IntArray, name: str) -> Study:
         """Return a study of some of the samples."""
         return self._with(
@@ -348,7 +352,9 @@ class Studies(Mapping[str, Study]):
         self._dropped = MappingProxyType(
             {study.name: tuple(name for name in study.features if name not in shared) for study in studies}
         )
-        self._studies = {study.name: study.select(self._features).scaled(scale) for study in studies}
+        precision = np.result_type(*(study.X for study in studies))
+        aligned = [study.select(self._features).with_precision(precision).scaled(scale) for study in studies]
+        self._studies = {study.name: study for study in aligned}
         if any(self._dropped.values()):
             dropped = [f"{name} {len(lost):,} ({listing(lost, 3)})" for name, lost in self._dropped.items() if lost]
             warn(

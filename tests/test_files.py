@@ -342,7 +342,7 @@ def test_no_address_of_this_machines_memory_is_in_a_result(make, rng, tmp_path):
 
 def test_functions_keep_their_names_and_arguments_in_the_provenance(cohorts):
     choice = cr.compare({"f": halves}, cohorts, n_clusters=[2], n_resamples=1, rng=0)
-    described = choice.provenance["clusterers"]["f"]
+    described = choice.replicability("f", 2).provenance["clusterers"]["f"]
     assert "halves" in described
     assert "n_clusters=2" in described
 

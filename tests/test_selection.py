@@ -124,7 +124,7 @@ def made_up(scores, ks, *, clusterers=None):
         clusters_found=np.ones((n, B, 2), dtype=int),
         failed=np.zeros((n, B + 1, 2, 2), dtype=int),
         causes=(),
-        provenance={"seed": 0, "diagonal": True, "clusterers": {"x": "x", "y": "y"}},
+        provenance={"seed": 0, "diagonal": True, "clusterers": ["x"] * n},
     )
 
 

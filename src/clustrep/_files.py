@@ -50,12 +50,13 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
         value = getattr(result, field.name)
         if field.name.startswith("_"):
             continue
+        if isinstance(value, np.ndarray) and value.dtype.hasobject:
+            raise ValueError(f"{field.name} holds Python objects, which only a pickle could hold.")
         (arrays if isinstance(value, np.ndarray) else values)[field.name] = value
     header = {"format": FORMAT, "kind": type(result).__name__, "values": values}
+    arrays[HEADER] = np.array(json.dumps(header, default=_plain))
     with written_whole(path) as stream:
-        np.savez_compressed(
-            stream, allow_pickle=False, **{HEADER: np.array(json.dumps(header, default=_plain)), **arrays}
-        )
+        np.savez_compressed(stream, **arrays)
 
 
 def _plain(value: Any) -> Any:

@@ -17,14 +17,14 @@ PACKAGES = ("clustrep", "numpy", "scipy", "scikit-learn", "numba", "joblib")
 
 
 def provenance(
-    source: Source, studies: Sequence[Study], clusterers: Mapping[str, Any], **parameters: Any
+    source: Source, studies: Sequence[Study], clusterers: Sequence[Any], **parameters: Any
 ) -> dict[str, Any]:
     """Collect seed, parameters, studies and versions."""
     return {
         "seed": source.root,
         "resampling": describe(source.resampling),
         **parameters,
-        "clusterers": {name: describe(clusterer) for name, clusterer in clusterers.items()},
+        "clusterers": [describe(clusterer) for clusterer in clusterers],
         "studies": {
             study.name: {"samples": len(study), "features": len(study.features), "scale": study.scale}
             for study in studies

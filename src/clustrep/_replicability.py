@@ -18,7 +18,7 @@ from clustrep._validation import check_choice, check_flag, check_labels, check_p
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreements
 from clustrep.contingency import Partition, separate, tables_of
 from clustrep.errors import DataError, ParameterError
-from clustrep.functions import Clusterer, KnownLabels, check_clusterer
+from clustrep.functions import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.resampling import Bootstrap, Resampling, Simulate, check_resampling
 from clustrep.results import Comparison, Origin, Replicability, number_causes, report_failures
 from clustrep.studies import Studies, StudiesLike, Study, as_studies
@@ -157,7 +157,7 @@ def run_plan(plan: Plan, n_resamples: int, execution: Execution) -> Comparison:
         provenance=provenance(
             plan.source,
             plan.studies,
-            {configuration.name: configuration.clusterer for configuration in plan.configurations},
+            [configuration.clusterer for configuration in plan.configurations],
             n_resamples=n_resamples,
             diagonal=plan.diagonal,
             noise=plan.noise,
@@ -286,7 +286,7 @@ def check_configuration(
     if labels is None:
         if clusterer is None:
             raise ParameterError("clusterer is None: pass a clusterer, or known labels with labels=.")
-        return Configuration(type(clusterer).__name__, check_clusterer(clusterer))
+        return Configuration(name_of(clusterer), check_clusterer(clusterer))
     if clusterer is not None:
         raise ParameterError("Pass either a clusterer or labels, not both: labels stand in for a clusterer.")
     if isinstance(resampling, Simulate):

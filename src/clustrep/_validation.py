@@ -241,9 +241,8 @@ def _as_matrix(values: Any, subject: str) -> NDArray[Any]:
         raise DataError(f"{subject} has rows of different lengths.") from None
     if array.ndim == 0:
         if isinstance(values, str):
-            raise DataError(
-                f"{subject} must be a table of samples by features, got {values!r}: read files with Studies.read(*paths)."
-            )
+            advice = "read files with Studies.read(*paths)"
+            raise DataError(f"{subject} must be a table of samples by features, got {values!r}: {advice}.")
         raise DataError(f"{subject} must be a table of samples by features, got {type(values).__name__}.")
     if array.ndim == 1 and array.size == 0:
         raise DataError(f"{subject} is empty: there is nothing to cluster.")

@@ -180,6 +180,8 @@ def nearest_label(
 
         return nearest_by_tree
 
+    parameters = _fixed_by(points, metric, parameters)
+
     def nearest_in_blocks(X: FloatArray) -> Labels:
         nearest: list[IntArray] = [
             cdist(X[i : i + BLOCK], points, metric, **parameters).argmin(axis=1) for i in range(0, len(X), BLOCK)
@@ -187,6 +189,15 @@ def nearest_label(
         return np.asarray(z[np.concatenate(nearest)])
 
     return nearest_in_blocks
+
+
+def _fixed_by(points: FloatArray, metric: Metric, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Fix by the training points what SciPy would estimate anew from whatever it compares."""
+    if metric == "seuclidean" and "V" not in parameters:
+        return {**parameters, "V": np.var(points, axis=0, ddof=1)}
+    if metric == "mahalanobis" and "VI" not in parameters:
+        return {**parameters, "VI": np.linalg.pinv(np.atleast_2d(np.cov(points, rowvar=False)))}
+    return parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,21 +257,28 @@ def check_clusterer(clusterer: Clusterer) -> Clusterer:
         if classifier is not None and (isinstance(classifier, type) or not hasattr(classifier, "predict")):
             raise ParameterError(f"classifier must be a scikit-learn classifier, such as SVC(); got {classifier!r}.")
     for parameter in ("metric", "affinity"):
-        if _value(clusterer, _path_to_last_step(clusterer) + parameter) == "precomputed":
+        value = _value(clusterer, _path_to_last_step(clusterer) + parameter)
+        if str(value).startswith("precomputed"):
             raise ParameterError(
-                f"clusterer has {parameter}='precomputed', but is given points, not distances: "
+                f"clusterer has {parameter}={value!r}, but is given points, not distances: "
                 "name the metric, or compute the distances inside a function X → labels."
             )
     return clusterer
 
 
 def _check_metric(metric: object) -> None:
+    some = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 1.0], [4.0, 2.0]])
     try:
-        cdist(np.eye(2), np.eye(2), SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric)
+        cdist(some, some, SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric)
     except (ValueError, TypeError):
         raise ParameterError(
             f"metric must be one that scipy.spatial.distance.cdist knows, or a function of two points; got {metric!r}."
         ) from None
+
+
+def name_of(clusterer: Clusterer) -> str:
+    """Name a clusterer after its class, a function by its own name."""
+    return str(getattr(clusterer, "__name__", type(clusterer).__name__))
 
 
 def n_clusters_parameter(clusterer: Clusterer) -> str | None:

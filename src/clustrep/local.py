@@ -12,7 +12,7 @@ import pandas as pd
 
 from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
 from clustrep._learning import Configuration, Source
-from clustrep._provenance import provenance
+from clustrep._provenance import describe, provenance
 from clustrep._replicability import NO_NUMBER, ONLY_NOISE, KnownLabelsLike, Noise, check_configuration, check_noise
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import as_table, check_points, check_positive_integer, listing, plural
@@ -251,10 +251,11 @@ def _result(
         provenance=provenance(
             plan.source,
             _distinct([plan.train, study]),
-            {plan.configuration.name: plan.configuration.clusterer},
+            [plan.configuration.clusterer],
             n_resamples=n_resamples,
             noise=plan.noise,
-        ),
+        )
+        | {"clusterers": {plan.configuration.name: describe(plan.configuration.clusterer)}},
         _points=plan.at.X,
     )
 

@@ -307,10 +307,7 @@ class Comparison(Saved):
         return self._at(having[0], self._agreement(agreement))
 
     def _at(self, c: int, a: int) -> Replicability:
-        provenance = {
-            **self.provenance,
-            "clusterers": {self.clusterers[c]: self.provenance["clusterers"][self.clusterers[c]]},
-        }
+        clusterers = {self.clusterers[c]: self.provenance["clusterers"][c]}
         return Replicability(
             names=self.names,
             agreement=self.agreements[a],
@@ -322,7 +319,7 @@ class Comparison(Saved):
             clusters_found=self.clusters_found[c],
             failed=self.failed[c],
             causes=self.causes,
-            provenance=provenance,
+            provenance={**self.provenance, "clusterers": clusterers},
             _origin=None if self._origins is None else self._origins[c],
         )
 

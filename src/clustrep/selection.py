@@ -11,7 +11,7 @@ from clustrep._replicability import Noise, Plan, check_noise, check_several, run
 from clustrep._validation import check_flag, check_n_clusters
 from clustrep.agreement import AgreementSpec, resolve_agreements
 from clustrep.errors import ParameterError
-from clustrep.functions import Clusterer, check_clusterer, n_clusters_parameter, with_n_clusters
+from clustrep.functions import Clusterer, check_clusterer, n_clusters_parameter, name_of, with_n_clusters
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
 from clustrep.results import Comparison
 from clustrep.studies import StudiesLike, as_studies
@@ -92,7 +92,7 @@ def _named(clusterers: Any) -> Mapping[str, Clusterer]:
         several = isinstance(clusterers, Sequence) and not hasattr(clusterers, "fit_predict")
         several = several and not isinstance(clusterers, str)
         clusterers = list(clusterers) if several else [clusterers]
-        names = [getattr(clusterer, "__name__", type(clusterer).__name__) for clusterer in clusterers]
+        names = [name_of(clusterer) for clusterer in clusterers]
         if len(set(names)) < len(names):
             raise ParameterError(
                 f"clusterers of the same class need names: pass a mapping such as {{'first': {names[0]}(...), ...}}."

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from clustrep import datasets, errors
-    from clustrep._load import load
     from clustrep._replicability import replicability
     from clustrep.agreement import (
         adjusted_mutual_information,
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from clustrep.functions import ClusteringFunction, Induced
     from clustrep.local import local_replicability
     from clustrep.resampling import Bootstrap, Simulate, Subsample
-    from clustrep.results import Comparison, LocalReplicability, Replicability
+    from clustrep.results import Comparison, LocalReplicability, Replicability, load
     from clustrep.selection import compare
     from clustrep.studies import Studies, Study
 
@@ -44,7 +43,7 @@ _HOME = {
     "adjusted_rand_index": "agreement",
     "compare": "selection",
     "contingency_table": "contingency",
-    "load": "_load",
+    "load": "results",
     "local_replicability": "local",
     "mutual_information": "agreement",
     "rand_index": "agreement",

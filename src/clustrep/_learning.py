@@ -95,25 +95,18 @@ class Source:
         second: bool = False,
     ) -> Labelled | Failed:
         """Learn ψ and apply it to every set of points in `at`."""
-        outcome = attempt(self._labels, configuration, study, draw, replicate, at, second)
+
+        def learn_and_apply() -> Labelled:
+            function = self.function(configuration, study, draw, replicate, second=second)
+            own = function.labels(draw.points)
+            n_clusters = count_clusters(own[draw.weights > 0])
+            if n_clusters < configuration.fewest_clusters:
+                raise ReplicateFailure(FEWER_CLUSTERS)
+            labelings = [own if points is draw.points else function.labels(points) for points in at]
+            return Labelled(encode([own, *labelings])[1:], n_clusters)
+
+        outcome = attempt(learn_and_apply)
         # Clusterers say this in many ways, or crash on it.
         if isinstance(outcome, Failed) and configuration.fewest_clusters > draw.n_distinct():
             return Failed(FEW_DISTINCT_POINTS)
         return outcome
-
-    def _labels(
-        self,
-        configuration: Configuration,
-        study: Study,
-        draw: Draw,
-        replicate: int,
-        at: Sequence[FloatArray],
-        second: bool,
-    ) -> Labelled:
-        function = self.function(configuration, study, draw, replicate, second=second)
-        own = function.labels(draw.points)
-        n_clusters = count_clusters(own[draw.weights > 0])
-        if n_clusters < configuration.fewest_clusters:
-            raise ReplicateFailure(FEWER_CLUSTERS)
-        labelings = [own if points is draw.points else function.labels(points) for points in at]
-        return Labelled(encode([own, *labelings])[1:], n_clusters)

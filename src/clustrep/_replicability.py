@@ -20,7 +20,8 @@ from clustrep.contingency import Partition, separate, tables_of
 from clustrep.errors import DataError, ParameterError
 from clustrep.functions import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.resampling import Bootstrap, Resampling, Simulate, check_resampling
-from clustrep.results import Comparison, Origin, Replicability, number_causes, report_failures
+from clustrep.results import Comparison, Replicability
+from clustrep.results.common import Origin, number_causes, report_failures
 from clustrep.studies import Studies, StudiesLike, Study, as_studies
 
 Noise: TypeAlias = Literal["label", "drop", "singletons"]

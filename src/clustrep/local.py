@@ -21,7 +21,8 @@ from clustrep.contingency import Partition, tables_of
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.functions import Clusterer
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
-from clustrep.results import LocalReplicability, number_causes, report_failures
+from clustrep.results import LocalReplicability
+from clustrep.results.common import number_causes, report_failures
 from clustrep.studies import Studies, Study
 
 

@@ -1,4 +1,4 @@
-"""Reading a saved result."""
+"""Every result type: frozen, with the whole resampling distribution inside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from os import PathLike
 from clustrep._files import load_fields
 from clustrep._validation import listing
 from clustrep.errors import DataError
-from clustrep.results import Comparison, LocalReplicability, Replicability
+from clustrep.results.comparison import Best, Candidate, Comparison
+from clustrep.results.local import LocalReplicability
+from clustrep.results.replicability import Replicability, TrainingAverage
+
+__all__ = [
+    "Best",
+    "Candidate",
+    "Comparison",
+    "LocalReplicability",
+    "Replicability",
+    "TrainingAverage",
+    "load",
+]
 
 RESULTS = {kind.__name__: kind for kind in (Replicability, Comparison, LocalReplicability)}
 

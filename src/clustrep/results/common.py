@@ -1,0 +1,119 @@
+"""What all results share: summaries of a distribution, saving, the count of failures."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustrep._files import save_result
+from clustrep._learning import Configuration, Source
+from clustrep._types import FloatArray, IntArray, read_only
+from clustrep._validation import (
+    check_numbers_between,
+    check_open_fraction,
+    plural,
+)
+from clustrep.errors import AllReplicatesFailed, ReplicateWarning, warn
+from clustrep.studies import Study
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What a result came from, kept in memory only: data does not travel in result files."""
+
+    source: Source
+    studies: tuple[Study, ...]
+    configuration: Configuration
+
+
+class Resampled:
+    """A distribution over resamples, and what can be said of it; failed resamples, NaN, are left out."""
+
+    distribution: FloatArray  # (n_resamples, ...)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean over resamples."""
+        with quiet():
+            return np.asarray(np.nanmean(self.distribution, axis=0))
+
+    @property
+    def sd(self) -> FloatArray:
+        """Standard deviation over resamples (with n − 1)."""
+        with quiet():
+            return np.asarray(np.nanstd(self.distribution, axis=0, ddof=1))
+
+    def quantile(self, q: float | Sequence[float]) -> FloatArray:
+        """Quantiles over resamples."""
+        check_numbers_between(q, "q", 0, 1)
+        with quiet():
+            return np.asarray(np.nanquantile(self.distribution, q, axis=0))
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """Percentile interval: (low, high)."""
+        low, high = self.quantile(tails(confidence_level))
+        return low, high
+
+
+class Saved:
+    """A result that can be written to one file."""
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything but the data to one file, whole or not at all; `clustrep.load` reads it."""
+        save_result(self, path)
+
+
+def number_causes(causes: NDArray[np.object_]) -> tuple[IntArray, tuple[str, ...]]:
+    """Number the causes of failure, from 1 in the order of their appearance; 0 is no failure."""
+    names = tuple(dict.fromkeys(cause for cause in causes.ravel() if cause))
+    numbers = {"": 0, **{cause: i for i, cause in enumerate(names, 1)}}
+    return np.vectorize(numbers.__getitem__, otypes=[np.int64])(causes), names
+
+
+def report_failures(failures: dict[str, int], n_scores: int, what: str, *, no_resample_left: bool) -> None:
+    """Say once, grouped by cause, what could not be scored; raise where no resample could."""
+    if not failures:
+        return
+    n_failed = sum(failures.values())
+    causes = "; ".join(f"{cause} ({count:,})" for cause, count in failures.items())
+    if no_resample_left:
+        raise AllReplicatesFailed(f"Not one resample could be scored; {plural(n_failed, what)} failed: {causes}.")
+    warn(
+        f"{plural(n_failed, what)} of {n_scores:,} failed and {'is' if n_failed == 1 else 'are'} left out: {causes}.",
+        ReplicateWarning,
+    )
+
+
+def count_causes(failed: IntArray, causes: Sequence[str]) -> dict[str, int]:
+    """Count numbered failures by their cause."""
+    counts = Counter(failed[failed > 0].tolist())
+    return {cause: counts[i] for i, cause in enumerate(causes, 1) if counts[i]}
+
+
+def tails(confidence_level: float) -> list[float]:
+    """Return the two quantiles between which an interval of this level lies."""
+    check_open_fraction(confidence_level, "confidence_level")
+    return [(1 - confidence_level) / 2, (1 + confidence_level) / 2]
+
+
+def freeze(result: Any) -> None:
+    """Make the arrays of a result read-only."""
+    for name, value in vars(result).items():
+        if isinstance(value, np.ndarray):
+            object.__setattr__(result, name, read_only(value))
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Silence NumPy's warnings about empty slices: a score without any replicate is NaN, and said elsewhere."""
+    with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield

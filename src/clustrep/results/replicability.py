@@ -1,0 +1,166 @@
+"""The result of Algorithms 1 and 2: the study × study matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from clustrep._engine import one_thread
+from clustrep._types import BoolArray, FloatArray, IntArray, read_only
+from clustrep._validation import (
+    check_known,
+    check_positive_integer,
+    plural,
+)
+from clustrep.errors import ParameterError
+from clustrep.functions import ClusteringFunction
+from clustrep.results.common import Origin, Resampled, Saved, count_causes, freeze
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingAverage(Resampled):
+    """Algorithm 2: the average over all test studies of one training study's scores."""
+
+    name: str
+    estimate: float
+    distribution: FloatArray  # (n_resamples,)
+
+    def __repr__(self) -> str:
+        low, high = self.confidence_interval()
+        return f"Trained on {self.name}: {self.estimate:.2f}, mean {self.mean:.2f} [{low:.2f}, {high:.2f}]"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Replicability(Resampled, Saved):
+    """How well each study's clustering predicts every other's: axes are always (train, test).
+
+    Attributes
+    ----------
+    names : tuple of str
+        The studies.
+    agreement : str
+        What the scores measure.
+    estimate : ndarray, (S, S)
+        R̂: the studies as they are. NaN where that fit failed.
+    distribution : ndarray, (n_resamples, S, S)
+        R̂⁽ᵇ⁾. NaN where a replicate failed, and on the diagonal where that was not asked for.
+    trivial : ndarray of bool, (n_resamples, S, S)
+        Replicates in which either partition is a single block: their score says nothing.
+    clusters_found : ndarray of int, (n_resamples, S)
+        Number of clusters in each study's draw, noise apart; −1 where the fit failed.
+    provenance : dict
+        Seed, parameters and versions.
+    """
+
+    names: tuple[str, ...]
+    agreement: str
+    clusterer: str
+    n_clusters: int | None
+    estimate: FloatArray
+    distribution: FloatArray
+    trivial: BoolArray
+    clusters_found: IntArray
+    failed: IntArray  # (n_resamples + 1, S, S): 0, or 1 + position in causes; first the studies as they are
+    causes: tuple[str, ...]
+    provenance: dict[str, Any]
+    _origin: Origin | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """How many scores are missing, by cause."""
+        return count_causes(self.failed, self.causes)
+
+    def for_training_on(self, name: str) -> TrainingAverage:
+        """Average over the test studies, for one training study (Algorithm 2)."""
+        check_known(name, "study", self.names)
+        t = self.names.index(name)
+        others = [s for s in range(len(self.names)) if s != t]
+        return TrainingAverage(
+            name, float(self.estimate[t, others].mean()), read_only(self.distribution[:, t, others].mean(axis=1))
+        )
+
+    def clustering_function(self, name: str, resample: int | None = None) -> ClusteringFunction:
+        """Return ψ learned on a study as it is, or on its draw in a resample: fitted again from its seed."""
+        check_known(name, "study", self.names)
+        if self._origin is None:
+            raise ParameterError(
+                "This result was read from a file, which holds scores but no data: run replicability again with "
+                f"rng={self.provenance['seed']} to have its clustering functions."
+            )
+        replicate = 0
+        if resample is not None:
+            check_positive_integer(resample, "resample", at_least=0)
+            if resample >= len(self.distribution):
+                raise ParameterError(f"resample must be below {len(self.distribution)}, got {resample}.")
+            replicate = resample + 1
+        source, study = self._origin.source, self._origin.studies[self.names.index(name)]
+        draw = source.draw(study, replicate)
+        with one_thread():  # as in the run
+            function = source.function(self._origin.configuration, study, draw, replicate)
+        function.features = study.features if study.features_are_named else None
+        return function
+
+    def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """One row for every pair of studies: train, test, agreement, score, mean, sd, low, high, trivial, failed.
+
+        `score` is R̂; `trivial` and `failed` count resamples.
+        """
+        low, high = self.confidence_interval(confidence_level)
+        S = len(self.names)
+        train, test = np.divmod(np.arange(S * S), S)
+        frame = pd.DataFrame(
+            {
+                "train": np.array(self.names, dtype=object)[train],
+                "test": np.array(self.names, dtype=object)[test],
+                "agreement": self.agreement,
+                "score": self.estimate.ravel(),
+                "mean": self.mean.ravel(),
+                "sd": self.sd.ravel(),
+                "low": low.ravel(),
+                "high": high.ravel(),
+                "trivial": self.trivial.sum(axis=0).ravel(),
+                "failed": (self.failed[1:] > 0).sum(axis=0).ravel(),
+            }
+        )
+        asked = np.full(S * S, True) if self.provenance["diagonal"] else train != test
+        return frame.loc[asked].reset_index(drop=True)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the study × study matrix of bootstrap means as a heat map."""
+        from clustrep import plots
+
+        return plots.heat_map(self, ax)
+
+    def __repr__(self) -> str:
+        low, high = self.confidence_interval()
+        cells = [
+            ["" if np.isnan(m) else f"{m:.2f} [{lo:.2f}, {hi:.2f}]" for m, lo, hi in zip(*row, strict=True)]
+            for row in zip(self.mean, low, high, strict=True)
+        ]
+        table = pd.DataFrame(cells, index=pd.Index(self.names, name="train \\ test"), columns=list(self.names))
+        k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
+        lines = [
+            f"Replicability of {self.clusterer}{k}: {self.agreement.upper()}, mean and 95 % interval of "
+            f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
+            table.reset_index().to_string(index=False),
+        ]
+        off = ~np.eye(len(self.names), dtype=bool)
+        if self.trivial[:, off].any():
+            lines.append(
+                f"Trivial (a single block on either side): {_percent(self.trivial[:, off].mean())} of the scores"
+            )
+        lines += [f"Failed: {plural(count, 'score')}: {cause}" for cause, count in self.failures.items()]
+        return "\n".join(lines)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import clustrep as cr
-from clustrep.errors import AllReplicatesFailed, ClustrepError, DataError, ParameterError
+from clustrep.errors import AllReplicatesFailed, ClustrepError, DataError, NoBest, ParameterError
 
 RNG = np.random.default_rng(11)
 X = np.repeat([[0.0, 0.0, 0.0], [6.0, 5.0, 4.0]], 6, axis=0) + RNG.normal(size=(12, 3))
@@ -344,7 +344,7 @@ REPLICABILITY = [
     case("agreement nothing", lambda: run(agreement=lambda u, v: None), ClustrepError, r"agreement.*number.*None"),
     case("agreement array", lambda: run(agreement=lambda u, v: np.ones(2)), ClustrepError, r"agreement.*number"),
     case("agreement NaN", lambda: run(agreement=lambda u, v: np.nan),
-         AllReplicatesFailed, r"the agreement is not a number"),
+         AllReplicatesFailed, r"the agreement failed or is not a number"),
     case("n_resamples zero", lambda: run(n_resamples=0),
          ParameterError, r"n_resamples must be a positive integer, got 0"),
     case("n_resamples negative", lambda: run(n_resamples=-3),
@@ -631,7 +631,7 @@ RESULTS = [
     case("plot by what was not run", lambda: comparison().plot(agreement="ri"),
          ParameterError, r"agreement must be one of 'ari', 'ami'; got 'ri'"),
     case("nothing can be best", lambda: run_compare(DBSCAN(eps=1e3)).best(),
-         ParameterError, r"No configuration can be best: each has more than 5 % trivial replicates.*see summary\(\)"),
+         NoBest, r"No configuration can be best: each has more than 5 % trivial replicates.*see summary\(\)"),
     case("point beyond", lambda: local().co_clustering(12), ParameterError, r"point must be below 12, got 12"),
     case("point negative", lambda: local().co_clustering(-1),
          ParameterError, r"point must be an integer of at least 0, got -1"),

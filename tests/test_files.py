@@ -20,6 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import clustrep as cr
 from clustrep._files import FORMAT, HEADER, written_whole
+from clustrep._provenance import describe
 from clustrep.errors import DataError, ParameterError
 
 KINDS = ["global", "failures", "noise", "known labels", "compare", "local", "local words"]
@@ -513,3 +514,11 @@ def test_a_missing_member_is_damage(results, tmp_path):
                 less.writestr(name, archive.read(name))
     with pytest.raises(DataError, match=r"damaged.*estimate"):
         cr.load(tmp_path / "less.npz")
+
+
+def test_parameters_of_any_kind_are_in_the_provenance(cohorts):
+    start = cohorts["alpha"].X[:3]
+    result = cr.replicability(KMeans(3, init=start, n_init=1), cohorts, n_resamples=1, rng=0)
+    (described,) = result.provenance["clusterers"].values()
+    assert "init=array of (3, 4), sha256 " in described
+    assert describe({"p": np.float64(1.5), "w": [np.int64(2)]}) == "{'p': 1.5, 'w': [2]}"

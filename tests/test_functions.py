@@ -36,7 +36,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 import clustrep as cr
-from clustrep._engine import Stream, seed_of
+from clustrep._engine import ReplicateFailure, Stream, seed_of
 from clustrep.errors import DataError, ParameterError
 from clustrep.functions import (
     KD_TREE_FEATURES,
@@ -812,3 +812,11 @@ def test_every_clusterer_goes_the_whole_road(clusterer, rng):
         if np.isfinite(scores[0, 1]):
             assert scores[0, 1] == pytest.approx(adjusted_rand_score(train(points), test(points)), abs=1e-12)
     assert np.isfinite(result.distribution).any()
+
+
+def test_a_point_without_distances_captures_nobody():
+    """The origin has no angle to anything: its distances are not numbers, and it must not be anyone's nearest."""
+    predict = nearest_label(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), [7, 1, 2], "cosine")
+    assert predict(np.array([[1.0, 0.1], [0.1, 1.0]])).tolist() == [1, 2]
+    with pytest.raises(ReplicateFailure, match="no distance to any training point"):
+        predict(np.array([[0.0, 0.0]]))

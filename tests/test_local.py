@@ -283,7 +283,7 @@ def test_failed_resamples_are_left_out(cohorts):
     assert np.isnan(result.distribution).all(axis=1).sum() == 1
     assert np.isfinite(result.mean).all()
     assert np.isfinite(result.co_clustering(0)).all()
-    assert "Failed: 1 resample: RuntimeError: no luck" in repr(result)
+    assert "Failed: 1 replicate: RuntimeError: no luck" in repr(result)
 
 
 def test_a_clusterer_that_fails_on_the_training_study_has_no_clusters(cohorts):
@@ -294,6 +294,15 @@ def test_a_clusterer_that_fails_on_the_training_study_has_no_clusters(cohorts):
 def test_one_block_everywhere_scores_one(cohorts):
     result = cr.local_replicability(DBSCAN(eps=1e6), train=cohorts["alpha"], test=cohorts["beta"], n_resamples=2, rng=0)
     np.testing.assert_array_equal(result.distribution, 1.0)
+    assert result.trivial.all()
+    assert "Trivial (a single block on either side): 2 resamples" in repr(result)
+    assert not local(cohorts["alpha"], cohorts["beta"]).trivial.any()
+
+
+def test_a_test_study_that_only_has_the_training_studys_name_is_refused(cohorts):
+    others = cr.Studies({"alpha": cohorts["gamma"], "beta": cohorts["beta"]})
+    with pytest.raises(cr.errors.ParameterError, match=r"different studies named 'alpha': rename one"):
+        local(cohorts["alpha"], others)
 
 
 def test_map_draws_on_the_axes_given(cohorts):

@@ -32,6 +32,7 @@ ROAD = [
     "studies",
     "contingency",
     "_kernels",
+    "_kernels.compiled",
     "_kernels.plain",
     "_kernels.information",
     "agreement",

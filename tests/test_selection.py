@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
@@ -99,9 +101,9 @@ def test_trivial_agreement_never_wins(cohorts):
     assert summary.loc[("all", "ari"), "trivial"] == 1
     assert result.best().clusterer == "ward"
     only_trivial = cr.compare({"all": DBSCAN(eps=1e6)}, cohorts, n_resamples=2, rng=0)
-    with pytest.raises(cr.errors.ParameterError, match="No configuration can be best"):
+    with pytest.raises(cr.errors.NoBest, match="No configuration can be best"):
         only_trivial.best()
-    assert "all" in repr(only_trivial)
+    assert "No configuration can be best" in repr(only_trivial)
 
 
 # --------------------------------------------------------------------------------------------------------------------
@@ -122,7 +124,7 @@ def made_up(scores, ks, *, clusterers=None):
         distribution=distribution,
         trivial=np.zeros((n, B, 2, 2), dtype=bool),
         clusters_found=np.ones((n, B, 2), dtype=int),
-        failed=np.zeros((n, B + 1, 2, 2), dtype=int),
+        failed=np.zeros((n, 1, B + 1, 2, 2), dtype=int),
         causes=(),
         provenance={"seed": 0, "diagonal": True, "clusterers": ["x"] * n},
     )
@@ -157,8 +159,23 @@ def test_a_configuration_without_a_score_for_some_pair_is_not_chosen():
     result = made_up([np.full(5, 0.9), np.full(5, 0.3)], (2, 3))
     holes = result.distribution.copy()
     holes[0, :, :, 0, 1] = np.nan
-    from dataclasses import replace
+    assert replace(result, distribution=holes).best().n_clusters == 3
 
+
+def test_trivial_scores_are_counted_among_those_there_are():
+    result = made_up([np.full(100, 0.9), np.full(100, 0.3)], (2, 3))
+    holes, trivial = result.distribution.copy(), result.trivial.copy()
+    holes[0, :, :40] = np.nan
+    trivial[0, 40:46] = True  # six of a hundred resamples, six of sixty scores
+    changed = replace(result, distribution=holes, trivial=trivial)
+    np.testing.assert_allclose(changed.summary()["trivial"], [0.1, 0])
+    assert changed.best().n_clusters == 3
+
+
+def test_few_survivors_do_not_win():
+    result = made_up([np.full(100, 0.9), np.full(100, 0.3)], (2, 3))
+    holes = result.distribution.copy()
+    holes[0, :, 2:] = np.nan
     assert replace(result, distribution=holes).best().n_clusters == 3
 
 
@@ -175,6 +192,8 @@ def test_curves_draw_a_line_for_each_clusterer(cohorts, choice):
     summary = choice.summary()
     expected = summary[(summary["clusterer"] == "ward") & (summary["agreement"] == "ami")]["score"]
     np.testing.assert_allclose(ax.lines[1].get_ydata(), expected)
+    unbounded = cr.compare(AgglomerativeClustering(8), cohorts, agreement="mi", n_resamples=2, rng=0)
+    assert unbounded.plot().get_ylim()[1] > unbounded.summary()["high"].max() > 1
     without_k = cr.compare({"dbscan": DBSCAN(eps=2.0)}, cohorts, n_resamples=2, rng=0)
     assert len(without_k.plot().lines) == 1
     plt.close("all")

@@ -597,3 +597,21 @@ def test_studies_show_names_sizes_labels_and_scaling():
     assert repr(cr.Studies({"only": X[:, :1]}, scale="zscore")) == (
         "Studies: 1 study, 1 shared feature\n  only  8 samples, scaled by zscore"
     )
+
+
+def test_what_was_dropped_is_remembered():
+    with pytest.warns(DataWarning, match="dropped"):
+        studies = cr.Studies({"one": frame(X).assign(extra=0.5), "two": frame(Y, "abc", "z")})
+    assert studies.scaled("zscore").dropped["one"] == ("extra",)
+    assert studies.select(["a"]).dropped["one"] == ("extra",)
+
+
+def test_studies_on_different_scales_are_warned_about():
+    one, two = two_studies().values()
+    with pytest.warns(DataWarning, match=r"not on one scale \(one zscore, two none\)"):
+        cr.Studies([one.scaled("zscore"), two])
+
+
+def test_a_label_column_that_a_study_lacks_is_refused():
+    with pytest.raises(DataError, match=r"Study 'one' has no column 'nope'"):
+        cr.Study(frame(X), "one", label="nope")

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from clustrep._validation import check_flag, check_positive_integer, plural
+from clustrep._validation import check_flag, check_integer, plural
 from clustrep.errors import ClustrepError, ParameterError, ReplicateWarning, warn
 
 T = TypeVar("T")
@@ -133,7 +133,7 @@ class Execution:
         if self.progress is not None:
             check_flag(self.progress, "progress")
         if self.batch_size is not None:
-            check_positive_integer(self.batch_size, "batch_size")
+            check_integer(self.batch_size, "batch_size")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -28,13 +28,11 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise DataError(f"There is no folder {target.parent} to write {target.name} into.")
     if target.is_dir():
         raise DataError(f"{target} is a folder: name a file.")
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    temporary = target.parent / f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp's files are private
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):

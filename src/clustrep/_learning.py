@@ -102,8 +102,11 @@ class Source:
             n_clusters = count_clusters(own[draw.weights > 0])
             if n_clusters < configuration.fewest_clusters:
                 raise ReplicateFailure(FEWER_CLUSTERS)
-            labelings = [own if points is draw.points else function.labels(points) for points in at]
-            return Labelled(encode([own, *labelings])[1:], n_clusters)
+            known = {id(draw.points): own}
+            for points in at:
+                if id(points) not in known:
+                    known[id(points)] = function.labels(points)
+            return Labelled(encode([own, *(known[id(points)] for points in at)])[1:], n_clusters)
 
         outcome = attempt(learn_and_apply)
         # Clusterers say this in many ways, or crash on it.

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from clustrep._learning import Source
 from clustrep.functions import KnownLabels
@@ -49,6 +52,13 @@ def describe(thing: Any, depth: int = 5) -> str:
         return _call(describe(thing.function), thing.arguments, depth)
     if depth > 0 and isinstance(thing, partial):
         return _call(describe(thing.func), thing.keywords, depth)
+    if isinstance(thing, np.generic):
+        return repr(thing.item())
+    if isinstance(thing, np.ndarray):
+        content = np.ascontiguousarray(thing).tobytes() if not thing.dtype.hasobject else b""
+        return f"array of {thing.shape}, sha256 {hashlib.sha256(content).hexdigest()[:12]}"
+    if depth > 0 and isinstance(thing, Mapping):
+        return "{" + ", ".join(f"{key!r}: {describe(value, depth - 1)}" for key, value in thing.items()) + "}"
     if isinstance(thing, bool | int | float | str | None):
         return repr(thing)
     if callable(thing) and hasattr(thing, "__qualname__"):

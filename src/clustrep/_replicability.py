@@ -14,7 +14,7 @@ from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, r
 from clustrep._learning import Configuration, Source
 from clustrep._provenance import provenance
 from clustrep._types import BoolArray, FloatArray, IntArray
-from clustrep._validation import check_choice, check_flag, check_labels, check_positive_integer, listing
+from clustrep._validation import check_choice, check_flag, check_integer, check_labels_of, listing
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreements
 from clustrep.contingency import Partition, separate, tables_of
 from clustrep.errors import DataError, ParameterError
@@ -28,7 +28,7 @@ Noise: TypeAlias = Literal["label", "drop", "singletons"]
 KnownLabelsLike: TypeAlias = Mapping[str, ArrayLike] | Literal[True]
 NOISE_TREATMENTS = ("label", "drop", "singletons")
 ONLY_NOISE = "fewer than two points left after dropping noise"
-NO_NUMBER = "the agreement is not a number"
+NO_NUMBER = "the agreement failed or is not a number"
 # Beyond this many cells in the tables of one test study, occupied cells are listed instead.
 DENSE_CELLS = 2**24
 
@@ -132,17 +132,17 @@ class ReplicateScores(NamedTuple):
     scores: FloatArray  # (n_configurations, n_agreements, S, S)
     trivial: BoolArray  # (n_configurations, S, S)
     clusters_found: IntArray  # (n_configurations, S), −1 where the fit failed
-    causes: NDArray[np.object_]  # (n_configurations, S, S) of str, empty where nothing failed
+    causes: NDArray[np.object_]  # (n_configurations, n_agreements, S, S) of str, empty where there is a score
 
 
 def run_plan(plan: Plan, n_resamples: int, execution: Execution) -> Comparison:
     """Score the studies as they are, and `n_resamples` replicates of them."""
-    check_positive_integer(n_resamples, "n_resamples")
+    check_integer(n_resamples, "n_resamples")
     replicates = run_replicates(
         partial(score_replicate, plan), range(FULL_STUDY, n_resamples + 1), execution, "replicability"
     )
     scores, trivial, clusters_found, causes = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
-    failed, cause_names = number_causes(np.moveaxis(causes, 0, 1))
+    failed, cause_names = number_causes(np.moveaxis(causes, 0, 2))
     by_configuration = np.moveaxis(scores, 0, 2)  # (n_configurations, n_agreements, 1 + n_resamples, S, S)
     result = Comparison(
         names=tuple(study.name for study in plan.studies),
@@ -182,7 +182,7 @@ def score_replicate(plan: Plan, replicate: int) -> ReplicateScores:
         scores=np.full((n_configurations, len(plan.agreements), S, S), np.nan),
         trivial=np.zeros((n_configurations, S, S), dtype=bool),
         clusters_found=np.full((n_configurations, S), -1),
-        causes=np.full((n_configurations, S, S), "", dtype=object),
+        causes=np.full((n_configurations, len(plan.agreements), S, S), "", dtype=object),
     )
     for c, configuration in enumerate(plan.configurations):
         learned = [
@@ -204,9 +204,9 @@ def score_replicate(plan: Plan, replicate: int) -> ReplicateScores:
             good: dict[int, Partition] = {}
             for s, partition in trained.items():
                 if isinstance(partition, Failed):
-                    result.causes[c, s, t] = partition.cause
+                    result.causes[c, :, s, t] = partition.cause
                 elif isinstance(own, Failed):
-                    result.causes[c, s, t] = own.cause
+                    result.causes[c, :, s, t] = own.cause
                 else:
                     good[s] = partition
             if good and not isinstance(own, Failed):
@@ -216,7 +216,7 @@ def score_replicate(plan: Plan, replicate: int) -> ReplicateScores:
                 )  # Alg. 2, line 8
                 result.scores[c, :, rows, t] = compared.scores.T
                 result.trivial[c, rows, t] = compared.trivial
-                result.causes[c, rows, t] = compared.causes
+                result.causes[c, :, rows, t] = compared.causes.T
     return result
 
 
@@ -225,7 +225,7 @@ class Compared(NamedTuple):
 
     scores: FloatArray  # (n_agreements, n_partitions)
     trivial: BoolArray  # (n_partitions,): either side is one block
-    causes: list[str]  # (n_partitions,): why there is no score; empty where there is
+    causes: NDArray[np.object_]  # (n_agreements, n_partitions) of str: why there is no score; empty where there is
 
 
 def compare_partitions(
@@ -255,8 +255,7 @@ def compare_partitions(
         n_columns = (tables.sum(axis=1) > 0).sum(axis=1)
         trivial[enough] = (n_rows == 1) | (n_columns == 1)
         scores[:, enough] = [agreement.of_tables(tables) for agreement in agreements]
-    undefined = np.isnan(scores).any(axis=0)
-    causes = [ONLY_NOISE if few else NO_NUMBER if odd else "" for few, odd in zip(~enough, undefined, strict=True)]
+    causes = np.where(~enough, ONLY_NOISE, np.where(np.isnan(scores), NO_NUMBER, "")).astype(object)
     return Compared(scores, trivial, causes)
 
 
@@ -302,17 +301,10 @@ def check_configuration(
     unknown = [name for name in labels if name not in {study.name for study in studies}]
     if unknown:
         raise DataError(f"labels name {listing(map(repr, unknown))}, but there is no such study.")
-    return Configuration(
-        "known labels",
-        KnownLabels(
-            {
-                study.name: check_labels(
-                    labels[study.name],
-                    f"labels of study {study.name!r}",
-                    length=len(study),
-                    same_as=f"study {study.name!r}",
-                )
-                for study in studies
-            }
-        ),
-    )
+    known = {
+        study.name: check_labels_of(
+            labels[study.name], study.name, len(study), study.samples if study.samples_are_named else None
+        )
+        for study in studies
+    }
+    return Configuration("known labels", KnownLabels(known))

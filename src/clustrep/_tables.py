@@ -108,7 +108,8 @@ def _text(path: Path) -> str:
         raise DataError(f"{path} is a folder: name the files in it.")
     if not path.exists():
         siblings = sorted(entry.name for entry in path.parent.iterdir()) if path.parent.is_dir() else []
-        there = f" {path.parent} holds {listing(siblings)}." if siblings else ""
+        folder = "This folder" if path.parent == Path() else path.parent
+        there = f" {folder} holds {listing(siblings)}." if siblings else ""
         raise DataError(f"There is no file {path}.{there}")
     try:
         raw = path.read_bytes()
@@ -144,7 +145,7 @@ def _rows(text: str, path: str | PathLike[str]) -> list[list[str]]:
         text = re.sub(r"[ \t]+", " ", re.sub(r"^[ \t]+|[ \t]+$", "", text, flags=re.MULTILINE))
     reader = csv.reader(io.StringIO(text), delimiter=delimiter or " ", skipinitialspace=True, strict=True)
     rows: list[list[str]] = []
-    csv.field_size_limit(2**31 - 1)
+    limit = csv.field_size_limit(2**31 - 1)
     try:
         for record in reader:
             cells = [cell.strip() for cell in record]
@@ -160,6 +161,8 @@ def _rows(text: str, path: str | PathLike[str]) -> list[list[str]]:
                 )
     except csv.Error as error:
         raise DataError(f"{path} can't be read as a table: line {reader.line_num}: {error}.") from None
+    finally:
+        csv.field_size_limit(limit)
     return rows
 
 

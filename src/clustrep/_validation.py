@@ -56,7 +56,7 @@ def nearest(word: object, choices: Iterable[object]) -> str:
 # parameters
 
 
-def check_positive_integer(value: object, name: str, *, at_least: int = 1) -> int:
+def check_integer(value: object, name: str, *, at_least: int = 1) -> int:
     """Check a count."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
         rule = "a positive integer" if at_least == 1 else f"an integer of at least {at_least}"
@@ -64,7 +64,7 @@ def check_positive_integer(value: object, name: str, *, at_least: int = 1) -> in
     return int(value)
 
 
-def check_open_fraction(value: object, name: str, *, one_allowed: bool = False) -> float:
+def check_fraction(value: object, name: str, *, one_allowed: bool = False) -> float:
     """Check a number strictly between 0 and 1."""
     rule = "above 0 and at most 1" if one_allowed else "strictly between 0 and 1"
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
@@ -114,7 +114,7 @@ def check_n_clusters(n_clusters: object) -> tuple[int, ...]:
     values = [n_clusters] if isinstance(n_clusters, Integral) else n_clusters
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(f"n_clusters must be an integer or several, such as range(2, 9); got {n_clusters!r}.")
-    checked = tuple(check_positive_integer(k, "n_clusters", at_least=2) for k in values)
+    checked = tuple(check_integer(k, "n_clusters", at_least=2) for k in values)
     if not checked:
         raise ParameterError(f"n_clusters must hold at least one number of clusters, got {n_clusters!r}.")
     if len(set(checked)) < len(checked):
@@ -157,6 +157,23 @@ def check_labels(labels: ArrayLike, name: str, *, length: int | None = None, sam
             )
         return array.astype(np.int64)
     return np.array([value.decode() if isinstance(value, bytes) else str(value) for value in array.tolist()])
+
+
+def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[str] | None) -> Labels:
+    """Check a study's labels; a Series whose index names the samples is put in their order."""
+    name = f"labels of study {study!r}"
+    if isinstance(labels, pd.Series) and samples is not None and not _is_default(labels.index):
+        labels = labels.set_axis([str(sample) for sample in labels.index])
+        lacking = [sample for sample in samples if sample not in labels.index]
+        if lacking or len(labels) != n_samples:
+            strangers = [sample for sample in labels.index if sample not in set(samples)]
+            raise DataError(
+                f"{name} must be named like its samples: {plural(len(lacking), 'sample')} without a label "
+                f"({listing(lacking, 3) or 'none'}), {plural(len(strangers), 'label')} without a sample "
+                f"({listing(strangers, 3) or 'none'})."
+            )
+        labels = labels.loc[list(samples)]
+    return check_labels(labels, name, length=n_samples, same_as=f"study {study!r}")
 
 
 def _as_objects(values: Any) -> NDArray[Any] | None:

@@ -1,8 +1,8 @@
 """How much two partitions of the same points agree: one number from their contingency table.
 
 Everything here is symmetric in its two labelings, blind to the labels' names, and the same whether a point is repeated
-or weighted. The law of trivial cases: identical partitions score 1; one block, or all singletons, against anything
-else scores 0 once adjusted for chance. Nothing is ever NaN.
+or weighted. The law of trivial cases, for all but the mutual information itself: identical partitions score 1; one
+block, or all singletons, against anything else scores 0 once adjusted for chance. Nothing is ever NaN.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clustrep._engine import Failed, attempt
 from clustrep._kernels import information
 from clustrep._types import BoolArray, FloatArray, IntArray, Labels
 from clustrep._validation import check_choice, check_names_differ
@@ -120,6 +121,11 @@ AGREEMENTS: Mapping[str, TableScore] = MappingProxyType(
 )
 
 
+def shown(name: str) -> str:
+    """Write an agreement's name as people do; a user's function keeps its own."""
+    return name.upper() if name in AGREEMENTS else name
+
+
 @dataclass(frozen=True)
 class Agreement:
     """An agreement by its name: a reader of tables, or a user's function of two labelings."""
@@ -142,7 +148,9 @@ class Agreement:
         if self.of_counts is not None:
             return float(self.of_counts(Counts.from_codes(u, v))[0])
         assert self.of_labelings is not None
-        score = self.of_labelings(u, v)
+        score = attempt(self.of_labelings, u, v)
+        if isinstance(score, Failed):  # as a fit that fails: this score is missing, the run goes on
+            return float("nan")
         if isinstance(score, Real) or (np.ndim(score) == 0 and np.asarray(score).dtype.kind in "iuf"):
             return float(score)
         raise ParameterError(f"agreement {self.name!r} must return a number, got {score!r}.")

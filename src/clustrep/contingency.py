@@ -128,6 +128,11 @@ class Partition:
         return np.asarray(self.classes[self.codes])
 
     @property
+    def small_codes(self) -> IntArray:
+        """The codes in as few bytes as they need."""
+        return self.codes.astype(np.min_scalar_type(self.n_labels))
+
+    @property
     def n_labels(self) -> int:
         """How many labels there are; some may have no point here."""
         return len(self.classes)

@@ -8,7 +8,7 @@ from numbers import Real
 import numpy as np
 
 from clustrep._engine import Rng, make_generator
-from clustrep._validation import check_known, check_positive_integer
+from clustrep._validation import check_integer, check_known
 from clustrep.errors import ParameterError
 from clustrep.studies import Studies, Study
 
@@ -59,8 +59,8 @@ def simulate_cohorts(
     """
     _check_number(n_cohorts, "n_cohorts", 1, len(COHORTS))
     _check_number(n_subtypes, "n_subtypes", 2, len(SUBTYPES))
-    check_positive_integer(n_samples, "n_samples", at_least=2)
-    check_positive_integer(n_features, "n_features", at_least=n_subtypes)
+    check_integer(n_samples, "n_samples", at_least=2)
+    check_integer(n_features, "n_features", at_least=n_subtypes)
     cohorts, subtypes = COHORTS[:n_cohorts], np.array(SUBTYPES[:n_subtypes])
     if missing is None:
         missing = {"gamma": subtypes[-1]} if "gamma" in cohorts else {}
@@ -101,6 +101,6 @@ def simulate_cohorts(
 
 
 def _check_number(value: int, name: str, low: int, high: int) -> None:
-    check_positive_integer(value, name, at_least=low)
+    check_integer(value, name, at_least=low)
     if value > high:
         raise ParameterError(f"{name} must be at most {high}, got {value}.")

@@ -3,7 +3,8 @@
 ClustrepError
 ├── DataError(ValueError)           a table, a file or a labelling that can't be used as it is
 ├── ParameterError(ValueError)      an argument out of its range, or a combination that makes no sense
-└── AllReplicatesFailed             not one replicate could be scored
+├── AllReplicatesFailed             not one replicate could be scored
+└── NoBest                          nothing that was compared can be called the best
 
 ClustrepWarning(UserWarning)
 ├── DataWarning                     data that can be used, and is perhaps not what was meant
@@ -30,6 +31,10 @@ class ParameterError(ClustrepError, ValueError):
 
 class AllReplicatesFailed(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
     """Not one replicate could be scored."""
+
+
+class NoBest(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
+    """Nothing that was compared can be called the best."""
 
 
 class ClustrepWarning(UserWarning):

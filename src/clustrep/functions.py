@@ -23,6 +23,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
+from clustrep._engine import ReplicateFailure
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import as_table, check_labels, check_points, listing, plural
 from clustrep.contingency import NOISE
@@ -183,9 +184,13 @@ def nearest_label(
     parameters = _fixed_by(points, metric, parameters)
 
     def nearest_in_blocks(X: FloatArray) -> Labels:
-        nearest: list[IntArray] = [
-            cdist(X[i : i + BLOCK], points, metric, **parameters).argmin(axis=1) for i in range(0, len(X), BLOCK)
-        ]
+        nearest: list[IntArray] = []
+        for i in range(0, len(X), BLOCK):
+            distances = cdist(X[i : i + BLOCK], points, metric, **parameters)
+            unknown = np.isnan(distances)  # such as the angle to the origin
+            if unknown.all(axis=1).any():
+                raise ReplicateFailure("the metric gives a point no distance to any training point")
+            nearest.append(np.where(unknown, np.inf, distances).argmin(axis=1))
         return np.asarray(z[np.concatenate(nearest)])
 
     return nearest_in_blocks

@@ -15,7 +15,7 @@ from clustrep._learning import Configuration, Source
 from clustrep._provenance import describe, provenance
 from clustrep._replicability import NO_NUMBER, ONLY_NOISE, KnownLabelsLike, Noise, check_configuration, check_noise
 from clustrep._types import FloatArray, IntArray, Labels
-from clustrep._validation import as_table, check_points, check_positive_integer, listing, plural
+from clustrep._validation import as_table, check_integer, check_points, listing, plural
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreement
 from clustrep.contingency import Partition, tables_of
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
@@ -88,7 +88,7 @@ def local_replicability(
         agreement=resolve_agreement(agreement),
         noise=check_noise(noise),
     )
-    check_positive_integer(n_resamples, "n_resamples")
+    check_integer(n_resamples, "n_resamples")
     replicates = run_replicates(
         partial(score_replicate, plan),
         range(FULL_STUDY, n_resamples + 1),
@@ -132,8 +132,10 @@ class LocalScores(NamedTuple):
     """The scores of one replicate on one test study: a small table, and every point's place in it."""
 
     table: FloatArray  # (k_train, k_test)
-    at: tuple[Partition, Partition]  # the points, under the training and under the test function
-    test_points: tuple[Partition, Partition]
+    trivial: bool  # either partition of the test study is a single block
+    at: tuple[IntArray, IntArray]  # codes of the points, under the training and under the test function
+    test_points: tuple[IntArray, IntArray]
+    noise: tuple[int, int]  # the code that is noise, −1 for none
 
 
 class LocalReplicate(NamedTuple):
@@ -159,11 +161,23 @@ def score_replicate(plan: LocalPlan, replicate: int) -> LocalReplicate:
         if isinstance(trained, Failed) or isinstance(tested, Failed):
             results.append(trained if isinstance(trained, Failed) else tested)  # type: ignore[arg-type]
             continue
-        table = binary_scores(plan.agreement, trained.at(1 + i), tested.at(1), draw.weights, plan.noise)
+        own_trained, own_tested = trained.at(1 + i), tested.at(1)  # Ψ(X′; X) and Ψ(X′; X′)
+        weights = draw.weights
+        if plan.noise == "drop":
+            weights = np.where(own_trained.is_noise | own_tested.is_noise, 0, weights)
+        table = binary_scores(plan.agreement, own_trained, own_tested, weights, plan.noise)
         if isinstance(table, Failed):
             results.append(table)
             continue
-        results.append(LocalScores(table, (trained.at(0), tested.at(0)), (trained.at(1 + n + i), tested.at(2))))
+        results.append(
+            LocalScores(
+                table,
+                trivial=any(np.ptp(own.codes[weights > 0]) == 0 for own in (own_trained, own_tested)),
+                at=(trained.at(0).small_codes, tested.at(0).small_codes),
+                test_points=(trained.at(1 + n + i).small_codes, tested.at(2).small_codes),
+                noise=(own_trained.noise, own_tested.noise),
+            )
+        )
     labels = trained if isinstance(trained, Failed) else trained.at(0).labels
     return LocalReplicate(results, labels if replicate == FULL_STUDY else np.empty(0))
 
@@ -176,8 +190,6 @@ def binary_scores(
     r*(Ψ̃_x(X′; X), Ψ̃_x(X′; X′)) depends on x only through the pair (ψ(x; X), ψ(x; X′)) = (i, j): its two binary
     partitions have the 2 × 2 table made of C[i, j], row i and column j of the whole table C.
     """
-    if noise == "drop":
-        weights = np.where(trained.is_noise | tested.is_noise, 0, weights)
     total = weights.sum()
     if total < 2:
         return Failed(ONLY_NOISE)
@@ -221,16 +233,18 @@ def _result(
     at = np.zeros((2, n_resamples, n_points), dtype=code)
     test_points = np.zeros((2, n_resamples, len(study)), dtype=code)
     noise_codes = np.full((n_resamples, 2), -1)
+    trivial = np.zeros(n_resamples, dtype=bool)
     for b, scores in enumerate(outcomes[1:]):
         if isinstance(scores, Failed):
             continue
+        trivial[b] = scores.trivial
         tables[b, : scores.table.shape[0], : scores.table.shape[1]] = scores.table
         for side in (0, 1):
-            at[side, b] = scores.at[side].codes
-            test_points[side, b] = scores.test_points[side].codes
-            noise_codes[b, side] = scores.at[side].noise
+            at[side, b] = scores.at[side]
+            test_points[side, b] = scores.test_points[side]
+            noise_codes[b, side] = scores.noise[side]
     full = outcomes[0]
-    estimate = np.full(n_points, np.nan) if isinstance(full, Failed) else full.table[full.at[0].codes, full.at[1].codes]
+    estimate = np.full(n_points, np.nan) if isinstance(full, Failed) else full.table[full.at[0], full.at[1]]
     return LocalReplicability(
         train=plan.train.name,
         test=study.name,
@@ -247,6 +261,7 @@ def _result(
         test_points_train=test_points[0],
         test_points_test=test_points[1],
         noise_codes=noise_codes,
+        trivial=trivial,
         failed=failed,
         causes=cause_names,
         provenance=provenance(
@@ -271,6 +286,8 @@ def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
     if not isinstance(train, Study) and "train" in test_names:
         raise ParameterError("test has a study named 'train', the name that a training table gets: rename it.")
     if isinstance(test, Studies):
+        if train_name in test and isinstance(train, Study) and not _same(train, test[train_name]):
+            raise ParameterError(f"train and test hold different studies named {train_name!r}: rename one.")
         named.update({name: study for name, study in test.items() if name != train_name})
         if len(named) == 1:
             raise ParameterError("test holds no study but the training study.")

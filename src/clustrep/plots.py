@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clustrep.agreement import shown
 from clustrep.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def heat_map(result: Replicability, ax: Axes | None = None) -> Axes:
     """Draw the study × study matrix of bootstrap means."""
     ax = _axes(ax)
     mean, sd = result.mean, result.sd
-    image = ax.imshow(mean, cmap=SCORES, vmin=0, vmax=1)
+    top = max(1.0, float(np.nanmax(mean)))  # mutual information has no bound
+    image = ax.imshow(mean, cmap=SCORES, vmin=0, vmax=top)
     ax.set_xticks(range(len(result.names)), list(result.names), rotation=30, ha="right")
     ax.set_yticks(range(len(result.names)), list(result.names))
     ax.set_xlabel("tested on")
@@ -32,10 +34,12 @@ def heat_map(result: Replicability, ax: Axes | None = None) -> Axes:
     for s, t in np.ndindex(mean.shape):
         if np.isfinite(mean[s, t]):
             text = f"{mean[s, t]:.2f}" + (f"\n±{sd[s, t]:.2f}" if np.isfinite(sd[s, t]) else "")
-            ax.text(t, s, text, ha="center", va="center", color="black" if mean[s, t] > 0.6 else "white", fontsize=8)
+            ax.text(
+                t, s, text, ha="center", va="center", color="black" if mean[s, t] > 0.6 * top else "white", fontsize=8
+            )
     ax.set_title(_title(result.clusterer, result.n_clusters))
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.04)
-    bar.set_label(f"{result.agreement.upper()}, mean ± sd")
+    bar.set_label(f"{shown(result.agreement)}, mean ± sd")
     return ax
 
 
@@ -55,11 +59,11 @@ def curves(result: Comparison, agreement: str, ax: Axes | None = None) -> Axes:
         ax.plot(k, own["score"], marker=MARKERS[i % len(MARKERS)], color=colour, label=name)
         ax.fill_between(k, own["low"].to_numpy(float), own["high"].to_numpy(float), color=colour, alpha=0.15, lw=0)
     ks = sorted({k for k in result.n_clusters if k is not None})
-    if ks and len(ks) <= 15:
+    if len(ks) <= 15:
         ax.set_xticks(ks)
-    ax.set_xlabel("number of clusters k")
-    ax.set_ylabel(f"{agreement.upper()}, mean over pairs of studies")
-    ax.set_ylim(min(0.0, ax.get_ylim()[0]), 1.02)
+    ax.set_xlabel("number of clusters k" if ks else "(no number of clusters to set)")
+    ax.set_ylabel(f"{shown(agreement)}, mean over pairs of studies")
+    ax.set_ylim(min(0.0, ax.get_ylim()[0]), max(1.02, float(np.nanmax(summary["high"].to_numpy(float))) * 1.02))
     ax.legend(frameon=False)
     return ax
 
@@ -77,7 +81,7 @@ def local_map(result: LocalReplicability, points: ArrayLike | None, ax: Axes | N
     names = ("first coordinate", "second coordinate")
     if xy.shape[1] == 1:
         xy = np.column_stack([xy, result.mean])
-        names = ("the feature", f"mean local {result.agreement.upper()}")
+        names = ("the feature", f"mean local {shown(result.agreement)}")
     elif xy.shape[1] > 2:
         u, s, _ = np.linalg.svd(xy - xy.mean(axis=0), full_matrices=False)
         xy = u[:, :2] * s[:2]
@@ -89,7 +93,7 @@ def local_map(result: LocalReplicability, points: ArrayLike | None, ax: Axes | N
     ax.set_ylabel(names[1])
     ax.set_title(f"{_title(result.clusterer, result.n_clusters)}: {result.train} on {result.test}")
     bar = ax.figure.colorbar(drawn, ax=ax)
-    bar.set_label(f"local {result.agreement.upper()}, mean (size: sd)")
+    bar.set_label(f"local {shown(result.agreement)}, mean (size: sd)")
     return ax
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep._types import FloatArray, IntArray
-from clustrep._validation import check_open_fraction, check_points
+from clustrep._validation import check_fraction, check_points
 from clustrep.errors import DataError, ParameterError
 from clustrep.studies import Study
 
@@ -73,7 +73,7 @@ class Subsample:
     fraction: float = 0.8
 
     def __post_init__(self) -> None:
-        check_open_fraction(self.fraction, "fraction", one_allowed=True)
+        check_fraction(self.fraction, "fraction", one_allowed=True)
 
     def draw(self, study: Study, rng: np.random.Generator) -> Draw:
         """Draw one replicate."""

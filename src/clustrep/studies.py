@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -21,15 +22,15 @@ from clustrep._validation import (
     check_choice,
     check_finite,
     check_flag,
+    check_integer,
     check_known,
     check_label,
-    check_labels,
+    check_labels_of,
     check_name,
     check_names_differ,
     check_not_empty,
     check_numbers,
     check_orientation,
-    check_positive_integer,
     check_same_features,
     label_sentence,
     listing,
@@ -101,16 +102,17 @@ class Study:
             table.index = pd.Index(check_axis_names(samples, "sample", table.shape[0], subject), dtype=object)
         check_axis_names(table.columns, "feature", table.shape[1], subject)
         check_axis_names(table.index, "sample", table.shape[0], subject)
-        if label and label in table.columns:
+        if label and label not in table.columns:
+            raise LabelNotFound(f"Study {name!r} has no column {label!r} to take labels from.")
+        if label:
             if labels is not None:
                 raise ParameterError(f"Pass either label={label!r} or labels for study {name!r}, not both.")
             labels = table.pop(label).to_numpy()
-        matrix = check_numbers(table, subject, may_have_label=True)
+        matrix = check_numbers(table, subject, may_have_label=label is not False)
         check_finite(matrix, table.index, table.columns, subject)
         if labels is not None:
-            labels = read_only(
-                check_labels(labels, f"labels of study {name!r}", length=len(matrix), same_as=f"study {name!r}")
-            )
+            own_samples = tuple(table.index) if samples is not None or named_samples else None
+            labels = read_only(check_labels_of(labels, name, len(matrix), own_samples))
         self._set(
             X=read_only(matrix),
             name=name,
@@ -121,7 +123,7 @@ class Study:
             features_are_named=features is not None or named_features,
             samples_are_named=samples is not None or named_samples,
         )
-        if (suspicion := self.suspicion(label)) is not None:
+        if (suspicion := self._suspicion(label)) is not None:
             warn(suspicion, DataWarning)
 
     def _set(self, **values: Any) -> None:
@@ -143,7 +145,7 @@ class Study:
         n_samples, n_features = self.X.shape
         return f"Study {self.name!r}: {plural(n_samples, 'sample')}, {plural(n_features, 'feature')}{known}{scaled}"
 
-    def suspicion(self, label: Label = None) -> str | None:
+    def _suspicion(self, label: Label = None) -> str | None:
         """Say that a feature is probably a class label, unless the user has spoken about labels."""
         suspect = None if label is False or self.labels is not None else probable_label(self.X, self.features)
         return None if suspect is None else label_sentence(self.name, suspect, self.X, self.features)
@@ -192,11 +194,11 @@ class Study:
                 )
         return self._with(X=read_only(np.ascontiguousarray(X)), scale=scale)
 
-    def with_precision(self, dtype: np.dtype[Any]) -> Study:
+    def _with_precision(self, dtype: np.dtype[Any]) -> Study:
         """Return the study in single or double precision."""
         return self if self.X.dtype == dtype else self._with(X=read_only(self.X.astype(dtype)))
 
-    def part(self, rows: IntArray, name: str) -> Study:
+    def _part(self, rows: IntArray, name: str) -> Study:
         """Return a study of some of the samples."""
         return self._with(
             name=name,
@@ -242,7 +244,7 @@ class Studies(Mapping[str, Study]):
     def __init__(self, studies: StudiesLike, *, label: Label = None, scale: Scale = "none"):
         check_label(label)
         collected = [
-            _renamed(values, name, label) if isinstance(values, Study) else Study(values, name, label=label)
+            _renamed(values, name, label) if isinstance(values, Study) else _made(values, name, label)
             for name, values in _entries(studies)
         ]
         _check_label_was_found(collected, label)
@@ -289,10 +291,12 @@ class Studies(Mapping[str, Study]):
         collected = []
         for name, path in zip(names, paths, strict=True):
             table = read_table(path, name, label=label, transpose=name in turned, header=header)
-            collected.append(Study(table.frame, name, labels=table.labels, label=False))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)  # of a file, a probable label is refused, below
+                collected.append(Study(table.frame, name, labels=table.labels))
         _check_label_was_found(collected, label)
         for study in collected:
-            if (suspicion := study.suspicion(label)) is not None:
+            if (suspicion := study._suspicion(label)) is not None:
                 raise DataError(suspicion)
         studies = cls.__new__(cls)
         studies._align(collected, scale)
@@ -328,14 +332,14 @@ class Studies(Mapping[str, Study]):
         >>> [len(study) for study in halves.values()]
         [3, 2]
         """
-        check_positive_integer(n, "n", at_least=2)
+        check_integer(n, "n", at_least=2)
         if isinstance(X, Studies):
             raise ParameterError("split takes one study or table, got Studies.")
         whole = next(iter(cls({"whole": X}, label=label).values()))
         if len(whole) < 2 * n:
             raise DataError(f"n must leave at least 2 samples in each part: got n={n} for {len(whole)} samples.")
         parts = np.array_split(make_generator(rng).permutation(len(whole)), n)
-        return cls([whole.part(np.sort(rows), str(i)) for i, rows in enumerate(parts, 1)], scale=scale)
+        return cls([whole._part(np.sort(rows), str(i)) for i, rows in enumerate(parts, 1)], scale=scale)
 
     def _align(self, studies: Sequence[Study], scale: Scale) -> None:
         """Keep the features that all studies have, in the order of the first."""
@@ -347,13 +351,16 @@ class Studies(Mapping[str, Study]):
             check_orientation(features, named_samples)
             check_same_features(features, named_samples)
         _warn_of_common_samples(studies)
+        if len({study.scale for study in studies}) > 1:
+            scales = ", ".join(f"{study.name} {study.scale}" for study in studies)
+            warn(f"The studies are not on one scale ({scales}): scale all of them or none.", DataWarning)
         shared = set.intersection(*(set(names) for names in features.values()))
         self._features = tuple(name for name in studies[0].features if name in shared)
         self._dropped = MappingProxyType(
             {study.name: tuple(name for name in study.features if name not in shared) for study in studies}
         )
         precision = np.result_type(*(study.X for study in studies))
-        aligned = [study.select(self._features).with_precision(precision).scaled(scale) for study in studies]
+        aligned = [study.select(self._features)._with_precision(precision).scaled(scale) for study in studies]
         self._studies = {study.name: study for study in aligned}
         if any(self._dropped.values()):
             dropped = [f"{name} {len(lost):,} ({listing(lost, 3)})" for name, lost in self._dropped.items() if lost]
@@ -396,11 +403,19 @@ class Studies(Mapping[str, Study]):
 
     def select(self, features: Sequence[str]) -> Studies:
         """Keep these features, in this order."""
-        return Studies([study.select(features) for study in self.values()])
+        return self._changed([study.select(features) for study in self.values()])
 
     def scaled(self, scale: Scale) -> Studies:
         """Scale each study by itself; see `Study.scaled`."""
-        return Studies([study.scaled(scale) for study in self.values()])
+        return self._changed([study.scaled(scale) for study in self.values()])
+
+    def _changed(self, studies: Sequence[Study]) -> Studies:
+        """Return these studies, which are aligned already, with what is known of where they came from."""
+        changed = Studies.__new__(Studies)
+        changed._studies = {study.name: study for study in studies}
+        changed._features = studies[0].features
+        changed._dropped = self._dropped
+        return changed
 
     def __repr__(self) -> str:
         head = f"Studies: {plural(len(self), 'study')}, {plural(len(self.features), 'shared feature')}"
@@ -443,6 +458,17 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"Every study needs a name of its own, but {twice!r} came twice.")
     return entries
+
+
+class LabelNotFound(DataError):  # noqa: N818 - says what happened
+    """A single study without the label column; among several, some may lack it."""
+
+
+def _made(values: Any, name: str, label: Label) -> Study:
+    try:
+        return Study(values, name, label=label)
+    except LabelNotFound:
+        return Study(values, name)
 
 
 def _renamed(study: Study, name: str, label: Label) -> Study:

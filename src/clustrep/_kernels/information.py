@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from clustrep._kernels.compiled import compiled
 from clustrep._types import FloatArray
 
 # A hypergeometric weight below this share of the sum changes no bit of the expectation: from its mode the distribution
@@ -18,7 +18,7 @@ from clustrep._types import FloatArray
 NEGLIGIBLE = 1e-28
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add(total: float, lost: float, term: float) -> tuple[float, float]:
     """Add a term, and to what was lost what the sum can't hold (Neumaier): with n blocks, AMI divides that by 1/n."""
     new = total + term
@@ -26,7 +26,7 @@ def _add(total: float, lost: float, term: float) -> tuple[float, float]:
     return new, lost
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def mutual_information(
     cells: FloatArray, cell_rows: FloatArray, cell_columns: FloatArray, totals: FloatArray
 ) -> FloatArray:
@@ -44,7 +44,7 @@ def mutual_information(
     return result
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def entropy(sizes: FloatArray, totals: FloatArray) -> FloatArray:
     """Entropy of every partition, in nats, from the sizes of its blocks, (n_tables, n_blocks)."""
     result = np.zeros(sizes.shape[0])
@@ -58,7 +58,7 @@ def entropy(sizes: FloatArray, totals: FloatArray) -> FloatArray:
     return result
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _expected_cell(a: float, b: float, n: float) -> float:
     """Expected contribution to the mutual information of the cell between two blocks of a and b out of n points.
 
@@ -99,7 +99,7 @@ def _expected_cell(a: float, b: float, n: float) -> float:
     return mean / n * weighted / weights
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def expected_mutual_information(rows: FloatArray, columns: FloatArray, totals: FloatArray) -> FloatArray:
     """Expected mutual information under the permutation model, from the block sizes of both partitions.
 

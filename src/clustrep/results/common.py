@@ -17,12 +17,15 @@ from clustrep._files import save_result
 from clustrep._learning import Configuration, Source
 from clustrep._types import FloatArray, IntArray, read_only
 from clustrep._validation import (
+    check_fraction,
     check_numbers_between,
-    check_open_fraction,
     plural,
 )
 from clustrep.errors import AllReplicatesFailed, ReplicateWarning, warn
 from clustrep.studies import Study
+
+# Scores that say nothing are borne up to this share.
+TRIVIAL_AT_MOST = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +103,7 @@ def count_causes(failed: IntArray, causes: Sequence[str]) -> dict[str, int]:
 
 def tails(confidence_level: float) -> list[float]:
     """Return the two quantiles between which an interval of this level lies."""
-    check_open_fraction(confidence_level, "confidence_level")
+    check_fraction(confidence_level, "confidence_level")
     return [(1 - confidence_level) / 2, (1 + confidence_level) / 2]
 
 

@@ -15,15 +15,21 @@ from clustrep._validation import (
     check_known,
     plural,
 )
-from clustrep.errors import ParameterError
-from clustrep.results.common import Origin, Saved, count_causes, freeze, quiet, tails
+from clustrep.agreement import shown
+from clustrep.errors import NoBest, ParameterError
+from clustrep.results.common import TRIVIAL_AT_MOST, Origin, Saved, count_causes, freeze, quiet, tails
 from clustrep.results.replicability import Replicability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TRIVIAL_AT_MOST = 0.05
+# A resample is complete when every pair of different studies has its score.
+COMPLETE_AT_LEAST = 0.5
 CHOICE_LEVEL = 0.95
+NO_BEST = (
+    "No configuration can be best: in each, more than 5 % of the scores are trivial (a single block on either side), "
+    "or more than half of the resamples lack a score."
+)
 
 
 @dataclass(frozen=True)
@@ -51,9 +57,9 @@ class Best(Candidate):
     def __str__(self) -> str:
         best = super().__str__()
         if not self.rivals:
-            return f"{best} replicates best by {self.agreement.upper()}"
+            return f"{best} replicates best by {shown(self.agreement)}"
         others = [Candidate.__str__(rival) for rival in self.rivals]
-        return f"By {self.agreement.upper()}, can't tell between {best} and {', '.join(others)}"
+        return f"By {shown(self.agreement)}, can't tell between {best} and {'; '.join(others)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +83,7 @@ class Comparison(Saved):
     distribution: FloatArray
     trivial: BoolArray  # (n_configurations, n_resamples, S, S)
     clusters_found: IntArray  # (n_configurations, n_resamples, S)
-    failed: IntArray  # (n_configurations, n_resamples + 1, S, S)
+    failed: IntArray  # (n_configurations, n_agreements, n_resamples + 1, S, S)
     causes: tuple[str, ...]
     provenance: dict[str, Any]
     _origins: tuple[Origin, ...] | None = None
@@ -118,7 +124,7 @@ class Comparison(Saved):
             distribution=self.distribution[c, a],
             trivial=self.trivial[c],
             clusters_found=self.clusters_found[c],
-            failed=self.failed[c],
+            failed=self.failed[c, a],
             causes=self.causes,
             provenance={**self.provenance, "clusterers": clusterers},
             _origin=None if self._origins is None else self._origins[c],
@@ -153,9 +159,9 @@ class Comparison(Saved):
                 "score": self._scores[c, a],
                 "low": low,
                 "high": high,
-                "trivial": self._trivial_share[c],
-                "failed": int((self.failed[c] > 0).sum()),
-                "may_be_best": bool(self._eligible[c, a]),
+                "trivial": self._trivial_share[c, a],
+                "failed": int((self.failed[c, a] > 0).sum()),
+                "eligible": bool(self._eligible[c, a]),
             }
             for c in range(len(self.clusterers))
             for a, agreement in enumerate(self.agreements)
@@ -168,15 +174,12 @@ class Comparison(Saved):
 
         The score is the mean over ordered pairs of different studies of the bootstrap mean. A rival is any other whose
         difference to the best, resample by resample, has a 95 % interval that includes 0. A configuration with more
-        than 5 % trivial replicates is never picked, nor one without a score for some pair.
+        than 5 % trivial scores is never picked, nor one in which more than half of the resamples lack a score.
         """
         a = self._agreement(agreement)
         eligible = np.flatnonzero(self._eligible[:, a]).tolist()
         if not eligible:
-            raise ParameterError(
-                "No configuration can be best: each has more than 5 % trivial replicates or a pair of studies without "
-                "any score; see summary()."
-            )
+            raise NoBest(f"{NO_BEST} See summary().")
         winner = min(eligible, key=lambda c: (-self._scores[c, a], self.n_clusters[c] or 0, c))
         rivals = [c for c in eligible if c != winner and self._includes_zero(winner, c, a)]
         rivals.sort(key=lambda c: (-self._scores[c, a], self.n_clusters[c] or 0, c))
@@ -193,35 +196,41 @@ class Comparison(Saved):
         return plots.curves(self, self.agreements[self._agreement(agreement)], ax)
 
     def __repr__(self) -> str:
-        table = self.summary().drop(columns="may_be_best").round(3).to_string(index=False)
+        table = self.summary().drop(columns="eligible").round(3).to_string(index=False)
         lines = [f"Comparison on {plural(len(self.names), 'study')}: {', '.join(self.names)}", table]
         lines += [f"Failed: {plural(count, 'score')}: {cause}" for cause, count in self.failures.items()]
-        lines += (
-            [str(self.best(agreement)) for agreement in self.agreements] if self._eligible.all(axis=1).any() else []
-        )
+        for a, agreement in enumerate(self.agreements):
+            choice = str(self.best(agreement)) if self._eligible[:, a].any() else NO_BEST
+            lines += [choice] if choice not in lines else []
         return "\n".join(lines)
 
     @cached_property
     def _averages(self) -> FloatArray:
         """Mean over ordered pairs of different studies, (n_configurations, n_agreements, n_resamples)."""
-        off = ~np.eye(len(self.names), dtype=bool)
-        return np.asarray(self.distribution[..., off].mean(axis=-1))
+        return np.asarray(self.distribution[..., self._off].mean(axis=-1))
 
     @cached_property
     def _scores(self) -> FloatArray:
         """Mean over pairs of the bootstrap mean, (n_configurations, n_agreements)."""
-        off = ~np.eye(len(self.names), dtype=bool)
         with quiet():
-            return np.asarray(np.nanmean(self.distribution[..., off], axis=-2).mean(axis=-1))
+            return np.asarray(np.nanmean(self.distribution[..., self._off], axis=-2).mean(axis=-1))
 
     @cached_property
     def _trivial_share(self) -> FloatArray:
-        off = ~np.eye(len(self.names), dtype=bool)
-        return np.asarray(self.trivial[..., off].mean(axis=(1, 2)))
+        """Share of trivial ones among the scores there are, (n_configurations, n_agreements)."""
+        scored = np.isfinite(self.distribution[..., self._off])  # (n_configurations, n_agreements, n_resamples, pairs)
+        trivial = self.trivial[:, None, ..., self._off] & scored
+        return np.asarray(trivial.sum(axis=(2, 3)) / np.maximum(scored.sum(axis=(2, 3)), 1))
 
     @cached_property
     def _eligible(self) -> BoolArray:
-        return np.asarray((self._trivial_share <= TRIVIAL_AT_MOST)[:, None] & np.isfinite(self._scores))
+        enough = np.isfinite(self._averages).mean(axis=-1) >= COMPLETE_AT_LEAST
+        return np.asarray((self._trivial_share <= TRIVIAL_AT_MOST) & np.isfinite(self._scores) & enough)
+
+    @property
+    def _off(self) -> BoolArray:
+        """Pairs of different studies, (S, S)."""
+        return ~np.eye(len(self.names), dtype=bool)
 
     def _agreement(self, agreement: str | None) -> int:
         if agreement is None:

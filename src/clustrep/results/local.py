@@ -12,10 +12,11 @@ import pandas as pd
 
 from clustrep._types import BoolArray, FloatArray, IntArray, Labels, read_only
 from clustrep._validation import (
+    check_integer,
     check_numbers_between,
-    check_positive_integer,
     plural,
 )
+from clustrep.agreement import shown
 from clustrep.errors import ParameterError
 from clustrep.results.common import Saved, count_causes, freeze, quiet, tails
 
@@ -61,6 +62,7 @@ class LocalReplicability(Saved):
     at_test: IntArray  # (n_resamples, n_points): codes under the test function
     test_points_train: IntArray  # (n_resamples, n_test): codes of the test study's own points
     test_points_test: IntArray
+    trivial: BoolArray  # (n_resamples,): either partition of the test study is a single block
     noise_codes: IntArray  # (n_resamples, 2): the code that is noise under either function, −1 for none
     failed: IntArray  # (n_resamples + 1,)
     causes: tuple[str, ...]
@@ -72,7 +74,7 @@ class LocalReplicability(Saved):
 
     @property
     def failures(self) -> dict[str, int]:
-        """How many resamples have no scores, by cause."""
+        """How many replicates have no scores, by cause; the studies as they are count as one."""
         return count_causes(self.failed, self.causes)
 
     @property
@@ -96,8 +98,7 @@ class LocalReplicability(Saved):
         n_points = self.at_train.shape[1]
         with quiet():
             blocks = [
-                np.nanquantile(self._scores_at(slice(i, i + POINTS_AT_ONCE)), q, axis=0)
-                for i in range(0, n_points, POINTS_AT_ONCE)
+                _quantile(self._scores_at(slice(i, i + POINTS_AT_ONCE)), q) for i in range(0, n_points, POINTS_AT_ONCE)
             ]
         return np.concatenate(blocks, axis=-1)
 
@@ -139,7 +140,7 @@ class LocalReplicability(Saved):
 
         Over all original test points, also those not drawn, and all resamples that did not fail (section 4.3).
         """
-        check_positive_integer(point, "point", at_least=0)
+        check_integer(point, "point", at_least=0)
         if point >= len(self.samples):
             raise ParameterError(f"point must be below {len(self.samples)}, got {point}.")
         sides = [(self.at_train, self.test_points_train), (self.at_test, self.test_points_test)]
@@ -186,10 +187,12 @@ class LocalReplicability(Saved):
         k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
         lines = [
             f"Local replicability of {self.clusterer}{k}, trained on {self.train}, tested on {self.test}: "
-            f"{self.agreement.upper()}, {plural(len(self.tables), 'resample')}, seed {self.provenance['seed']}",
+            f"{shown(self.agreement)}, {plural(len(self.tables), 'resample')}, seed {self.provenance['seed']}",
             self.by_cluster().round(3).to_string(index=False),
         ]
-        lines += [f"Failed: {plural(count, 'resample')}: {cause}" for cause, count in self.failures.items()]
+        if self.trivial.any():
+            lines.append(f"Trivial (a single block on either side): {plural(int(self.trivial.sum()), 'resample')}")
+        lines += [f"Failed: {plural(count, 'replicate')}: {cause}" for cause, count in self.failures.items()]
         return "\n".join(lines)
 
     @property
@@ -218,6 +221,11 @@ class LocalReplicability(Saved):
                 squares += np.nan_to_num((row - mean) ** 2)
             sd = np.where(count > 1, np.sqrt(squares / (count - 1)), np.nan)
         return read_only(mean), read_only(sd)
+
+
+def _quantile(scores: FloatArray, q: float | Sequence[float]) -> FloatArray:
+    quantile = np.nanquantile if np.isnan(scores).any() else np.quantile  # the same, and thirty times faster
+    return np.asarray(quantile(scores, q, axis=0))
 
 
 def _mean_by(codes: IntArray, values: FloatArray, n_groups: int) -> FloatArray:

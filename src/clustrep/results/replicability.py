@@ -11,13 +11,14 @@ import pandas as pd
 from clustrep._engine import one_thread
 from clustrep._types import BoolArray, FloatArray, IntArray, read_only
 from clustrep._validation import (
+    check_integer,
     check_known,
-    check_positive_integer,
     plural,
 )
+from clustrep.agreement import shown
 from clustrep.errors import ParameterError
 from clustrep.functions import ClusteringFunction
-from clustrep.results.common import Origin, Resampled, Saved, count_causes, freeze
+from clustrep.results.common import TRIVIAL_AT_MOST, Origin, Resampled, Saved, count_causes, freeze
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,7 +99,7 @@ class Replicability(Resampled, Saved):
             )
         replicate = 0
         if resample is not None:
-            check_positive_integer(resample, "resample", at_least=0)
+            check_integer(resample, "resample", at_least=0)
             if resample >= len(self.distribution):
                 raise ParameterError(f"resample must be below {len(self.distribution)}, got {resample}.")
             replicate = resample + 1
@@ -142,25 +143,24 @@ class Replicability(Resampled, Saved):
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval()
+        suspect = self.trivial.mean(axis=0) > TRIVIAL_AT_MOST
         cells = [
-            ["" if np.isnan(m) else f"{m:.2f} [{lo:.2f}, {hi:.2f}]" for m, lo, hi in zip(*row, strict=True)]
-            for row in zip(self.mean, low, high, strict=True)
+            [_cell(*values) for values in zip(*row, strict=True)]
+            for row in zip(self.mean, low, high, suspect, strict=True)
         ]
         table = pd.DataFrame(cells, index=pd.Index(self.names, name="train \\ test"), columns=list(self.names))
         k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
         lines = [
-            f"Replicability of {self.clusterer}{k}: {self.agreement.upper()}, mean and 95 % interval of "
+            f"Replicability of {self.clusterer}{k}: {shown(self.agreement)}, mean and 95 % interval of "
             f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
             table.reset_index().to_string(index=False),
         ]
-        off = ~np.eye(len(self.names), dtype=bool)
-        if self.trivial[:, off].any():
-            lines.append(
-                f"Trivial (a single block on either side): {_percent(self.trivial[:, off].mean())} of the scores"
-            )
+        if suspect.any():
+            share = f"{100 * TRIVIAL_AT_MOST:.0f} %"
+            lines.append(f"* trivial, a single block on either side, in more than {share} of the resamples")
         lines += [f"Failed: {plural(count, 'score')}: {cause}" for cause, count in self.failures.items()]
         return "\n".join(lines)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def _cell(mean: float, low: float, high: float, suspect: bool) -> str:
+    return "" if np.isnan(mean) else f"{mean:.2f} [{low:.2f}, {high:.2f}]{'*' if suspect else ''}"

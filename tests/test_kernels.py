@@ -5,13 +5,14 @@ from decimal import Decimal, localcontext
 from functools import cache
 from itertools import permutations
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from clustrep._kernels import information, plain
+from clustrep._kernels import compiled, information, plain
 from clustrep.contingency import Counts
 
 KERNELS = ("mutual_information", "entropy", "expected_mutual_information")
@@ -284,3 +285,13 @@ def test_sums_over_many_blocks_do_not_drift(n):
     assert information.expected_mutual_information(counts.rows, counts.columns, counts.totals)[0] == expected
     assert information.entropy(counts.rows, counts.totals)[0] == expected
     assert information.mutual_information(*cells)[0] == expected
+
+
+def test_kernels_are_compiled_where_nothing_can_be_kept_on_disk(monkeypatch):
+    def njit_without_a_place(*, cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return numba.njit(**options)
+
+    monkeypatch.setattr(compiled, "njit", njit_without_a_place)
+    assert compiled.compiled(lambda x: x + 1)(2) == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,11 +33,42 @@ NO_NUMBER = "the agreement failed or is not a number"
 DENSE_CELLS = 2**24
 
 
+class Options(TypedDict, total=False):
+    """What `replicability` and `local_replicability` both take."""
+
+    n_resamples: int
+    labels: KnownLabelsLike | None
+    noise: Noise
+    resampling: Resampling
+    rng: Rng
+    n_jobs: int | None
+    progress: bool | None
+    batch_size: int | None
+
+
+@overload
 def replicability(
     clusterer: Clusterer,
     studies: StudiesLike,
     *,
-    agreement: AgreementSpec | tuple[AgreementSpec, ...] = "ari",
+    agreement: AgreementSpec = ...,
+    diagonal: bool = ...,
+    **options: Unpack[Options],
+) -> Replicability: ...
+@overload
+def replicability(
+    clusterer: Clusterer,
+    studies: StudiesLike,
+    *,
+    agreement: tuple[AgreementSpec, ...] | list[AgreementSpec],
+    diagonal: bool = ...,
+    **options: Unpack[Options],
+) -> dict[str, Replicability]: ...
+def replicability(
+    clusterer: Clusterer,
+    studies: StudiesLike,
+    *,
+    agreement: AgreementSpec | tuple[AgreementSpec, ...] | list[AgreementSpec] = "ari",
     n_resamples: int = 100,
     diagonal: bool = True,
     labels: KnownLabelsLike | None = None,

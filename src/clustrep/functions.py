@@ -75,8 +75,13 @@ class ClusteringFunction:
         """Return Ψ(X): one label for every row of X, (n_points,)."""
         if hasattr(X, "samples_are_named"):
             raise DataError("Points must be a table, got a Study: pass its table, study.X.")
-        if np.ndim(X) == 0 if not isinstance(X, list | tuple) else any(np.ndim(row) != 1 for row in X):
-            raise DataError(f"Points must be a table with {self.n_features} features, got {X!r}.")
+        try:
+            shape: tuple[int, ...] = np.shape(X)
+        except ValueError:
+            shape = (0, 0)  # rows of different lengths: refused below
+        if len(shape) != 2:
+            got = f"an array of {shape}" if shape else repr(X)
+            raise DataError(f"Points must be a table with {self.n_features} features, got {got}.")
         table, named, _ = as_table(X, "The table of points")
         if named and self.features is not None:
             lacking = [feature for feature in self.features if feature not in table.columns]

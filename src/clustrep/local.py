@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
 from clustrep._learning import Configuration, Source
 from clustrep._provenance import describe, provenance
-from clustrep._replicability import NO_NUMBER, ONLY_NOISE, KnownLabelsLike, Noise, check_configuration, check_noise
+from clustrep._replicability import (
+    NO_NUMBER,
+    ONLY_NOISE,
+    KnownLabelsLike,
+    Noise,
+    Options,
+    check_configuration,
+    check_noise,
+)
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import as_table, check_integer, check_points, listing, plural
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreement
@@ -26,6 +35,26 @@ from clustrep.results.common import number_causes, report_failures
 from clustrep.studies import Studies, Study
 
 
+@overload
+def local_replicability(
+    clusterer: Clusterer,
+    *,
+    train: Any,
+    test: Studies,
+    at: Any = ...,
+    agreement: AgreementSpec = ...,
+    **options: Unpack[Options],
+) -> dict[str, LocalReplicability]: ...
+@overload
+def local_replicability(
+    clusterer: Clusterer,
+    *,
+    train: Any,
+    test: Study | ArrayLike | pd.DataFrame,
+    at: Any = ...,
+    agreement: AgreementSpec = ...,
+    **options: Unpack[Options],
+) -> LocalReplicability: ...
 def local_replicability(
     clusterer: Clusterer,
     *,

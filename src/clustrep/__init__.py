@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from clustrep.resampling import Bootstrap, Simulate, Subsample
     from clustrep.results import Comparison, LocalReplicability, Replicability, load
     from clustrep.selection import compare
-    from clustrep.studies import Studies, Study
+    from clustrep.studies import Studies
+    from clustrep.study import Study
 
 __version__ = "0.1.0"
 
@@ -37,7 +38,7 @@ _HOME = {
     "Replicability": "results",
     "Simulate": "resampling",
     "Studies": "studies",
-    "Study": "studies",
+    "Study": "study",
     "Subsample": "resampling",
     "adjusted_mutual_information": "agreement",
     "adjusted_rand_index": "agreement",

@@ -24,7 +24,7 @@ from clustrep.functions import (
     learn_known,
 )
 from clustrep.resampling import Draw, Resampling, whole
-from clustrep.studies import Study
+from clustrep.study import Study
 
 FEWER_CLUSTERS = "fewer clusters than asked for"
 FEW_DISTINCT_POINTS = "more clusters asked for than there are distinct points"

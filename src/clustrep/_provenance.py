@@ -14,7 +14,7 @@ import numpy as np
 
 from clustrep._learning import Source
 from clustrep.functions import KnownLabels
-from clustrep.studies import Study
+from clustrep.study import Study
 
 PACKAGES = ("clustrep", "numpy", "scipy", "scikit-learn", "numba", "joblib")
 

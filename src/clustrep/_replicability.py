@@ -22,7 +22,8 @@ from clustrep.functions import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.resampling import Bootstrap, Resampling, Simulate, check_resampling
 from clustrep.results import Comparison, Replicability
 from clustrep.results.common import Origin, number_causes, report_failures
-from clustrep.studies import Studies, StudiesLike, Study, as_studies
+from clustrep.studies import Studies, StudiesLike, as_studies
+from clustrep.study import Study
 
 Noise: TypeAlias = Literal["label", "drop", "singletons"]
 KnownLabelsLike: TypeAlias = Mapping[str, ArrayLike] | Literal[True]

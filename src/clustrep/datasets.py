@@ -10,7 +10,8 @@ import numpy as np
 from clustrep._engine import Rng, make_generator
 from clustrep._validation import check_integer, check_known
 from clustrep.errors import ParameterError
-from clustrep.studies import Studies, Study
+from clustrep.studies import Studies
+from clustrep.study import Study
 
 COHORTS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
 SUBTYPES = ("A", "B", "C", "D", "E", "F", "G", "H")

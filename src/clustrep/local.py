@@ -32,7 +32,8 @@ from clustrep.functions import Clusterer
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
 from clustrep.results import LocalReplicability
 from clustrep.results.common import number_causes, report_failures
-from clustrep.studies import Studies, Study
+from clustrep.studies import Studies
+from clustrep.study import Study
 
 
 @overload

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from clustrep._types import FloatArray, IntArray
 from clustrep._validation import check_fraction, check_points
 from clustrep.errors import DataError, ParameterError
-from clustrep.studies import Study
+from clustrep.study import Study
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from clustrep._validation import (
     plural,
 )
 from clustrep.errors import AllReplicatesFailed, ReplicateWarning, warn
-from clustrep.studies import Study
+from clustrep.study import Study
 
 # Scores that say nothing are borne up to this share.
 TRIVIAL_AT_MOST = 0.05

@@ -213,6 +213,8 @@ def _recorded_warnings() -> Iterator[list[tuple[str, str]]]:
         warnings.simplefilter("always")
         # Counted among the failures, as "fewer clusters than asked for".
         warnings.filterwarnings("ignore", message="Number of distinct clusters")
+        # About joblib's multiprocessing backend, not about any replicate.
+        warnings.filterwarnings("ignore", message=".*use of fork", category=DeprecationWarning)
         yield messages
     messages += [(w.category.__name__, str(w.message).strip().split("\n")[0]) for w in caught]
 

@@ -20,14 +20,14 @@ PACKAGES = ("clustrep", "numpy", "scipy", "scikit-learn", "numba", "joblib")
 
 
 def provenance(
-    source: Source, studies: Sequence[Study], clusterers: Sequence[Any], **parameters: Any
+    source: Source, studies: Sequence[Study], clusterers: list[str] | dict[str, str], **parameters: Any
 ) -> dict[str, Any]:
     """Collect seed, parameters, studies and versions."""
     return {
         "seed": source.root,
         "resampling": describe(source.resampling),
         **parameters,
-        "clusterers": [describe(clusterer) for clusterer in clusterers],
+        "clusterers": clusterers,
         "studies": {
             study.name: {"samples": len(study), "features": len(study.features), "scale": study.scale}
             for study in studies

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
 from clustrep._learning import Configuration, Source
-from clustrep._provenance import provenance
+from clustrep._provenance import describe, provenance
 from clustrep._types import BoolArray, FloatArray, IntArray
 from clustrep._validation import check_choice, check_flag, check_integer, check_labels_of, listing
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreements
@@ -190,7 +190,7 @@ def run_plan(plan: Plan, n_resamples: int, execution: Execution) -> Comparison:
         provenance=provenance(
             plan.source,
             plan.studies,
-            [configuration.clusterer for configuration in plan.configurations],
+            [describe(configuration.clusterer) for configuration in plan.configurations],
             n_resamples=n_resamples,
             diagonal=plan.diagonal,
             noise=plan.noise,

@@ -151,14 +151,12 @@ def _rows(text: str, path: str | PathLike[str]) -> list[list[str]]:
             cells = [cell.strip() for cell in record]
             if not any(cells):
                 continue
-            rows.append(cells)
-            one_short = len(rows) == 2 and len(rows[0]) == len(cells) - 1  # a header as R writes it
-            if len(cells) != len(rows[min(1, len(rows) - 1)]) or (len(cells) != len(rows[0]) and not one_short):
-                if len(rows) > 2 and len(cells) == len(rows[1]):
-                    continue
+            behind_short_header = len(rows) == 1 and len(cells) == len(rows[0]) + 1  # as R writes row names
+            if rows and len(cells) != len(rows[-1]) and not behind_short_header:
                 raise DataError(
                     f"{path} has {len(rows[0])} cells in its first line but {len(cells)} in line {reader.line_num}."
                 )
+            rows.append(cells)
     except csv.Error as error:
         raise DataError(f"{path} can't be read as a table: line {reader.line_num}: {error}.") from None
     finally:

@@ -297,11 +297,10 @@ def _result(
         provenance=provenance(
             plan.source,
             _distinct([plan.train, study]),
-            [plan.configuration.clusterer],
+            {plan.configuration.name: describe(plan.configuration.clusterer)},
             n_resamples=n_resamples,
             noise=plan.noise,
-        )
-        | {"clusterers": {plan.configuration.name: describe(plan.configuration.clusterer)}},
+        ),
         _points=plan.at.X,
     )
 

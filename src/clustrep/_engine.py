@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import os
 import sys
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from numbers import Integral
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -143,24 +145,37 @@ class _Done(Generic[T]):
 
 
 def run_replicates(
-    task: Callable[[int], T], replicates: Sequence[int], execution: Execution, description: str
+    task: Callable[[int], T],
+    replicates: Sequence[int],
+    execution: Execution,
+    description: str,
+    *,
+    in_threads: bool = False,
 ) -> list[T]:
-    """Run a pure function of the replicate's number for every replicate, in order, and give the results in order."""
+    """Run a pure function of the replicate's number for every replicate, in order, and give the results in order.
+
+    Workers are processes, or threads for a task that spends its time in kernels; a backend that the user has set with
+    `joblib.parallel_config` is used instead.
+    """
     import joblib
 
     parallel = joblib.Parallel(
-        n_jobs=execution.n_jobs, batch_size=execution.batch_size or "auto", return_as=_return_as(joblib)
+        n_jobs=execution.n_jobs,
+        batch_size=execution.batch_size or "auto",
+        return_as=_return_as(joblib),
+        prefer="threads" if in_threads else "processes",
     )
     values: list[T] = []
     messages: list[tuple[str, str]] = []
-    home = os.getpid()
+    run = _Run(os.getpid(), next(_run_numbers))
     with one_thread(), _recorded_warnings() as own, _progress_bar(len(replicates), description, execution) as bar:
         try:
-            for done in parallel(joblib.delayed(_run_one)(task, replicate, home) for replicate in replicates):
+            for done in parallel(joblib.delayed(_run_one)(task, replicate, run) for replicate in replicates):
                 values.append(done.value)
                 messages += done.warnings
                 bar.update()
         except BaseException:
+            _abandoned.add(run)
             if joblib.effective_n_jobs(execution.n_jobs) > 1:
                 _stop_workers()
             raise
@@ -168,9 +183,33 @@ def run_replicates(
     return values
 
 
-def _run_one(task: Callable[[int], T], replicate: int, home: int) -> _Done[T]:
+class _Run(NamedTuple):
+    """One call of `run_replicates`."""
+
+    process: int
+    number: int
+
+
+class _Abandoned(BaseException):
+    """Ends a thread whose run is over, because of an interrupt or an error elsewhere."""
+
+
+_run_numbers = itertools.count()
+_abandoned: set[_Run] = set()
+_current = threading.local()
+
+
+def breathe() -> None:
+    """Come up between two pieces of long work: interrupts are heard here; threads that nobody waits for end."""
+    if getattr(_current, "run", None) in _abandoned:
+        raise _Abandoned
+
+
+def _run_one(task: Callable[[int], T], replicate: int, run: _Run) -> _Done[T]:
+    _current.run = run
+    breathe()
     with one_thread():
-        if os.getpid() == home:  # perhaps a thread: warnings are recorded once for the whole process
+        if os.getpid() == run.process:  # perhaps a thread: warnings are recorded once for the whole process
             return _Done(task(replicate), [])
         with _recorded_warnings() as messages:
             value = task(replicate)

@@ -1,4 +1,4 @@
-"""One study in one replicate: its draw, and the clustering function learned from it.
+"""One study in one replicate: its draw, its seeds, and what a clustering function says of it.
 
 Pure functions of what they are given: the same study, clusterer, root seed and replicate number give the same bits,
 whoever else is in the run and wherever it happens.
@@ -9,20 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from clustrep._engine import FULL_STUDY, Failed, ReplicateFailure, Stream, attempt, make_generator, seed_of
-from clustrep._types import FloatArray
-from clustrep.contingency import Partition, encode
-from clustrep.functions import (
-    Clusterer,
-    ClusteringFunction,
-    KnownLabels,
-    asked_n_clusters,
-    count_clusters,
-    fewest_clusters,
-    learn,
-    learn_known,
-)
+import numpy as np
+
+from clustrep._engine import FULL_STUDY, Stream, make_generator, seed_of
+from clustrep._points import PointSet
+from clustrep.contingency import Partition
+from clustrep.functions import KnownLabels, asked_n_clusters, fewest_clusters
 from clustrep.resampling import Draw, Resampling, whole
 from clustrep.study import Study
 
@@ -35,7 +29,7 @@ class Configuration:
     """A clusterer, ready to be fitted, under the name that results give it."""
 
     name: str
-    clusterer: Clusterer | KnownLabels
+    clusterer: Any  # a clusterer, or known labels
 
     @cached_property
     def n_clusters(self) -> int | None:
@@ -61,11 +55,29 @@ class Labelled:
 
 
 @dataclass(frozen=True, eq=False)
+class Sample:
+    """One study in one replicate."""
+
+    study: Study
+    draw: Draw
+    points: PointSet  # the draw's
+    root: int
+    replicate: int
+    second: bool
+
+    def seed(self, n_clusters: int | None) -> np.random.SeedSequence:
+        """Return the seed of a clusterer that is fitted to this sample."""
+        stream = Stream.SECOND_FIT if self.second else Stream.FIT
+        return seed_of(self.root, stream, self.study.name, self.replicate, n_clusters)
+
+
+@dataclass(frozen=True, eq=False)
 class Source:
     """What all replicates of a run have in common, whatever is done with them."""
 
     resampling: Resampling
     root: int
+    accelerate: bool = True
 
     def draw(self, study: Study, replicate: int, *, second: bool = False) -> Draw:
         """Draw the study for this replicate; `second` is another, independent draw of it."""
@@ -74,42 +86,8 @@ class Source:
         seed = seed_of(self.root, Stream.SECOND_DRAW if second else Stream.DRAW, study.name, replicate)
         return self.resampling.draw(study, make_generator(seed))
 
-    def function(
-        self, configuration: Configuration, study: Study, draw: Draw, replicate: int, *, second: bool = False
-    ) -> ClusteringFunction:
-        """Learn ψ(· ; A, X⁽ᵇ⁾)."""
-        if isinstance(configuration.clusterer, KnownLabels):
-            return learn_known(draw.sample, configuration.clusterer.labels[study.name][draw.order])
-        stream = Stream.SECOND_FIT if second else Stream.FIT
-        seed = seed_of(self.root, stream, study.name, replicate, configuration.n_clusters)
-        return learn(configuration.clusterer, draw.sample, seed)
-
-    def labels(
-        self,
-        configuration: Configuration,
-        study: Study,
-        draw: Draw,
-        replicate: int,
-        at: Sequence[FloatArray],
-        *,
-        second: bool = False,
-    ) -> Labelled | Failed:
-        """Learn ψ and apply it to every set of points in `at`."""
-
-        def learn_and_apply() -> Labelled:
-            function = self.function(configuration, study, draw, replicate, second=second)
-            own = function.labels(draw.points)
-            n_clusters = count_clusters(own[draw.weights > 0])
-            if n_clusters < configuration.fewest_clusters:
-                raise ReplicateFailure(FEWER_CLUSTERS)
-            known = {id(draw.points): own}
-            for points in at:
-                if id(points) not in known:
-                    known[id(points)] = function.labels(points)
-            return Labelled(encode([own, *(known[id(points)] for points in at)])[1:], n_clusters)
-
-        outcome = attempt(learn_and_apply)
-        # Clusterers say this in many ways, or crash on it.
-        if isinstance(outcome, Failed) and configuration.fewest_clusters > draw.n_distinct():
-            return Failed(FEW_DISTINCT_POINTS)
-        return outcome
+    def sample(self, study: Study, points: PointSet, replicate: int, *, second: bool = False) -> Sample:
+        """Draw the study, whose points are kept in `points`."""
+        draw = self.draw(study, replicate, second=second)
+        own = points if draw.points is study.X else PointSet(draw.points)
+        return Sample(study, draw, own, self.root, replicate, second)

@@ -26,6 +26,7 @@ def provenance(
     return {
         "seed": source.root,
         "resampling": describe(source.resampling),
+        "accelerate": source.accelerate,
         **parameters,
         "clusterers": clusterers,
         "studies": {

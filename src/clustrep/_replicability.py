@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
 from clustrep._learning import Configuration, Source
+from clustrep._paths import Setting
 from clustrep._provenance import describe, provenance
 from clustrep._types import BoolArray, FloatArray, IntArray
 from clustrep._validation import check_choice, check_flag, check_integer, check_labels_of, listing
@@ -42,6 +44,7 @@ class Options(TypedDict, total=False):
     noise: Noise
     resampling: Resampling
     rng: Rng
+    accelerate: bool
     n_jobs: int | None
     progress: bool | None
     batch_size: int | None
@@ -76,6 +79,7 @@ def replicability(
     noise: Noise = "label",
     resampling: Resampling = Bootstrap(),
     rng: Rng = None,
+    accelerate: bool = True,
     n_jobs: int | None = None,
     progress: bool | None = None,
     batch_size: int | None = None,
@@ -111,6 +115,9 @@ def replicability(
         Where replicates come from.
     rng : int, Generator, SeedSequence or None
         The seed. Draws depend on it, on the study's name and on the replicate's number, on nothing else.
+    accelerate : bool
+        Use the exact shortcuts: kernels for k-means, one tree for all k, fewer coordinates where features outnumber
+        samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
     n_jobs, progress, batch_size
         How the work is done: workers as in joblib, a progress bar (None: on a terminal or in a notebook), replicates
         for each task. They never change a result.
@@ -129,10 +136,9 @@ def replicability(
     """
     checked = check_several(as_studies(studies))
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), resampling)
+    source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
     plan = Plan(
-        source=Source(check_resampling(resampling), root_entropy(rng)),
-        studies=tuple(checked.values()),
-        configurations=(configuration,),
+        setting=Setting.prepare(source, tuple(checked.values()), [configuration]),
         agreements=resolve_agreements(agreement),
         diagonal=check_flag(diagonal, "diagonal"),
         noise=check_noise(noise),
@@ -150,12 +156,15 @@ def replicability(
 class Plan:
     """Everything that a replicate's scores follow from, but for its number."""
 
-    source: Source
-    studies: tuple[Study, ...]
-    configurations: tuple[Configuration, ...]
+    setting: Setting
     agreements: tuple[Agreement, ...]
     diagonal: bool
     noise: Noise
+
+    @property
+    def configurations(self) -> tuple[Configuration, ...]:
+        """All members of all paths."""
+        return tuple(member for path in self.setting.paths for member in path.members)
 
 
 class ReplicateScores(NamedTuple):
@@ -170,14 +179,19 @@ class ReplicateScores(NamedTuple):
 def run_plan(plan: Plan, n_resamples: int, execution: Execution) -> Comparison:
     """Score the studies as they are, and `n_resamples` replicates of them."""
     check_integer(n_resamples, "n_resamples")
+    source, studies = plan.setting.source, plan.setting.studies
     replicates = run_replicates(
-        partial(score_replicate, plan), range(FULL_STUDY, n_resamples + 1), execution, "replicability"
+        partial(score_replicate, plan),
+        range(FULL_STUDY, n_resamples + 1),
+        execution,
+        "replicability",
+        in_threads=plan.setting.in_threads and all(agreement.of_counts for agreement in plan.agreements),
     )
     scores, trivial, clusters_found, causes = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
     failed, cause_names = number_causes(np.moveaxis(causes, 0, 2))
     by_configuration = np.moveaxis(scores, 0, 2)  # (n_configurations, n_agreements, 1 + n_resamples, S, S)
     result = Comparison(
-        names=tuple(study.name for study in plan.studies),
+        names=tuple(study.name for study in studies),
         agreements=tuple(agreement.name for agreement in plan.agreements),
         clusterers=tuple(configuration.name for configuration in plan.configurations),
         n_clusters=tuple(configuration.n_clusters for configuration in plan.configurations),
@@ -188,16 +202,16 @@ def run_plan(plan: Plan, n_resamples: int, execution: Execution) -> Comparison:
         failed=failed,
         causes=cause_names,
         provenance=provenance(
-            plan.source,
-            plan.studies,
+            source,
+            studies,
             [describe(configuration.clusterer) for configuration in plan.configurations],
             n_resamples=n_resamples,
             diagonal=plan.diagonal,
             noise=plan.noise,
         ),
-        _origins=tuple(Origin(plan.source, plan.studies, configuration) for configuration in plan.configurations),
+        _origins=tuple(Origin(source, studies, configuration) for configuration in plan.configurations),
     )
-    n_scores = failed.size if plan.diagonal else failed.size // len(plan.studies) * (len(plan.studies) - 1)
+    n_scores = failed.size if plan.diagonal else failed.size // len(studies) * (len(studies) - 1)
     no_resample_left = bool(np.isnan(result.distribution).all())
     report_failures(result.failures, n_scores, "score", no_resample_left=no_resample_left)
     return result
@@ -205,90 +219,114 @@ def run_plan(plan: Plan, n_resamples: int, execution: Execution) -> Comparison:
 
 def score_replicate(plan: Plan, replicate: int) -> ReplicateScores:
     """Score one replicate: learn every ψ once, then compare on every test study."""
-    source, studies = plan.source, plan.studies
-    draws = [source.draw(study, replicate) for study in studies]  # Alg. 2, line 4
-    points = [draw.points for draw in draws]
-    second_draws = [source.draw(study, replicate, second=True) for study in studies] if plan.diagonal else []
-    n_configurations, S = len(plan.configurations), len(studies)
-    result = ReplicateScores(
-        scores=np.full((n_configurations, len(plan.agreements), S, S), np.nan),
-        trivial=np.zeros((n_configurations, S, S), dtype=bool),
-        clusters_found=np.full((n_configurations, S), -1),
-        causes=np.full((n_configurations, len(plan.agreements), S, S), "", dtype=object),
-    )
-    for c, configuration in enumerate(plan.configurations):
-        learned = [
-            source.labels(configuration, study, draw, replicate, points)  # Alg. 2, line 5
-            for study, draw in zip(studies, draws, strict=True)
-        ]
-        again = [
-            source.labels(configuration, studies[s], draw, replicate, [points[s]], second=True)
-            for s, draw in enumerate(second_draws)
-        ]
-        for s, labelled in enumerate(learned):
-            if not isinstance(labelled, Failed):
-                result.clusters_found[c, s] = labelled.n_clusters
-        for t in range(S):
-            own = learned[t].at(t)  # Ψ(X_t; X_t)
-            trained = {s: learned[s].at(t) for s in range(S) if s != t}  # Ψ(X_t; X_s)
-            if plan.diagonal:
-                trained[t] = again[t].at(0)
-            good: dict[int, Partition] = {}
-            for s, partition in trained.items():
-                if isinstance(partition, Failed):
-                    result.causes[c, :, s, t] = partition.cause
-                elif isinstance(own, Failed):
-                    result.causes[c, :, s, t] = own.cause
-                else:
-                    good[s] = partition
-            if good and not isinstance(own, Failed):
-                rows = list(good)
-                compared = compare_partitions(
-                    plan.agreements, list(good.values()), own, draws[t].weights, plan.noise
-                )  # Alg. 2, line 8
-                result.scores[c, :, rows, t] = compared.scores.T
-                result.trivial[c, rows, t] = compared.trivial
-                result.causes[c, :, rows, t] = compared.causes.T
-    return result
+    setting, S = plan.setting, len(plan.setting.studies)
+    samples = [setting.sample(s, replicate) for s in range(S)]  # Alg. 2, line 4
+    second = [setting.sample(s, replicate, second=True) for s in range(S)] if plan.diagonal else []
+    points = [sample.points for sample in samples]
+    n_configurations = len(plan.configurations)
+    clusters_found = np.full((n_configurations, S), -1)
+    pairs = Pairs(plan.agreements, plan.noise, (n_configurations, S, S))
+    c = 0
+    for path in setting.paths:
+        learned = [path.learn(sample) for sample in samples]
+        again = [path.learn(sample) for sample in second]
+        for member in range(len(path.members)):
+            labelled = [one.labels(member, points) for one in learned]  # Alg. 2, line 5
+            for s, one in enumerate(labelled):
+                if not isinstance(one, Failed):
+                    clusters_found[c, s] = one.n_clusters
+            for t in range(S):
+                own = labelled[t].at(t)  # Ψ(X_t; X_t)
+                for s in range(S):
+                    if s != t:
+                        pairs.add((c, s, t), labelled[s].at(t), own, samples[t].draw.weights)  # Ψ(X_t; X_s)
+                    elif plan.diagonal:
+                        trained = again[t].labels(member, [points[t]]).at(0)
+                        pairs.add((c, t, t), trained, own, samples[t].draw.weights)
+            c += 1
+    scores, trivial, causes = pairs.score()  # Alg. 2, line 8
+    return ReplicateScores(np.moveaxis(scores, 0, 1), trivial, clusters_found, np.moveaxis(causes, 0, 1))
 
 
-class Compared(NamedTuple):
-    """Many partitions compared with one."""
+class Pairs:
+    """Pairs of partitions to be compared, kept as tables until all are there, then scored in one go.
 
-    scores: FloatArray  # (n_agreements, n_partitions)
-    trivial: BoolArray  # (n_partitions,): either side is one block
-    causes: NDArray[np.object_]  # (n_agreements, n_partitions) of str: why there is no score; empty where there is
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the arrays in which every pair has its place.
+    """
 
+    def __init__(self, agreements: Sequence[Agreement], noise: Noise, shape: tuple[int, ...]):
+        self.agreements = agreements
+        self.noise = noise
+        self.shape = shape
+        n_pairs = math.prod(shape)
+        self._scores = np.full((len(agreements), n_pairs), np.nan)
+        self._trivial = np.zeros(n_pairs, dtype=bool)
+        self._causes = np.full((len(agreements), n_pairs), "", dtype=object)
+        self._tables: list[FloatArray] = []
+        self._places: list[int] = []
+        self._n_cells = 0
 
-def compare_partitions(
-    agreements: Sequence[Agreement], trained: Sequence[Partition], tested: Partition, weights: IntArray, noise: Noise
-) -> Compared:
-    """Compare several partitions of the same weighted points with one."""
-    u = np.stack([partition.codes for partition in trained])  # (n_partitions, n_points)
-    v = tested.codes
-    weights = np.tile(weights, (len(u), 1))
-    if noise == "drop":
-        weights[[partition.is_noise | tested.is_noise for partition in trained]] = 0
-    enough = weights.sum(axis=1) >= 2
-    scores = np.full((len(agreements), len(u)), np.nan)
-    trivial = np.zeros(len(u), dtype=bool)
-    k_u, k_v = max(partition.n_labels for partition in trained), tested.n_labels
-    if noise == "singletons" or len(u) * k_u * k_v > DENSE_CELLS:
-        for i in np.flatnonzero(enough).tolist():
-            one, other = np.repeat(u[i], weights[i]), np.repeat(v, weights[i])
-            if noise == "singletons":
-                one = separate(one, np.repeat(trained[i].is_noise, weights[i]))
-                other = separate(other, np.repeat(tested.is_noise, weights[i]))
-            trivial[i] = np.ptp(one) == 0 or np.ptp(other) == 0
-            scores[:, i] = [agreement.of_codes(one, other) for agreement in agreements]
-    elif enough.any():
-        tables = tables_of(u[enough], v, weights[enough], (k_u, k_v))  # (n_partitions, k_u, k_v)
+    def add(
+        self, index: tuple[int, ...], trained: Partition | Failed, tested: Partition | Failed, weights: IntArray
+    ) -> None:
+        """Compare two partitions of the same weighted points; where either failed, so has the score."""
+        place = int(np.ravel_multi_index(index, self.shape))
+        if isinstance(trained, Failed) or isinstance(tested, Failed):
+            self._fail(place, trained.cause if isinstance(trained, Failed) else tested.cause)  # type: ignore[union-attr]
+            return
+        if self.noise == "drop":
+            weights = np.where(trained.is_noise | tested.is_noise, 0, weights)
+        if weights.sum() < 2:
+            self._fail(place, ONLY_NOISE)
+            return
+        shape = (trained.n_labels, tested.n_labels)
+        if self.noise == "singletons" or shape[0] * shape[1] > DENSE_CELLS:
+            self._compare_lists(place, trained, tested, weights)
+            return
+        if self._n_cells + shape[0] * shape[1] > DENSE_CELLS:
+            self._score_tables()
+        self._tables.append(tables_of(trained.codes[None], tested.codes, weights, shape)[0])
+        self._places.append(place)
+        self._n_cells += shape[0] * shape[1]
+
+    def score(self) -> tuple[FloatArray, BoolArray, NDArray[np.object_]]:
+        """Return scores, whether either side is one block, and why there is no score; agreements come first."""
+        self._score_tables()
+        shape = (len(self.agreements), *self.shape)
+        return self._scores.reshape(shape), self._trivial.reshape(self.shape), self._causes.reshape(shape)
+
+    def _fail(self, place: int, cause: str) -> None:
+        self._causes[:, place] = cause
+
+    def _set(self, places: Sequence[int], scores: FloatArray, trivial: BoolArray) -> None:
+        self._scores[:, places] = scores
+        self._trivial[places] = trivial
+        self._causes[:, places] = np.where(np.isnan(scores), NO_NUMBER, "")
+
+    def _score_tables(self) -> None:
+        if not self._tables:
+            return
+        # Padding with empty rows and columns changes no bit of any score.
+        tables = np.zeros((len(self._tables), *(max(table.shape[i] for table in self._tables) for i in (0, 1))))
+        for one, table in zip(tables, self._tables, strict=True):
+            one[: table.shape[0], : table.shape[1]] = table
         n_rows = (tables.sum(axis=2) > 0).sum(axis=1)
         n_columns = (tables.sum(axis=1) > 0).sum(axis=1)
-        trivial[enough] = (n_rows == 1) | (n_columns == 1)
-        scores[:, enough] = [agreement.of_tables(tables) for agreement in agreements]
-    causes = np.where(~enough, ONLY_NOISE, np.where(np.isnan(scores), NO_NUMBER, "")).astype(object)
-    return Compared(scores, trivial, causes)
+        scores = np.stack([agreement.of_tables(tables) for agreement in self.agreements])
+        self._set(self._places, scores, (n_rows == 1) | (n_columns == 1))
+        self._tables, self._places, self._n_cells = [], [], 0
+
+    def _compare_lists(self, place: int, trained: Partition, tested: Partition, weights: IntArray) -> None:
+        """Compare partitions whose table would be large and nearly empty."""
+        one, other = np.repeat(trained.codes, weights), np.repeat(tested.codes, weights)
+        if self.noise == "singletons":
+            one = separate(one, np.repeat(trained.is_noise, weights))
+            other = separate(other, np.repeat(tested.is_noise, weights))
+        scores = np.array([[agreement.of_codes(one, other)] for agreement in self.agreements])
+        self._set([place], scores, np.array([np.ptp(one) == 0 or np.ptp(other) == 0]))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

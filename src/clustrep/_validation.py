@@ -56,9 +56,14 @@ def nearest(word: object, choices: Iterable[object]) -> str:
 # parameters
 
 
+def is_whole(value: object, *, at_least: int) -> bool:
+    """Whether something is a whole number, and large enough."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= at_least
+
+
 def check_integer(value: object, name: str, *, at_least: int = 1) -> int:
     """Check a count."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
+    if not isinstance(value, Integral) or not is_whole(value, at_least=at_least):
         rule = "a positive integer" if at_least == 1 else f"an integer of at least {at_least}"
         raise ParameterError(f"{name} must be {rule}, got {value!r}.")
     return int(value)

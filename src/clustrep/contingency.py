@@ -103,7 +103,7 @@ def contingency_table(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None =
 
 
 def tables_of(u: IntArray, v: IntArray, weights: IntArray | None, shape: tuple[int, int]) -> FloatArray:
-    """Count many labelings u, (n_tables, n_points), against one v, (n_points,).
+    """Count many labelings u, (n_tables, n_points), against one v, (n_points,), or one each, (n_tables, n_points).
 
     `weights` are those of the points, (n_points,), or of the points in each table, (n_tables, n_points).
     """

@@ -177,18 +177,23 @@ def nearest_label(
     z = check_labels(labels, "the clusterer's labels", length=len(points), same_as="its input")
     _, first = np.unique(points, axis=0, return_index=True)
     first.sort()
-    points, z = np.ascontiguousarray(points[first]), z[first]
+    nearest = nearest_point(points[first], metric, parameters)
+    z = z[first]
+    return lambda X: np.asarray(z[nearest(X)])
+
+
+def nearest_point(
+    points: FloatArray, metric: Metric, parameters: Mapping[str, Any] = MappingProxyType({})
+) -> Callable[[FloatArray], IntArray]:
+    """Return the function that finds the nearest of some points: which row it is."""
+    points = np.ascontiguousarray(points)
     if metric == "euclidean" and points.shape[1] <= KD_TREE_FEATURES:
         tree = cKDTree(points)
-
-        def nearest_by_tree(X: FloatArray) -> Labels:
-            return np.asarray(z[tree.query(X)[1]])
-
-        return nearest_by_tree
+        return lambda X: np.asarray(tree.query(X)[1])
 
     parameters = _fixed_by(points, metric, parameters)
 
-    def nearest_in_blocks(X: FloatArray) -> Labels:
+    def nearest_in_blocks(X: FloatArray) -> IntArray:
         nearest: list[IntArray] = []
         for i in range(0, len(X), BLOCK):
             distances = cdist(X[i : i + BLOCK], points, metric, **parameters)
@@ -196,7 +201,7 @@ def nearest_label(
             if unknown.all(axis=1).any():
                 raise ReplicateFailure("the metric gives a point no distance to any training point")
             nearest.append(np.where(unknown, np.inf, distances).argmin(axis=1))
-        return np.asarray(z[np.concatenate(nearest)])
+        return np.concatenate(nearest)
 
     return nearest_in_blocks
 

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
 from clustrep._learning import Configuration, Source
+from clustrep._paths import Setting
+from clustrep._points import PointSet
 from clustrep._provenance import describe, provenance
 from clustrep._replicability import (
     NO_NUMBER,
@@ -24,7 +26,7 @@ from clustrep._replicability import (
     check_noise,
 )
 from clustrep._types import FloatArray, IntArray, Labels
-from clustrep._validation import as_table, check_integer, check_points, listing, plural
+from clustrep._validation import as_table, check_flag, check_integer, check_points, listing, plural
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreement
 from clustrep.contingency import Partition, tables_of
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
@@ -68,6 +70,7 @@ def local_replicability(
     noise: Noise = "label",
     resampling: Resampling = Bootstrap(),
     rng: Rng = None,
+    accelerate: bool = True,
     n_jobs: int | None = None,
     progress: bool | None = None,
     batch_size: int | None = None,
@@ -89,7 +92,7 @@ def local_replicability(
     at : Study, table or None
         The points to score: any with the same features, such as a grid; None: those of the training study
         (section 3.3.3); the test study gives figure 6.
-    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, progress, batch_size
+    agreement, n_resamples, labels, noise, resampling, rng, accelerate, n_jobs, progress, batch_size
         As in `replicability`; one agreement only. A point that is noise shares its cluster with none under
         `noise="singletons"`, and has no score (NaN) under `noise="drop"`.
 
@@ -109,12 +112,14 @@ def local_replicability(
     (5, 120)
     """
     training, tests = _studies(train, test)
+    studies = _distinct([training, *tests])
+    points = _points(at, training)
+    configuration = check_configuration(clusterer, labels, studies, resampling)
+    source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
     plan = LocalPlan(
-        source=Source(check_resampling(resampling), root_entropy(rng)),
-        train=training,
-        tests=tests,
-        at=_points(at, training),
-        configuration=check_configuration(clusterer, labels, _distinct([training, *tests]), resampling),
+        setting=Setting.prepare(source, studies, [configuration], at=points.X),
+        n_tests=len(tests),
+        samples=points.samples,
         agreement=resolve_agreement(agreement),
         noise=check_noise(noise),
     )
@@ -124,6 +129,7 @@ def local_replicability(
         range(FULL_STUDY, n_resamples + 1),
         Execution(n_jobs, progress, batch_size),
         "local replicability",
+        in_threads=plan.setting.in_threads and plan.agreement.of_counts is not None,
     )
     labels_of_points = replicates[0].labels_of_points
     if isinstance(labels_of_points, Failed):
@@ -142,13 +148,32 @@ def local_replicability(
 class LocalPlan:
     """Everything that a replicate's local scores follow from, but for its number."""
 
-    source: Source
-    train: Study
-    tests: tuple[Study, ...]
-    at: Points
-    configuration: Configuration
+    setting: Setting  # its first study is the training study, its last ones are the test studies
+    n_tests: int
+    samples: tuple[str, ...]  # the names of the points to score
     agreement: Agreement
     noise: Noise
+
+    @property
+    def train(self) -> Study:
+        """The training study."""
+        return self.setting.studies[0]
+
+    @property
+    def tests(self) -> tuple[Study, ...]:
+        """The test studies; the training study itself where there is no other."""
+        return self.setting.studies[-self.n_tests :]
+
+    @property
+    def points(self) -> PointSet:
+        """The points to score."""
+        assert self.setting.at is not None
+        return self.setting.at
+
+    @property
+    def configuration(self) -> Configuration:
+        """The only one."""
+        return self.setting.paths[0].members[0]
 
 
 class Points(NamedTuple):
@@ -177,22 +202,22 @@ class LocalReplicate(NamedTuple):
 
 def score_replicate(plan: LocalPlan, replicate: int) -> LocalReplicate:
     """Score one replicate on every test study."""
-    source, configuration = plan.source, plan.configuration
-    draws = [source.draw(study, replicate) for study in plan.tests]
+    setting, (path,) = plan.setting, plan.setting.paths
+    first = len(setting.studies) - plan.n_tests
+    tests = range(first, len(setting.studies))
+    samples = [setting.sample(s, replicate) for s in tests]
     # A study tested on itself is trained on a second, independent draw, as on the diagonal of the global matrix.
-    second = any(study.name == plan.train.name for study in plan.tests)
-    points = [plan.at.X, *(draw.points for draw in draws), *(study.X for study in plan.tests)]
-    n = len(plan.tests)
-    training_draw = source.draw(plan.train, replicate, second=second)
-    trained = source.labels(configuration, plan.train, training_draw, replicate, points, second=second)
+    training = setting.sample(0, replicate, second=first == 0)
+    points = [plan.points, *(sample.points for sample in samples), *(setting.places[s] for s in tests)]
+    trained = path.learn(training).labels(0, points)
     results: list[LocalScores | Failed] = []
-    for i, (study, draw) in enumerate(zip(plan.tests, draws, strict=True)):
-        tested = source.labels(configuration, study, draw, replicate, [plan.at.X, draw.points, study.X])
+    for i, (s, sample) in enumerate(zip(tests, samples, strict=True)):
+        tested = path.learn(sample).labels(0, [plan.points, sample.points, setting.places[s]])
         if isinstance(trained, Failed) or isinstance(tested, Failed):
             results.append(trained if isinstance(trained, Failed) else tested)  # type: ignore[arg-type]
             continue
         own_trained, own_tested = trained.at(1 + i), tested.at(1)  # Ψ(X′; X) and Ψ(X′; X′)
-        weights = draw.weights
+        weights = sample.draw.weights
         if plan.noise == "drop":
             weights = np.where(own_trained.is_noise | own_tested.is_noise, 0, weights)
         table = binary_scores(plan.agreement, own_trained, own_tested, weights, plan.noise)
@@ -204,7 +229,7 @@ def score_replicate(plan: LocalPlan, replicate: int) -> LocalReplicate:
                 table,
                 trivial=any(np.ptp(own.codes[weights > 0]) == 0 for own in (own_trained, own_tested)),
                 at=(trained.at(0).small_codes, tested.at(0).small_codes),
-                test_points=(trained.at(1 + n + i).small_codes, tested.at(2).small_codes),
+                test_points=(trained.at(1 + plan.n_tests + i).small_codes, tested.at(2).small_codes),
                 noise=(own_trained.noise, own_tested.noise),
             )
         )
@@ -249,7 +274,7 @@ def _result(
     causes = np.array([outcome.cause if isinstance(outcome, Failed) else "" for outcome in outcomes], dtype=object)
     failed, cause_names = number_causes(causes)
     scored = [outcome for outcome in outcomes if isinstance(outcome, LocalScores)]
-    n_resamples, n_points = len(outcomes) - 1, len(plan.at.X)
+    n_resamples, n_points = len(outcomes) - 1, len(plan.samples)
     report_failures(
         {cause: int((failed == i).sum()) for i, cause in enumerate(cause_names, 1)},
         len(outcomes),
@@ -282,7 +307,7 @@ def _result(
         clusterer=plan.configuration.name,
         n_clusters=plan.configuration.n_clusters,
         noise=plan.noise,
-        samples=plan.at.samples,
+        samples=plan.samples,
         labels=labels,
         estimate=estimate,
         tables=tables,
@@ -295,13 +320,13 @@ def _result(
         failed=failed,
         causes=cause_names,
         provenance=provenance(
-            plan.source,
+            plan.setting.source,
             _distinct([plan.train, study]),
             {plan.configuration.name: describe(plan.configuration.clusterer)},
             n_resamples=n_resamples,
             noise=plan.noise,
         ),
-        _points=plan.at.X,
+        _points=plan.points.X,
     )
 
 

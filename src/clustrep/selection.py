@@ -7,6 +7,7 @@ from typing import Any
 
 from clustrep._engine import Execution, Rng, root_entropy
 from clustrep._learning import Configuration, Source
+from clustrep._paths import Setting
 from clustrep._replicability import Noise, Plan, check_noise, check_several, run_plan
 from clustrep._validation import check_flag, check_n_clusters
 from clustrep.agreement import AgreementSpec, resolve_agreements
@@ -28,6 +29,7 @@ def compare(
     noise: Noise = "label",
     resampling: Resampling = Bootstrap(),
     rng: Rng = None,
+    accelerate: bool = True,
     n_jobs: int | None = None,
     progress: bool | None = None,
     batch_size: int | None = None,
@@ -43,7 +45,7 @@ def compare(
     n_clusters : int or several, optional
         Numbers of clusters to try, from 2, set through whichever parameter a clusterer has for it. A clusterer that
         finds its number by itself runs once. By default each runs as it is.
-    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs, progress, batch_size
+    agreement, n_resamples, diagonal, noise, resampling, rng, accelerate, n_jobs, progress, batch_size
         As in `replicability`.
 
     Returns
@@ -61,10 +63,9 @@ def compare(
     4
     """
     checked = check_several(as_studies(studies))
+    source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
     plan = Plan(
-        source=Source(check_resampling(resampling), root_entropy(rng)),
-        studies=tuple(checked.values()),
-        configurations=_configurations(clusterers, n_clusters),
+        setting=Setting.prepare(source, tuple(checked.values()), _configurations(clusterers, n_clusters)),
         agreements=resolve_agreements(agreement),
         diagonal=check_flag(diagonal, "diagonal"),
         noise=check_noise(noise),

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clustrep._engine import one_thread
 from clustrep._files import save_result
 from clustrep._learning import Configuration, Source
+from clustrep._paths import Setting
 from clustrep._types import FloatArray, IntArray, read_only
 from clustrep._validation import (
     check_fraction,
@@ -22,6 +24,7 @@ from clustrep._validation import (
     plural,
 )
 from clustrep.errors import AllReplicatesFailed, ReplicateWarning, warn
+from clustrep.functions import ClusteringFunction
 from clustrep.study import Study
 
 # Scores that say nothing are borne up to this share.
@@ -35,6 +38,12 @@ class Origin:
     source: Source
     studies: tuple[Study, ...]
     configuration: Configuration
+
+    def function(self, s: int, replicate: int) -> ClusteringFunction:
+        """Learn the clustering function of one study in one replicate again, from its seed."""
+        setting = Setting.prepare(self.source, self.studies, [self.configuration], with_basis=True)
+        with one_thread():  # as in the run
+            return setting.paths[0].learn(setting.sample(s, replicate)).function(0)
 
 
 class Resampled:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from clustrep._engine import one_thread
 from clustrep._types import BoolArray, FloatArray, IntArray, read_only
 from clustrep._validation import (
     check_integer,
@@ -103,10 +102,8 @@ class Replicability(Resampled, Saved):
             if resample >= len(self.distribution):
                 raise ParameterError(f"resample must be below {len(self.distribution)}, got {resample}.")
             replicate = resample + 1
-        source, study = self._origin.source, self._origin.studies[self.names.index(name)]
-        draw = source.draw(study, replicate)
-        with one_thread():  # as in the run
-            function = source.function(self._origin.configuration, study, draw, replicate)
+        s = self.names.index(name)
+        function, study = self._origin.function(s, replicate), self._origin.studies[s]
         function.features = study.features if study.features_are_named else None
         return function
 

@@ -1,0 +1,431 @@
+"""Lloyd's iterations for weighted points, three ways: which one is fastest depends on the shape alone.
+
+All follow scikit-learn's rules: stop when no label changes, or when the centres' squared shifts sum to at most `tol`; a
+cluster that lost its points takes the point farthest from its centre; labels at the end belong to the final centres.
+Every call works on all starts of one number of clusters; it returns False once more than `budget` numbers were
+compared, and the next call with the same arrays goes on from there. `steps`, (n_starts,), counts iterations; it becomes
+−1 − count once a start has stopped.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clustrep._kernels.compiled import compiled, vectorised
+from clustrep._kernels.seeding import TILE
+from clustrep._types import FloatArray, IntArray
+
+# Rows in one matrix product.
+BLOCK = 256
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# few features: differences to every centre, tile by tile, in vectors over points
+
+
+@vectorised
+def nearest_centres(by_feature: FloatArray, centres: FloatArray, labels: IntArray, distances: FloatArray) -> None:
+    """Give every point, (n_features, n), the nearest of the centres, (k, n_features); the first of equal ones."""
+    p, n = by_feature.shape
+    partial = np.empty(TILE)
+    for t in range(0, n, TILE):
+        m = min(TILE, n - t)
+        best, nearest, sums = distances[t : t + m], labels[t : t + m], partial[:m]
+        last = by_feature[p - 1, t : t + m]
+        best[:] = np.inf
+        nearest[:] = 0
+        for j in range(centres.shape[0]):
+            sums[:] = 0.0
+            for f in range(p - 1):
+                row = by_feature[f, t : t + m]
+                c = centres[j, f]
+                for i in range(m):
+                    difference = row[i] - c
+                    sums[i] += difference * difference
+            c = centres[j, p - 1]
+            for i in range(m):
+                difference = last[i] - c
+                d = sums[i] + difference * difference
+                closer = d < best[i]
+                nearest[i] = j if closer else nearest[i]
+                best[i] = d if closer else best[i]
+
+
+@compiled
+def lloyd_by_feature(
+    by_feature: FloatArray,
+    weights: FloatArray,
+    centres: FloatArray,
+    labels: IntArray,
+    inertia: FloatArray,
+    steps: IntArray,
+    max_iter: int,
+    tol: float,
+    budget: int,
+) -> bool:
+    """Move `centres`, (n_starts, k, n_features), to where they stay; `labels` is (n_starts, n), −1 at first."""
+    p, n = by_feature.shape
+    n_starts, k = centres.shape[:2]
+    distances = np.empty(n)
+    now = np.empty(n, np.int32)
+    members = np.empty(n, np.int32)
+    sums = np.empty((k, p))
+    sizes = np.empty(k)
+    spent = 0
+    for s in range(n_starts):
+        settled = False
+        while steps[s] >= 0:
+            nearest_centres(by_feature, centres[s], now, distances)
+            same = _take_over(now, labels[s], weights)
+            if settled or steps[s] == max_iter or (same and steps[s] > 0):
+                inertia[s] = np.dot(weights, distances)
+                steps[s] = -1 - steps[s]
+                break
+            _assign_members(now, distances, weights, sizes, members)
+            sums[:] = 0.0
+            for f in range(p):
+                row = by_feature[f]
+                for i in range(n):
+                    sums[members[i], f] += weights[i] * row[i]
+            shift = _move(centres[s], sums, sizes)
+            steps[s] += 1
+            settled = shift <= tol
+            spent += n * k * p
+            if spent > budget and not settled:
+                return False
+    return True
+
+
+@compiled
+def _take_over(now: IntArray, labels: IntArray, weights: FloatArray) -> bool:
+    """Keep the new labels, and say whether they are the old ones for all points that count."""
+    same = True
+    for i in range(now.size):
+        same &= now[i] == labels[i] or weights[i] == 0.0
+        labels[i] = now[i]
+    return same
+
+
+@compiled
+def _assign_members(
+    labels: IntArray, distances: FloatArray, weights: FloatArray, sizes: FloatArray, members: IntArray
+) -> None:
+    """Weigh the clusters; an empty one gets the point farthest from its centre, of a cluster that keeps others."""
+    sizes[:] = 0.0
+    for i in range(labels.size):
+        members[i] = labels[i]
+        sizes[labels[i]] += weights[i]
+    for j in range(sizes.size):
+        if sizes[j] == 0.0:
+            farthest, distance = -1, 0.0
+            for i in range(labels.size):
+                if weights[i] > 0.0 and distances[i] > distance and sizes[members[i]] > weights[i]:
+                    if members[i] == labels[i]:
+                        farthest, distance = i, distances[i]
+            if farthest < 0:
+                return  # fewer different points than clusters
+            sizes[members[farthest]] -= weights[farthest]
+            sizes[j] = weights[farthest]
+            members[farthest] = j
+
+
+@compiled
+def _move(centres: FloatArray, sums: FloatArray, sizes: FloatArray) -> float:
+    """Move centres to the means of their members, and return the sum of squared shifts."""
+    shift = 0.0
+    for j in range(centres.shape[0]):
+        if sizes[j] > 0.0:
+            for f in range(centres.shape[1]):
+                new = sums[j, f] / sizes[j]
+                shift += (new - centres[j, f]) ** 2
+                centres[j, f] = new
+    return shift
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# many features, few points: everything from the points' squared distances to each other
+
+
+@compiled
+def lloyd_by_distance(
+    squared: FloatArray,
+    weights: FloatArray,
+    picks: IntArray,
+    members: IntArray,
+    inertia: FloatArray,
+    steps: IntArray,
+    max_iter: int,
+    tol: float,
+    budget: int,
+) -> bool:
+    """Find the `members`, (n_starts, n), whose means are the final centres, from the points that are the first ones.
+
+    The squared distance of x to the mean of a cluster with weights w, W in all, is Σ w_l D(x, l) / W − q with
+    q = Σ Σ w_l w_m D(l, m) / 2W²: features are never looked at again, and nothing cancels within a tight cluster.
+    """
+    n = weights.size
+    n_starts, k = picks.shape
+    distances = np.empty(n)
+    now = np.empty(n, np.int32)
+    labels = np.empty(n, np.int32)
+    sums, old_sums = np.empty((k, n)), np.empty((k, n))
+    sizes, old_sizes = np.empty(k), np.empty(k)
+    spreads, old_spreads = np.empty(k), np.empty(k)
+    spent = 0
+    for s in range(n_starts):
+        if steps[s] == 0:
+            for j in range(k):
+                sums[j] = squared[picks[s, j]]
+            sizes[:] = 1.0
+            spreads[:] = 0.0
+        elif steps[s] > 0:  # taken up again
+            _weigh(members[s], weights, sizes)
+            _sum_distances(squared, weights, members[s], sizes, sums, spreads)
+        labels[:] = members[s]
+        settled = False
+        while steps[s] >= 0:
+            _nearest_means(sums, sizes, spreads, now, distances)
+            same = _take_over(now, labels, weights)
+            if settled or steps[s] == max_iter or (same and steps[s] > 0):
+                inertia[s] = np.dot(weights, distances)
+                steps[s] = -1 - steps[s]
+                break
+            sums, old_sums = old_sums, sums
+            sizes, old_sizes = old_sizes, sizes
+            spreads, old_spreads = old_spreads, spreads
+            _assign_members(now, distances, weights, sizes, members[s])
+            _sum_distances(squared, weights, members[s], sizes, sums, spreads)
+            shift = 0.0
+            for j in range(k):
+                if sizes[j] > 0.0 and old_sizes[j] > 0.0:
+                    between = 0.0
+                    for i in range(n):
+                        if members[s, i] == j:
+                            between += weights[i] * old_sums[j, i]
+                    shift += max(between / (sizes[j] * old_sizes[j]) - spreads[j] - old_spreads[j], 0.0)
+            steps[s] += 1
+            settled = tol > 0.0 and shift <= tol
+            spent += n * n
+            if spent > budget and not settled:
+                return False
+    return True
+
+
+@compiled
+def _weigh(members: IntArray, weights: FloatArray, sizes: FloatArray) -> None:
+    sizes[:] = 0.0
+    for i in range(members.size):
+        sizes[members[i]] += weights[i]
+
+
+@vectorised
+def _sum_distances(
+    squared: FloatArray,
+    weights: FloatArray,
+    members: IntArray,
+    sizes: FloatArray,
+    sums: FloatArray,
+    spreads: FloatArray,
+) -> None:
+    """Sum the weighted distances of every point to each cluster's members, (k, n), and within clusters, (k,)."""
+    n = weights.size
+    sums[:] = 0.0
+    for m in range(n):
+        w = weights[m]
+        if w > 0.0:
+            total, row = sums[members[m]], squared[m]
+            for i in range(n):
+                total[i] += w * row[i]
+    spreads[:] = 0.0
+    for i in range(n):
+        spreads[members[i]] += weights[i] * sums[members[i], i]
+    for j in range(sizes.size):
+        if sizes[j] > 0.0:
+            spreads[j] /= 2.0 * sizes[j] * sizes[j]
+
+
+@vectorised
+def _nearest_means(
+    sums: FloatArray, sizes: FloatArray, spreads: FloatArray, labels: IntArray, distances: FloatArray
+) -> None:
+    distances[:] = np.inf
+    labels[:] = 0
+    for j in range(sizes.size):
+        if sizes[j] > 0.0:
+            row, share, spread = sums[j], 1.0 / sizes[j], spreads[j]
+            for i in range(distances.size):
+                d = row[i] * share - spread
+                closer = d < distances[i]
+                labels[i] = j if closer else labels[i]
+                distances[i] = d if closer else distances[i]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# many features, many points: matrix products for the points whose nearest centre may have changed
+
+
+@compiled
+def lloyd_by_product(
+    points: FloatArray,
+    weights: FloatArray,
+    centres: FloatArray,
+    labels: IntArray,
+    inertia: FloatArray,
+    steps: IntArray,
+    bounds: FloatArray,
+    max_iter: int,
+    tol: float,
+    budget: int,
+) -> bool:
+    """Move `centres`, (n_starts, k, n_features), to where they stay; points, (n, n_features), should be centred.
+
+    `bounds`, (2, n), holds for every point an upper bound of the distance to its own centre and a lower bound of that
+    to any other (Hamerly 2010): as long as the first is below the second, no distance has to be computed. Products are
+    rounded in proportion to the longest point, so that much room is left between the two.
+    """
+    n, p = points.shape
+    n_starts, k = centres.shape[:2]
+    upper, lower = bounds[0], bounds[1]
+    sums = np.empty((k, p))
+    sizes = np.empty(k)
+    moved = np.empty(k)
+    margins = np.empty(k)
+    members = np.empty(n, np.int32)
+    distances = np.empty(n)
+    active = np.empty(BLOCK, np.int64)
+    gathered = np.empty((BLOCK, p))
+    products = np.empty((BLOCK, k))
+    lengths = _squared_lengths(points)
+    room = 1e-7 * np.sqrt(lengths.max())
+    spent = 0
+    for s in range(n_starts):
+        settled = False
+        while steps[s] >= 0:
+            by_feature = np.ascontiguousarray(centres[s].T)
+            squares = _squared_lengths(centres[s])
+            _half_gaps(centres[s], margins)
+            n_changed = 0
+            n_active = 0
+            for i in range(n):
+                if steps[s] == 0 or upper[i] + room >= max(lower[i], margins[labels[s, i]]):
+                    active[n_active] = i
+                    gathered[n_active] = points[i]
+                    n_active += 1
+                if n_active == BLOCK or (i == n - 1 and n_active > 0):
+                    np.dot(gathered[:n_active], by_feature, products[:n_active])
+                    n_changed += _two_nearest(
+                        products[:n_active], squares, lengths, active[:n_active], labels[s], upper, lower
+                    )
+                    spent += n_active * k * p
+                    n_active = 0
+            if settled or steps[s] == max_iter or (n_changed == 0 and steps[s] > 0):
+                inertia[s] = _own_distances(points, centres[s], weights, labels[s], distances)
+                steps[s] = -1 - steps[s]
+                break
+            _weigh(labels[s], weights, sizes)
+            members[:] = labels[s]
+            if sizes.min() == 0.0:
+                _own_distances(points, centres[s], weights, labels[s], distances)
+                _assign_members(labels[s], distances, weights, sizes, members)
+            _sum_rows(points, weights, members, sums)
+            shift = 0.0
+            for j in range(k):
+                moved[j] = 0.0
+                if sizes[j] > 0.0:
+                    for f in range(p):
+                        new = sums[j, f] / sizes[j]
+                        moved[j] += (new - centres[s, j, f]) ** 2
+                        centres[s, j, f] = new
+                shift += moved[j]
+                moved[j] = np.sqrt(moved[j])
+            farthest = moved.max()
+            for i in range(n):
+                upper[i] += moved[labels[s, i]]
+                lower[i] -= farthest
+            steps[s] += 1
+            settled = shift <= tol
+            spent += n * p
+            if spent > budget and not settled:
+                return False
+    return True
+
+
+@vectorised
+def _squared_lengths(rows: FloatArray) -> FloatArray:
+    lengths = np.zeros(rows.shape[0])
+    for i in range(rows.shape[0]):
+        for f in range(rows.shape[1]):
+            lengths[i] += np.float64(rows[i, f]) * np.float64(rows[i, f])
+    return lengths
+
+
+@vectorised
+def _half_gaps(centres: FloatArray, margins: FloatArray) -> None:
+    """Half the distance of every centre to the nearest other one: points nearer than that need no comparison."""
+    k = centres.shape[0]
+    margins[:] = np.inf
+    for j in range(k):
+        for other in range(j):
+            d = 0.0
+            for f in range(centres.shape[1]):
+                difference = centres[j, f] - centres[other, f]
+                d += difference * difference
+            d = np.sqrt(d) / 2.0
+            margins[j] = min(margins[j], d)
+            margins[other] = min(margins[other], d)
+
+
+@compiled
+def _two_nearest(
+    products: FloatArray,
+    squares: FloatArray,
+    lengths: FloatArray,
+    active: IntArray,
+    labels: IntArray,
+    upper: FloatArray,
+    lower: FloatArray,
+) -> int:
+    """Give the active points their nearest centre, with new bounds, and count those that changed it."""
+    n_changed = 0
+    for a in range(active.size):
+        first, second, nearest = np.inf, np.inf, 0
+        for j in range(squares.size):
+            d = squares[j] - 2.0 * products[a, j]
+            if d < first:
+                second = first
+                first = d
+                nearest = j
+            elif d < second:
+                second = d
+        i = active[a]
+        if labels[i] != nearest:
+            n_changed += 1
+            labels[i] = nearest
+        upper[i] = np.sqrt(max(first + lengths[i], 0.0))
+        lower[i] = np.sqrt(max(second + lengths[i], 0.0))
+    return n_changed
+
+
+@vectorised
+def _own_distances(
+    points: FloatArray, centres: FloatArray, weights: FloatArray, labels: IntArray, distances: FloatArray
+) -> float:
+    """Squared distance of every point to its own centre, and their weighted sum."""
+    total = 0.0
+    for i in range(labels.size):
+        d = 0.0
+        for f in range(centres.shape[1]):
+            difference = points[i, f] - centres[labels[i], f]
+            d += difference * difference
+        distances[i] = d
+        total += weights[i] * d
+    return total
+
+
+@vectorised
+def _sum_rows(points: FloatArray, weights: FloatArray, members: IntArray, sums: FloatArray) -> None:
+    sums[:] = 0.0
+    for i in range(members.size):
+        total, w = sums[members[i]], weights[i]
+        for f in range(total.size):
+            total[f] += w * points[i, f]

@@ -1,0 +1,223 @@
+"""k-means of weighted points: scikit-learn's `KMeans` on repeated rows, in kernels that never see a row twice.
+
+Greedy k-means++ and Lloyd's iterations with scikit-learn's rules and parameters; the random numbers are our own, so
+single solutions differ from scikit-learn's and their distribution does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from clustrep._engine import ReplicateFailure, breathe, make_generator
+from clustrep._kernels import lloyd, seeding
+from clustrep._points import SHARED_POINTS, PointSet
+from clustrep._rotation import Rotation
+from clustrep._types import FloatArray, IntArray
+from clustrep._validation import is_whole
+
+# From so many features on, a matrix product is faster than differences.
+PRODUCT_FEATURES = 16
+# Numbers that a kernel compares before it lets an interrupt be heard: well below half a second.
+BUDGET = 200_000_000
+
+
+class Strategy(Enum):
+    """How Lloyd's iterations find the nearest centres."""
+
+    BY_FEATURE = "few features: differences, in vectors over points"
+    BY_DISTANCE = "many features, few points: from the points' distances to each other"
+    BY_PRODUCT = "many features, many points: matrix products, where bounds ask for them"
+
+
+def strategy_for(n_points: int, n_features: int, n_clusters: int) -> Strategy:
+    """Choose by shape alone, so that results never depend on a stopwatch."""
+    if n_features < PRODUCT_FEATURES:
+        return Strategy.BY_FEATURE
+    if n_points <= min(SHARED_POINTS, n_clusters * n_features):
+        return Strategy.BY_DISTANCE
+    return Strategy.BY_PRODUCT
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parameters of scikit-learn's `KMeans` that matter here."""
+
+    n_clusters: int
+    n_init: int
+    max_iter: int
+    tol: float
+    random_state: int | None
+    init: FloatArray | None  # (n_clusters, n_features); None: k-means++
+
+    @classmethod
+    def of(cls, clusterer: Any, rotation: Rotation | None = None) -> Settings | None:
+        """Read a `KMeans`, its given centres in coordinates; None where it asks for what scikit-learn alone can do."""
+        p = clusterer.get_params(deep=False)
+        init = p["init"]
+        starts_ok = isinstance(init, str) and init == "k-means++"
+        given = None
+        if isinstance(init, np.ndarray | list | tuple):
+            given = np.asarray(init)
+            starts_ok = given.ndim == 2 and given.dtype.kind in "fiu" and len(given) == p["n_clusters"]
+        n_init = 1 if given is not None or p["n_init"] == "auto" else p["n_init"]
+        honoured = (
+            starts_ok
+            and all(is_whole(n, at_least=1) for n in (p["n_clusters"], n_init, p["max_iter"]))
+            and isinstance(p["tol"], int | float)
+            and p["tol"] >= 0
+            and p["verbose"] == 0
+            and p["algorithm"] in ("lloyd", "elkan")
+            and (p["random_state"] is None or is_whole(p["random_state"], at_least=0))
+        )
+        if not honoured:
+            return None
+        return cls(
+            n_clusters=int(p["n_clusters"]),
+            n_init=int(n_init),
+            max_iter=int(p["max_iter"]),
+            tol=float(p["tol"]),
+            random_state=None if p["random_state"] is None else int(p["random_state"]),
+            init=given if given is None or rotation is None else rotation.project(given),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The best of all starts."""
+
+    centres: FloatArray  # (n_clusters, n_features)
+    inertia: float
+    n_iter: int
+
+
+class KMeansSample:
+    """The drawn points of a study, prepared once for every number of clusters.
+
+    Parameters
+    ----------
+    points : PointSet
+    weights : ndarray of int, (n_points,)
+        How often each was drawn.
+    n_features : int
+        How many the points had before they were rotated: scikit-learn's tolerance is relative to a variance that is
+        divided by it.
+    """
+
+    def __init__(self, points: PointSet, weights: IntArray, n_features: int):
+        self.points = points
+        self.all_weights = weights.astype(float)
+        self.drawn = np.flatnonzero(weights)
+        self.weights = self.all_weights[self.drawn]
+        rows = points.X[self.drawn]
+        self.mean = self.weights @ rows / self.weights.sum()
+        self.centred = (rows - self.mean).astype(rows.dtype)
+        spread = self.weights @ np.square(self.centred, dtype=float).sum(axis=1) / self.weights.sum()
+        self.variance = float(spread) / n_features
+
+    @cached_property
+    def by_feature(self) -> FloatArray:
+        """The drawn points, (n_features, n_drawn)."""
+        return np.ascontiguousarray(self.points.by_feature[:, self.drawn])
+
+    def fit(self, settings: Settings, seed: np.random.SeedSequence) -> Solution:
+        """Find the best of all starts."""
+        n_features = self.points.X.shape[1]
+        if settings.init is not None and settings.init.shape[1] != n_features:
+            raise ReplicateFailure(f"init has {settings.init.shape[1]} features, the data {n_features}")
+        strategy = strategy_for(len(self.points), n_features, settings.n_clusters)
+        return _FITS[strategy](self, settings, seed)
+
+
+def _fit_by_feature(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
+    table, weights = sample.by_feature, sample.weights
+    if settings.init is None:
+        centres = table.T[_picks(table, seeding.BY_FEATURE, weights, settings, seed)]
+    else:
+        centres = settings.init[None]
+    return _iterate(lloyd.lloyd_by_feature, table, sample, settings, centres)
+
+
+def _fit_by_product(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
+    table, weights = sample.centred, sample.weights
+    if settings.init is None:
+        centres = table[_picks(table, seeding.BY_POINT, weights, settings, seed)]
+    else:
+        centres = settings.init[None] - sample.mean
+    solution = _iterate(lloyd.lloyd_by_product, table, sample, settings, centres, np.empty((2, len(weights))))
+    return Solution(solution.centres + sample.mean, solution.inertia, solution.n_iter)
+
+
+def _fit_by_distance(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
+    if settings.init is not None:  # centres that are no points have no distances yet
+        return _fit_by_product(sample, settings, seed)
+    squared = np.require(sample.points.distances(), requirements=["C", "W"])
+    weights = sample.all_weights
+    picks = _picks(squared, seeding.DISTANCES, weights, settings, seed)
+    members = np.full((len(picks), len(weights)), -1, np.int32)
+    inertia, steps = np.empty(len(picks)), np.zeros(len(picks), np.int64)
+    tol = settings.tol * sample.variance
+    _run(lloyd.lloyd_by_distance, squared, weights, picks, members, inertia, steps, settings.max_iter, tol)
+    best = int(inertia.argmin())
+    in_cluster = (members[best, sample.drawn] == np.arange(settings.n_clusters)[:, None]) * sample.weights
+    sizes = in_cluster.sum(axis=1, keepdims=True)
+    centres = in_cluster @ sample.centred / np.maximum(sizes, 1) + sample.mean
+    centres[sizes[:, 0] == 0] = np.inf  # fewer different points than clusters: nobody's nearest
+    return Solution(centres, float(inertia[best]), int(-1 - steps[best]))
+
+
+_FITS = {
+    Strategy.BY_FEATURE: _fit_by_feature,
+    Strategy.BY_DISTANCE: _fit_by_distance,
+    Strategy.BY_PRODUCT: _fit_by_product,
+}
+
+
+def _picks(
+    table: FloatArray, layout: int, weights: FloatArray, settings: Settings, seed: np.random.SeedSequence
+) -> IntArray:
+    """Choose the first centres of every start by greedy k-means++, (n_init, n_clusters)."""
+    k = settings.n_clusters
+    n_trials = 2 + int(math.log(k))  # as scikit-learn
+    rng = make_generator(seed if settings.random_state is None else settings.random_state)
+    uniforms = rng.random((settings.n_init, 1 + (k - 1) * n_trials))
+    picks = np.empty((settings.n_init, k), np.int64)
+    _run(seeding.choose_centres, table, layout, weights, uniforms, picks, np.empty(len(weights)), np.zeros(2, np.int64))
+    return picks
+
+
+def _iterate(
+    kernel: Callable[..., bool],
+    table: FloatArray,
+    sample: KMeansSample,
+    settings: Settings,
+    centres: FloatArray,
+    *bounds: FloatArray,
+) -> Solution:
+    centres = np.array(centres, dtype=float, order="C")  # (n_starts, n_clusters, n_features)
+    labels = np.full((len(centres), len(sample.weights)), -1, np.int32)
+    inertia, steps = np.empty(len(centres)), np.zeros(len(centres), np.int64)
+    tol = settings.tol * sample.variance
+    _run(kernel, table, sample.weights, centres, labels, inertia, steps, *bounds, settings.max_iter, tol)
+    best = int(inertia.argmin())
+    return Solution(centres[best], float(inertia[best]), int(-1 - steps[best]))
+
+
+def _run(kernel: Callable[..., bool], *arguments: Any) -> None:
+    """Run a kernel to its end, in pieces short enough for an interrupt to be heard."""
+    while not kernel(*arguments, BUDGET):
+        breathe()
+
+
+def nearest_centre(points: PointSet, centres: FloatArray) -> IntArray:
+    """Give every point the nearest of the centres, (n_points,)."""
+    labels = np.empty(len(points), np.int32)
+    by_feature = np.require(points.by_feature, requirements=["C", "W"])
+    lloyd.nearest_centres(by_feature, centres, labels, np.empty(len(points)))
+    return labels

@@ -1,0 +1,145 @@
+"""More features than samples: the pooled studies in as many coordinates as there are samples, distances unchanged."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr
+from sklearn.base import clone
+from sklearn.cluster import (
+    DBSCAN,
+    HDBSCAN,
+    OPTICS,
+    AffinityPropagation,
+    AgglomerativeClustering,
+    Birch,
+    BisectingKMeans,
+    KMeans,
+    MeanShift,
+    MiniBatchKMeans,
+    SpectralClustering,
+)
+from sklearn.mixture import GaussianMixture
+
+from clustrep._types import FloatArray, read_only
+
+# Fitted attributes that are points.
+CENTRES = ("cluster_centers_", "subcluster_centers_", "means_", "components_")
+
+
+def _is_euclidean(clusterer: Any) -> bool:
+    metric, power = getattr(clusterer, "metric", None), getattr(clusterer, "p", None)
+    if getattr(clusterer, "metric_params", None):
+        return False
+    return metric in (None, "euclidean", "l2") or (metric == "minkowski" and power in (None, 2))
+
+
+def _always(clusterer: Any) -> bool:
+    return True
+
+
+# The clusterers that see distances alone, or whose model turns with the data; no subclass, which may look at features.
+SAFE: Mapping[type, Callable[[Any], bool]] = MappingProxyType(
+    {
+        KMeans: lambda c: not callable(c.init),
+        MiniBatchKMeans: lambda c: not callable(c.init),
+        BisectingKMeans: lambda c: not callable(c.init),
+        Birch: lambda c: not hasattr(c.n_clusters, "fit_predict"),
+        AgglomerativeClustering: lambda c: c.connectivity is None and _is_euclidean(c),
+        DBSCAN: _is_euclidean,
+        OPTICS: _is_euclidean,
+        HDBSCAN: _is_euclidean,
+        SpectralClustering: lambda c: c.affinity in ("rbf", "nearest_neighbors"),
+        AffinityPropagation: lambda c: c.affinity == "euclidean",
+        MeanShift: lambda c: not c.bin_seeding and c.seeds is None,
+        GaussianMixture: lambda c: (
+            c.covariance_type in ("full", "tied") and c.means_init is None and c.precisions_init is None
+        ),
+    }
+)
+
+
+def can_rotate(clusterer: Any) -> bool:
+    """Whether a clusterer finds the same clusters in rotated data."""
+    safe = SAFE.get(type(clusterer))
+    return safe is not None and safe(clusterer)
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """Coordinates in the span of the pooled studies: at most as many as there are samples, distances unchanged."""
+
+    origin: FloatArray  # (n_features,)
+    coordinates: tuple[FloatArray, ...]  # of every table, (n_samples, n_coordinates)
+    basis: FloatArray | None  # (n_features, n_coordinates), orthonormal
+
+    @classmethod
+    def of(cls, tables: Sequence[FloatArray], *, with_basis: bool = False) -> Rotation:
+        """Rotate several tables together; the basis is needed only for points that are not among them."""
+        pooled = np.concatenate(tables).astype(float)
+        origin = pooled.mean(axis=0)
+        pooled -= origin  # distances don't notice, rounding does
+        mode = "economic" if with_basis else "r"
+        factors = qr(pooled.T, mode=mode, overwrite_a=True, check_finite=False)
+        borders = np.cumsum([len(table) for table in tables])[:-1]
+        coordinates = factors[-1][: len(pooled)].T  # lower triangular
+        return cls(
+            origin,
+            tuple(read_only(np.ascontiguousarray(part)) for part in np.split(coordinates, borders)),
+            factors[0] if with_basis else None,
+        )
+
+    def project(self, points: FloatArray) -> FloatArray:
+        """Give any points their coordinates; what lies outside the span is the same for all distances of a point."""
+        assert self.basis is not None
+        return np.asarray((points - self.origin) @ self.basis)
+
+    def restore(self, coordinates: FloatArray) -> FloatArray:
+        """Give coordinates their features back."""
+        assert self.basis is not None
+        return np.asarray(coordinates @ self.basis.T + self.origin)
+
+    @property
+    def n_features(self) -> int:
+        """How many features there were."""
+        return len(self.origin)
+
+    @property
+    def n_coordinates(self) -> int:
+        """How many coordinates there are."""
+        return int(self.coordinates[0].shape[1])
+
+
+def needs_basis(clusterer: Any) -> bool:
+    """Whether a clusterer has parameters that are points."""
+    return isinstance(getattr(clusterer, "init", None), np.ndarray | list | tuple)
+
+
+def in_coordinates(clusterer: Any, rotation: Rotation) -> Any:
+    """Return a copy of a clusterer that does in coordinates what it would do with all features."""
+    parameters = clusterer.get_params(deep=False)
+    changes = {}
+    if isinstance(clusterer, KMeans | MiniBatchKMeans | BisectingKMeans):
+        # Relative to a variance that scikit-learn divides by the number of features.
+        changes["tol"] = parameters["tol"] * rotation.n_coordinates / rotation.n_features
+    if needs_basis(clusterer):
+        changes["init"] = rotation.project(np.asarray(parameters["init"]))
+    return clone(clusterer).set_params(**changes)
+
+
+def with_features(fitted: Any, rotation: Rotation) -> Any:
+    """Return a copy of a clusterer fitted in coordinates, whose centres have their features back."""
+    if not hasattr(fitted, "__dict__"):
+        return fitted
+    restored = copy.copy(fitted)
+    for name in CENTRES:
+        centres = vars(fitted).get(name)
+        if isinstance(centres, np.ndarray) and centres.ndim == 2 and centres.shape[1] == rotation.n_coordinates:
+            setattr(restored, name, rotation.restore(centres))
+            restored.n_features_in_ = rotation.n_features
+    return restored

@@ -65,9 +65,13 @@ def seed_of(
     root: int, stream: Stream, study: str, replicate: int, n_clusters: int | None = None
 ) -> np.random.SeedSequence:
     """Return the seed of one study in one replicate: keyed by its name, not by its place among the others."""
-    name = np.frombuffer(hashlib.sha256(study.encode()).digest()[:16], dtype="<u4")
-    key = (int(stream), *map(int, name), replicate, n_clusters or 0)
+    key = (int(stream), *_numbers_of(study), replicate, n_clusters or 0)
     return np.random.SeedSequence(root, spawn_key=key)
+
+
+@cache
+def _numbers_of(name: str) -> tuple[int, ...]:
+    return tuple(np.frombuffer(hashlib.sha256(name.encode()).digest()[:16], dtype="<u4").tolist())
 
 
 def make_generator(rng: Rng) -> np.random.Generator:

@@ -124,7 +124,8 @@ class Learned:
         psi = self._psi(configuration)
         known = {points: psi.labels(points) for points in {self.sample.points: None, **dict.fromkeys(at)}}
         own = known[self.sample.points]
-        n_clusters = count_clusters(own[self.sample.draw.weights > 0])
+        drawn = own[self.sample.draw.weights > 0]
+        n_clusters = count_clusters(drawn) if psi.classes is None else np.count_nonzero(np.bincount(drawn))
         if n_clusters < configuration.fewest_clusters:
             raise ReplicateFailure(FEWER_CLUSTERS)
         labels = [known[points] for points in at]
@@ -204,13 +205,17 @@ class _CentresPsi(Psi):
 class KMeansPath(Path):
     """k-means by our own kernels; every number of clusters has its own starts."""
 
+    @cached_property
+    def _settings(self) -> dict[Configuration, Settings]:
+        settings = {member: Settings.of(member.clusterer, self.rotation) for member in self.members}
+        return {member: known for member, known in settings.items() if known is not None}
+
     def prepare(self, points: PointSet) -> None:
         """Turn the points; measure their distances where a member will ask for them."""
         points = self.space(points)
         points.by_feature  # noqa: B018
-        ks = [member.n_clusters or 1 for member in self.members]
         n, p = points.X.shape
-        if any(strategy_for(n, p, k) is Strategy.BY_DISTANCE for k in ks):
+        if any(strategy_for(n, p, one.n_clusters) is Strategy.BY_DISTANCE for one in self._settings.values()):
             points.distances()
 
     def share(self, sample: Sample) -> KMeansSample:
@@ -219,8 +224,7 @@ class KMeansPath(Path):
 
     def psi(self, shared: KMeansSample, sample: Sample, configuration: Configuration) -> Psi:
         """Find the centres."""
-        settings = Settings.of(configuration.clusterer, self.rotation)
-        assert settings is not None
+        settings = self._settings[configuration]
         if settings.n_clusters > len(shared.drawn):
             raise ReplicateFailure(FEWER_CLUSTERS)
         return _CentresPsi(self, shared.fit(settings, sample.seed(configuration.n_clusters)))

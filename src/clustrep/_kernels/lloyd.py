@@ -81,12 +81,10 @@ def lloyd_by_feature(
                 inertia[s] = np.dot(weights, distances)
                 steps[s] = -1 - steps[s]
                 break
-            _assign_members(now, distances, weights, sizes, members)
-            sums[:] = 0.0
-            for f in range(p):
-                row = by_feature[f]
-                for i in range(n):
-                    sums[members[i], f] += weights[i] * row[i]
+            _sum_features(by_feature, weights, now, sums, sizes)
+            if sizes.min() == 0.0:
+                _assign_members(now, distances, weights, sizes, members)
+                _sum_features(by_feature, weights, members, sums, sizes)
             shift = _move(centres[s], sums, sizes)
             steps[s] += 1
             settled = shift <= tol
@@ -99,11 +97,26 @@ def lloyd_by_feature(
 @compiled
 def _take_over(now: IntArray, labels: IntArray, weights: FloatArray) -> bool:
     """Keep the new labels, and say whether they are the old ones for all points that count."""
-    same = True
+    n_changed = 0
     for i in range(now.size):
-        same &= now[i] == labels[i] or weights[i] == 0.0
+        n_changed += (now[i] != labels[i]) & (weights[i] > 0.0)
         labels[i] = now[i]
-    return same
+    return n_changed == 0
+
+
+@compiled
+def _sum_features(
+    by_feature: FloatArray, weights: FloatArray, members: IntArray, sums: FloatArray, sizes: FloatArray
+) -> None:
+    """Sum the weighted points and the weights of every cluster, (k, n_features) and (k,)."""
+    p, n = by_feature.shape
+    sums[:] = 0.0
+    sizes[:] = 0.0
+    for i in range(n):
+        j, w = members[i], weights[i]
+        sizes[j] += w
+        for f in range(p):
+            sums[j, f] += w * by_feature[f, i]
 
 
 @compiled

@@ -14,6 +14,8 @@ from clustrep._types import FloatArray, IntArray
 BY_FEATURE, BY_POINT, DISTANCES = 0, 1, 2  # (n_features, n), (n, n_features), squared distances (n, n)
 # Points compared at once: few enough for the nearest cache.
 TILE = 256
+# Points whose masses are summed at once.
+STEP = 32
 
 
 @compiled
@@ -35,23 +37,24 @@ def choose_centres(
     n = weights.size
     n_starts, k = picks.shape
     n_trials = (uniforms.shape[1] - 1) // max(k - 1, 1)
-    cumulative = np.empty(n)
+    cumulative = np.empty((n + STEP - 1) // STEP)
     trials = np.empty((max(n_trials, 1), n))
     cost = n * max(n_trials, 1) * (1 if layout == DISTANCES else table.size // n)
     spent = 0
     while state[0] < n_starts:
         start, chosen = state[0], state[1]
         if chosen == 0:
+            closest[:] = 1.0
+            _accumulate(weights, closest, cumulative)
+            best = _place(weights, closest, cumulative, uniforms[start, 0])
             closest[:] = np.inf
-            _accumulate(weights, np.ones(n), cumulative)
-            best = _place(cumulative, uniforms[start, 0])
             _nearer(table, layout, best, weights, closest, trials[0])
             closest[:] = trials[0]
         else:
             _accumulate(weights, closest, cumulative)
             best, best_trial, lowest = -1, 0, np.inf
             for t in range(n_trials):
-                candidate = _place(cumulative, uniforms[start, 1 + (chosen - 1) * n_trials + t])
+                candidate = _place(weights, closest, cumulative, uniforms[start, 1 + (chosen - 1) * n_trials + t])
                 potential = _nearer(table, layout, candidate, weights, closest, trials[t])
                 if best < 0 or potential < lowest:
                     best, best_trial, lowest = candidate, t, potential
@@ -67,20 +70,34 @@ def choose_centres(
     return True
 
 
-@compiled
+@vectorised
 def _accumulate(weights: FloatArray, masses: FloatArray, cumulative: FloatArray) -> None:
+    """Sum weight × mass, up to the end of every step of points."""
     running = 0.0
-    for i in range(weights.size):
-        running += weights[i] * masses[i]
-        cumulative[i] = running
+    for step in range(cumulative.size):
+        w, m = weights[step * STEP : (step + 1) * STEP], masses[step * STEP : (step + 1) * STEP]
+        total = 0.0
+        for i in range(w.size):
+            total += w[i] * m[i]
+        running += total
+        cumulative[step] = running
 
 
 @compiled
-def _place(cumulative: FloatArray, uniform: float) -> int:
-    """Find the first point at which the running sum exceeds its share of the total; never one without mass."""
-    n = cumulative.size
-    place = np.searchsorted(cumulative, uniform * cumulative[n - 1], side="right")
-    return int(min(place, n - 1))
+def _place(weights: FloatArray, masses: FloatArray, cumulative: FloatArray, uniform: float) -> int:
+    """Find the point at which the running sum exceeds a share of the total; never one without mass, if any has."""
+    aim = uniform * cumulative[-1]
+    step = min(np.searchsorted(cumulative, aim, side="right"), cumulative.size - 1)
+    running = cumulative[step - 1] if step > 0 else 0.0
+    last = min((step + 1) * STEP, weights.size) - 1
+    for i in range(step * STEP, last + 1):
+        mass = weights[i] * masses[i]
+        if mass > 0.0:
+            last = i
+            running += mass
+            if running > aim:
+                return i
+    return last
 
 
 @vectorised
@@ -88,7 +105,7 @@ def _nearer(
     table: FloatArray, layout: int, centre: int, weights: FloatArray, closest: FloatArray, out: FloatArray
 ) -> float:
     """Squared distances to the nearest centre, were this point one, and their weighted sum."""
-    n = weights.size
+    n, p = weights.size, table.shape[0]
     potential = 0.0
     if layout == DISTANCES:
         row = table[centre]
@@ -102,14 +119,14 @@ def _nearer(
             m = min(TILE, n - t)
             tile, near, w = out[t : t + m], closest[t : t + m], weights[t : t + m]
             tile[:] = 0.0
-            for f in range(table.shape[0] - 1):
+            for f in range(p - 1):
                 row = table[f, t : t + m]
                 c = np.float64(table[f, centre])
                 for i in range(m):
                     difference = row[i] - c
                     tile[i] += difference * difference
-            row = table[table.shape[0] - 1, t : t + m]
-            c = np.float64(table[table.shape[0] - 1, centre])
+            row = table[p - 1, t : t + m]
+            c = np.float64(table[p - 1, centre])
             for i in range(m):
                 difference = row[i] - c
                 d = tile[i] + difference * difference

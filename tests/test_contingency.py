@@ -148,8 +148,10 @@ def test_listed_cells_are_the_occupied_cells_of_the_dense_table(example):
     dense = Counts.from_tables(tables_of(u[None], v, weights, (u.max() + 1, v.max() + 1)))
     listed = Counts.from_codes(u, v, weights)
     occupied = dense.cells > 0
-    for field in ("cells", "cell_rows", "cell_columns"):
-        np.testing.assert_array_equal(getattr(listed, field)[0], getattr(dense, field)[occupied])
+    np.testing.assert_array_equal(listed.cells, dense.cells[occupied][None])
+    for field in ("row_of_cell", "column_of_cell"):
+        codes = getattr(dense, field)[occupied[0]]
+        np.testing.assert_array_equal(getattr(listed, field), codes)
     for field in ("rows", "columns"):
         listed_sizes, dense_sizes = getattr(listed, field)[0], getattr(dense, field)[0]
         np.testing.assert_array_equal(listed_sizes[listed_sizes > 0], dense_sizes[dense_sizes > 0])
@@ -160,8 +162,8 @@ def test_listed_cells_are_the_occupied_cells_of_the_dense_table(example):
 def test_margins_of_a_dense_table_stand_beside_their_cells():
     counts = Counts.from_tables(np.array([[[1, 2, 3], [4, 5, 6]]]))
     assert counts.cells.tolist() == [[1, 2, 3, 4, 5, 6]]
-    assert counts.cell_rows.tolist() == [[6, 6, 6, 15, 15, 15]]
-    assert counts.cell_columns.tolist() == [[5, 7, 9, 5, 7, 9]]
+    assert counts.rows[:, counts.row_of_cell].tolist() == [[6, 6, 6, 15, 15, 15]]
+    assert counts.columns[:, counts.column_of_cell].tolist() == [[5, 7, 9, 5, 7, 9]]
     assert counts.rows.tolist() == [[6, 15]]
     assert counts.columns.tolist() == [[5, 7, 9]]
     assert counts.totals.tolist() == [21]

@@ -115,10 +115,10 @@ class KMeansSample:
         self.all_weights = weights.astype(float)
         self.drawn = np.flatnonzero(weights)
         self.weights = self.all_weights[self.drawn]
-        rows = points.X[self.drawn]
-        self.mean = self.weights @ rows / self.weights.sum()
-        self.centred = (rows - self.mean).astype(rows.dtype)
-        spread = self.weights @ np.square(self.centred, dtype=float).sum(axis=1) / self.weights.sum()
+        self.centred = points.X[self.drawn]
+        self.mean = (self.weights @ self.centred / self.weights.sum()).astype(self.centred.dtype)
+        self.centred -= self.mean
+        spread = self.weights @ lloyd.squared_lengths(self.centred) / self.weights.sum()
         self.variance = float(spread) / n_features
 
     @cached_property
@@ -147,7 +147,8 @@ def _fit_by_feature(sample: KMeansSample, settings: Settings, seed: np.random.Se
 def _fit_by_product(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
     table, weights = sample.centred, sample.weights
     if settings.init is None:
-        centres = table[_picks(table, seeding.BY_POINT, weights, settings, seed)]
+        by_feature = np.ascontiguousarray(table.T)
+        centres = table[_picks(by_feature, seeding.BY_FEATURE, weights, settings, seed)]
     else:
         centres = settings.init[None] - sample.mean
     solution = _iterate(lloyd.lloyd_by_product, table, sample, settings, centres, np.empty((2, len(weights))))

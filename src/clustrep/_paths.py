@@ -46,6 +46,8 @@ from clustrep.functions import (
 from clustrep.resampling import Bootstrap, Subsample
 from clustrep.study import Study
 
+# Numbers that the kernels must compare in a resample for threads to be worth more than processes: a few milliseconds.
+LEAST_THREAD_WORK = 20_000_000
 TREE_METRICS = ("euclidean", "cityblock", "cosine")
 
 
@@ -77,6 +79,10 @@ class Path(ABC):
 
     def prepare(self, points: PointSet) -> None:  # noqa: B027 - most have nothing to make
         """Make what all resamples of a study share."""
+
+    def work(self, points: PointSet) -> float:
+        """Say roughly how many numbers the kernels compare in one resample."""
+        return 0.0
 
     @abstractmethod
     def share(self, sample: Sample) -> Any:
@@ -125,7 +131,7 @@ class Learned:
         known = {points: psi.labels(points) for points in {self.sample.points: None, **dict.fromkeys(at)}}
         own = known[self.sample.points]
         drawn = own[self.sample.draw.weights > 0]
-        n_clusters = count_clusters(drawn) if psi.classes is None else np.count_nonzero(np.bincount(drawn))
+        n_clusters = count_clusters(drawn) if psi.classes is None else int(np.count_nonzero(np.bincount(drawn)))
         if n_clusters < configuration.fewest_clusters:
             raise ReplicateFailure(FEWER_CLUSTERS)
         labels = [known[points] for points in at]
@@ -218,6 +224,11 @@ class KMeansPath(Path):
         if any(strategy_for(n, p, one.n_clusters) is Strategy.BY_DISTANCE for one in self._settings.values()):
             points.distances()
 
+    def work(self, points: PointSet) -> float:
+        """Say roughly how many numbers the kernels compare in one resample."""
+        n, p = self.space(points).X.shape
+        return float(sum(10.0 * one.n_init * n * min(one.n_clusters * p, n) for one in self._settings.values()))
+
     def share(self, sample: Sample) -> KMeansSample:
         """Prepare the drawn points."""
         return KMeansSample(self.space(sample.points), sample.draw.weights, sample.study.X.shape[1])
@@ -287,6 +298,10 @@ class TreePath(Path):
         """Measure the distances between all points."""
         if self.space(points).shares_distances:
             self.space(points).distances("sqeuclidean" if self._metric == "euclidean" else self._metric)
+
+    def work(self, points: PointSet) -> float:
+        """Say roughly how many numbers the kernels compare in one resample."""
+        return 10.0 * len(points) ** 2
 
     @property
     def _metric(self) -> str:
@@ -424,8 +439,10 @@ class Setting:
 
     @property
     def in_threads(self) -> bool:
-        """Whether threads can share the work."""
-        return all(path.in_threads for path in self.paths)
+        """Whether threads can share the work: kernels alone, and long enough for Python to get out of the way."""
+        if not all(path.in_threads for path in self.paths):
+            return False
+        return sum(path.work(points) for path in self.paths for points in self.places) > LEAST_THREAD_WORK
 
     def sample(self, s: int, replicate: int, *, second: bool = False) -> Sample:
         """Draw one of the studies."""

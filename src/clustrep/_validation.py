@@ -280,6 +280,8 @@ def _as_matrix(values: Any, subject: str) -> NDArray[Any]:
 
 def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = False) -> FloatArray:
     """Check that every column holds numbers, and return them, in single precision where all of them are."""
+    if set(table.dtypes) in ({np.dtype("f8")}, {np.dtype("f4")}):
+        return np.array(table.to_numpy(), order="C")
     bad: dict[str, str] = {}
     columns = []
     for name, column in zip(table.columns, _columns(table), strict=True):

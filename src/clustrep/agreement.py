@@ -81,7 +81,9 @@ def _adjusted_rand(counts: Counts) -> FloatArray:
 def _mutual_information(counts: Counts) -> FloatArray:
     """Equation (6)."""
     return np.asarray(
-        information.mutual_information(counts.cells, counts.cell_rows, counts.cell_columns, counts.totals)
+        information.mutual_information(
+            counts.cells, counts.row_of_cell, counts.column_of_cell, counts.rows, counts.columns, counts.totals
+        )
     )
 
 

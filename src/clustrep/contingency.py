@@ -26,8 +26,8 @@ class Counts:
     """
 
     cells: FloatArray  # (n_tables, n_cells)
-    cell_rows: FloatArray  # (n_tables, n_cells): the sum of the row that the cell stands in
-    cell_columns: FloatArray  # (n_tables, n_cells)
+    row_of_cell: IntArray  # (n_cells,): the row that a cell stands in, in all tables
+    column_of_cell: IntArray  # (n_cells,)
     rows: FloatArray  # (n_tables, k_u)
     columns: FloatArray  # (n_tables, k_v)
     totals: FloatArray  # (n_tables,)
@@ -44,11 +44,11 @@ class Counts:
         tables = np.asarray(tables, dtype=float)
         n_tables, k_u, k_v = tables.shape
         rows, columns = tables.sum(axis=2), tables.sum(axis=1)
-        flat = (n_tables, k_u * k_v)
+        row_of_cell, column_of_cell = np.divmod(np.arange(k_u * k_v), k_v)
         return cls(
-            cells=tables.reshape(flat),
-            cell_rows=np.broadcast_to(rows[:, :, None], tables.shape).reshape(flat),
-            cell_columns=np.broadcast_to(columns[:, None, :], tables.shape).reshape(flat),
+            cells=tables.reshape(n_tables, k_u * k_v),
+            row_of_cell=row_of_cell,
+            column_of_cell=column_of_cell,
             rows=rows,
             columns=columns,
             totals=rows.sum(axis=1),
@@ -63,13 +63,13 @@ class Counts:
         k_v = int(v.max(initial=0)) + 1
         occupied, cell_of_point = np.unique(u.astype(np.int64) * k_v + v, return_inverse=True)
         cells = np.bincount(cell_of_point, weights, minlength=occupied.size).astype(float)
-        u_of_cell, v_of_cell = np.divmod(occupied, k_v)
-        rows = np.bincount(u_of_cell, cells).astype(float)
-        columns = np.bincount(v_of_cell, cells).astype(float)
+        row_of_cell, column_of_cell = np.divmod(occupied, k_v)
+        rows = np.bincount(row_of_cell, cells).astype(float)
+        columns = np.bincount(column_of_cell, cells).astype(float)
         return cls(
             cells=cells[None],
-            cell_rows=rows[u_of_cell][None],
-            cell_columns=columns[v_of_cell][None],
+            row_of_cell=row_of_cell,
+            column_of_cell=column_of_cell,
             rows=rows[None],
             columns=columns[None],
             totals=cells.sum(keepdims=True),

@@ -11,11 +11,12 @@ import math
 import numpy as np
 
 from clustrep._kernels.compiled import compiled
-from clustrep._types import FloatArray
+from clustrep._types import FloatArray, IntArray
 
 # A hypergeometric weight below this share of the sum changes no bit of the expectation: from its mode the distribution
 # falls faster than geometrically, and no term is larger than n log n times the leading one.
 NEGLIGIBLE = 1e-28
+MOST_SLOTS = 2**16
 
 
 @compiled
@@ -28,7 +29,12 @@ def _add(total: float, lost: float, term: float) -> tuple[float, float]:
 
 @compiled
 def mutual_information(
-    cells: FloatArray, cell_rows: FloatArray, cell_columns: FloatArray, totals: FloatArray
+    cells: FloatArray,
+    row_of_cell: IntArray,
+    column_of_cell: IntArray,
+    rows: FloatArray,
+    columns: FloatArray,
+    totals: FloatArray,
 ) -> FloatArray:
     """Mutual information of every table, in nats; arguments as in `Counts`."""
     result = np.zeros(cells.shape[0])
@@ -38,7 +44,8 @@ def mutual_information(
         for i in range(cells.shape[1]):
             c = cells[b, i]
             if c > 0:
-                term = c / n * math.log(c * n / (cell_rows[b, i] * cell_columns[b, i]))
+                independent = rows[b, row_of_cell[i]] * columns[b, column_of_cell[i]]
+                term = c / n * math.log(c * n / independent)
                 total, lost = _add(total, lost, term)
         result[b] = max(total + lost, 0.0)
     return result
@@ -104,8 +111,13 @@ def expected_mutual_information(rows: FloatArray, columns: FloatArray, totals: F
     """Expected mutual information under the permutation model, from the block sizes of both partitions.
 
     Sizes are sorted and equal ones taken together, so that a partition into n singletons costs as much as one block.
+    Many tables have pairs of sizes in common: what was last computed in a slot of `memory` is not computed again.
     """
     result = np.zeros(rows.shape[0])
+    n_slots = 1
+    while n_slots < min(2 * rows.size * columns.shape[1], MOST_SLOTS):
+        n_slots *= 2
+    memory = np.zeros((n_slots, 4))  # two sizes, the total, and what is expected of their cell
     for t in range(rows.shape[0]):
         row_sizes = np.sort(rows[t])
         column_sizes = np.sort(columns[t])
@@ -121,7 +133,12 @@ def expected_mutual_information(rows: FloatArray, columns: FloatArray, totals: F
                     j_next += 1
                 if column_sizes[j] > 0:
                     times = float(i_next - i) * float(j_next - j)
-                    result[t] += times * _expected_cell(row_sizes[i], column_sizes[j], totals[t])
+                    low, high = min(row_sizes[i], column_sizes[j]), max(row_sizes[i], column_sizes[j])
+                    known = memory[(int(low) * 40503 + int(high) * 9973 + int(totals[t])) & (n_slots - 1)]
+                    if known[0] != low or known[1] != high or known[2] != totals[t]:
+                        known[0], known[1], known[2] = low, high, totals[t]
+                        known[3] = _expected_cell(low, high, totals[t])
+                    result[t] += times * known[3]
                 j = j_next
             i = i_next
     return result

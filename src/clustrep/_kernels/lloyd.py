@@ -18,7 +18,6 @@ from clustrep._types import FloatArray, IntArray
 # Rows in one matrix product.
 BLOCK = 256
 
-
 # ---------------------------------------------------------------------------------------------------------------------
 # few features: differences to every centre, tile by tile, in vectors over points
 
@@ -78,11 +77,11 @@ def lloyd_by_feature(
             nearest_centres(by_feature, centres[s], now, distances)
             same = _take_over(now, labels[s], weights)
             if settled or steps[s] == max_iter or (same and steps[s] > 0):
-                inertia[s] = np.dot(weights, distances)
+                inertia[s] = _weighted_sum(weights, distances)
                 steps[s] = -1 - steps[s]
                 break
             _sum_features(by_feature, weights, now, sums, sizes)
-            if sizes.min() == 0.0:
+            if _has_empty(sizes):
                 _assign_members(now, distances, weights, sizes, members)
                 _sum_features(by_feature, weights, members, sums, sizes)
             shift = _move(centres[s], sums, sizes)
@@ -92,6 +91,22 @@ def lloyd_by_feature(
             if spent > budget and not settled:
                 return False
     return True
+
+
+@vectorised
+def _weighted_sum(weights: FloatArray, values: FloatArray) -> float:
+    total = 0.0
+    for i in range(weights.size):
+        total += weights[i] * values[i]
+    return total
+
+
+@compiled
+def _has_empty(sizes: FloatArray) -> bool:
+    for j in range(sizes.size):  # noqa: SIM110 - compiled faster than any()
+        if sizes[j] == 0.0:
+            return True
+    return False
 
 
 @compiled
@@ -132,9 +147,9 @@ def _assign_members(
         if sizes[j] == 0.0:
             farthest, distance = -1, 0.0
             for i in range(labels.size):
-                if weights[i] > 0.0 and distances[i] > distance and sizes[members[i]] > weights[i]:
-                    if members[i] == labels[i]:
-                        farthest, distance = i, distances[i]
+                leaves_others = sizes[members[i]] > weights[i] > 0.0 and members[i] == labels[i]
+                if leaves_others and distances[i] > distance:
+                    farthest, distance = i, distances[i]
             if farthest < 0:
                 return  # fewer different points than clusters
             sizes[members[farthest]] -= weights[farthest]
@@ -200,7 +215,7 @@ def lloyd_by_distance(
             _nearest_means(sums, sizes, spreads, now, distances)
             same = _take_over(now, labels, weights)
             if settled or steps[s] == max_iter or (same and steps[s] > 0):
-                inertia[s] = np.dot(weights, distances)
+                inertia[s] = _weighted_sum(weights, distances)
                 steps[s] = -1 - steps[s]
                 break
             sums, old_sums = old_sums, sums
@@ -308,14 +323,14 @@ def lloyd_by_product(
     active = np.empty(BLOCK, np.int64)
     gathered = np.empty((BLOCK, p))
     products = np.empty((BLOCK, k))
-    lengths = _squared_lengths(points)
+    lengths = squared_lengths(points)
     room = 1e-7 * np.sqrt(lengths.max())
     spent = 0
     for s in range(n_starts):
         settled = False
         while steps[s] >= 0:
             by_feature = np.ascontiguousarray(centres[s].T)
-            squares = _squared_lengths(centres[s])
+            squares = squared_lengths(centres[s])
             _half_gaps(centres[s], margins)
             n_changed = 0
             n_active = 0
@@ -337,7 +352,7 @@ def lloyd_by_product(
                 break
             _weigh(labels[s], weights, sizes)
             members[:] = labels[s]
-            if sizes.min() == 0.0:
+            if _has_empty(sizes):
                 _own_distances(points, centres[s], weights, labels[s], distances)
                 _assign_members(labels[s], distances, weights, sizes, members)
             _sum_rows(points, weights, members, sums)
@@ -364,7 +379,8 @@ def lloyd_by_product(
 
 
 @vectorised
-def _squared_lengths(rows: FloatArray) -> FloatArray:
+def squared_lengths(rows: FloatArray) -> FloatArray:
+    """Squared length of every row."""
     lengths = np.zeros(rows.shape[0])
     for i in range(rows.shape[0]):
         for f in range(rows.shape[1]):

@@ -5,16 +5,22 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from clustrep._types import FloatArray
+from clustrep._types import FloatArray, IntArray
 
 
 def mutual_information(
-    cells: FloatArray, cell_rows: FloatArray, cell_columns: FloatArray, totals: FloatArray
+    cells: FloatArray,
+    row_of_cell: IntArray,
+    column_of_cell: IntArray,
+    rows: FloatArray,
+    columns: FloatArray,
+    totals: FloatArray,
 ) -> FloatArray:
     """Equation (6) of the paper."""
     n = totals[:, None]
     occupied = cells > 0
-    ratio = np.where(occupied, cells * n / np.where(occupied, cell_rows * cell_columns, 1.0), 1.0)
+    independent = rows[:, row_of_cell] * columns[:, column_of_cell]
+    ratio = np.where(occupied, cells * n / np.where(occupied, independent, 1.0), 1.0)
     return np.asarray(np.maximum((cells / n * np.log(ratio)).sum(axis=1), 0.0))
 
 

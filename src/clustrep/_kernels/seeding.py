@@ -1,7 +1,7 @@
 """Greedy k-means++ (Arthur & Vassilvitskii 2007, sec. 6) for weighted points: all starts of one number of clusters.
 
 Randomness comes in as uniform numbers, drawn beforehand: `uniforms[s, 0]` picks the first centre of start s, the next
-few the candidates for its second, and so on. Points come as a table in one of three layouts.
+few the candidates for its second, and so on. Points come by feature, or as their squared distances.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from clustrep._kernels.compiled import compiled, vectorised
 from clustrep._types import FloatArray, IntArray
 
-BY_FEATURE, BY_POINT, DISTANCES = 0, 1, 2  # (n_features, n), (n, n_features), squared distances (n, n)
+BY_FEATURE, DISTANCES = 0, 1  # (n_features, n), or squared distances, (n, n)
 # Points compared at once: few enough for the nearest cache.
 TILE = 256
 # Points whose masses are summed at once.
@@ -38,7 +38,9 @@ def choose_centres(
     n_starts, k = picks.shape
     n_trials = (uniforms.shape[1] - 1) // max(k - 1, 1)
     cumulative = np.empty((n + STEP - 1) // STEP)
-    trials = np.empty((max(n_trials, 1), n))
+    candidates = np.zeros(max(n_trials, 1), np.int64)
+    nearer = np.empty((max(n_trials, 1), n))
+    potentials = np.empty(max(n_trials, 1))
     cost = n * max(n_trials, 1) * (1 if layout == DISTANCES else table.size // n)
     spent = 0
     while state[0] < n_starts:
@@ -46,20 +48,24 @@ def choose_centres(
         if chosen == 0:
             closest[:] = 1.0
             _accumulate(weights, closest, cumulative)
-            best = _place(weights, closest, cumulative, uniforms[start, 0])
+            candidates[:] = _place(weights, closest, cumulative, uniforms[start, 0])
             closest[:] = np.inf
-            _nearer(table, layout, best, weights, closest, trials[0])
-            closest[:] = trials[0]
         else:
             _accumulate(weights, closest, cumulative)
-            best, best_trial, lowest = -1, 0, np.inf
             for t in range(n_trials):
-                candidate = _place(weights, closest, cumulative, uniforms[start, 1 + (chosen - 1) * n_trials + t])
-                potential = _nearer(table, layout, candidate, weights, closest, trials[t])
-                if best < 0 or potential < lowest:
-                    best, best_trial, lowest = candidate, t, potential
-            closest[:] = trials[best_trial]
-        picks[start, chosen] = best
+                u = uniforms[start, 1 + (chosen - 1) * n_trials + t]
+                candidates[t] = _place(weights, closest, cumulative, u)
+        m = 1 if chosen == 0 else n_trials
+        if layout == BY_FEATURE:
+            _nearer_by_feature(table, candidates[:m], weights, closest, nearer[:m], potentials[:m])
+        else:
+            _nearer_by_distance(table, candidates[:m], weights, closest, nearer[:m], potentials[:m])
+        best = 0
+        for t in range(1, m):
+            if potentials[t] < potentials[best]:
+                best = t
+        closest[:] = nearer[best]
+        picks[start, chosen] = candidates[best]
         state[1] += 1
         if state[1] == k:
             state[0] += 1
@@ -87,7 +93,9 @@ def _accumulate(weights: FloatArray, masses: FloatArray, cumulative: FloatArray)
 def _place(weights: FloatArray, masses: FloatArray, cumulative: FloatArray, uniform: float) -> int:
     """Find the point at which the running sum exceeds a share of the total; never one without mass, if any has."""
     aim = uniform * cumulative[-1]
-    step = min(np.searchsorted(cumulative, aim, side="right"), cumulative.size - 1)
+    step = 0
+    while step < cumulative.size - 1 and cumulative[step] <= aim:
+        step += 1
     running = cumulative[step - 1] if step > 0 else 0.0
     last = min((step + 1) * STEP, weights.size) - 1
     for i in range(step * STEP, last + 1):
@@ -100,48 +108,59 @@ def _place(weights: FloatArray, masses: FloatArray, cumulative: FloatArray, unif
     return last
 
 
+# Squared distances to the nearest centre, were a candidate one, (n_candidates, n), and their weighted sums: twice
+
+
 @vectorised
-def _nearer(
-    table: FloatArray, layout: int, centre: int, weights: FloatArray, closest: FloatArray, out: FloatArray
-) -> float:
-    """Squared distances to the nearest centre, were this point one, and their weighted sum."""
-    n, p = weights.size, table.shape[0]
-    potential = 0.0
-    if layout == DISTANCES:
-        row = table[centre]
-        for i in range(n):
+def _nearer_by_distance(
+    squared: FloatArray,
+    candidates: IntArray,
+    weights: FloatArray,
+    closest: FloatArray,
+    nearer: FloatArray,
+    potentials: FloatArray,
+) -> None:
+    for t in range(candidates.size):
+        row, out = squared[candidates[t]], nearer[t]
+        potential = 0.0
+        for i in range(weights.size):
             d = row[i]
             d = d if d < closest[i] else closest[i]
             out[i] = d
             potential += weights[i] * d
-    elif layout == BY_FEATURE:
-        for t in range(0, n, TILE):
-            m = min(TILE, n - t)
-            tile, near, w = out[t : t + m], closest[t : t + m], weights[t : t + m]
-            tile[:] = 0.0
+        potentials[t] = potential
+
+
+@vectorised
+def _nearer_by_feature(
+    by_feature: FloatArray,
+    candidates: IntArray,
+    weights: FloatArray,
+    closest: FloatArray,
+    nearer: FloatArray,
+    potentials: FloatArray,
+) -> None:
+    p, n = by_feature.shape
+    potentials[:] = 0.0
+    for begin in range(0, n, TILE):
+        end = min(begin + TILE, n)
+        near, w = closest[begin:end], weights[begin:end]
+        last = by_feature[p - 1, begin:end]
+        for t in range(candidates.size):
+            out = nearer[t, begin:end]
+            out[:] = 0.0
             for f in range(p - 1):
-                row = table[f, t : t + m]
-                c = np.float64(table[f, centre])
-                for i in range(m):
+                row = by_feature[f, begin:end]
+                c = np.float64(by_feature[f, candidates[t]])
+                for i in range(row.size):
                     difference = row[i] - c
-                    tile[i] += difference * difference
-            row = table[p - 1, t : t + m]
-            c = np.float64(table[p - 1, centre])
-            for i in range(m):
-                difference = row[i] - c
-                d = tile[i] + difference * difference
+                    out[i] += difference * difference
+            c = np.float64(by_feature[p - 1, candidates[t]])
+            potential = 0.0
+            for i in range(last.size):
+                difference = last[i] - c
+                d = out[i] + difference * difference
                 d = d if d < near[i] else near[i]
-                tile[i] = d
+                out[i] = d
                 potential += w[i] * d
-    else:
-        c = table[centre].astype(np.float64)
-        for i in range(n):
-            row = table[i]
-            d = 0.0
-            for f in range(row.size):
-                difference = row[f] - c[f]
-                d += difference * difference
-            d = d if d < closest[i] else closest[i]
-            out[i] = d
-            potential += weights[i] * d
-    return potential
+            potentials[t] += potential

@@ -57,7 +57,7 @@ def merge_by_distance(
     spent = 0
     while state[0] < n - 1:
         if state[1] == 0:
-            chain[0] = np.argmin(gone)
+            chain[0] = _first_equal(gone, gone, 0.0)
             state[1] = 1
         x = chain[state[1] - 1]
         before = chain[state[1] - 2] if state[1] > 1 else -1
@@ -144,7 +144,7 @@ def merge_ward(
     spent = 0
     while state[0] < n - 1:
         if state[1] == 0:
-            chain[0] = np.argmin(gone)
+            chain[0] = _first_equal(gone, gone, 0.0)
             state[1] = 1
         x = chain[state[1] - 1]
         before = chain[state[1] - 2] if state[1] > 1 else -1

@@ -1,0 +1,287 @@
+"""How much faster than the loop that a careful user would write, and whether the answer is the same.
+
+Run as `make bench`. Both sides run in this process, one after the other, on one thread; ratios, not seconds, carry over
+to other machines. With a name or two, such as `python benchmarks/bench.py ward complete`, only these jobs run.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from loops import Loop, agreement_loop, global_loop, local_loop
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from threadpoolctl import threadpool_limits
+
+import clustrep as cr
+from clustrep._engine import seed_of
+from clustrep._kmeans import KMeansSample, Settings
+from clustrep._learning import Source
+from clustrep._points import PointSet
+from clustrep.agreement import resolve_agreements
+from clustrep.contingency import tables_of
+
+LONG = 5.0  # seconds that a run must take to be tried with two workers
+TWO_WORKERS = 1.7
+
+
+@dataclass(frozen=True)
+class Job:
+    """One row of the table."""
+
+    name: str
+    title: str
+    wanted: float
+    run: Callable[..., np.ndarray]  # of n_resamples and n_jobs; returns scores
+    loop: Callable[[], Loop]
+    n_resamples: int
+    inertia: Callable[[], tuple[float, float]] | None = None
+
+
+def mixture(n: int, p: int, k: int, spread: float, n_studies: int = 2, seed: int = 0) -> list[np.ndarray]:
+    """Draw studies from the same k round Gaussians."""
+    rng = np.random.default_rng(seed)
+    centres = spread * rng.normal(size=(k, p))
+    return [centres[rng.integers(k, size=n)] + rng.normal(size=(n, p)) for _ in range(n_studies)]
+
+
+def global_job(name: str, title: str, wanted: float, clusterer, studies, ks: Sequence[int], n_resamples: int) -> Job:
+    """Algorithm 2, off-diagonal pairs."""
+
+    def run(n_resamples: int, n_jobs: int = 1) -> np.ndarray:
+        result = cr.compare(
+            clusterer, studies, n_clusters=ks, agreement="ari", n_resamples=n_resamples, diagonal=False, rng=0,
+            n_jobs=n_jobs,
+        )  # fmt: skip
+        return result.distribution
+
+    inertia = partial(inertia_ratio, clusterer, studies, ks) if isinstance(clusterer, KMeans) else None
+    return Job(
+        name, title, wanted, run, partial(global_loop, clusterer, studies, ks, n_resamples), n_resamples, inertia
+    )
+
+
+def inertia_ratio(clusterer, studies, ks: Sequence[int], n_fits: int = 24) -> tuple[float, float]:
+    """Mean inertia of our k-means over scikit-learn's, on the same draws, with its Monte Carlo error."""
+    source = Source(cr.Bootstrap(), 1)
+    big = studies[0].size > 10**6
+    ratios = []
+    for b in range(4 if big else n_fits):
+        study = cr.Studies(studies)[str(1 + b % len(studies))]
+        k = int(ks[b * len(ks) // (4 if big else n_fits)])
+        draw = source.draw(study, 1 + b)
+        seed = seed_of(1, 2, study.name, 1 + b, k)
+        settings = Settings.of(clusterer.__class__(**{**clusterer.get_params(), "n_clusters": k}))
+        ours = KMeansSample(PointSet(study.X), draw.weights, study.X.shape[1]).fit(settings, seed).inertia
+        theirs = KMeans(**{**clusterer.get_params(), "n_clusters": k, "random_state": b}).fit(draw.sample).inertia_
+        ratios.append(ours / theirs)
+    return float(np.mean(ratios)), float(np.std(ratios, ddof=1) / math.sqrt(len(ratios)))
+
+
+def local_job() -> Job:
+    train, test = mixture(100, 2, 3, 2.0)
+    pooled = np.concatenate([train, test])
+    axes = [np.linspace(low, high, 250) for low, high in zip(pooled.min(axis=0), pooled.max(axis=0), strict=True)]
+    grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
+    clusterer = KMeans(3, n_init=10)
+
+    def run(n_resamples: int, n_jobs: int = 1) -> np.ndarray:
+        local = cr.local_replicability(
+            clusterer, train=train, test=test, at=grid, n_resamples=n_resamples, rng=0, n_jobs=n_jobs
+        )
+        return local.mean
+
+    title = "local map, k = 3, two studies of 100 × 2, 250 × 250 grid, B = 100"
+    return Job("local", title, 20_000, run, partial(local_loop, clusterer, train, test, grid, 100, 300), 100)
+
+
+def agreement_job() -> Job:
+    rng = np.random.default_rng(0)
+    u, v = rng.integers(10, size=(2, 10_000, 500))
+    agreements = resolve_agreements(("ari", "ami"))
+
+    def run(n_resamples: int, n_jobs: int = 1) -> np.ndarray:
+        tables = tables_of(u, v, None, (10, 10))
+        return np.stack([agreement.of_tables(tables) for agreement in agreements], axis=1)
+
+    title = "ARI and AMI of 10,000 pairs of partitions of 500 points, k = 10"
+    return Job("agreement", title, 50, run, partial(agreement_loop, u, v), 1)
+
+
+def jobs() -> list[Job]:
+    k2_40, k2_8 = range(2, 41), range(2, 9)
+    wide = [X[:n] for X, n in zip(mixture(340, 20_000, 4, 0.1, 3), (200, 200, 340), strict=True)]
+    flat = mixture(1_550, 2, 31, 10.0)
+    return [
+        global_job("small", "k-means, two studies of 300 × 2, k = 15, n_init = 10, B = 100", 25,
+                   KMeans(n_init=10), mixture(300, 2, 15, 5.0), [15], 100),
+        global_job("path", "k-means, two studies of 1,550 × 2, k = 2…40, n_init = 10, B = 20", 8,
+                   KMeans(n_init=10), flat, k2_40, 20),
+        global_job("pairs", "k-means, four studies of 256 × 64, k = 16, n_init = 10, all pairs, B = 50", 10,
+                   KMeans(n_init=10), mixture(256, 64, 16, 1.0, 4), [16], 50),
+        global_job("ward", "Ward, two studies of 1,550 × 2, k = 2…40, B = 10", 60,
+                   AgglomerativeClustering(), flat, k2_40, 10),
+        global_job("complete", "complete linkage, two studies of 1,550 × 2, k = 2…40, B = 10", 60,
+                   AgglomerativeClustering(linkage="complete"), flat, k2_40, 10),
+        local_job(),
+        agreement_job(),
+        global_job("wide", "k-means, three studies of 200, 200, 340 × 20,000, k = 2…8, n_init = 10, B = 20", 25,
+                   KMeans(n_init=10), wide, k2_8, 20),
+        global_job("large", "k-means, two studies of 100,000 × 50, k = 20, n_init = 1, B = 2", 1.5,
+                   KMeans(n_init=1), mixture(100_000, 50, 20, 1.0), [20], 2),
+    ]  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# measuring
+
+
+def timed(function: Callable[[], np.ndarray]) -> tuple[float, np.ndarray]:
+    begin = time.perf_counter()
+    value = function()
+    return time.perf_counter() - begin, value
+
+
+def best_of(function: Callable[[], np.ndarray], repeats: int = 3) -> tuple[float, np.ndarray]:
+    """The least time of a few, as long as they are short."""
+    seconds, value = timed(function)
+    while repeats > 1 and seconds < LONG:
+        seconds = min(seconds, timed(function)[0])
+        repeats -= 1
+    return seconds, value
+
+
+def peak_memory(function: Callable[[], np.ndarray]) -> str:
+    """What a run takes on top of what was there before, where the system tells."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+        before = _status("VmRSS")
+        function()
+        return f"{max(_status('VmHWM') - before, 0) / 1024:,.0f} MB"
+    except OSError:
+        return "?"
+
+
+def _status(field: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1])
+    raise OSError(field)
+
+
+def score_difference(ours: np.ndarray, loop: Loop) -> str:
+    """Difference of the mean scores, in units of its Monte Carlo error."""
+    mine, theirs = ours[np.isfinite(ours)], np.array(loop.scores)
+    error = math.sqrt(mine.var() / mine.size + theirs.var() / theirs.size)
+    return f"{mine.mean() - theirs.mean():+.3f} ({error:.3f})"
+
+
+def two_workers(job: Job, seconds: float) -> str:
+    """One worker's time over that of two, with as many resamples as take one worker long enough."""
+    if job.name == "agreement":
+        return "–"
+    n_resamples = max(job.n_resamples, math.ceil(1.2 * LONG / seconds * job.n_resamples))
+    one = timed(lambda: job.run(n_resamples, 1))[0]
+    two = timed(lambda: job.run(n_resamples, 2))[0]
+    return f"{one / two:.2f} (B = {n_resamples:,}, {one:.0f} s)"
+
+
+def measure(job: Job) -> tuple[bool, list[str]]:
+    job.run(min(job.n_resamples, 2))  # compiles, where that is still to be done
+    seconds, scores = best_of(lambda: job.run(job.n_resamples))
+    loop = job.loop()
+    ratio = loop.seconds / seconds
+    inertia = "–"
+    if job.inertia is not None:
+        mean, error = job.inertia()
+        inertia = f"{mean:.4f} ({error:.4f})"
+    part = "" if loop.share == 1 else f", {100 * loop.share:.2g} % run"
+    return ratio >= job.wanted, [
+        job.title,
+        f"{job.wanted:,g}",
+        f"{ratio:,.1f}" if ratio < 1000 else f"{ratio:,.0f}",
+        f"{seconds:.3g} s / {loop.seconds:,.3g} s{part}",
+        inertia,
+        score_difference(scores, loop),
+        peak_memory(lambda: job.run(job.n_resamples)),
+        two_workers(job, seconds),
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# growth
+
+
+def growth() -> list[list[str]]:
+    """Time against size: the exponent between the smallest and the largest of four doublings."""
+    base = {"n": 500, "p": 8, "k": 8, "B": 10, "S": 2}
+    sizes = {
+        "n": (500, 1000, 2000, 4000),
+        "p": (2, 4, 8, 15),
+        "k": (4, 8, 16, 32),
+        "B": (10, 20, 40, 80),
+        "S": (2, 4, 8, 16),
+    }
+    rows = []
+    for name, clusterer in {"k-means": KMeans(n_init=10), "Ward": AgglomerativeClustering()}.items():
+        for what, values in sizes.items():
+            times = []
+            for value in values:
+                at = {**base, what: value}
+                studies = mixture(at["n"], at["p"], at["k"], 2.0, at["S"])
+                run = partial(
+                    cr.replicability, clusterer.set_params(n_clusters=at["k"]), studies, n_resamples=at["B"],
+                    diagonal=False, rng=0,
+                )  # fmt: skip
+                times.append(best_of(run, 2)[0])
+            exponent = np.polyfit(np.log(values), np.log(times), 1)[0]
+            rows.append(
+                [name, what, " ".join(map(str, values)), " ".join(f"{t:.3f}" for t in times), f"{exponent:.2f}"]
+            )
+    return rows
+
+
+def print_table(header: list[str], rows: list[list[str]]) -> None:
+    print("| " + " | ".join(header) + " |")
+    print("|" + "---|" * len(header))
+    for row in rows:
+        print("| " + " | ".join(row) + " |", flush=True)
+
+
+def main(names: Sequence[str]) -> int:
+    warnings.simplefilter("ignore")
+    header = [
+        "job",
+        "wanted",
+        "ratio",
+        "ours / loop",
+        "inertia ratio",
+        "score difference",
+        "peak memory",
+        "two workers",
+    ]
+    all_met = True
+    print("| " + " | ".join(header) + " |")
+    print("|" + "---|" * len(header))
+    with threadpool_limits(1):
+        for job in jobs():
+            if not names or job.name in names:
+                met, row = measure(job)
+                all_met &= met
+                print("| " + " | ".join(row) + " |", flush=True)
+        if not names or "growth" in names:
+            print()
+            print_table(["clusterer", "size", "values", "seconds", "exponent"], growth())
+    print(f"\nErrors in brackets are Monte Carlo standard errors. {'All' if all_met else 'Not all'} ratios are met.")
+    return 0 if all_met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,13 +1,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check format calibration clean
+.PHONY: demo test bench check format calibration clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term $(ARGS)
+
+bench: .venv/installed
+	$(BIN)/python benchmarks/bench.py $(ARGS)
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .

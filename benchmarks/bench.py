@@ -14,22 +14,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from loops import Loop, agreement_loop, global_loop, local_loop
+from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from threadpoolctl import threadpool_limits
 
 import clustrep as cr
-from clustrep._engine import seed_of
 from clustrep._kmeans import KMeansSample, Settings
 from clustrep._learning import Source
 from clustrep._points import PointSet
 from clustrep.agreement import resolve_agreements
 from clustrep.contingency import tables_of
 
-LONG = 5.0  # seconds that a run must take to be tried with two workers
-TWO_WORKERS = 1.7
+LONG = 5.0  # seconds that one worker must take for two to be tried
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,11 @@ class Job:
     name: str
     title: str
     wanted: float
-    run: Callable[..., np.ndarray]  # of n_resamples and n_jobs; returns scores
+    run: Callable[..., Any]  # of n_resamples and n_jobs
+    means: Callable[[Any], np.ndarray]  # the mean score of every resample, from what `run` returns
     loop: Callable[[], Loop]
     n_resamples: int
-    inertia: Callable[[], tuple[float, float]] | None = None
+    inertia: Callable[[], np.ndarray] | None = None  # ours over scikit-learn's, draw by draw
 
 
 def mixture(n: int, p: int, k: int, spread: float, n_studies: int = 2, seed: int = 0) -> list[np.ndarray]:
@@ -52,37 +53,36 @@ def mixture(n: int, p: int, k: int, spread: float, n_studies: int = 2, seed: int
     return [centres[rng.integers(k, size=n)] + rng.normal(size=(n, p)) for _ in range(n_studies)]
 
 
-def global_job(name: str, title: str, wanted: float, clusterer, studies, ks: Sequence[int], n_resamples: int) -> Job:
-    """Algorithm 2, off-diagonal pairs."""
+def global_job(
+    name: str, title: str, wanted: float, clusterer: Any, studies: Sequence[np.ndarray], ks: Sequence[int], n: int
+) -> Job:
+    """Algorithm 2 with n resamples, off-diagonal pairs."""
 
-    def run(n_resamples: int, n_jobs: int = 1) -> np.ndarray:
-        result = cr.compare(
-            clusterer, studies, n_clusters=ks, agreement="ari", n_resamples=n_resamples, diagonal=False, rng=0,
-            n_jobs=n_jobs,
-        )  # fmt: skip
-        return result.distribution
+    def run(n_resamples: int, n_jobs: int = 1) -> cr.Comparison:
+        options = {"agreement": "ari", "n_resamples": n_resamples, "diagonal": False, "rng": 0, "n_jobs": n_jobs}
+        return cr.compare(clusterer, studies, n_clusters=ks, **options)
 
-    inertia = partial(inertia_ratio, clusterer, studies, ks) if isinstance(clusterer, KMeans) else None
-    return Job(
-        name, title, wanted, run, partial(global_loop, clusterer, studies, ks, n_resamples), n_resamples, inertia
-    )
+    def means(result: cr.Comparison) -> np.ndarray:
+        return np.nanmean(result.distribution, axis=(0, 1, 3, 4))
+
+    inertia = partial(inertia_ratios, clusterer, studies, ks) if isinstance(clusterer, KMeans) else None
+    return Job(name, title, wanted, run, means, partial(global_loop, clusterer, studies, ks, n), n, inertia)
 
 
-def inertia_ratio(clusterer, studies, ks: Sequence[int], n_fits: int = 24) -> tuple[float, float]:
-    """Mean inertia of our k-means over scikit-learn's, on the same draws, with its Monte Carlo error."""
+def inertia_ratios(clusterer: KMeans, studies: Sequence[np.ndarray], ks: Sequence[int]) -> np.ndarray:
+    """Inertia of our k-means over scikit-learn's on the same draws, several numbers of clusters and all studies."""
+    n_fits = 6 if studies[0].size > 10**6 else 30
+    named = list(cr.Studies(studies).values())
     source = Source(cr.Bootstrap(), 1)
-    big = studies[0].size > 10**6
     ratios = []
-    for b in range(4 if big else n_fits):
-        study = cr.Studies(studies)[str(1 + b % len(studies))]
-        k = int(ks[b * len(ks) // (4 if big else n_fits)])
-        draw = source.draw(study, 1 + b)
-        seed = seed_of(1, 2, study.name, 1 + b, k)
-        settings = Settings.of(clusterer.__class__(**{**clusterer.get_params(), "n_clusters": k}))
-        ours = KMeansSample(PointSet(study.X), draw.weights, study.X.shape[1]).fit(settings, seed).inertia
-        theirs = KMeans(**{**clusterer.get_params(), "n_clusters": k, "random_state": b}).fit(draw.sample).inertia_
-        ratios.append(ours / theirs)
-    return float(np.mean(ratios)), float(np.std(ratios, ddof=1) / math.sqrt(len(ratios)))
+    for b in range(1, n_fits + 1):
+        study, k = named[b % len(named)], int(ks[b * len(ks) // (n_fits + 1)])
+        draw = source.draw(study, b)
+        configured = clone(clusterer).set_params(n_clusters=k, random_state=b)
+        ours = KMeansSample(PointSet(study.X), draw.weights, study.X.shape[1])
+        fitted = ours.fit(Settings.of(configured), np.random.SeedSequence(b))
+        ratios.append(fitted.inertia / configured.fit(draw.sample).inertia_)
+    return np.array(ratios)
 
 
 def local_job() -> Job:
@@ -92,27 +92,29 @@ def local_job() -> Job:
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
     clusterer = KMeans(3, n_init=10)
 
-    def run(n_resamples: int, n_jobs: int = 1) -> np.ndarray:
-        local = cr.local_replicability(
-            clusterer, train=train, test=test, at=grid, n_resamples=n_resamples, rng=0, n_jobs=n_jobs
-        )
-        return local.mean
+    def run(n_resamples: int, n_jobs: int = 1) -> cr.LocalReplicability:
+        options = {"n_resamples": n_resamples, "rng": 0, "n_jobs": n_jobs}
+        local = cr.local_replicability(clusterer, train=train, test=test, at=grid, **options)
+        assert local.mean.shape == (len(grid),)  # the map is part of the job
+        return local
+
+    def means(local: cr.LocalReplicability) -> np.ndarray:
+        return local.distribution.mean(axis=1)
 
     title = "local map, k = 3, two studies of 100 × 2, 250 × 250 grid, B = 100"
-    return Job("local", title, 20_000, run, partial(local_loop, clusterer, train, test, grid, 100, 300), 100)
+    return Job("local", title, 20_000, run, means, partial(local_loop, clusterer, train, test, grid, 100), 100)
 
 
 def agreement_job() -> Job:
-    rng = np.random.default_rng(0)
-    u, v = rng.integers(10, size=(2, 10_000, 500))
+    u, v = np.random.default_rng(0).integers(10, size=(2, 10_000, 500))
     agreements = resolve_agreements(("ari", "ami"))
 
     def run(n_resamples: int, n_jobs: int = 1) -> np.ndarray:
         tables = tables_of(u, v, None, (10, 10))
-        return np.stack([agreement.of_tables(tables) for agreement in agreements], axis=1)
+        return np.mean([agreement.of_tables(tables) for agreement in agreements], axis=0)
 
     title = "ARI and AMI of 10,000 pairs of partitions of 500 points, k = 10"
-    return Job("agreement", title, 50, run, partial(agreement_loop, u, v), 1)
+    return Job("agreement", title, 50, run, np.asarray, partial(agreement_loop, u, v), 1)
 
 
 def jobs() -> list[Job]:
@@ -143,13 +145,13 @@ def jobs() -> list[Job]:
 # measuring
 
 
-def timed(function: Callable[[], np.ndarray]) -> tuple[float, np.ndarray]:
+def timed(function: Callable[[], Any]) -> tuple[float, Any]:
     begin = time.perf_counter()
     value = function()
     return time.perf_counter() - begin, value
 
 
-def best_of(function: Callable[[], np.ndarray], repeats: int = 3) -> tuple[float, np.ndarray]:
+def best_of(function: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
     """The least time of a few, as long as they are short."""
     seconds, value = timed(function)
     while repeats > 1 and seconds < LONG:
@@ -158,7 +160,7 @@ def best_of(function: Callable[[], np.ndarray], repeats: int = 3) -> tuple[float
     return seconds, value
 
 
-def peak_memory(function: Callable[[], np.ndarray]) -> str:
+def peak_memory(function: Callable[[], Any]) -> str:
     """What a run takes on top of what was there before, where the system tells."""
     try:
         Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
@@ -176,11 +178,17 @@ def _status(field: str) -> int:
     raise OSError(field)
 
 
-def score_difference(ours: np.ndarray, loop: Loop) -> str:
-    """Difference of the mean scores, in units of its Monte Carlo error."""
-    mine, theirs = ours[np.isfinite(ours)], np.array(loop.scores)
-    error = math.sqrt(mine.var() / mine.size + theirs.var() / theirs.size)
-    return f"{mine.mean() - theirs.mean():+.3f} ({error:.3f})"
+def with_error(values: np.ndarray, digits: int) -> str:
+    """Write a mean with its Monte Carlo error."""
+    return f"{values.mean():.{digits}f} ± {values.std(ddof=1) / math.sqrt(len(values)):.{digits}f}"
+
+
+def score_difference(ours: np.ndarray, theirs: np.ndarray) -> str:
+    """Difference of the mean scores, with its Monte Carlo error over resamples."""
+    if len(theirs) < 2:
+        return "?"
+    error = math.sqrt(ours.var(ddof=1) / len(ours) + theirs.var(ddof=1) / len(theirs))
+    return f"{ours.mean() - theirs.mean():+.3f} ± {error:.3f}"
 
 
 def two_workers(job: Job, seconds: float) -> str:
@@ -195,21 +203,18 @@ def two_workers(job: Job, seconds: float) -> str:
 
 def measure(job: Job) -> tuple[bool, list[str]]:
     job.run(min(job.n_resamples, 2))  # compiles, where that is still to be done
-    seconds, scores = best_of(lambda: job.run(job.n_resamples))
+    seconds, result = best_of(lambda: job.run(job.n_resamples))
     loop = job.loop()
     ratio = loop.seconds / seconds
-    inertia = "–"
-    if job.inertia is not None:
-        mean, error = job.inertia()
-        inertia = f"{mean:.4f} ({error:.4f})"
-    part = "" if loop.share == 1 else f", {100 * loop.share:.2g} % run"
+    part = "" if loop.share >= 1 else f" ({100 * loop.share:.2g} % run)"
     return ratio >= job.wanted, [
         job.title,
         f"{job.wanted:,g}",
         f"{ratio:,.1f}" if ratio < 1000 else f"{ratio:,.0f}",
-        f"{seconds:.3g} s / {loop.seconds:,.3g} s{part}",
-        inertia,
-        score_difference(scores, loop),
+        f"{seconds:.3g} s",
+        f"{loop.seconds:,.3g} s{part}",
+        "–" if job.inertia is None else with_error(job.inertia(), 4),
+        score_difference(job.means(result), np.array(loop.means)),
         peak_memory(lambda: job.run(job.n_resamples)),
         two_workers(job, seconds),
     ]
@@ -249,37 +254,32 @@ def growth() -> list[list[str]]:
 
 
 def print_table(header: list[str], rows: list[list[str]]) -> None:
-    print("| " + " | ".join(header) + " |")
+    print_row(header)
     print("|" + "---|" * len(header))
     for row in rows:
-        print("| " + " | ".join(row) + " |", flush=True)
+        print_row(row)
+
+
+def print_row(cells: list[str]) -> None:
+    print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def main(names: Sequence[str]) -> int:
     warnings.simplefilter("ignore")
-    header = [
-        "job",
-        "wanted",
-        "ratio",
-        "ours / loop",
-        "inertia ratio",
-        "score difference",
-        "peak memory",
-        "two workers",
-    ]
+    header = ["job", "wanted", "ratio", "ours", "loop", "inertia, ours / theirs", "score, ours − theirs"]
+    header += ["peak memory", "two workers"]
     all_met = True
-    print("| " + " | ".join(header) + " |")
-    print("|" + "---|" * len(header))
+    print_table(header, [])
     with threadpool_limits(1):
         for job in jobs():
             if not names or job.name in names:
                 met, row = measure(job)
                 all_met &= met
-                print("| " + " | ".join(row) + " |", flush=True)
+                print_row(row)
         if not names or "growth" in names:
             print()
             print_table(["clusterer", "size", "values", "seconds", "exponent"], growth())
-    print(f"\nErrors in brackets are Monte Carlo standard errors. {'All' if all_met else 'Not all'} ratios are met.")
+    print(f"\n± is one Monte Carlo standard error. {'All' if all_met else 'Not all'} ratios are met.")
     return 0 if all_met else 1
 
 

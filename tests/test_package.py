@@ -48,6 +48,8 @@ ROAD = [
     "_trees",
     "_learning",
     "_paths",
+    "_shortcuts",
+    "_setting",
     "_provenance",
     "_files",
     "results.common",

@@ -155,11 +155,13 @@ def run_replicates(
     description: str,
     *,
     in_threads: bool = False,
+    first_here: bool = False,
 ) -> list[T]:
     """Run a pure function of the replicate's number for every replicate, in order, and give the results in order.
 
     Workers are processes, or threads for a task that spends its time in kernels; a backend that the user has set with
-    `joblib.parallel_config` is used instead.
+    `joblib.parallel_config` is used instead. `first_here` does the first replicate before any worker starts, so that
+    kernels are compiled once and not by every worker.
     """
     import joblib
 
@@ -174,7 +176,14 @@ def run_replicates(
     run = _Run(os.getpid(), next(_run_numbers))
     with one_thread(), _recorded_warnings() as own, _progress_bar(len(replicates), description, execution) as bar:
         try:
-            for done in parallel(joblib.delayed(_run_one)(task, replicate, run) for replicate in replicates):
+            here = replicates[: int(first_here and not in_threads)]
+            parts = (
+                lambda: (_run_one(task, replicate, run) for replicate in here),
+                lambda: parallel(
+                    joblib.delayed(_run_one)(task, replicate, run) for replicate in replicates[len(here) :]
+                ),
+            )
+            for done in itertools.chain.from_iterable(part() for part in parts):
                 values.append(done.value)
                 messages += done.warnings
                 bar.update()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
 from clustrep._learning import Configuration, Source
-from clustrep._paths import Setting
 from clustrep._provenance import describe, provenance
+from clustrep._setting import Setting
 from clustrep._types import BoolArray, FloatArray, IntArray
 from clustrep._validation import check_choice, check_flag, check_integer, check_labels_of, listing
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreements
@@ -32,8 +33,8 @@ KnownLabelsLike: TypeAlias = Mapping[str, ArrayLike] | Literal[True]
 NOISE_TREATMENTS = ("label", "drop", "singletons")
 ONLY_NOISE = "fewer than two points left after dropping noise"
 NO_NUMBER = "the agreement failed or is not a number"
-# Beyond this many cells in the tables of one test study, occupied cells are listed instead.
-DENSE_CELLS = 2**24
+# So many cells and points are compared at once; beyond them in a single table, occupied cells are listed instead.
+DENSE_CELLS = 2**22
 
 
 class Options(TypedDict, total=False):
@@ -186,6 +187,7 @@ def run_plan(plan: Plan, n_resamples: int, execution: Execution) -> Comparison:
         execution,
         "replicability",
         in_threads=plan.setting.in_threads and all(agreement.of_counts for agreement in plan.agreements),
+        first_here=plan.setting.has_kernels,
     )
     scores, trivial, clusters_found, causes = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
     failed, cause_names = number_causes(np.moveaxis(causes, 0, 2))
@@ -249,7 +251,7 @@ def score_replicate(plan: Plan, replicate: int) -> ReplicateScores:
 
 
 class Pairs:
-    """Pairs of partitions to be compared, kept as tables until all are there, then scored in one go.
+    """Pairs of partitions to be compared: tables are counted and scored in batches.
 
     Parameters
     ----------
@@ -265,9 +267,8 @@ class Pairs:
         self._scores = np.full((len(agreements), n_pairs), np.nan)
         self._trivial = np.zeros(n_pairs, dtype=bool)
         self._causes = np.full((len(agreements), n_pairs), "", dtype=object)
-        self._tables: list[FloatArray] = []
-        self._places: list[int] = []
-        self._n_cells = 0
+        self._waiting: list[_Pair] = []
+        self._table = (0, 0)  # the smallest shape that holds the tables of all that wait
 
     def add(
         self, index: tuple[int, ...], trained: Partition | Failed, tested: Partition | Failed, weights: IntArray
@@ -275,58 +276,75 @@ class Pairs:
         """Compare two partitions of the same weighted points; where either failed, so has the score."""
         place = int(np.ravel_multi_index(index, self.shape))
         if isinstance(trained, Failed) or isinstance(tested, Failed):
-            self._fail(place, trained.cause if isinstance(trained, Failed) else tested.cause)  # type: ignore[union-attr]
+            self._causes[:, place] = trained.cause if isinstance(trained, Failed) else tested.cause  # type: ignore[union-attr]
             return
         if self.noise == "drop":
             weights = np.where(trained.is_noise | tested.is_noise, 0, weights)
-        if weights.sum() < 2:
-            self._fail(place, ONLY_NOISE)
+            if weights.sum() < 2:
+                self._causes[:, place] = ONLY_NOISE
+                return
+        pair = _Pair(place, trained, tested, weights)
+        if self.noise == "singletons" or pair.n_cells > DENSE_CELLS:
+            self._compare_lists(pair)
             return
-        shape = (trained.n_labels, tested.n_labels)
-        if self.noise == "singletons" or shape[0] * shape[1] > DENSE_CELLS:
-            self._compare_lists(place, trained, tested, weights)
-            return
-        if self._n_cells + shape[0] * shape[1] > DENSE_CELLS:
-            self._score_tables()
-        self._tables.append(tables_of(trained.codes[None], tested.codes, weights, shape)[0])
-        self._places.append(place)
-        self._n_cells += shape[0] * shape[1]
+        table = (max(self._table[0], trained.n_labels), max(self._table[1], tested.n_labels))
+        if (len(self._waiting) + 1) * (math.prod(table) + len(weights)) > DENSE_CELLS:
+            self._compare_tables()
+            table = (trained.n_labels, tested.n_labels)
+        self._waiting.append(pair)
+        self._table = table
 
     def score(self) -> tuple[FloatArray, BoolArray, NDArray[np.object_]]:
         """Return scores, whether either side is one block, and why there is no score; agreements come first."""
-        self._score_tables()
+        self._compare_tables()
         shape = (len(self.agreements), *self.shape)
         return self._scores.reshape(shape), self._trivial.reshape(self.shape), self._causes.reshape(shape)
 
-    def _fail(self, place: int, cause: str) -> None:
-        self._causes[:, place] = cause
-
-    def _set(self, places: Sequence[int], scores: FloatArray, trivial: BoolArray) -> None:
-        self._scores[:, places] = scores
-        self._trivial[places] = trivial
-        self._causes[:, places] = np.where(np.isnan(scores), NO_NUMBER, "")
-
-    def _score_tables(self) -> None:
-        if not self._tables:
+    def _compare_tables(self) -> None:
+        if not self._waiting:
             return
         # Padding with empty rows and columns changes no bit of any score.
-        tables = np.zeros((len(self._tables), *(max(table.shape[i] for table in self._tables) for i in (0, 1))))
-        for one, table in zip(tables, self._tables, strict=True):
-            one[: table.shape[0], : table.shape[1]] = table
+        by_weights = sorted(self._waiting, key=lambda pair: id(pair.weights))
+        tables = []
+        for _, group in itertools.groupby(by_weights, key=lambda pair: id(pair.weights)):
+            pairs = list(group)
+            u = np.stack([pair.trained.codes for pair in pairs])
+            v = np.stack([pair.tested.codes for pair in pairs])
+            tables.append(tables_of(u, v, pairs[0].weights, self._table))
+        self._set([pair.place for pair in by_weights], np.concatenate(tables))
+        self._waiting, self._table = [], (0, 0)
+
+    def _set(self, places: Sequence[int], tables: FloatArray) -> None:
         n_rows = (tables.sum(axis=2) > 0).sum(axis=1)
         n_columns = (tables.sum(axis=1) > 0).sum(axis=1)
-        scores = np.stack([agreement.of_tables(tables) for agreement in self.agreements])
-        self._set(self._places, scores, (n_rows == 1) | (n_columns == 1))
-        self._tables, self._places, self._n_cells = [], [], 0
+        self._trivial[places] = (n_rows == 1) | (n_columns == 1)
+        self._set_scores(places, np.stack([agreement.of_tables(tables) for agreement in self.agreements]))
 
-    def _compare_lists(self, place: int, trained: Partition, tested: Partition, weights: IntArray) -> None:
+    def _set_scores(self, places: Sequence[int], scores: FloatArray) -> None:
+        self._scores[:, places] = scores
+        self._causes[:, places] = np.where(np.isnan(scores), NO_NUMBER, "")
+
+    def _compare_lists(self, pair: _Pair) -> None:
         """Compare partitions whose table would be large and nearly empty."""
-        one, other = np.repeat(trained.codes, weights), np.repeat(tested.codes, weights)
+        weights = pair.weights
+        one, other = np.repeat(pair.trained.codes, weights), np.repeat(pair.tested.codes, weights)
         if self.noise == "singletons":
-            one = separate(one, np.repeat(trained.is_noise, weights))
-            other = separate(other, np.repeat(tested.is_noise, weights))
+            one = separate(one, np.repeat(pair.trained.is_noise, weights))
+            other = separate(other, np.repeat(pair.tested.is_noise, weights))
+        self._trivial[pair.place] = np.ptp(one) == 0 or np.ptp(other) == 0
         scores = np.array([[agreement.of_codes(one, other)] for agreement in self.agreements])
-        self._set([place], scores, np.array([np.ptp(one) == 0 or np.ptp(other) == 0]))
+        self._set_scores([pair.place], scores)
+
+
+class _Pair(NamedTuple):
+    place: int
+    trained: Partition
+    tested: Partition
+    weights: IntArray
+
+    @property
+    def n_cells(self) -> int:
+        return self.trained.n_labels * self.tested.n_labels
 
 
 # ---------------------------------------------------------------------------------------------------------------------

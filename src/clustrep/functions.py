@@ -146,8 +146,10 @@ class KnownLabels:
 # learning
 
 
-def learn(clusterer: Clusterer, sample: FloatArray, seed: np.random.SeedSequence) -> ClusteringFunction:
-    """Learn ψ(· ; clusterer, sample)."""
+def learn(
+    clusterer: Clusterer, sample: FloatArray, seed: np.random.SeedSequence, weights: IntArray | None = None
+) -> ClusteringFunction:
+    """Learn ψ(· ; clusterer, sample); `weights` only for a clusterer whose `fit_predict` takes them."""
     fitted = with_seed(clusterer, seed)
     X = np.array(sample)  # the clusterer's own, to spoil if it likes
     if _is_function(fitted):
@@ -155,7 +157,7 @@ def learn(clusterer: Clusterer, sample: FloatArray, seed: np.random.SeedSequence
     if hasattr(fitted, "predict"):
         (fitted.fit if hasattr(fitted, "fit") else fitted.fit_predict)(X)
         return ClusteringFunction(fitted.predict, sample, fitted)
-    labels = fitted.fit_predict(X)
+    labels = fitted.fit_predict(X) if weights is None else fitted.fit_predict(X, sample_weight=weights)
     seen = _seen_by(fitted)
     training_points = seen.transform(np.array(sample))
     if seen.classifier is not None:

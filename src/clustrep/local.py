@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
 from clustrep._learning import Configuration, Source
-from clustrep._paths import Setting
 from clustrep._points import PointSet
 from clustrep._provenance import describe, provenance
 from clustrep._replicability import (
@@ -25,6 +24,7 @@ from clustrep._replicability import (
     check_configuration,
     check_noise,
 )
+from clustrep._setting import Setting
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import as_table, check_flag, check_integer, check_points, listing, plural
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreement
@@ -130,6 +130,7 @@ def local_replicability(
         Execution(n_jobs, progress, batch_size),
         "local replicability",
         in_threads=plan.setting.in_threads and plan.agreement.of_counts is not None,
+        first_here=plan.setting.has_kernels,
     )
     labels_of_points = replicates[0].labels_of_points
     if isinstance(labels_of_points, Failed):

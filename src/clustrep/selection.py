@@ -7,8 +7,8 @@ from typing import Any
 
 from clustrep._engine import Execution, Rng, root_entropy
 from clustrep._learning import Configuration, Source
-from clustrep._paths import Setting
 from clustrep._replicability import Noise, Plan, check_noise, check_several, run_plan
+from clustrep._setting import Setting
 from clustrep._validation import check_flag, check_n_clusters
 from clustrep.agreement import AgreementSpec, resolve_agreements
 from clustrep.errors import ParameterError

@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+from numba.core import event
+
+SENTENCE = "Compiling for this machine: once, the result is kept for later runs …"
+
+
+class _Announcement(event.Listener):
+    """Says on a terminal why the first run takes longer."""
+
+    def __init__(self) -> None:
+        self.made = False
+
+    def on_start(self, compilation: Any) -> None:
+        ours = compilation.data["dispatcher"].py_func.__module__.startswith("clustrep.")
+        if ours and not self.made and sys.stderr is not None and sys.stderr.isatty():
+            self.made = True
+            print(SENTENCE, file=sys.stderr, flush=True)
+
+    def on_end(self, compilation: Any) -> None:
+        """Say nothing: what comes next speaks for itself."""
+
+
+event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]
 
 
 def compiled(function: Callable[..., Any]) -> Any:

@@ -50,3 +50,60 @@ def expected_mutual_information(rows: FloatArray, columns: FloatArray, totals: F
                 )
                 result[t] += np.sum(x / n * np.log(n * x / (a * b)) * np.exp(log_probability))
     return result
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# k-means of weighted points, (n, n_features)
+
+
+def choose_centres(X: FloatArray, weights: FloatArray, uniforms: FloatArray, n_clusters: int) -> IntArray:
+    """Greedy k-means++, Arthur & Vassilvitskii (2007), sec. 6: the points chosen in every start, (n_starts, k)."""
+    n_trials = (uniforms.shape[1] - 1) // max(n_clusters - 1, 1)
+    picks = np.empty((len(uniforms), n_clusters), np.int64)
+    for s, u in enumerate(uniforms):
+        shares = [u[:1], *u[1:].reshape(n_clusters - 1, n_trials)]
+        masses, closest = weights, np.full(len(X), np.inf)
+        for c, share in enumerate(shares):
+            cumulative = np.cumsum(masses)
+            candidates = np.searchsorted(cumulative, share * cumulative[-1], side="right").clip(max=len(X) - 1)
+            nearer = np.minimum(closest, ((X - X[candidates, None]) ** 2).sum(axis=2))  # (n_trials, n)
+            best = (weights * nearer).sum(axis=1).argmin()
+            picks[s, c], closest = candidates[best], nearer[best]
+            masses = weights * closest
+    return picks
+
+
+def nearest_centres(X: FloatArray, centres: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Nearest centre of every point, the first of equal ones, and its squared distance."""
+    squared = ((X[:, None] - centres) ** 2).sum(axis=2)  # (n, k)
+    return squared.argmin(axis=1), squared.min(axis=1)
+
+
+def lloyd(
+    X: FloatArray, weights: FloatArray, centres: FloatArray, max_iter: int, tol: float
+) -> tuple[FloatArray, IntArray, float, int]:
+    """Lloyd's iterations: the final centres, (k, n_features), the labels, the inertia and the number of iterations."""
+    labels, distances = nearest_centres(X, centres)
+    n_iter, stopped = 0, False
+    while n_iter < max_iter and not stopped:
+        members = without_empty_clusters(labels, distances, weights, len(centres))
+        in_cluster = weights * (members == np.arange(len(centres))[:, None])  # (k, n)
+        sizes = in_cluster.sum(axis=1, keepdims=True)
+        means = np.where(sizes > 0, in_cluster @ X / np.where(sizes > 0, sizes, 1.0), centres)
+        shift = ((means - centres) ** 2).sum()
+        before, centres = labels, means
+        labels, distances = nearest_centres(X, centres)
+        stopped = bool(shift <= tol or np.all((labels == before) | (weights == 0)))
+        n_iter += 1
+    return centres, labels, float((weights * distances).sum()), n_iter
+
+
+def without_empty_clusters(labels: IntArray, distances: FloatArray, weights: FloatArray, n_clusters: int) -> IntArray:
+    """Give every empty cluster the point that is farthest from its centre, of those that do not leave one empty."""
+    members = labels.copy()
+    for j in range(n_clusters):
+        sizes = np.bincount(members, weights, n_clusters)
+        free = (weights > 0) & (sizes[members] > weights) & (members == labels) & (distances > 0)
+        if sizes[j] == 0 and free.any():
+            members[np.where(free, distances, -1.0).argmax()] = j
+    return members

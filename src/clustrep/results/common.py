@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from clustrep._engine import one_thread
 from clustrep._files import save_result
 from clustrep._learning import Configuration, Source
-from clustrep._paths import Setting
+from clustrep._setting import Setting
 from clustrep._types import FloatArray, IntArray, read_only
 from clustrep._validation import (
     check_fraction,

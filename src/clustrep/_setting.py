@@ -1,0 +1,103 @@
+"""What is prepared once for all replicates of a run."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clustrep._engine import one_thread
+from clustrep._learning import Configuration, Sample, Source
+from clustrep._paths import Path, PlainPath
+from clustrep._points import PointSet
+from clustrep._rotation import Rotation, can_rotate, needs_basis
+from clustrep._shortcuts import path_class
+from clustrep._types import FloatArray
+from clustrep.resampling import Bootstrap, Subsample
+from clustrep.study import Study
+
+# Numbers that the kernels must compare in a resample for threads to be worth more than processes: a few milliseconds.
+LEAST_THREAD_WORK = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What is prepared once, before the first replicate."""
+
+    source: Source
+    studies: tuple[Study, ...]
+    places: tuple[PointSet, ...]  # the studies' points
+    at: PointSet | None  # further points that are asked about
+    paths: tuple[Path, ...]  # their members, one after the other, are the configurations
+
+    @classmethod
+    def prepare(
+        cls,
+        source: Source,
+        studies: Sequence[Study],
+        configurations: Sequence[Configuration],
+        *,
+        at: FloatArray | None = None,
+        with_basis: bool = False,
+    ) -> Setting:
+        """Choose a path for every configuration, rotate what can be rotated, and make what resamples share."""
+        rotates = [_rotates(source, studies, configuration) for configuration in configurations]
+        own = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
+        outside = at is not None and id(at) not in own
+        with one_thread():
+            rotation = None
+            if any(rotates):
+                basis = with_basis or outside or any(needs_basis(c.clusterer) for c in configurations)
+                rotation = Rotation.of([study.X for study in studies], with_basis=basis)
+            places = tuple(
+                PointSet(study.X, None if rotation is None else PointSet(rotation.coordinates[s]))
+                for s, study in enumerate(studies)
+            )
+            place = None
+            if at is not None:
+                projected = PointSet(rotation.project(at)) if rotation is not None and outside else None
+                place = PointSet(at, projected) if outside else places[own[id(at)]]
+            paths = _paths(source, configurations, rotates, rotation)
+            for path, points in itertools.product(paths, places):
+                path.prepare(points)
+        return cls(source, tuple(studies), places, place, paths)
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether threads can share the work: kernels alone, and long enough for Python to get out of the way."""
+        if not all(path.in_threads for path in self.paths):
+            return False
+        return sum(path.work(points) for path in self.paths for points in self.places) > LEAST_THREAD_WORK
+
+    @property
+    def has_kernels(self) -> bool:
+        """Whether any path takes a shortcut that is compiled."""
+        return any(path.in_threads for path in self.paths)
+
+    def sample(self, s: int, replicate: int, *, second: bool = False) -> Sample:
+        """Draw one of the studies."""
+        return self.source.sample(self.studies[s], self.places[s], replicate, second=second)
+
+
+def _rotates(source: Source, studies: Sequence[Study], configuration: Configuration) -> bool:
+    """Whether a configuration is worked out in coordinates: more features than samples, and none the wiser for it."""
+    return (
+        source.accelerate
+        and type(source.resampling) in (Bootstrap, Subsample)  # draws consist of the studies' own points
+        and sum(len(study) for study in studies) < studies[0].X.shape[1]
+        and can_rotate(configuration.clusterer)
+    )
+
+
+def _paths(
+    source: Source, configurations: Sequence[Configuration], rotates: Sequence[bool], rotation: Rotation | None
+) -> tuple[Path, ...]:
+    paths: list[Path] = []
+    for configuration, rotated in zip(configurations, rotates, strict=True):
+        make = path_class(configuration.clusterer) if source.accelerate else PlainPath
+        last = paths[-1] if paths else None
+        if make is not PlainPath and type(last) is make and last.members[0].name == configuration.name:
+            paths[-1] = make([*last.members, configuration], last.rotation)
+        else:
+            paths.append(make([configuration], rotation if rotated else None))
+    return tuple(paths)

@@ -174,16 +174,16 @@ def run_replicates(
     values: list[T] = []
     messages: list[tuple[str, str]] = []
     run = _Run(os.getpid(), next(_run_numbers))
+    n_here = int(first_here and not in_threads)
+
+    def outcomes() -> Iterator[_Done[T]]:
+        for replicate in replicates[:n_here]:
+            yield _run_one(task, replicate, run)
+        yield from parallel(joblib.delayed(_run_one)(task, replicate, run) for replicate in replicates[n_here:])
+
     with one_thread(), _recorded_warnings() as own, _progress_bar(len(replicates), description, execution) as bar:
         try:
-            here = replicates[: int(first_here and not in_threads)]
-            parts = (
-                lambda: (_run_one(task, replicate, run) for replicate in here),
-                lambda: parallel(
-                    joblib.delayed(_run_one)(task, replicate, run) for replicate in replicates[len(here) :]
-                ),
-            )
-            for done in itertools.chain.from_iterable(part() for part in parts):
+            for done in outcomes():
                 values.append(done.value)
                 messages += done.warnings
                 bar.update()

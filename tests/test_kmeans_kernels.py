@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 from sklearn.cluster import KMeans
 
 from clustrep import _kmeans
-from clustrep._engine import ReplicateFailure
+from clustrep._engine import ReplicateFailure, one_thread
 from clustrep._kernels import lloyd, plain, seeding
 from clustrep._kmeans import KMeansSample, Settings, Strategy, nearest_centre, strategy_for
 from clustrep._points import SHARED_POINTS, PointSet
@@ -25,9 +25,8 @@ LAYOUTS = (seeding.BY_FEATURE, seeding.DISTANCES)
 SHAPES = {Strategy.BY_FEATURE: (150, 3, 5), Strategy.BY_DISTANCE: (75, 20, 5), Strategy.BY_PRODUCT: (150, 20, 5)}
 # Around the numbers of points that kernels take at once
 LENGTHS = (1, 2, 31, 32, 33, 255, 256, 257, 600)
-HUGE = 2**62
-LARGEST_UNIFORM = 1 - 2.0**-53
-SEED = np.random.SeedSequence(5)
+HUGE, LARGEST_UNIFORM = 2**62, 1 - 2.0**-53
+SEED = np.random.SeedSequence(5)  # not to be spawned from: tests share it
 
 
 class Run(NamedTuple):
@@ -38,17 +37,14 @@ class Run(NamedTuple):
 
 
 def to_the_end(kernel, *arguments, budget):
-    for _ in range(10_000):
-        if kernel(*arguments, budget):
-            return
-    raise AssertionError("the kernel never came to an end")
+    assert any(kernel(*arguments, budget) for _ in range(10_000))
 
 
 def choose(X, weights, uniforms, k, layout=seeding.BY_FEATURE, budget=HUGE):
     table = np.ascontiguousarray(X.T) if layout == seeding.BY_FEATURE else cdist(X, X, "sqeuclidean")
     picks = np.full((len(uniforms), k), -1)
-    state = np.zeros(len(X)), np.zeros(2, np.int64)
-    to_the_end(seeding.choose_centres, table, layout, weights, uniforms, picks, *state, budget=budget)
+    closest, state = np.full(len(X), np.nan), np.zeros(2, np.int64)
+    to_the_end(seeding.choose_centres, table, layout, weights, uniforms, picks, closest, state, budget=budget)
     return picks
 
 
@@ -58,9 +54,10 @@ def iterate(kernel, X, weights, picks, *, max_iter=300, tol=0.0, origin=0.0, bud
     inertia, steps = np.full(len(picks), np.nan), np.zeros(len(picks), np.int64)
     function, results = getattr(lloyd, kernel), (labels, inertia, steps)
     if kernel == "lloyd_by_distance":
-        table = cdist(X, X, "sqeuclidean")
-        to_the_end(function, table, weights, picks, *results, max_iter, tol, budget=budget)
-        in_cluster = weights * (labels[:, None] == np.arange(picks.shape[1])[:, None])  # (n_starts, k, n)
+        squared, members = cdist(X, X, "sqeuclidean"), labels.copy()
+        results = (labels, members, inertia, steps)
+        to_the_end(function, squared, weights, picks, *results, max_iter, tol, budget=budget)
+        in_cluster = weights * (members[:, None] == np.arange(picks.shape[1])[:, None])  # (n_starts, k, n)
         sizes = in_cluster.sum(axis=2, keepdims=True)
         centres = np.where(sizes > 0, in_cluster @ X / np.maximum(sizes, 1), np.inf)
         labels = np.array([plain.nearest_centres(X, found)[0] for found in centres])
@@ -88,7 +85,8 @@ def assert_equals_the_plain_one(kernel, X, weights, picks, *, max_iter=300, tol=
         np.testing.assert_allclose(run.centres[kept], centres[kept], rtol=relative, atol=relative * np.ptp(X))
         np.testing.assert_array_equal(run.labels[drawn], labels[drawn])
         assert run.inertia == pytest.approx(inertia, rel=relative, abs=1e-13 * np.ptp(X) ** 2)
-        assert run.n_iter == n_iter
+        # Without a tolerance, distances alone show a step later that no centre has moved.
+        assert run.n_iter - n_iter in ((0, 1) if kernel == "lloyd_by_distance" and tol == 0 else (0,))
     return computed
 
 
@@ -97,22 +95,15 @@ def assert_same_bits(first, second):
         np.testing.assert_array_equal(a, b)
 
 
-def tie_free(n, p, k, seed=0, n_starts=3, lightest=1):
-    """Overlapping clusters, weights, and different points as first centres."""
+def tie_free(n, p, k, seed=0, n_starts=3, lightest=1, n_groups=3, apart=3.0):
+    """Overlapping groups, weights, and different points as first centres."""
     rng = np.random.default_rng([seed, n, p, k])
-    X = rng.normal(size=(n, p)) + 3.0 / np.sqrt(p) * rng.normal(size=(3, p))[rng.integers(3, size=n)]
+    groups = apart / np.sqrt(p) * rng.normal(size=(n_groups, p))
+    X = rng.normal(size=(n, p)) + groups[rng.integers(n_groups, size=n)]
     weights = rng.integers(lightest, 6, size=n).astype(float)
     picks = np.array([rng.permutation(n)[:k] for _ in range(n_starts)])
     weights[picks[0, 0]] = 1.0  # not all zero
     return X, weights, picks
-
-
-def interpret(patch):
-    """Show the kernels' lines to coverage, which can't look into compiled code."""
-    for module in (seeding, lloyd):
-        for name, function in vars(module).copy().items():
-            if hasattr(function, "py_func"):
-                patch.setattr(module, name, function.py_func)
 
 
 @st.composite
@@ -127,7 +118,7 @@ def lattices(draw, lightest=1, max_points=40):
 
 
 def uniforms_for(k, n_trials, n_starts=3):
-    some = st.one_of(st.floats(0, LARGEST_UNIFORM), st.sampled_from((0.0, LARGEST_UNIFORM)))
+    some = st.one_of(st.floats(0, LARGEST_UNIFORM), st.sampled_from((0.0, 0.25, 0.5, LARGEST_UNIFORM)))
     return arrays(float, (n_starts, 1 + (k - 1) * n_trials), elements=some)
 
 
@@ -159,16 +150,13 @@ def test_the_chosen_points_are_the_plain_ones_at_every_length(layout, n):
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 @pytest.mark.parametrize("offset", [0.0, 1e6])
-def test_neither_layout_nor_scale_nor_precision_change_the_choice(scale, offset):
+def test_the_chosen_points_are_the_plain_ones_at_every_scale_and_precision(scale, offset):
     X, weights, _ = tie_free(300, 3, 1)
-    X = scale * (X + offset)
     uniforms = np.random.default_rng(0).random((5, 1 + 5 * 3))
-    expected = plain.choose_centres(X, weights, uniforms, 6)
-    for layout in LAYOUTS:
-        np.testing.assert_array_equal(choose(X, weights, uniforms, 6, layout), expected)
-    single = X.astype(np.float32)
-    expected = plain.choose_centres(single.astype(float), weights, uniforms, 6)
-    np.testing.assert_array_equal(choose(single, weights, uniforms, 6), expected)
+    for layout, dtype in ((seeding.BY_FEATURE, float), (seeding.BY_FEATURE, np.float32), (seeding.DISTANCES, float)):
+        table = (scale * (X + offset)).astype(dtype)
+        expected = plain.choose_centres(table.astype(float), weights, uniforms, 6)
+        np.testing.assert_array_equal(choose(table, weights, uniforms, 6, layout), expected)
 
 
 @given(data=st.data(), k=st.integers(1, 6))
@@ -183,13 +171,13 @@ def test_a_weighted_point_is_chosen_as_its_repeated_rows_are(data, k):
 @pytest.mark.parametrize("uniform", [0.0, LARGEST_UNIFORM])
 @pytest.mark.parametrize("n", [1, 32, 33, 257])
 def test_no_point_without_mass_is_chosen_at_the_ends_of_the_uniforms(uniform, n):
-    X, weights, _ = tie_free(n + 80, 2, 1, lightest=1)
-    weights[: (heavy := 40)] = weights[n + 40 :] = 0.0
+    X, weights, _ = tie_free(40 + n + 40, 2, 1)
+    weights[:40] = weights[-40:] = 0.0
     k = min(n, 5)
     picks = choose(X, weights, np.full((1, 1 + (k - 1) * 2), uniform), k, seeding.DISTANCES)[0]
+    assert picks[0] == (40 if uniform == 0 else 40 + n - 1)
     assert np.all(weights[picks] > 0)
     assert len(set(picks)) == k
-    assert picks[0] == (heavy if uniform == 0 else heavy + n - 1)
 
 
 def test_one_trial_chooses_by_weight_and_then_by_weight_times_squared_distance():
@@ -199,8 +187,7 @@ def test_one_trial_chooses_by_weight_and_then_by_weight_times_squared_distance()
     first = weights / weights.sum()
     second = weights * cdist(X, X, "sqeuclidean")
     second /= second.sum(axis=1, keepdims=True)
-    expected = first[:, None] * second
-    possible = expected > 0
+    expected, possible = first[:, None] * second, second > 0
     for layout in LAYOUTS:
         picks = choose(X, weights, uniforms, 2, layout)
         counts = np.zeros((5, 5))
@@ -211,7 +198,7 @@ def test_one_trial_chooses_by_weight_and_then_by_weight_times_squared_distance()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# nearest centres
+# Lloyd's iterations
 
 
 @given(points=lattices(), data=st.data(), k=st.integers(1, 6))
@@ -234,10 +221,6 @@ def test_the_nearest_centres_of_a_set_of_points(n, dtype):
     assert not np.any(labels == 0)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Lloyd's iterations
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("n", LENGTHS)
 def test_a_kernel_equals_the_plain_iterations_at_every_length(kernel, n):
@@ -257,17 +240,11 @@ def test_a_kernel_equals_the_plain_iterations(kernel, data, n, p, seed):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
-@pytest.mark.parametrize("offset", [0.0, 1e6])
-def test_a_kernel_equals_the_plain_iterations_at_every_scale(kernel, scale, offset):
+@pytest.mark.parametrize(("offset", "dtype"), [(0.0, float), (1e6, float), (0.0, np.float32)])
+def test_a_kernel_equals_the_plain_iterations_at_every_scale_and_precision(kernel, scale, offset, dtype):
     X, weights, picks = tie_free(257, 3, 5)
-    assert_equals_the_plain_one(kernel, scale * (X + offset), weights, picks, origin=scale * offset)
-
-
-@pytest.mark.parametrize("kernel", ["lloyd_by_feature", "lloyd_by_product"])
-@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
-def test_a_kernel_equals_the_plain_iterations_in_single_precision(kernel, scale):
-    X, weights, picks = tie_free(257, 5, 5)
-    assert_equals_the_plain_one(kernel, (scale * X).astype(np.float32), weights, picks)
+    X = (scale * (X + offset)).astype(float if kernel == "lloyd_by_distance" else dtype)
+    assert_equals_the_plain_one(kernel, X, weights, picks, origin=scale * offset)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -275,7 +252,7 @@ def test_a_kernel_equals_the_plain_iterations_in_single_precision(kernel, scale)
 def test_bounds_leave_out_no_point_that_moves(kernel, max_iter):
     X, weights, picks = tie_free(700, 20, 12)
     run = assert_equals_the_plain_one(kernel, X - X.mean(axis=0), weights, picks, max_iter=max_iter)
-    assert max_iter < 300 or run.n_iter.min() > 10
+    assert max_iter < 300 or run.n_iter.min() >= 10
 
 
 @pytest.mark.parametrize("p", [1, 3, 20])
@@ -283,7 +260,7 @@ def test_the_three_ways_agree(p):
     X, weights, picks = tie_free(400, p, 7, n_starts=5)
     X -= X.mean(axis=0)
     first, *others = (iterate(kernel, X, weights, picks) for kernel in KERNELS)
-    for other in others:
+    for other in others:  # centres follow from labels
         np.testing.assert_array_equal(first.labels, other.labels)
         np.testing.assert_allclose(first.inertia, other.inertia, rtol=1e-9)
         np.testing.assert_array_equal(first.n_iter, other.n_iter)
@@ -296,12 +273,11 @@ def test_one_iteration_among_equal_points_is_the_plain_one(kernel, data, k):
     X, weights = data.draw(lattices(lightest=0 if kernel == "lloyd_by_distance" else 1))
     picks = data.draw(arrays(np.int64, (1, k), elements=st.integers(0, len(X) - 1)))
     run = iterate(kernel, X, weights, picks, max_iter=1)
-    centres, _, inertia, n_iter = plain.lloyd(X, weights, X[picks[0]], 1, 0.0)
+    centres, _, inertia, _ = plain.lloyd(X, weights, X[picks[0]], 1, 0.0)
     kept, size = np.isfinite(run.centres[0]), np.abs(X).max()
-    np.testing.assert_allclose(run.centres[0][kept], centres[kept], rtol=1e-13, atol=1e-14 * size)
     assert kept.all() or kernel == "lloyd_by_distance"
+    np.testing.assert_allclose(run.centres[0][kept], centres[kept], rtol=1e-13, atol=1e-14 * size)
     assert run.inertia[0] == pytest.approx(inertia, rel=1e-12, abs=1e-11 * size**2)
-    assert run.n_iter[0] == n_iter
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -319,18 +295,19 @@ def test_iterations_among_equal_points_end_at_the_labels_of_the_final_centres(ke
         before = weights @ plain.nearest_centres(X, X[picks[s]])[1]
         assert run.inertia[s] <= before * (1 + 1e-12) + 1e-11 * size**2
     if k >= len(np.unique(X[weights > 0], axis=0)):
-        np.testing.assert_allclose(run.inertia, 0, atol=1e-11 * size**2)
+        assert run.inertia[1] == pytest.approx(0, abs=1e-11 * size**2)  # k-means++ found them all
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@given(n=st.integers(1, 40), p=st.integers(1, 3), k=st.integers(1, 6), seed=st.integers(0, 1000))
-def test_a_weighted_point_moves_as_its_repeated_rows_do(kernel, n, p, k, seed):
-    X, weights, picks = tie_free(n, p, min(k, n), seed)
+@pytest.mark.parametrize(("n", "p", "k"), [(1, 1, 1), (30, 1, 2), (80, 3, 1), (80, 3, 5), (150, 20, 5)])
+def test_a_weighted_point_moves_as_its_repeated_rows_do(kernel, n, p, k):
+    # As long as no cluster loses all its points: an empty one takes a point as a whole, and of repeated rows one.
+    X, weights, picks = tie_free(n, p, k)
     original = np.repeat(np.arange(n), weights.astype(int))
     weighted = iterate(kernel, X, weights, picks)
     repeated = iterate(kernel, X[original], np.ones(len(original)), np.searchsorted(original, picks))
     np.testing.assert_array_equal(weighted.labels[:, original], repeated.labels)
-    np.testing.assert_allclose(weighted.inertia, repeated.inertia, rtol=1e-9, atol=1e-13 * np.ptp(X) ** 2)
+    np.testing.assert_allclose(weighted.inertia, repeated.inertia, rtol=1e-9)
     np.testing.assert_array_equal(weighted.n_iter, repeated.n_iter)
 
 
@@ -345,12 +322,7 @@ def test_neither_pieces_nor_company_change_a_bit(kernel, tol):
     assert_same_bits([np.concatenate(part) for part in zip(*alone, strict=True)], whole)
 
 
-RESUMED_FROM_MEMBERS = pytest.mark.xfail(reason="resumed, labels are compared with the members after a relocation")
-
-
-@pytest.mark.parametrize(
-    "kernel", ["lloyd_by_feature", pytest.param("lloyd_by_distance", marks=RESUMED_FROM_MEMBERS), "lloyd_by_product"]
-)
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_pieces_change_no_bit_where_an_empty_cluster_was_filled(kernel):
     X, weights, picks = np.array([[0.0], [1.0], [10.0]]), np.ones(3), np.array([[0, 0]])
     whole = assert_equals_the_plain_one(kernel, X, weights, picks)
@@ -358,60 +330,46 @@ def test_pieces_change_no_bit_where_an_empty_cluster_was_filled(kernel):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# compiled = interpreted
+# interpreted: what shows the lines to coverage, which can't look into compiled code
 
 
-@settings(max_examples=15)
-@given(data=st.data(), k=st.integers(1, 4))
-def test_kernels_compiled_equal_themselves_interpreted(data, k):
-    X, weights = data.draw(lattices(max_points=8))
-    uniforms = data.draw(uniforms_for(k, 2))
-    picks = data.draw(arrays(np.int64, (2, k), elements=st.integers(0, len(X) - 1)))
-
-    def everything():
-        chosen = [choose(X, weights, uniforms, k, layout, budget=7) for layout in LAYOUTS]
-        runs = [iterate(kernel, X, weights, picks, max_iter=1, budget=7) for kernel in KERNELS]
-        return chosen, [run.centres for run in runs], [run.inertia for run in runs]
-
-    compiled, size = everything(), np.abs(X).max()
-    with pytest.MonkeyPatch.context() as patch:
-        interpret(patch)
-        interpreted = everything()
-    assert_same_bits(compiled[0], interpreted[0])
-    np.testing.assert_allclose(compiled[1], interpreted[1], rtol=1e-13, atol=1e-14 * size)
-    np.testing.assert_allclose(compiled[2], interpreted[2], rtol=1e-12, atol=1e-11 * size**2)
-
-
-def test_kernels_interpreted_converge_to_the_plain_result(monkeypatch):
-    interpret(monkeypatch)
+def test_kernels_interpreted_equal_the_plain_functions(monkeypatch):
+    X, weights, picks = tie_free(40, 2, 3, n_starts=2)
+    uniforms = np.random.default_rng(0).random((2, 1 + 2 * 2))
+    chosen = plain.choose_centres(X, weights, uniforms, 3)
+    for module in (seeding, lloyd):
+        for name in [name for name, function in vars(module).items() if hasattr(function, "py_func")]:
+            monkeypatch.setattr(module, name, getattr(module, name).py_func)
+    for layout in LAYOUTS:
+        np.testing.assert_array_equal(choose(X, weights, uniforms, 3, layout, budget=7), chosen)
+        assert choose(X[[0, 0]], np.ones(2), uniforms[:1], 3, layout)[0, 1] == 1  # nothing has any mass
     for kernel in KERNELS:
-        X, weights, picks = tie_free(15, 2, 3, n_starts=2)
-        assert_equals_the_plain_one(kernel, X, weights, picks)
+        whole = assert_equals_the_plain_one(kernel, X, weights, picks)
         assert_equals_the_plain_one(kernel, X, weights, picks, tol=1.0)
-        assert_same_bits(iterate(kernel, X, weights, picks, budget=1), iterate(kernel, X, weights, picks))
-        two_places = np.repeat(X[:2], 3, axis=0)
-        run = iterate(kernel, two_places, np.ones(6), np.array([[0, 1, 2, 3]]))
-        assert run.inertia[0] == pytest.approx(0, abs=1e-14)
+        assert_equals_the_plain_one(kernel, np.array([[0.0], [1.0], [10.0]]), np.ones(3), np.array([[0, 0]]))
+        assert_same_bits(iterate(kernel, X, weights, picks, budget=1), whole)
+        two_places = iterate(kernel, X[[0, 0, 0, 1, 1, 1]], np.ones(6), np.array([[0, 3, 1, 4]]))
+        assert two_places.inertia[0] == pytest.approx(0, abs=1e-14)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # against scikit-learn
 
 
-def fit(X, weights, clusterer, seed=SEED):
-    return KMeansSample(PointSet(X), weights.astype(int), X.shape[1]).fit(Settings.of(clusterer), seed)
+def fit(X, weights, clusterer):
+    return KMeansSample(PointSet(X), weights.astype(int), X.shape[1]).fit(Settings.of(clusterer), SEED)
 
 
-def given_centres(strategy, tol, max_iter=300):
+def given_centres(strategy, tol=0.0, max_iter=300):
     n, p, k = SHAPES[strategy]
     assert strategy_for(n, p, k) is strategy
     X, weights, picks = tie_free(n, p, k)
-    clusterer = KMeans(k, init=X[picks[0]] + 0.1, n_init=1, algorithm="lloyd", tol=tol, max_iter=max_iter)
-    return X + 100.0, weights, clusterer.set_params(init=clusterer.init + 100.0)
+    init = X[picks[0]] + 100.1
+    return X + 100.0, weights, KMeans(k, init=init, n_init=1, algorithm="lloyd", tol=tol, max_iter=max_iter)
 
 
 @pytest.mark.parametrize("strategy", Strategy)
-@pytest.mark.parametrize(("tol", "max_iter"), [(0, 300), (1e-4, 300), (3e-2, 300), (0, 3)])
+@pytest.mark.parametrize(("tol", "max_iter"), [(0, 300), (1e-4, 300), (0.5, 300), (0, 3)])
 def test_given_centres_move_as_in_scikit_learn(strategy, tol, max_iter):
     X, weights, clusterer = given_centres(strategy, tol, max_iter)
     solution = fit(X, weights, clusterer)
@@ -420,20 +378,12 @@ def test_given_centres_move_as_in_scikit_learn(strategy, tol, max_iter):
     np.testing.assert_allclose(solution.centres, peer.cluster_centers_, atol=1e-8)
     np.testing.assert_array_equal(nearest_centre(PointSet(X), solution.centres)[original], peer.labels_)
     assert solution.inertia == pytest.approx(peer.inertia_, rel=1e-9)
-    if tol == 3e-2 or max_iter == 3:
-        assert solution.n_iter == peer.n_iter_
-
-
-@pytest.mark.xfail(reason="scikit-learn also counts the iteration in which no label changes")
-@pytest.mark.parametrize("strategy", Strategy)
-def test_iterations_are_counted_as_in_scikit_learn(strategy):
-    X, weights, clusterer = given_centres(strategy, 0)
-    assert fit(X, weights, clusterer).n_iter == clusterer.fit(X, sample_weight=weights).n_iter_
+    assert solution.n_iter == peer.n_iter_
 
 
 @pytest.mark.parametrize("strategy", Strategy)
 def test_a_centre_without_points_takes_the_farthest_one_as_in_scikit_learn(strategy):
-    X, weights, clusterer = given_centres(strategy, 0)
+    X, weights, clusterer = given_centres(strategy)
     clusterer.init[[1, 3]] += 1000.0
     solution = fit(X, weights, clusterer)
     peer = clusterer.fit(X, sample_weight=weights)
@@ -443,13 +393,14 @@ def test_a_centre_without_points_takes_the_farthest_one_as_in_scikit_learn(strat
 @pytest.mark.parametrize("strategy", Strategy)
 def test_solutions_are_as_good_as_scikit_learns_on_average(strategy):
     n, p, k = SHAPES[strategy]
-    X, weights, _ = tie_free(n, p, k)
+    X, weights, _ = tie_free(n, p, k, n_groups=k + 2, apart=6.0)  # many local optima
     sample, one_start = KMeansSample(PointSet(X), weights.astype(int), p), Settings.of(KMeans(k, n_init=1))
-    seeds = SEED.spawn(200)
-    ours = np.array([sample.fit(one_start, seed).inertia for seed in seeds])
-    clusterers = (KMeans(k, n_init=1, random_state=s) for s in range(200))
-    theirs = np.array([clusterer.fit(X, sample_weight=weights).inertia_ for clusterer in clusterers])
+    ours = np.array([sample.fit(one_start, seed).inertia for seed in np.random.SeedSequence(5).spawn(200)])
+    clusterers = [KMeans(k, n_init=1, random_state=s) for s in range(200)]
+    with one_thread():
+        theirs = np.array([clusterer.fit(X, sample_weight=weights).inertia_ for clusterer in clusterers])
     error = np.sqrt((ours.var() + theirs.var()) / 200)
+    assert error > 1e-3 * theirs.mean()  # the solutions do differ
     assert abs(ours.mean() - theirs.mean()) < 1e-3 * theirs.mean() + 3 * error
 
 
@@ -457,19 +408,14 @@ def test_solutions_are_as_good_as_scikit_learns_on_average(strategy):
 # settings and samples
 
 
-@pytest.mark.parametrize(
-    ("n", "p", "k", "strategy"),
-    [
-        (10, 1, 2, Strategy.BY_FEATURE),
-        (10**6, 15, 50, Strategy.BY_FEATURE),
-        (32, 16, 2, Strategy.BY_DISTANCE),
-        (33, 16, 2, Strategy.BY_PRODUCT),
-        (SHARED_POINTS, 10**4, 2, Strategy.BY_DISTANCE),
-        (SHARED_POINTS + 1, 10**4, 2, Strategy.BY_PRODUCT),
-    ],
-)
-def test_the_strategy_follows_from_the_shape(n, p, k, strategy):
-    assert strategy_for(n, p, k) is strategy
+def test_the_strategy_follows_from_the_shape():
+    shapes = {
+        Strategy.BY_FEATURE: [(10, 1, 2), (10**6, 15, 50)],
+        Strategy.BY_DISTANCE: [(32, 16, 2), (SHARED_POINTS, 10**4, 2)],
+        Strategy.BY_PRODUCT: [(33, 16, 2), (SHARED_POINTS + 1, 10**4, 2)],
+    }
+    for strategy, examples in shapes.items():
+        assert {strategy_for(*shape) for shape in examples} == {strategy}
 
 
 def test_settings_are_those_of_the_clusterer():
@@ -484,13 +430,8 @@ def test_settings_are_those_of_the_clusterer():
 
 
 REFUSED = {
-    "init": [
-        "random",
-        lambda X, n_clusters, random_state: X[:2],
-        np.zeros((3, 2)),
-        np.zeros(2),
-        np.array([["a"], ["b"]]),
-    ],
+    "init": ["random", lambda X, k, random_state: X[:k], np.zeros((3, 2)), np.zeros(2), np.array([["a"], ["b"]])],
+    "init ": [np.full((2, 2), np.nan), [[1.0, 2.0], [3.0]]],
     "n_clusters": [2.0, True, 0],
     "n_init": [0, "many"],
     "max_iter": [0, None],
@@ -504,23 +445,20 @@ REFUSED = {
 @pytest.mark.parametrize("parameter", REFUSED)
 def test_what_scikit_learn_alone_can_do_or_refuse_is_left_to_it(parameter):
     for value in REFUSED[parameter]:
-        assert Settings.of(KMeans(2).set_params(**{parameter: value})) is None, value
+        assert Settings.of(KMeans(2).set_params(**{parameter.strip(): value})) is None, value
 
 
 def test_given_centres_are_rotated_with_the_points():
-    X, weights, clusterer = given_centres(Strategy.BY_PRODUCT, 0)
+    X, weights, clusterer = given_centres(Strategy.BY_PRODUCT)
     rotation = Rotation.of([X], with_basis=True)
     rotated = KMeansSample(PointSet(rotation.coordinates[0]), weights.astype(int), X.shape[1])
     solution = rotated.fit(Settings.of(clusterer, rotation), SEED)
     np.testing.assert_allclose(rotation.restore(solution.centres), fit(X, weights, clusterer).centres, atol=1e-8)
 
 
-@pytest.mark.parametrize("strategy", Strategy)
-def test_centres_with_other_features_are_a_failure_of_the_replicate(strategy):
-    n, p, k = SHAPES[strategy]
-    X, weights, _ = tie_free(n, p, k)
-    with pytest.raises(ReplicateFailure, match=f"init has {p + 1} features, the data {p}"):
-        fit(X, weights, KMeans(k, init=np.zeros((k, p + 1))))
+def test_centres_with_other_features_are_a_failure_of_the_replicate():
+    with pytest.raises(ReplicateFailure, match="init has 3 features, the data 2"):
+        fit(np.eye(2), np.ones(2), KMeans(2, init=np.zeros((2, 3))))
 
 
 @pytest.mark.parametrize("strategy", Strategy)
@@ -528,14 +466,14 @@ def test_centres_with_other_features_are_a_failure_of_the_replicate(strategy):
 def test_points_that_were_not_drawn_do_not_count(strategy, dtype, monkeypatch):
     n, p, k = SHAPES[strategy]
     X, weights, _ = tie_free(n, p, k, lightest=0)
-    X = X.astype(dtype)
+    X, relative = X.astype(dtype), 1e-5 if dtype == np.float32 else 1e-9
     sample = KMeansSample(PointSet(X), weights.astype(int), p)
     rows = np.repeat(X, weights.astype(int), axis=0).astype(float)
-    assert sample.variance == pytest.approx(rows.var(axis=0).mean(), rel=1e-5 if dtype == np.float32 else 1e-12)
+    assert sample.variance == pytest.approx(rows.var(axis=0).mean(), rel=relative)
     several = Settings.of(KMeans(k, n_init=6, random_state=3))
     solution = sample.fit(several, SEED)
     labels, distances = plain.nearest_centres(rows, solution.centres)
-    assert solution.inertia == pytest.approx(distances.sum(), rel=1e-5 if dtype == np.float32 else 1e-9)
+    assert solution.inertia == pytest.approx(distances.sum(), rel=relative)
     means = [rows[labels == j].mean(axis=0) for j in range(k)]
     np.testing.assert_allclose(solution.centres, means, atol=0.05)  # tol stops before the very end
     monkeypatch.setattr(_kmeans, "BUDGET", 1)
@@ -545,11 +483,10 @@ def test_points_that_were_not_drawn_do_not_count(strategy, dtype, monkeypatch):
 
 
 @pytest.mark.parametrize("strategy", Strategy)
-def test_fewer_different_points_than_clusters_have_a_cluster_each(strategy):
+def test_fewer_different_points_than_clusters_leave_no_centre_elsewhere(strategy, rng):
     n, p, k = SHAPES[strategy]
-    X = np.random.default_rng(0).normal(size=(2, p))[np.arange(n) % 2]
-    solution = fit(X, np.ones(n), KMeans(k, n_init=2))
+    two_places, others = rng.normal(size=(2, p)), rng.normal(size=(50, p))
+    solution = fit(two_places[np.arange(n) % 2], np.ones(n), KMeans(k, n_init=2))
     assert solution.inertia == pytest.approx(0, abs=1e-12)
-    labels = nearest_centre(PointSet(X), solution.centres)
-    assert labels[0] != labels[1]
-    np.testing.assert_array_equal(labels, labels[np.arange(n) % 2])
+    distances = [plain.nearest_centres(others, places)[1] for places in (solution.centres, two_places)]
+    np.testing.assert_allclose(*distances)

@@ -1,4 +1,4 @@
-"""k-means of weighted points: scikit-learn's `KMeans` on repeated rows, in kernels that never see a row twice.
+"""k-means of weighted points: scikit-learn's `KMeans`, in kernels that never see a row twice.
 
 Greedy k-means++ and Lloyd's iterations with scikit-learn's rules and parameters; the random numbers are our own, so
 single solutions differ from scikit-learn's and their distribution does not.
@@ -62,10 +62,10 @@ class Settings:
         p = clusterer.get_params(deep=False)
         init = p["init"]
         starts_ok = isinstance(init, str) and init == "k-means++"
-        given = None
+        given: FloatArray | None = None
         if isinstance(init, np.ndarray | list | tuple):
-            given = np.asarray(init)
-            starts_ok = given.ndim == 2 and given.dtype.kind in "fiu" and len(given) == p["n_clusters"]
+            given = _as_points(init)
+            starts_ok = given is not None and len(given) == p["n_clusters"]
         n_init = 1 if given is not None or p["n_init"] == "auto" else p["n_init"]
         honoured = (
             starts_ok
@@ -84,8 +84,23 @@ class Settings:
             max_iter=int(p["max_iter"]),
             tol=float(p["tol"]),
             random_state=None if p["random_state"] is None else int(p["random_state"]),
-            init=given if given is None or rotation is None else rotation.project(given),
+            init=given if rotation is None else _project(given, rotation),
         )
+
+
+def _as_points(init: Any) -> FloatArray | None:
+    """Take given centres as a table; None where they are no such thing, and scikit-learn will say why."""
+    try:
+        table = np.asarray(init)
+    except ValueError:  # rows of different lengths
+        return None
+    return table if table.ndim == 2 and table.dtype.kind in "fiu" and np.isfinite(table).all() else None
+
+
+def _project(init: FloatArray | None, rotation: Rotation) -> FloatArray | None:
+    if init is None or init.shape[1] != rotation.n_features:  # the latter fails when it is fitted
+        return init
+    return rotation.project(init)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +127,7 @@ class KMeansSample:
 
     def __init__(self, points: PointSet, weights: IntArray, n_features: int):
         self.points = points
+        self.n_features = n_features
         self.all_weights = weights.astype(float)
         self.drawn = np.flatnonzero(weights)
         self.weights = self.all_weights[self.drawn]
@@ -128,10 +144,10 @@ class KMeansSample:
 
     def fit(self, settings: Settings, seed: np.random.SeedSequence) -> Solution:
         """Find the best of all starts."""
-        n_features = self.points.X.shape[1]
-        if settings.init is not None and settings.init.shape[1] != n_features:
-            raise ReplicateFailure(f"init has {settings.init.shape[1]} features, the data {n_features}")
-        strategy = strategy_for(len(self.points), n_features, settings.n_clusters)
+        n_points, n_coordinates = self.points.X.shape
+        if settings.init is not None and settings.init.shape[1] != n_coordinates:
+            raise ReplicateFailure(f"init has {settings.init.shape[1]} features, the data {self.n_features}")
+        strategy = strategy_for(n_points, n_coordinates, settings.n_clusters)
         return _FITS[strategy](self, settings, seed)
 
 
@@ -161,10 +177,12 @@ def _fit_by_distance(sample: KMeansSample, settings: Settings, seed: np.random.S
     squared = np.require(sample.points.distances(), requirements=["C", "W"])
     weights = sample.all_weights
     picks = _picks(squared, seeding.DISTANCES, weights, settings, seed)
-    members = np.full((len(picks), len(weights)), -1, np.int32)
+    labels = np.full((len(picks), len(weights)), -1, np.int32)
+    members = labels.copy()
     inertia, steps = np.empty(len(picks)), np.zeros(len(picks), np.int64)
     tol = settings.tol * sample.variance
-    _run(lloyd.lloyd_by_distance, squared, weights, picks, members, inertia, steps, settings.max_iter, tol)
+    arrays = (labels, members, inertia, steps)
+    _run(lloyd.lloyd_by_distance, squared, weights, picks, *arrays, settings.max_iter, tol)
     best = int(inertia.argmin())
     in_cluster = (members[best, sample.drawn] == np.arange(settings.n_clusters)[:, None]) * sample.weights
     sizes = in_cluster.sum(axis=1, keepdims=True)
@@ -218,7 +236,11 @@ def _run(kernel: Callable[..., bool], *arguments: Any) -> None:
 
 def nearest_centre(points: PointSet, centres: FloatArray) -> IntArray:
     """Give every point the nearest of the centres, (n_points,)."""
-    labels = np.empty(len(points), np.int32)
-    by_feature = np.require(points.by_feature, requirements=["C", "W"])
-    lloyd.nearest_centres(by_feature, centres, labels, np.empty(len(points)))
+    labels, distances = np.empty(len(points), np.int32), np.empty(len(points))
+    step = max(1, BUDGET // centres.size)
+    for begin in range(0, len(points), step):
+        piece = slice(begin, begin + step)
+        by_feature = np.require(points.by_feature[:, piece], requirements=["C", "W"])
+        lloyd.nearest_centres(by_feature, centres, labels[piece], distances[piece])
+        breathe()
     return labels

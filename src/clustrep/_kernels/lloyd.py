@@ -78,7 +78,7 @@ def lloyd_by_feature(
             same = _take_over(now, labels[s], weights)
             if settled or steps[s] == max_iter or (same and steps[s] > 0):
                 inertia[s] = _weighted_sum(weights, distances)
-                steps[s] = -1 - steps[s]
+                steps[s] = _stopped(steps[s], settled or steps[s] == max_iter)
                 break
             _sum_features(by_feature, weights, now, sums, sizes)
             if _has_empty(sizes):
@@ -91,6 +91,12 @@ def lloyd_by_feature(
             if spent > budget and not settled:
                 return False
     return True
+
+
+@compiled
+def _stopped(n_moves: int, complete: bool) -> int:
+    """Mark a start as stopped; an iteration that changed no label counts, too, as in scikit-learn."""
+    return -1 - n_moves - (0 if complete else 1)
 
 
 @vectorised
@@ -147,8 +153,7 @@ def _assign_members(
         if sizes[j] == 0.0:
             farthest, distance = -1, 0.0
             for i in range(labels.size):
-                leaves_others = sizes[members[i]] > weights[i] > 0.0 and members[i] == labels[i]
-                if leaves_others and distances[i] > distance:
+                if sizes[members[i]] > weights[i] > 0.0 and distances[i] > distance:
                     farthest, distance = i, distances[i]
             if farthest < 0:
                 return  # fewer different points than clusters
@@ -179,6 +184,7 @@ def lloyd_by_distance(
     squared: FloatArray,
     weights: FloatArray,
     picks: IntArray,
+    labels: IntArray,
     members: IntArray,
     inertia: FloatArray,
     steps: IntArray,
@@ -188,6 +194,8 @@ def lloyd_by_distance(
 ) -> bool:
     """Find the `members`, (n_starts, n), whose means are the final centres, from the points that are the first ones.
 
+    `labels`, (n_starts, n), are −1 at first.
+
     The squared distance of x to the mean of a cluster with weights w, W in all, is Σ w_l D(x, l) / W − q with
     q = Σ Σ w_l w_m D(l, m) / 2W²: features are never looked at again, and nothing cancels within a tight cluster.
     """
@@ -195,7 +203,6 @@ def lloyd_by_distance(
     n_starts, k = picks.shape
     distances = np.empty(n)
     now = np.empty(n, np.int32)
-    labels = np.empty(n, np.int32)
     sums, old_sums = np.empty((k, n)), np.empty((k, n))
     sizes, old_sizes = np.empty(k), np.empty(k)
     spreads, old_spreads = np.empty(k), np.empty(k)
@@ -209,14 +216,13 @@ def lloyd_by_distance(
         elif steps[s] > 0:  # taken up again
             _weigh(members[s], weights, sizes)
             _sum_distances(squared, weights, members[s], sizes, sums, spreads)
-        labels[:] = members[s]
         settled = False
         while steps[s] >= 0:
             _nearest_means(sums, sizes, spreads, now, distances)
-            same = _take_over(now, labels, weights)
+            same = _take_over(now, labels[s], weights)
             if settled or steps[s] == max_iter or (same and steps[s] > 0):
                 inertia[s] = _weighted_sum(weights, distances)
-                steps[s] = -1 - steps[s]
+                steps[s] = _stopped(steps[s], settled or steps[s] == max_iter)
                 break
             sums, old_sums = old_sums, sums
             sizes, old_sizes = old_sizes, sizes
@@ -348,7 +354,7 @@ def lloyd_by_product(
                     n_active = 0
             if settled or steps[s] == max_iter or (n_changed == 0 and steps[s] > 0):
                 inertia[s] = _own_distances(points, centres[s], weights, labels[s], distances)
-                steps[s] = -1 - steps[s]
+                steps[s] = _stopped(steps[s], settled or steps[s] == max_iter)
                 break
             _weigh(labels[s], weights, sizes)
             members[:] = labels[s]

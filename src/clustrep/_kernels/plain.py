@@ -84,8 +84,8 @@ def lloyd(
 ) -> tuple[FloatArray, IntArray, float, int]:
     """Lloyd's iterations: the final centres, (k, n_features), the labels, the inertia and the number of iterations."""
     labels, distances = nearest_centres(X, centres)
-    n_iter, stopped = 0, False
-    while n_iter < max_iter and not stopped:
+    n_iter, settled, repeated = 0, False, False
+    while n_iter < max_iter and not (settled or repeated):
         members = without_empty_clusters(labels, distances, weights, len(centres))
         in_cluster = weights * (members == np.arange(len(centres))[:, None])  # (k, n)
         sizes = in_cluster.sum(axis=1, keepdims=True)
@@ -93,8 +93,10 @@ def lloyd(
         shift = ((means - centres) ** 2).sum()
         before, centres = labels, means
         labels, distances = nearest_centres(X, centres)
-        stopped = bool(shift <= tol or np.all((labels == before) | (weights == 0)))
+        settled, repeated = shift <= tol, bool(np.all((labels == before) | (weights == 0)))
         n_iter += 1
+    if repeated and not settled and n_iter < max_iter:
+        n_iter += 1  # the iteration that changed nothing
     return centres, labels, float((weights * distances).sum()), n_iter
 
 
@@ -103,7 +105,61 @@ def without_empty_clusters(labels: IntArray, distances: FloatArray, weights: Flo
     members = labels.copy()
     for j in range(n_clusters):
         sizes = np.bincount(members, weights, n_clusters)
-        free = (weights > 0) & (sizes[members] > weights) & (members == labels) & (distances > 0)
+        free = (weights > 0) & (sizes[members] > weights) & (distances > 0)
         if sizes[j] == 0 and free.any():
             members[np.where(free, distances, -1.0).argmax()] = j
     return members
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# agglomerative trees of weighted points
+
+WARD, COMPLETE, AVERAGE, SINGLE = 0, 1, 2, 3  # the numbers that the kernels know them by
+
+
+def start_dissimilarities(
+    distances: FloatArray, rows: IntArray, weights: FloatArray, linkage: int, root: bool
+) -> FloatArray:
+    """Dissimilarities between some rows of a table of distances, (n, n), infinite to themselves."""
+    work: FloatArray = distances[np.ix_(rows, rows)]
+    if linkage == WARD:
+        work *= 2 * np.outer(weights, weights) / np.add.outer(weights, weights)
+    elif root:
+        work = np.sqrt(work)
+    np.fill_diagonal(work, np.inf)
+    return work
+
+
+def merge_by_distance(work: FloatArray, linkage: int, sizes: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Greedy algorithm with the formula of Lance & Williams (1967): the merges, (n − 1, 2), and their heights."""
+    work, sizes = work.copy(), sizes.copy()
+    merges, heights = np.empty((len(sizes) - 1, 2), np.int64), np.empty(len(sizes) - 1)
+    for m in range(len(heights)):
+        x, y = merges[m] = np.unravel_index(work.argmin(), work.shape)
+        heights[m] = work[x, y]
+        if linkage == WARD:
+            joint = (sizes[x] + sizes) * work[x] + (sizes[y] + sizes) * work[y] - sizes * work[x, y]
+            joint /= sizes[x] + sizes[y] + sizes
+        elif linkage == AVERAGE:
+            joint = (sizes[x] * work[x] + sizes[y] * work[y]) / (sizes[x] + sizes[y])
+        else:
+            joint = (np.maximum if linkage == COMPLETE else np.minimum)(work[x], work[y])
+        work[y] = work[:, y] = joint
+        work[x] = work[:, x] = work[y, y] = np.inf
+        sizes[y] += sizes[x]
+    return merges, heights
+
+
+def merge_ward(X: FloatArray, sizes: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Ward's tree of points, (n, n_features)."""
+    squared = ((X[:, None] - X) ** 2).sum(axis=2)
+    return merge_by_distance(start_dissimilarities(squared, np.arange(len(X)), sizes, WARD, False), WARD, sizes)
+
+
+def cut_tree(merges: IntArray, n_clusters: int) -> IntArray:
+    """Make all merges but the last ones; a cluster goes by its first point until all are numbered."""
+    first = np.arange(len(merges) + 1)
+    for a, b in merges[: len(first) - n_clusters]:
+        joined = (first == first[a]) | (first == first[b])
+        first[joined] = first[joined].min()
+    return np.unique(first, return_inverse=True)[1]

@@ -32,7 +32,7 @@ def choose_centres(
     """Fill `picks`, (n_starts, k), with the points that are the first centres of every start.
 
     Returns False once more than `budget` numbers were compared: call again with the same `closest`, (n,), and `state`,
-    (2,), both zero at first, to go on. `uniforms` is (n_starts, 1 + (k − 1) · n_trials).
+    (2,), zero at first, to go on. `uniforms` is (n_starts, 1 + (k − 1) · n_trials).
     """
     n = weights.size
     n_starts, k = picks.shape

@@ -87,7 +87,8 @@ def test_many_numbers_of_clusters_cost_little_more_than_the_data():
     extra = extra_memory(
         """
         studies = [points(int(20_000 * scale), 4), points(int(20_100 * scale), 4)]
-        return cr.compare(KMeans(n_init=1), studies, n_clusters=range(2, 21), n_resamples=3, rng=0, n_jobs=1)
+        cluster = KMeans(n_init=1, max_iter=3)
+        return cr.compare(cluster, studies, n_clusters=range(2, 21), n_resamples=3, rng=0, n_jobs=1)
         """
     )
     data = n_points * 4 * 8
@@ -117,12 +118,10 @@ def test_ward_needs_no_matrix_where_others_say_how_large_theirs_would_be(monkeyp
 
 
 @pytest.mark.parametrize("linkage", ["complete", "average", "single"])
-def test_a_matrix_that_is_too_large_is_refused_with_its_size(linkage, monkeypatch):
-    n = 2500
-    studies = {name: np.random.default_rng(i).normal(size=(n, 2)) for i, name in enumerate("ab")}
-    monkeypatch.setattr("clustrep._trees.LARGEST_MATRIX", 8 * n**2 - 1)
+def test_a_matrix_that_is_too_large_is_refused_with_its_size(linkage):
+    studies = {name: np.random.default_rng(i).normal(size=(23_000, 2)) for i, name in enumerate("ab")}
     message = (
-        rf"^{linkage.capitalize()} linkage of 2,500 different points needs a matrix of distances of 0.05 GB: "
+        rf"^{linkage.capitalize()} linkage of 23,000 different points needs a matrix of distances of 4 GB: "
         "use Ward linkage, which needs none, or fewer points"
     )
     with pytest.raises(DataError, match=message):

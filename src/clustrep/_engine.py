@@ -189,7 +189,7 @@ def run_replicates(
                 bar.update()
         except BaseException:
             _abandoned.add(run)
-            if joblib.effective_n_jobs(execution.n_jobs) > 1:
+            if not in_threads and joblib.effective_n_jobs(execution.n_jobs) > 1:
                 _stop_workers()
             raise
     _pass_on([*messages, *own])
@@ -221,12 +221,15 @@ def breathe() -> None:
 def _run_one(task: Callable[[int], T], replicate: int, run: _Run) -> _Done[T]:
     _current.run = run
     breathe()
-    with one_thread():
-        if os.getpid() == run.process:  # perhaps a thread: warnings are recorded once for the whole process
-            return _Done(task(replicate), [])
-        with _recorded_warnings() as messages:
-            value = task(replicate)
-        return _Done(value, messages)
+    try:
+        with one_thread():
+            if os.getpid() == run.process:  # perhaps a thread: warnings are recorded once for the whole process
+                return _Done(task(replicate), [])
+            with _recorded_warnings() as messages:
+                value = task(replicate)
+            return _Done(value, messages)
+    finally:
+        _current.run = None
 
 
 def _return_as(joblib: Any) -> str:

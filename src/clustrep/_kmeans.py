@@ -17,7 +17,7 @@ import numpy as np
 
 from clustrep._engine import ReplicateFailure, breathe, make_generator
 from clustrep._kernels import lloyd, seeding
-from clustrep._points import SHARED_POINTS, PointSet
+from clustrep._points import SHARED_POINTS, TOO_LARGE, PointSet
 from clustrep._rotation import Rotation
 from clustrep._types import FloatArray, IntArray
 from clustrep._validation import is_whole
@@ -55,18 +55,18 @@ class Settings:
     tol: float
     random_state: int | None
     init: FloatArray | None  # (n_clusters, n_features); None: k-means++
+    n_init_features: int | None = None  # before they were rotated
 
     @classmethod
     def of(cls, clusterer: Any, rotation: Rotation | None = None) -> Settings | None:
         """Read a `KMeans`, its given centres in coordinates; None where it asks for what scikit-learn alone can do."""
         p = clusterer.get_params(deep=False)
-        init = p["init"]
+        init, n_init = p["init"], 1 if p["n_init"] == "auto" else p["n_init"]
         starts_ok = isinstance(init, str) and init == "k-means++"
         given: FloatArray | None = None
         if isinstance(init, np.ndarray | list | tuple):
             given = _as_points(init)
-            starts_ok = given is not None and len(given) == p["n_clusters"]
-        n_init = 1 if given is not None or p["n_init"] == "auto" else p["n_init"]
+            starts_ok = given is not None and len(given) == p["n_clusters"] and n_init == 1  # else it warns
         honoured = (
             starts_ok
             and all(is_whole(n, at_least=1) for n in (p["n_clusters"], n_init, p["max_iter"]))
@@ -85,6 +85,7 @@ class Settings:
             tol=float(p["tol"]),
             random_state=None if p["random_state"] is None else int(p["random_state"]),
             init=given if rotation is None else _project(given, rotation),
+            n_init_features=None if given is None else given.shape[1],
         )
 
 
@@ -144,10 +145,11 @@ class KMeansSample:
 
     def fit(self, settings: Settings, seed: np.random.SeedSequence) -> Solution:
         """Find the best of all starts."""
-        n_points, n_coordinates = self.points.X.shape
-        if settings.init is not None and settings.init.shape[1] != n_coordinates:
-            raise ReplicateFailure(f"init has {settings.init.shape[1]} features, the data {self.n_features}")
-        strategy = strategy_for(n_points, n_coordinates, settings.n_clusters)
+        if settings.n_init_features not in (None, self.n_features):
+            raise ReplicateFailure(f"init has {settings.n_init_features} features, the data {self.n_features}")
+        if not np.isfinite(self.variance):
+            raise ReplicateFailure(TOO_LARGE)
+        strategy = strategy_for(len(self.points), self.points.X.shape[1], settings.n_clusters)
         return _FITS[strategy](self, settings, seed)
 
 
@@ -179,12 +181,17 @@ def _fit_by_distance(sample: KMeansSample, settings: Settings, seed: np.random.S
     picks = _picks(squared, seeding.DISTANCES, weights, settings, seed)
     labels = np.full((len(picks), len(weights)), -1, np.int32)
     members = labels.copy()
+    taken = np.full(picks.shape, -1)
     inertia, steps = np.empty(len(picks)), np.zeros(len(picks), np.int64)
     tol = settings.tol * sample.variance
-    arrays = (labels, members, inertia, steps)
+    arrays = (labels, members, taken, inertia, steps)
     _run(lloyd.lloyd_by_distance, squared, weights, picks, *arrays, settings.max_iter, tol)
     best = int(inertia.argmin())
-    in_cluster = (members[best, sample.drawn] == np.arange(settings.n_clusters)[:, None]) * sample.weights
+    in_cluster = (members[best] == np.arange(settings.n_clusters)[:, None]) * weights  # (n_clusters, n_points)
+    for j in np.flatnonzero(taken[best] >= 0):
+        in_cluster[members[best, taken[best, j]], taken[best, j]] -= 1
+        in_cluster[j, taken[best, j]] += 1
+    in_cluster = in_cluster[:, sample.drawn]
     sizes = in_cluster.sum(axis=1, keepdims=True)
     centres = in_cluster @ sample.centred / np.maximum(sizes, 1) + sample.mean
     centres[sizes[:, 0] == 0] = np.inf  # fewer different points than clusters: nobody's nearest

@@ -115,8 +115,8 @@ class Learned:
         """Return the clustering function of one member, as users have it: of points with all features."""
         configuration = self.path.members[member]
         psi = self._psi(configuration)
-        if isinstance(psi, _PlainPsi) and self.path.rotation is None:
-            return psi.function
+        if type(self.path) is PlainPath and self.path.rotation is None:
+            return psi.function  # type: ignore[attr-defined,no-any-return]
         rotation = self.path.rotation
 
         def predict(X: FloatArray) -> Labels:
@@ -161,7 +161,7 @@ class PlainPath(Path):
             clusterer = in_coordinates(clusterer, self.rotation)
         return _PlainPsi(self, learn(clusterer, X, sample.seed(configuration.n_clusters), weights))
 
-    def fitted(self, psi: _PlainPsi, sample: Sample, configuration: Configuration) -> Clusterer:
-        """Give the centres of a clusterer that was fitted to coordinates their features back."""
-        assert self.rotation is not None
-        return with_features(psi.function.clusterer, self.rotation)
+    def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
+        """Return the clusterer; one that was fitted to coordinates has its features back."""
+        fitted = psi.function.clusterer
+        return fitted if self.rotation is None else with_features(fitted, self.rotation)

@@ -12,6 +12,7 @@ from clustrep._types import FloatArray
 
 # Up to so many points, the distances between all of them are kept: 32 MB.
 SHARED_POINTS = 2048
+TOO_LARGE = "distances between points are not finite numbers"
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,11 +25,15 @@ from sklearn.cluster import (
     SpectralClustering,
 )
 from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-from clustrep._types import FloatArray, read_only
+from clustrep._types import FloatArray, IntArray, read_only
 
 # Fitted attributes that are points.
-CENTRES = ("cluster_centers_", "subcluster_centers_", "means_", "components_")
+CENTRES = ("cluster_centers_", "subcluster_centers_", "components_", "centroids_", "medoids_")
+# What predicts by more than points, in the coordinates that it was fitted to.
+BOUND_TO_COORDINATES = (BisectingKMeans, GaussianMixture)
 
 
 def _is_euclidean(clusterer: Any) -> bool:
@@ -39,8 +43,12 @@ def _is_euclidean(clusterer: Any) -> bool:
     return metric in (None, "euclidean", "l2") or (metric == "minkowski" and power in (None, 2))
 
 
-def _always(clusterer: Any) -> bool:
-    return True
+def _turns_with_the_data(mixture: Any) -> bool:
+    if mixture.means_init is not None or mixture.precisions_init is not None:
+        return False
+    # Other starts of a tied covariance are taken about zero, which is not where it was.
+    starts = ("kmeans", "random") if mixture.covariance_type == "tied" else (mixture.init_params,)
+    return mixture.covariance_type in ("full", "tied") and mixture.init_params in starts
 
 
 # The clusterers that see distances alone, or whose model turns with the data; no subclass, which may look at features.
@@ -57,9 +65,7 @@ SAFE: Mapping[type, Callable[[Any], bool]] = MappingProxyType(
         SpectralClustering: lambda c: c.affinity in ("rbf", "nearest_neighbors"),
         AffinityPropagation: lambda c: c.affinity == "euclidean",
         MeanShift: lambda c: not c.bin_seeding and c.seeds is None,
-        GaussianMixture: lambda c: (
-            c.covariance_type in ("full", "tied") and c.means_init is None and c.precisions_init is None
-        ),
+        GaussianMixture: _turns_with_the_data,
     }
 )
 
@@ -87,7 +93,7 @@ class Rotation:
         mode = "economic" if with_basis else "r"
         factors = qr(pooled.T, mode=mode, overwrite_a=True, check_finite=False)
         borders = np.cumsum([len(table) for table in tables])[:-1]
-        coordinates = factors[-1][: len(pooled)].T  # lower triangular
+        coordinates = factors[-1][: len(pooled)].T[_first_of_equals(tables)]  # R is upper triangular
         return cls(
             origin,
             tuple(read_only(np.ascontiguousarray(part)) for part in np.split(coordinates, borders)),
@@ -115,6 +121,13 @@ class Rotation:
         return int(self.coordinates[0].shape[1])
 
 
+def _first_of_equals(tables: Sequence[FloatArray]) -> IntArray:
+    """For every row of the pooled tables the first that equals it: equal rows must have equal coordinates."""
+    first: dict[bytes, int] = {}
+    rows = (row for table in tables for row in table)
+    return np.array([first.setdefault((row + 0.0).tobytes(), i) for i, row in enumerate(rows)])  # −0.0 equals 0.0
+
+
 def needs_basis(clusterer: Any) -> bool:
     """Whether a clusterer has parameters that are points."""
     return isinstance(getattr(clusterer, "init", None), np.ndarray | list | tuple)
@@ -124,7 +137,7 @@ def in_coordinates(clusterer: Any, rotation: Rotation) -> Any:
     """Return a copy of a clusterer that does in coordinates what it would do with all features."""
     parameters = clusterer.get_params(deep=False)
     changes = {}
-    if isinstance(clusterer, KMeans | MiniBatchKMeans | BisectingKMeans):
+    if isinstance(clusterer, KMeans | MiniBatchKMeans):
         # Relative to a variance that scikit-learn divides by the number of features.
         changes["tol"] = parameters["tol"] * rotation.n_coordinates / rotation.n_features
     if needs_basis(clusterer):
@@ -133,13 +146,18 @@ def in_coordinates(clusterer: Any, rotation: Rotation) -> Any:
 
 
 def with_features(fitted: Any, rotation: Rotation) -> Any:
-    """Return a copy of a clusterer fitted in coordinates, whose centres have their features back."""
-    if not hasattr(fitted, "__dict__"):
-        return fitted
+    """Return a copy of a clusterer fitted in coordinates, whose centres have their features back.
+
+    Where more than centres is needed to predict, it comes as a pipeline that gives points their coordinates first.
+    """
+    if isinstance(fitted, BOUND_TO_COORDINATES):
+        return make_pipeline(FunctionTransformer(rotation.project), fitted)
     restored = copy.copy(fitted)
+    restored.n_features_in_ = rotation.n_features
     for name in CENTRES:
-        centres = vars(fitted).get(name)
-        if isinstance(centres, np.ndarray) and centres.ndim == 2 and centres.shape[1] == rotation.n_coordinates:
+        centres = getattr(fitted, name, None)
+        if isinstance(centres, np.ndarray) and centres.shape[1:] == (rotation.n_coordinates,):
             setattr(restored, name, rotation.restore(centres))
-            restored.n_features_in_ = rotation.n_features
+    if isinstance(restored, Birch):
+        restored._subcluster_norms = np.square(restored.subcluster_centers_).sum(axis=1)  # what its `predict` needs
     return restored

@@ -216,6 +216,11 @@ class DensityPath(PlainPath):
         rows = rows[np.argsort(first)]
         return rows, sample.draw.weights[rows]
 
+    def fitted(self, psi: Psi, sample: Sample, configuration: Configuration) -> Clusterer:
+        """Fit the drawn rows written out: the same clusters, and a label for every one of them."""
+        fitted = clone(configuration.clusterer).fit(self.space(sample.points).X[sample.draw.order])
+        return fitted if self.rotation is None else with_features(fitted, self.rotation)
+
 
 # ---------------------------------------------------------------------------------------------------------------------
 # which path a clusterer takes

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from clustrep._engine import breathe
+from clustrep._engine import ReplicateFailure, breathe
 from clustrep._kernels import trees
-from clustrep._points import PointSet
+from clustrep._points import TOO_LARGE, PointSet
 from clustrep._types import FloatArray, IntArray
 from clustrep.errors import DataError
 
@@ -48,6 +48,8 @@ def build_tree(points: PointSet, weights: IntArray, linkage: str, metric: str = 
             breathe()
     elif linkage == "ward":
         centres = points.X[drawn].T.astype(float, order="C")
+        if not np.isfinite(n * np.square(np.ptp(centres, axis=1)).sum()):
+            raise ReplicateFailure(TOO_LARGE)
         while not trees.merge_ward(centres, *place, BUDGET):
             breathe()
     else:
@@ -70,5 +72,7 @@ def _start(points: PointSet, drawn: IntArray, weights: FloatArray, linkage: int,
         rows = np.arange(len(drawn))
         work = distances = cdist(points.X[drawn], points.X[drawn], name)
     # Roots change no order, and average linkage alone does more than compare.
-    trees.start_dissimilarities(distances, rows, weights, linkage, squared and linkage == trees.AVERAGE, work)
+    root = squared and linkage == trees.AVERAGE
+    if not trees.start_dissimilarities(distances, rows, weights, linkage, root, work):
+        raise ReplicateFailure(TOO_LARGE)
     return work

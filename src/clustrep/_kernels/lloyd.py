@@ -1,7 +1,8 @@
 """Lloyd's iterations for weighted points, three ways: which one is fastest depends on the shape alone.
 
 All follow scikit-learn's rules: stop when no label changes, or when the centres' squared shifts sum to at most `tol`; a
-cluster that lost its points takes the point farthest from its centre; labels at the end belong to the final centres.
+cluster that lost its points takes a copy of the point farthest from its centre; labels at the end belong to the final
+centres.
 Every call works on all starts of one number of clusters; it returns False once more than `budget` numbers were
 compared, and the next call with the same arrays goes on from there. `steps`, (n_starts,), counts iterations; it becomes
 −1 − count once a start has stopped.
@@ -67,7 +68,7 @@ def lloyd_by_feature(
     n_starts, k = centres.shape[:2]
     distances = np.empty(n)
     now = np.empty(n, np.int32)
-    members = np.empty(n, np.int32)
+    taken = np.empty(k, np.int64)
     sums = np.empty((k, p))
     sizes = np.empty(k)
     spent = 0
@@ -82,8 +83,11 @@ def lloyd_by_feature(
                 break
             _sum_features(by_feature, weights, now, sums, sizes)
             if _has_empty(sizes):
-                _assign_members(now, distances, weights, sizes, members)
-                _sum_features(by_feature, weights, members, sums, sizes)
+                _fill_empty(now, distances, weights, sizes, taken)
+                for j in range(k):
+                    if taken[j] >= 0:
+                        sums[now[taken[j]]] -= by_feature[:, taken[j]]
+                        sums[j] = by_feature[:, taken[j]]
             shift = _move(centres[s], sums, sizes)
             steps[s] += 1
             settled = shift <= tol
@@ -127,39 +131,42 @@ def _take_over(now: IntArray, labels: IntArray, weights: FloatArray) -> bool:
 
 @compiled
 def _sum_features(
-    by_feature: FloatArray, weights: FloatArray, members: IntArray, sums: FloatArray, sizes: FloatArray
+    by_feature: FloatArray, weights: FloatArray, labels: IntArray, sums: FloatArray, sizes: FloatArray
 ) -> None:
     """Sum the weighted points and the weights of every cluster, (k, n_features) and (k,)."""
     p, n = by_feature.shape
     sums[:] = 0.0
     sizes[:] = 0.0
     for i in range(n):
-        j, w = members[i], weights[i]
+        j, w = labels[i], weights[i]
         sizes[j] += w
         for f in range(p):
             sums[j, f] += w * by_feature[f, i]
 
 
 @compiled
-def _assign_members(
-    labels: IntArray, distances: FloatArray, weights: FloatArray, sizes: FloatArray, members: IntArray
+def _fill_empty(
+    labels: IntArray, distances: FloatArray, weights: FloatArray, sizes: FloatArray, taken: IntArray
 ) -> None:
-    """Weigh the clusters; an empty one gets the point farthest from its centre, of a cluster that keeps others."""
-    sizes[:] = 0.0
-    for i in range(labels.size):
-        members[i] = labels[i]
-        sizes[labels[i]] += weights[i]
+    """Give every empty cluster one copy of the point farthest from its centre, of a cluster that keeps others.
+
+    `taken`, (k,), says which point a cluster took, −1 for none; `sizes` are those after that.
+    """
+    taken[:] = -1
     for j in range(sizes.size):
         if sizes[j] == 0.0:
-            farthest, distance = -1, 0.0
+            distance = 0.0
             for i in range(labels.size):
-                if sizes[members[i]] > weights[i] > 0.0 and distances[i] > distance:
-                    farthest, distance = i, distances[i]
-            if farthest < 0:
-                return  # fewer different points than clusters
-            sizes[members[farthest]] -= weights[farthest]
-            sizes[j] = weights[farthest]
-            members[farthest] = j
+                if distances[i] > distance and weights[i] > 0.0 and sizes[labels[i]] > 1.0:
+                    n_copies = weights[i]
+                    for other in range(j):
+                        n_copies -= taken[other] == i
+                    if n_copies > 0.0:
+                        distance = distances[i]
+                        taken[j] = i
+            if taken[j] >= 0:
+                sizes[labels[taken[j]]] -= 1.0
+                sizes[j] = 1.0
 
 
 @compiled
@@ -186,6 +193,7 @@ def lloyd_by_distance(
     picks: IntArray,
     labels: IntArray,
     members: IntArray,
+    taken: IntArray,
     inertia: FloatArray,
     steps: IntArray,
     max_iter: int,
@@ -194,7 +202,8 @@ def lloyd_by_distance(
 ) -> bool:
     """Find the `members`, (n_starts, n), whose means are the final centres, from the points that are the first ones.
 
-    `labels`, (n_starts, n), are −1 at first.
+    A copy of the point `taken`, (n_starts, k), belongs to another cluster, where that had become empty; −1 for none.
+    `labels`, (n_starts, n), and both others are −1 at first.
 
     The squared distance of x to the mean of a cluster with weights w, W in all, is Σ w_l D(x, l) / W − q with
     q = Σ Σ w_l w_m D(l, m) / 2W²: features are never looked at again, and nothing cancels within a tight cluster.
@@ -205,7 +214,7 @@ def lloyd_by_distance(
     now = np.empty(n, np.int32)
     sums, old_sums = np.empty((k, n)), np.empty((k, n))
     sizes, old_sizes = np.empty(k), np.empty(k)
-    spreads, old_spreads = np.empty(k), np.empty(k)
+    spreads, old_spreads, between = np.empty(k), np.empty(k), np.empty(k)
     spent = 0
     for s in range(n_starts):
         if steps[s] == 0:
@@ -215,7 +224,11 @@ def lloyd_by_distance(
             spreads[:] = 0.0
         elif steps[s] > 0:  # taken up again
             _weigh(members[s], weights, sizes)
-            _sum_distances(squared, weights, members[s], sizes, sums, spreads)
+            for j in range(k):
+                if taken[s, j] >= 0:
+                    sizes[members[s, taken[s, j]]] -= 1.0
+                    sizes[j] = 1.0
+            _sum_distances(squared, weights, members[s], taken[s], sizes, sums, spreads)
         settled = False
         while steps[s] >= 0:
             _nearest_means(sums, sizes, spreads, now, distances)
@@ -227,16 +240,17 @@ def lloyd_by_distance(
             sums, old_sums = old_sums, sums
             sizes, old_sizes = old_sizes, sizes
             spreads, old_spreads = old_spreads, spreads
-            _assign_members(now, distances, weights, sizes, members[s])
-            _sum_distances(squared, weights, members[s], sizes, sums, spreads)
+            members[s] = now
+            taken[s] = -1
+            _weigh(now, weights, sizes)
+            if _has_empty(sizes):
+                _fill_empty(now, distances, weights, sizes, taken[s])
+            _sum_distances(squared, weights, now, taken[s], sizes, sums, spreads)
+            _sum_own(weights, now, taken[s], old_sums, between)
             shift = 0.0
             for j in range(k):
                 if sizes[j] > 0.0 and old_sizes[j] > 0.0:
-                    between = 0.0
-                    for i in range(n):
-                        if members[s, i] == j:
-                            between += weights[i] * old_sums[j, i]
-                    shift += max(between / (sizes[j] * old_sizes[j]) - spreads[j] - old_spreads[j], 0.0)
+                    shift += max(between[j] / (sizes[j] * old_sizes[j]) - spreads[j] - old_spreads[j], 0.0)
             steps[s] += 1
             settled = tol > 0.0 and shift <= tol
             spent += n * n
@@ -257,6 +271,7 @@ def _sum_distances(
     squared: FloatArray,
     weights: FloatArray,
     members: IntArray,
+    taken: IntArray,
     sizes: FloatArray,
     sums: FloatArray,
     spreads: FloatArray,
@@ -270,12 +285,26 @@ def _sum_distances(
             total, row = sums[members[m]], squared[m]
             for i in range(n):
                 total[i] += w * row[i]
-    spreads[:] = 0.0
-    for i in range(n):
-        spreads[members[i]] += weights[i] * sums[members[i], i]
+    for j in range(taken.size):
+        if taken[j] >= 0:
+            sums[members[taken[j]]] -= squared[taken[j]]
+            sums[j] = squared[taken[j]]
+    _sum_own(weights, members, taken, sums, spreads)
     for j in range(sizes.size):
         if sizes[j] > 0.0:
             spreads[j] /= 2.0 * sizes[j] * sizes[j]
+
+
+@compiled
+def _sum_own(weights: FloatArray, members: IntArray, taken: IntArray, values: FloatArray, totals: FloatArray) -> None:
+    """Sum the weighted values, (k, n), of every cluster's own members, (k,)."""
+    totals[:] = 0.0
+    for i in range(weights.size):
+        totals[members[i]] += weights[i] * values[members[i], i]
+    for j in range(taken.size):
+        if taken[j] >= 0:
+            totals[members[taken[j]]] -= values[members[taken[j]], taken[j]]
+            totals[j] += values[j, taken[j]]
 
 
 @vectorised
@@ -324,7 +353,7 @@ def lloyd_by_product(
     sizes = np.empty(k)
     moved = np.empty(k)
     margins = np.empty(k)
-    members = np.empty(n, np.int32)
+    taken = np.empty(k, np.int64)
     distances = np.empty(n)
     active = np.empty(BLOCK, np.int64)
     gathered = np.empty((BLOCK, p))
@@ -357,11 +386,14 @@ def lloyd_by_product(
                 steps[s] = _stopped(steps[s], settled or steps[s] == max_iter)
                 break
             _weigh(labels[s], weights, sizes)
-            members[:] = labels[s]
+            _sum_rows(points, weights, labels[s], sums)
             if _has_empty(sizes):
                 _own_distances(points, centres[s], weights, labels[s], distances)
-                _assign_members(labels[s], distances, weights, sizes, members)
-            _sum_rows(points, weights, members, sums)
+                _fill_empty(labels[s], distances, weights, sizes, taken)
+                for j in range(k):
+                    if taken[j] >= 0:
+                        sums[labels[s, taken[j]]] -= points[taken[j]]
+                        sums[j] = points[taken[j]]
             shift = 0.0
             for j in range(k):
                 moved[j] = 0.0
@@ -458,9 +490,9 @@ def _own_distances(
 
 
 @vectorised
-def _sum_rows(points: FloatArray, weights: FloatArray, members: IntArray, sums: FloatArray) -> None:
+def _sum_rows(points: FloatArray, weights: FloatArray, labels: IntArray, sums: FloatArray) -> None:
     sums[:] = 0.0
-    for i in range(members.size):
-        total, w = sums[members[i]], weights[i]
+    for i in range(labels.size):
+        total, w = sums[labels[i]], weights[i]
         for f in range(total.size):
             total[f] += w * points[i, f]

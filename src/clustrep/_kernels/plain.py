@@ -86,8 +86,7 @@ def lloyd(
     labels, distances = nearest_centres(X, centres)
     n_iter, settled, repeated = 0, False, False
     while n_iter < max_iter and not (settled or repeated):
-        members = without_empty_clusters(labels, distances, weights, len(centres))
-        in_cluster = weights * (members == np.arange(len(centres))[:, None])  # (k, n)
+        in_cluster = memberships(labels, distances, weights, len(centres))  # (k, n)
         sizes = in_cluster.sum(axis=1, keepdims=True)
         means = np.where(sizes > 0, in_cluster @ X / np.where(sizes > 0, sizes, 1.0), centres)
         shift = ((means - centres) ** 2).sum()
@@ -100,15 +99,18 @@ def lloyd(
     return centres, labels, float((weights * distances).sum()), n_iter
 
 
-def without_empty_clusters(labels: IntArray, distances: FloatArray, weights: FloatArray, n_clusters: int) -> IntArray:
-    """Give every empty cluster the point that is farthest from its centre, of those that do not leave one empty."""
-    members = labels.copy()
+def memberships(labels: IntArray, distances: FloatArray, weights: FloatArray, n_clusters: int) -> FloatArray:
+    """Give points to their clusters by weight, and to an empty one a copy of the farthest that leaves none empty."""
+    in_cluster = weights * (labels == np.arange(n_clusters)[:, None])
     for j in range(n_clusters):
-        sizes = np.bincount(members, weights, n_clusters)
-        free = (weights > 0) & (sizes[members] > weights) & (distances > 0)
+        sizes = in_cluster.sum(axis=1)
+        n_copies = in_cluster[labels, np.arange(len(labels))]
+        free = (n_copies > 0) & (sizes[labels] > 1) & (distances > 0)
         if sizes[j] == 0 and free.any():
-            members[np.where(free, distances, -1.0).argmax()] = j
-    return members
+            farthest = np.where(free, distances, -1.0).argmax()
+            in_cluster[labels[farthest], farthest] -= 1
+            in_cluster[j, farthest] = 1
+    return np.asarray(in_cluster)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

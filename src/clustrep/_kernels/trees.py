@@ -7,6 +7,8 @@ stop once more than `budget` numbers were compared, and go on from there when ca
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from clustrep._kernels.compiled import compiled, vectorised
@@ -18,12 +20,14 @@ WARD, COMPLETE, AVERAGE, SINGLE = 0, 1, 2, 3
 @vectorised
 def start_dissimilarities(
     distances: FloatArray, rows: IntArray, weights: FloatArray, linkage: int, root: bool, work: FloatArray
-) -> None:
+) -> bool:
     """Fill `work`, (n, n), with the dissimilarities between some rows of a table of distances, infinite to themselves.
 
     Ward's are 2wᵢwⱼ / (wᵢ + wⱼ) · ‖xᵢ − xⱼ‖², from squared distances; `root` takes roots of squared distances.
+    Returns whether all of them are finite.
     """
     n = rows.size
+    total = 0.0
     for i in range(n):
         row, out = distances[rows[i]], work[i]
         for j in range(n):
@@ -33,7 +37,9 @@ def start_dissimilarities(
             elif root:
                 d = np.sqrt(d)
             out[j] = d
+            total += d
         out[i] = np.inf
+    return math.isfinite(total)
 
 
 @compiled
@@ -75,11 +81,20 @@ def merge_by_distance(
             _join(work, linkage, x, y, sizes, gone)
             sizes[y] += sizes[x]
             state[0] += 1
-            state[1] -= 2
+            state[1] = _without(chain, state[1] - 2, x, y)
             spent += 4 * n
         if spent > budget and state[0] < n - 1:
             return False
     return True
+
+
+@compiled
+def _without(chain: IntArray, length: int, x: int, y: int) -> int:
+    """Cut a chain before either of two clusters: among equals, rounding can lead it to the same one twice."""
+    for link in range(length):
+        if chain[link] == x or chain[link] == y:
+            return link
+    return length
 
 
 @vectorised
@@ -164,7 +179,7 @@ def merge_ward(
                 centres[f, y] = (sizes[x] * centres[f, x] + sizes[y] * centres[f, y]) / (sizes[x] + sizes[y])
             sizes[y] += sizes[x]
             state[0] += 1
-            state[1] -= 2
+            state[1] = _without(chain, state[1] - 2, x, y)
         if spent > budget and state[0] < n - 1:
             return False
     return True

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clustrep._engine import one_thread
+from clustrep._engine import FULL_STUDY, Failed, attempt, one_thread
 from clustrep._files import save_result
 from clustrep._learning import Configuration, Source
 from clustrep._setting import Setting
@@ -23,7 +23,7 @@ from clustrep._validation import (
     check_numbers_between,
     plural,
 )
-from clustrep.errors import AllReplicatesFailed, ReplicateWarning, warn
+from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
 from clustrep.functions import ClusteringFunction
 from clustrep.study import Study
 
@@ -43,7 +43,13 @@ class Origin:
         """Learn the clustering function of one study in one replicate again, from its seed."""
         setting = Setting.prepare(self.source, self.studies, [self.configuration], with_basis=True)
         with one_thread():  # as in the run
-            return setting.paths[0].learn(setting.sample(s, replicate)).function(0)
+            function = attempt(setting.paths[0].learn(setting.sample(s, replicate)).function, 0)
+        if isinstance(function, Failed):
+            where = "as it is" if replicate == FULL_STUDY else f"in resample {replicate - 1}"
+            raise ParameterError(
+                f"Study {self.studies[s].name!r} {where} has no clustering function: {function.cause}."
+            )
+        return function
 
 
 class Resampled:

@@ -375,9 +375,10 @@ def test_threads_are_taken_where_kernels_have_enough_to_do(least_work, in_thread
 @pytest.mark.parametrize("name", ["k-means BY_FEATURE", "k-means BY_DISTANCE", "k-means BY_PRODUCT", "trees"])
 def test_work_in_pieces_changes_no_bit_and_interrupts_are_heard_between_them(name, by_one_worker, monkeypatch):
     breaths = []
+    heard = _engine.breathe
+    monkeypatch.setattr(_engine, "breathe", lambda: breaths.append(heard()))
     for module in ("_kmeans", "_trees"):
         monkeypatch.setattr(f"clustrep.{module}.BUDGET", 1)
-        monkeypatch.setattr(f"clustrep.{module}.breathe", lambda: breaths.append(_engine.breathe()))
     result = WORKED[name](n_resamples=4, rng=3)
     assert_same_bits(result, by_one_worker[name])
     assert len(breaths) > 100

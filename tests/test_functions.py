@@ -37,14 +37,13 @@ from threadpoolctl import threadpool_limits
 
 import clustrep as cr
 from clustrep._engine import ReplicateFailure, Stream, seed_of
+from clustrep._neighbours import KD_TREE_FEATURES, nearest_label
 from clustrep.errors import DataError, ParameterError
 from clustrep.functions import (
-    KD_TREE_FEATURES,
     asked_n_clusters,
     check_clusterer,
     learn,
     n_clusters_parameter,
-    nearest_label,
     with_n_clusters,
     with_seed,
 )

@@ -360,7 +360,7 @@ def test_kernels_interpreted_equal_the_plain_functions(monkeypatch):
 
 
 def fit(X, weights, clusterer):
-    return KMeansSample(PointSet(X), weights.astype(int), X.shape[1]).fit(Settings.of(clusterer), SEED)
+    return KMeansSample(PointSet(X, keeps_own=True), weights.astype(int), X.shape[1]).fit(Settings.of(clusterer), SEED)
 
 
 def given_centres(strategy, tol=0.0, max_iter=300):
@@ -379,7 +379,7 @@ def test_given_centres_move_as_in_scikit_learn(strategy, tol, max_iter):
     original = np.repeat(np.arange(len(X)), weights.astype(int))
     peer = clusterer.fit(X[original])
     np.testing.assert_allclose(solution.centres, peer.cluster_centers_, atol=1e-8)
-    np.testing.assert_array_equal(nearest_centre(PointSet(X), solution.centres)[original], peer.labels_)
+    np.testing.assert_array_equal(nearest_centre(PointSet(X, keeps_own=True), solution.centres)[original], peer.labels_)
     assert solution.inertia == pytest.approx(peer.inertia_, rel=1e-9)
     assert solution.n_iter == peer.n_iter_
 
@@ -397,7 +397,10 @@ def test_a_centre_without_points_takes_the_farthest_one_as_in_scikit_learn(strat
 def test_solutions_are_as_good_as_scikit_learns_on_average(strategy):
     n, p, k = SHAPES[strategy]
     X, weights, _ = tie_free(n, p, k, n_groups=k + 2, apart=6.0)  # many local optima
-    sample, one_start = KMeansSample(PointSet(X), weights.astype(int), p), Settings.of(KMeans(k, n_init=1))
+    sample, one_start = (
+        KMeansSample(PointSet(X, keeps_own=True), weights.astype(int), p),
+        Settings.of(KMeans(k, n_init=1)),
+    )
     ours = np.array([sample.fit(one_start, seed).inertia for seed in np.random.SeedSequence(5).spawn(200)])
     clusterers = [KMeans(k, n_init=1, random_state=s) for s in range(200)]
     with one_thread():
@@ -414,8 +417,8 @@ def test_solutions_are_as_good_as_scikit_learns_on_average(strategy):
 def test_the_strategy_follows_from_the_shape():
     shapes = {
         Strategy.BY_FEATURE: [(10, 1, 2), (10**6, 15, 50)],
-        Strategy.BY_DISTANCE: [(32, 16, 2), (SHARED_POINTS, 10**4, 2)],
-        Strategy.BY_PRODUCT: [(33, 16, 2), (SHARED_POINTS + 1, 10**4, 2)],
+        Strategy.BY_DISTANCE: [(32, 16, 2), (SHARED_POINTS, 10**4, 7), (64, 64, 2, 1)],
+        Strategy.BY_PRODUCT: [(33, 16, 2), (SHARED_POINTS + 1, 10**4, 7), (65, 64, 2, 1)],
     }
     for strategy, examples in shapes.items():
         assert {strategy_for(*shape) for shape in examples} == {strategy}
@@ -471,7 +474,7 @@ def test_points_that_were_not_drawn_do_not_count(strategy, dtype, monkeypatch):
     n, p, k = SHAPES[strategy]
     X, weights, _ = tie_free(n, p, k, lightest=0)
     X, relative = X.astype(dtype), 1e-5 if dtype == np.float32 else 1e-9
-    sample = KMeansSample(PointSet(X), weights.astype(int), p)
+    sample = KMeansSample(PointSet(X, keeps_own=True), weights.astype(int), p)
     rows = np.repeat(X, weights.astype(int), axis=0).astype(float)
     assert sample.variance == pytest.approx(rows.var(axis=0).mean(), rel=relative)
     several = Settings.of(KMeans(k, n_init=6, random_state=3))

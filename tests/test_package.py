@@ -41,6 +41,7 @@ ROAD = [
     "_kernels.trees",
     "agreement",
     "resampling",
+    "_neighbours",
     "functions",
     "_points",
     "_rotation",

@@ -178,11 +178,11 @@ def test_what_looks_at_features_keeps_them(name):
     assert rotations_of(NOT_ROTATED[name]) == [None]
 
 
-def test_a_rotation_needs_more_features_than_samples_and_draws_of_the_studies_own_points():
+def test_a_rotation_needs_twice_as_many_features_as_samples_and_draws_of_the_studies_own_points():
     n = sum(SIZES.values())
     clusterer = KMeans(3, n_init=1)
-    assert rotations_of(clusterer, tables(1, p=n)) == [None]
-    assert rotations_of(clusterer, tables(1, p=n + 1)) != [None]
+    assert rotations_of(clusterer, tables(1, p=2 * n - 1)) == [None]
+    assert rotations_of(clusterer, tables(1, p=2 * n)) != [None]
     assert rotations_of(clusterer, resampling=cr.Simulate(lambda study, rng: rng.normal(size=study.X.shape))) == [None]
     assert rotations_of(clusterer, accelerate=False) == [None]
 

@@ -354,7 +354,8 @@ def both_fitted(name):
 def test_centres_get_their_features_back(name):
     fitted, expected = both_fitted(name)
     before = dict(vars(fitted))
-    restored = with_features(fitted, ROTATION)
+    restored = with_features(fitted, ROTATION, FINDS_THREE[name])
+    assert all(restored.get_params()[key] is value for key, value in FINDS_THREE[name].get_params().items())
     found = [attribute for attribute in CENTRES if hasattr(expected, attribute)]
     assert found
     for attribute in found:
@@ -369,16 +370,18 @@ def test_centres_get_their_features_back(name):
 @pytest.mark.parametrize("name", ["k-means", "mini-batches", "birch", "affinity propagation", "mean shift", *WITH_MORE])
 def test_a_clusterer_with_its_features_back_predicts(name):
     fitted, expected = both_fitted(name)
-    np.testing.assert_array_equal(with_features(fitted, ROTATION).predict(POOLED), expected.predict(POOLED))
+    np.testing.assert_array_equal(
+        with_features(fitted, ROTATION, FINDS_THREE[name]).predict(POOLED), expected.predict(POOLED)
+    )
 
 
 @pytest.mark.parametrize("attribute", ["centroids_", "medoids_"])
 def test_stored_centres_get_their_features_back(attribute):
     clusterer = HDBSCAN(min_cluster_size=5, store_centers="both", copy=True)
-    restored = with_features(clone(clusterer).fit(COORDINATES), ROTATION)
+    restored = with_features(clone(clusterer).fit(COORDINATES), ROTATION, clusterer)
     np.testing.assert_allclose(getattr(restored, attribute), getattr(clone(clusterer).fit(SEEN), attribute))
 
 
 @pytest.mark.parametrize("name", [*WITH_CENTRES, "ward linkage", "optics", "hdbscan", "spectral, rbf"])
 def test_a_clusterer_with_its_features_back_knows_how_many_there_are(name):
-    assert with_features(both_fitted(name)[0], ROTATION).n_features_in_ == P
+    assert with_features(both_fitted(name)[0], ROTATION, FINDS_THREE[name]).n_features_in_ == P

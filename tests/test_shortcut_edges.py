@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+
+import joblib
+import numba
 import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, Birch, BisectingKMeans, KMeans
 from sklearn.mixture import GaussianMixture
+from threadpoolctl import threadpool_info
 
 import clustrep as cr
+from clustrep._learning import Source
 from clustrep._points import TOO_LARGE
 from clustrep.errors import AllReplicatesFailed, ParameterError
 
@@ -62,6 +68,59 @@ def test_a_clustering_function_outlives_an_interrupted_run():
     with pytest.raises(KeyboardInterrupt):
         cr.replicability(interrupted, TABLES, n_resamples=2, rng=0)
     np.testing.assert_array_equal(before(TABLES["b"]), result.clustering_function("a")(TABLES["b"]))
+
+
+@pytest.mark.parametrize(
+    "clusterer",
+    [KMeans(3, n_init=2), AgglomerativeClustering(3), Birch(n_clusters=3), DBSCAN(1.0)],
+    ids=["k-means", "ward", "birch", "dbscan"],
+)
+@pytest.mark.parametrize("studies", [TABLES, WIDE], ids=["narrow", "wide"])
+def test_a_clustering_function_can_be_sent_elsewhere(clusterer, studies):
+    function = cr.replicability(clusterer, studies, n_resamples=1, rng=0).clustering_function("a")
+    sent = pickle.loads(pickle.dumps(function))
+    np.testing.assert_array_equal(sent(studies["b"]), function(studies["b"]))
+
+
+def test_a_fitted_tree_is_whole():
+    function = cr.replicability(AgglomerativeClustering(3), TABLES, n_resamples=1, rng=0).clustering_function("a", 0)
+    rows = Source(cr.Bootstrap(), 0).draw(cr.Studies(TABLES)["a"], 1).sample
+    assert function.clusterer.children_.shape == (39, 2)
+    assert cr.adjusted_rand_index(function.clusterer.labels_, AgglomerativeClustering(3).fit_predict(rows)) == 1
+
+
+def test_a_fitted_k_means_transforms():
+    function = cr.replicability(KMeans(3, n_init=2), TABLES, n_resamples=1, rng=0).clustering_function("a")
+    assert function.clusterer.set_output(transform="pandas").transform(TABLES["a"]).shape == (40, 3)
+
+
+def test_distances_to_other_studies_serve_every_resample(monkeypatch):
+    studies = {name: np.hstack([table] * 6) for name, table in TABLES.items()}  # too many features for a KD-tree
+    fast, plain = both_ways(AgglomerativeClustering(4, linkage="average"), studies)
+    np.testing.assert_allclose(fast.distribution, plain.distribution, atol=1e-12)
+    monkeypatch.setattr("clustrep._setting.MOST_KEPT", 0)
+    passing, _ = both_ways(AgglomerativeClustering(4, linkage="average"), studies)
+    np.testing.assert_array_equal(passing.distribution, fast.distribution)
+
+
+def test_threads_leave_the_limits_of_the_process_as_they_were():
+    limits = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}
+
+    def interrupted(study, rng):
+        raise KeyboardInterrupt
+
+    with joblib.parallel_config(backend="threading"), pytest.raises(KeyboardInterrupt):
+        cr.replicability(
+            KMeans(3), TABLES, resampling=cr.Simulate(interrupted), n_resamples=6, diagonal=False, rng=0, n_jobs=2
+        )
+    assert {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()} == limits
+
+
+def test_others_may_compile_what_belongs_to_no_module():
+    place = {}
+    exec("def plus_one(x): return x + 1", place)
+    cr.adjusted_mutual_information([0, 0, 1], [0, 1, 1])
+    assert numba.njit(place["plus_one"])(1) == 2
 
 
 def test_a_fitted_dbscan_has_a_label_for_every_drawn_row():

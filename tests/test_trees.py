@@ -14,7 +14,7 @@ from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import cdist
 from sklearn.cluster import AgglomerativeClustering
 
-from clustrep import _points, _trees
+from clustrep import _engine, _points, _trees
 from clustrep._kernels import plain, trees
 from clustrep._points import PointSet
 from clustrep._trees import LINKAGES, Tree, build_tree
@@ -194,7 +194,7 @@ def test_a_kernel_that_stops_and_goes_on_changes_no_bit(linkage, points, budget)
 def test_interrupts_are_heard_while_a_tree_is_built(form, monkeypatch):
     X, weights = random_points(1, 40)
     breaths = []
-    monkeypatch.setattr(_trees, "breathe", lambda: breaths.append(1))
+    monkeypatch.setattr(_engine, "breathe", lambda: breaths.append(1))
     with setting(form):
         tree = build_tree(PointSet(X), weights, "ward")
     assert not breaths
@@ -362,17 +362,19 @@ def test_equal_points_are_joined_first_and_constant_features_do_not_matter(linka
 def test_trees_are_the_same_whether_or_not_distances_are_shared(linkage, metric):
     X, weights = random_points(9, 33)
     weights[::4] = 0
-    points, alone = PointSet(read_only(X)), PointSet(read_only(X))
+    points, alone, passing = (PointSet(read_only(X), keeps_own=keeps) for keeps in (True, True, False))
     tree = build_tree(points, weights, linkage, metric)
-    (name,) = points._distances
-    assert points.distances(name) is points._distances[name]
+    (name,) = points._own
+    assert points.distances(name) is points._own[name]
     np.testing.assert_array_equal(points.distances(name), cdist(X, X, name))  # no tree has overwritten them
     assert_same_bits(build_tree(points, weights, linkage, metric), tree)
     with setting(SHARED_POINTS=32):
         assert_same_tree(build_tree(alone, weights, linkage, metric), tree)
         assert not alone.shares_distances
         assert alone.distances(name) is not alone.distances(name)
-        assert not alone._distances
+        assert not alone._own
+    assert_same_tree(build_tree(passing, weights, linkage, metric), tree)
+    assert not passing._own
 
 
 def test_points_in_the_forms_that_kernels_want():

@@ -218,16 +218,25 @@ def breathe() -> None:
         raise _Abandoned
 
 
+def run_in_pieces(kernel: Callable[..., bool], *arguments: Any) -> None:
+    """Call a kernel until it says that it has come to its end."""
+    while not kernel(*arguments):
+        breathe()
+
+
 def _run_one(task: Callable[[int], T], replicate: int, run: _Run) -> _Done[T]:
     _current.run = run
     breathe()
     try:
-        with one_thread():
-            if os.getpid() == run.process:  # perhaps a thread: warnings are recorded once for the whole process
-                return _Done(task(replicate), [])
-            with _recorded_warnings() as messages:
-                value = task(replicate)
-            return _Done(value, messages)
+        if os.getpid() == run.process:  # perhaps a thread: warnings are recorded once for the whole process
+            if getattr(_current, "limited", None) != run:
+                # Of this thread's own pools; whoever started the run sets all limits back.
+                _thread_pools().limit(limits=1)
+                _current.limited = run
+            return _Done(task(replicate), [])
+        with one_thread(), _recorded_warnings() as messages:
+            value = task(replicate)
+        return _Done(value, messages)
     finally:
         _current.run = None
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from clustrep._engine import ReplicateFailure, breathe, make_generator
+from clustrep._engine import ReplicateFailure, breathe, make_generator, run_in_pieces
 from clustrep._kernels import lloyd, seeding
 from clustrep._points import SHARED_POINTS, TOO_LARGE, PointSet
 from clustrep._rotation import Rotation
@@ -36,11 +36,15 @@ class Strategy(Enum):
     BY_PRODUCT = "many features, many points: matrix products, where bounds ask for them"
 
 
-def strategy_for(n_points: int, n_features: int, n_clusters: int) -> Strategy:
-    """Choose by shape alone, so that results never depend on a stopwatch."""
+def strategy_for(n_points: int, n_features: int, n_clusters: int, n_init: int = 10, *, shared: bool = True) -> Strategy:
+    """Choose by shape alone, so that results never depend on a stopwatch.
+
+    `shared` says whether distances serve all resamples. Even then they cost as much as some fits without them: there
+    must be enough starts and clusters to make up for that soon.
+    """
     if n_features < PRODUCT_FEATURES:
         return Strategy.BY_FEATURE
-    if n_points <= min(SHARED_POINTS, n_clusters * n_features):
+    if shared and n_points <= min(SHARED_POINTS, n_clusters * n_features, 32 * n_init * n_clusters):
         return Strategy.BY_DISTANCE
     return Strategy.BY_PRODUCT
 
@@ -56,6 +60,11 @@ class Settings:
     random_state: int | None
     init: FloatArray | None  # (n_clusters, n_features); None: k-means++
     n_init_features: int | None = None  # before they were rotated
+
+    def strategy(self, points: PointSet) -> Strategy:
+        """Choose how to fit these points; given centres that are no points have no distances yet."""
+        shared = points.shares_distances and self.init is None
+        return strategy_for(len(points), points.X.shape[1], self.n_clusters, self.n_init, shared=shared)
 
     @classmethod
     def of(cls, clusterer: Any, rotation: Rotation | None = None) -> Settings | None:
@@ -149,8 +158,7 @@ class KMeansSample:
             raise ReplicateFailure(f"init has {settings.n_init_features} features, the data {self.n_features}")
         if not np.isfinite(self.variance):
             raise ReplicateFailure(TOO_LARGE)
-        strategy = strategy_for(len(self.points), self.points.X.shape[1], settings.n_clusters)
-        return _FITS[strategy](self, settings, seed)
+        return _FITS[settings.strategy(self.points)](self, settings, seed)
 
 
 def _fit_by_feature(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
@@ -165,8 +173,7 @@ def _fit_by_feature(sample: KMeansSample, settings: Settings, seed: np.random.Se
 def _fit_by_product(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
     table, weights = sample.centred, sample.weights
     if settings.init is None:
-        by_feature = np.ascontiguousarray(table.T)
-        centres = table[_picks(by_feature, seeding.BY_FEATURE, weights, settings, seed)]
+        centres = table[_picks(sample.by_feature, seeding.BY_FEATURE, weights, settings, seed)]
     else:
         centres = settings.init[None] - sample.mean
     solution = _iterate(lloyd.lloyd_by_product, table, sample, settings, centres, np.empty((2, len(weights))))
@@ -174,8 +181,6 @@ def _fit_by_product(sample: KMeansSample, settings: Settings, seed: np.random.Se
 
 
 def _fit_by_distance(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
-    if settings.init is not None:  # centres that are no points have no distances yet
-        return _fit_by_product(sample, settings, seed)
     squared = np.require(sample.points.distances(), requirements=["C", "W"])
     weights = sample.all_weights
     picks = _picks(squared, seeding.DISTANCES, weights, settings, seed)
@@ -185,7 +190,7 @@ def _fit_by_distance(sample: KMeansSample, settings: Settings, seed: np.random.S
     inertia, steps = np.empty(len(picks)), np.zeros(len(picks), np.int64)
     tol = settings.tol * sample.variance
     arrays = (labels, members, taken, inertia, steps)
-    _run(lloyd.lloyd_by_distance, squared, weights, picks, *arrays, settings.max_iter, tol)
+    run_in_pieces(lloyd.lloyd_by_distance, squared, weights, picks, *arrays, settings.max_iter, tol, BUDGET)
     best = int(inertia.argmin())
     in_cluster = (members[best] == np.arange(settings.n_clusters)[:, None]) * weights  # (n_clusters, n_points)
     for j in np.flatnonzero(taken[best] >= 0):
@@ -214,7 +219,8 @@ def _picks(
     rng = make_generator(seed if settings.random_state is None else settings.random_state)
     uniforms = rng.random((settings.n_init, 1 + (k - 1) * n_trials))
     picks = np.empty((settings.n_init, k), np.int64)
-    _run(seeding.choose_centres, table, layout, weights, uniforms, picks, np.empty(len(weights)), np.zeros(2, np.int64))
+    state = (np.empty(len(weights)), np.zeros(2, np.int64))
+    run_in_pieces(seeding.choose_centres, table, layout, weights, uniforms, picks, *state, BUDGET)
     return picks
 
 
@@ -230,15 +236,10 @@ def _iterate(
     labels = np.full((len(centres), len(sample.weights)), -1, np.int32)
     inertia, steps = np.empty(len(centres)), np.zeros(len(centres), np.int64)
     tol = settings.tol * sample.variance
-    _run(kernel, table, sample.weights, centres, labels, inertia, steps, *bounds, settings.max_iter, tol)
+    arrays = (centres, labels, inertia, steps, *bounds)
+    run_in_pieces(kernel, table, sample.weights, *arrays, settings.max_iter, tol, BUDGET)
     best = int(inertia.argmin())
     return Solution(centres[best], float(inertia[best]), int(-1 - steps[best]))
-
-
-def _run(kernel: Callable[..., bool], *arguments: Any) -> None:
-    """Run a kernel to its end, in pieces short enough for an interrupt to be heard."""
-    while not kernel(*arguments, BUDGET):
-        breathe()
 
 
 def nearest_centre(points: PointSet, centres: FloatArray) -> IntArray:

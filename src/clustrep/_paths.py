@@ -36,6 +36,7 @@ class Psi(ABC):
 class Path(ABC):
     """Configurations that differ in the number of clusters alone, or a single one."""
 
+    compiled: ClassVar[bool] = True  # whether there are kernels in it
     in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
 
     def __init__(self, members: Sequence[Configuration], rotation: Rotation | None):
@@ -49,8 +50,8 @@ class Path(ABC):
         assert points.rotated is not None
         return points.rotated
 
-    def prepare(self, points: PointSet) -> None:  # noqa: B027 - most have nothing to make
-        """Make what all resamples of a study share."""
+    def prepare(self, places: Sequence[PointSet]) -> None:  # noqa: B027 - most have nothing to make
+        """Make what all resamples of the studies share."""
 
     def work(self, points: PointSet) -> float:
         """Say roughly how many numbers the kernels compare in one resample."""
@@ -63,6 +64,11 @@ class Path(ABC):
     @abstractmethod
     def psi(self, shared: Any, sample: Sample, configuration: Configuration) -> Psi:
         """Learn ψ(· ; A, X⁽ᵇ⁾) for one member."""
+
+    def function(self, psi: Any, sample: Sample, configuration: Configuration) -> ClusteringFunction:
+        """Return ψ as users have it: of points with all features."""
+        fitted = self.fitted(psi, sample, configuration)
+        return ClusteringFunction(Prediction(psi, self.rotation), sample.study.X, fitted)
 
     @abstractmethod
     def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
@@ -112,18 +118,21 @@ class Learned:
         return Labelled(encode([own, *labels])[1:], n_clusters)
 
     def function(self, member: int) -> ClusteringFunction:
-        """Return the clustering function of one member, as users have it: of points with all features."""
+        """Return the clustering function of one member, as users have it."""
         configuration = self.path.members[member]
-        psi = self._psi(configuration)
-        if type(self.path) is PlainPath and self.path.rotation is None:
-            return psi.function  # type: ignore[attr-defined,no-any-return]
-        rotation = self.path.rotation
+        return self.path.function(self._psi(configuration), self.sample, configuration)
 
-        def predict(X: FloatArray) -> Labels:
-            return psi.labels(PointSet(X, None if rotation is None else PointSet(rotation.project(X))))
 
-        fitted = self.path.fitted(psi, self.sample, configuration)
-        return ClusteringFunction(predict, self.sample.study.X, fitted)
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """ψ of points with all features."""
+
+    psi: Psi
+    rotation: Rotation | None
+
+    def __call__(self, X: FloatArray) -> Labels:
+        """Return the label of every row."""
+        return self.psi.labels(PointSet(X, None if self.rotation is None else PointSet(self.rotation.project(X))))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -142,7 +151,7 @@ class _PlainPsi(Psi):
 class PlainPath(Path):
     """One clusterer, fitted to the drawn rows."""
 
-    in_threads = False
+    compiled = in_threads = False
 
     def share(self, sample: Sample) -> None:
         """Nothing is shared."""
@@ -161,7 +170,14 @@ class PlainPath(Path):
             clusterer = in_coordinates(clusterer, self.rotation)
         return _PlainPsi(self, learn(clusterer, X, sample.seed(configuration.n_clusters), weights))
 
+    def function(self, psi: Any, sample: Sample, configuration: Configuration) -> ClusteringFunction:
+        """Return ψ as users have it."""
+        if self.rotation is not None:
+            return super().function(psi, sample, configuration)
+        learned: ClusteringFunction = psi.function
+        return learned
+
     def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
-        """Return the clusterer; one that was fitted to coordinates has its features back."""
-        fitted = psi.function.clusterer
-        return fitted if self.rotation is None else with_features(fitted, self.rotation)
+        """Return the clusterer that was fitted to coordinates, with its features back."""
+        assert self.rotation is not None
+        return with_features(psi.function.clusterer, self.rotation, configuration.clusterer)

@@ -138,13 +138,15 @@ def replicability(
     checked = check_several(as_studies(studies))
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), resampling)
     source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
+    execution = Execution(n_jobs, progress, batch_size)
     plan = Plan(
-        setting=Setting.prepare(source, tuple(checked.values()), [configuration]),
+        n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
         diagonal=check_flag(diagonal, "diagonal"),
         noise=check_noise(noise),
+        setting=Setting.prepare(source, tuple(checked.values()), [configuration]),
     )
-    scores = run_plan(plan, n_resamples, Execution(n_jobs, progress, batch_size))
+    scores = run_plan(plan, execution)
     results = {name: scores.replicability(configuration.name, agreement=name) for name in scores.agreements}
     return results if isinstance(agreement, tuple | list) else next(iter(results.values()))
 
@@ -157,10 +159,16 @@ def replicability(
 class Plan:
     """Everything that a replicate's scores follow from, but for its number."""
 
-    setting: Setting
+    n_resamples: int
     agreements: tuple[Agreement, ...]
     diagonal: bool
     noise: Noise
+    setting: Setting
+
+    @property
+    def compiles(self) -> bool:
+        """Whether there are kernels in it: in its paths, or in an agreement that reads logarithms off tables."""
+        return self.setting.has_kernels or any(agreement.compiled for agreement in self.agreements)
 
     @property
     def configurations(self) -> tuple[Configuration, ...]:
@@ -177,17 +185,16 @@ class ReplicateScores(NamedTuple):
     causes: NDArray[np.object_]  # (n_configurations, n_agreements, S, S) of str, empty where there is a score
 
 
-def run_plan(plan: Plan, n_resamples: int, execution: Execution) -> Comparison:
-    """Score the studies as they are, and `n_resamples` replicates of them."""
-    check_integer(n_resamples, "n_resamples")
+def run_plan(plan: Plan, execution: Execution) -> Comparison:
+    """Score the studies as they are, and replicates of them."""
     source, studies = plan.setting.source, plan.setting.studies
     replicates = run_replicates(
         partial(score_replicate, plan),
-        range(FULL_STUDY, n_resamples + 1),
+        range(FULL_STUDY, plan.n_resamples + 1),
         execution,
         "replicability",
         in_threads=plan.setting.in_threads and all(agreement.of_counts for agreement in plan.agreements),
-        first_here=plan.setting.has_kernels,
+        first_here=plan.compiles,
     )
     scores, trivial, clusters_found, causes = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
     failed, cause_names = number_causes(np.moveaxis(causes, 0, 2))
@@ -207,7 +214,7 @@ def run_plan(plan: Plan, n_resamples: int, execution: Execution) -> Comparison:
             source,
             studies,
             [describe(configuration.clusterer) for configuration in plan.configurations],
-            n_resamples=n_resamples,
+            n_resamples=plan.n_resamples,
             diagonal=plan.diagonal,
             noise=plan.noise,
         ),

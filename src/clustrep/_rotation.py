@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -80,9 +80,9 @@ def can_rotate(clusterer: Any) -> bool:
 class Rotation:
     """Coordinates in the span of the pooled studies: at most as many as there are samples, distances unchanged."""
 
-    origin: FloatArray  # (n_features,)
-    coordinates: tuple[FloatArray, ...]  # of every table, (n_samples, n_coordinates)
-    basis: FloatArray | None  # (n_features, n_coordinates), orthonormal
+    origin: FloatArray = field(repr=False)  # (n_features,)
+    coordinates: tuple[FloatArray, ...] = field(repr=False)  # of every table, (n_samples, n_coordinates)
+    basis: FloatArray | None = field(repr=False)  # (n_features, n_coordinates), orthonormal
 
     @classmethod
     def of(cls, tables: Sequence[FloatArray], *, with_basis: bool = False) -> Rotation:
@@ -123,9 +123,10 @@ class Rotation:
 
 def _first_of_equals(tables: Sequence[FloatArray]) -> IntArray:
     """For every row of the pooled tables the first that equals it: equal rows must have equal coordinates."""
-    first: dict[bytes, int] = {}
-    rows = (row for table in tables for row in table)
-    return np.array([first.setdefault((row + 0.0).tobytes(), i) for i, row in enumerate(rows)])  # −0.0 equals 0.0
+    rows = [row for table in tables for row in table]
+    seen: dict[int, int] = {}  # what stands for a row, and the first that it stands for
+    places = [seen.setdefault(hash((row + 0.0).tobytes()), i) for i, row in enumerate(rows)]  # −0.0 equals 0.0
+    return np.array([place if np.array_equal(rows[place], rows[i]) else i for i, place in enumerate(places)])
 
 
 def needs_basis(clusterer: Any) -> bool:
@@ -145,14 +146,16 @@ def in_coordinates(clusterer: Any, rotation: Rotation) -> Any:
     return clone(clusterer).set_params(**changes)
 
 
-def with_features(fitted: Any, rotation: Rotation) -> Any:
-    """Return a copy of a clusterer fitted in coordinates, whose centres have their features back.
+def with_features(fitted: Any, rotation: Rotation, clusterer: Any) -> Any:
+    """Return a copy of a clusterer fitted in coordinates, with all features in its centres and in its parameters.
 
     Where more than centres is needed to predict, it comes as a pipeline that gives points their coordinates first.
     """
-    if isinstance(fitted, BOUND_TO_COORDINATES):
-        return make_pipeline(FunctionTransformer(rotation.project), fitted)
     restored = copy.copy(fitted)
+    parameters = clusterer.get_params(deep=False)
+    restored.set_params(**{name: parameters[name] for name in ("tol", "init") if name in parameters})
+    if isinstance(fitted, BOUND_TO_COORDINATES):
+        return make_pipeline(FunctionTransformer(rotation.project), restored)
     restored.n_features_in_ = rotation.n_features
     for name in CENTRES:
         centres = getattr(fitted, name, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +17,10 @@ from clustrep.study import Study
 
 # Numbers that the kernels must compare in a resample for threads to be worth more than processes: a few milliseconds.
 LEAST_THREAD_WORK = 20_000_000
+# Bytes of distances that are kept for all resamples.
+MOST_KEPT = 10**9
+# Features for each coordinate, from which on it pays to find coordinates.
+ROTATION_PAYS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,19 +41,24 @@ class Setting:
         configurations: Sequence[Configuration],
         *,
         at: FloatArray | None = None,
-        with_basis: bool = False,
+        for_run: bool = True,
     ) -> Setting:
-        """Choose a path for every configuration, rotate what can be rotated, and make what resamples share."""
+        """Choose a path for every configuration, rotate what can be rotated, and make what resamples share.
+
+        Without `for_run` nothing is shared, but everything is there to learn a clustering function for any points.
+        """
         rotates = [_rotates(source, studies, configuration) for configuration in configurations]
         own = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
         outside = at is not None and id(at) not in own
         with one_thread():
             rotation = None
             if any(rotates):
-                basis = with_basis or outside or any(needs_basis(c.clusterer) for c in configurations)
+                basis = not for_run or outside or any(needs_basis(c.clusterer) for c in configurations)
                 rotation = Rotation.of([study.X for study in studies], with_basis=basis)
+            sizes = [len(study) for study in studies]
+            keeps = (8 * sum(n**2 for n in sizes) <= MOST_KEPT, for_run and 8 * sum(sizes) ** 2 <= MOST_KEPT)
             places = tuple(
-                PointSet(study.X, None if rotation is None else PointSet(rotation.coordinates[s]))
+                PointSet(study.X, None if rotation is None else PointSet(rotation.coordinates[s], None, *keeps), *keeps)
                 for s, study in enumerate(studies)
             )
             place = None
@@ -58,8 +66,9 @@ class Setting:
                 projected = PointSet(rotation.project(at)) if rotation is not None and outside else None
                 place = PointSet(at, projected) if outside else places[own[id(at)]]
             paths = _paths(source, configurations, rotates, rotation)
-            for path, points in itertools.product(paths, places):
-                path.prepare(points)
+            if for_run:
+                for path in paths:
+                    path.prepare(places)
         return cls(source, tuple(studies), places, place, paths)
 
     @property
@@ -72,7 +81,7 @@ class Setting:
     @property
     def has_kernels(self) -> bool:
         """Whether any path takes a shortcut that is compiled."""
-        return any(path.in_threads for path in self.paths)
+        return any(path.compiled for path in self.paths)
 
     def sample(self, s: int, replicate: int, *, second: bool = False) -> Sample:
         """Draw one of the studies."""
@@ -80,11 +89,11 @@ class Setting:
 
 
 def _rotates(source: Source, studies: Sequence[Study], configuration: Configuration) -> bool:
-    """Whether a configuration is worked out in coordinates: more features than samples, and none the wiser for it."""
+    """Whether a configuration is worked out in coordinates: far fewer than features, and none the wiser for it."""
     return (
         source.accelerate
         and type(source.resampling) in (Bootstrap, Subsample)  # draws consist of the studies' own points
-        and sum(len(study) for study in studies) < studies[0].X.shape[1]
+        and ROTATION_PAYS * sum(len(study) for study in studies) <= studies[0].X.shape[1]
         and can_rotate(configuration.clusterer)
     )
 

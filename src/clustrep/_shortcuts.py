@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, Birch, KMeans
 
 from clustrep._engine import ReplicateFailure
-from clustrep._kmeans import KMeansSample, Settings, Solution, Strategy, nearest_centre, strategy_for
+from clustrep._kmeans import KMeansSample, Settings, Solution, Strategy, nearest_centre
 from clustrep._learning import FEWER_CLUSTERS, Configuration, Sample
+from clustrep._neighbours import SCIPY_METRICS, by_tree, nearest_of, nearest_point
 from clustrep._paths import Path, PlainPath, Psi
 from clustrep._points import PointSet
 from clustrep._rotation import with_features
 from clustrep._trees import LINKAGES, Tree, build_tree
 from clustrep._types import IntArray, Labels
 from clustrep._validation import is_whole
-from clustrep.functions import SCIPY_METRICS, Clusterer, nearest_point
+from clustrep.functions import Clusterer, ClusteringFunction
 
 TREE_METRICS = ("euclidean", "cityblock", "cosine")
 
@@ -50,13 +53,12 @@ class KMeansPath(Path):
         settings = {member: Settings.of(member.clusterer, self.rotation) for member in self.members}
         return {member: known for member, known in settings.items() if known is not None}
 
-    def prepare(self, points: PointSet) -> None:
+    def prepare(self, places: Sequence[PointSet]) -> None:
         """Turn the points; measure their distances where a member will ask for them."""
-        points = self.space(points)
-        points.by_feature  # noqa: B018
-        n, p = points.X.shape
-        if any(strategy_for(n, p, one.n_clusters) is Strategy.BY_DISTANCE for one in self._settings.values()):
-            points.distances()
+        for points in map(self.space, places):
+            points.by_feature  # noqa: B018
+            if any(one.strategy(points) is Strategy.BY_DISTANCE for one in self._settings.values()):
+                points.distances()
 
     def work(self, points: PointSet) -> float:
         """Say roughly how many numbers the kernels compare in one resample."""
@@ -83,7 +85,7 @@ class KMeansPath(Path):
         fitted.labels_ = psi.labels(sample.points)[sample.draw.order]
         fitted.inertia_, fitted.n_iter_ = solution.inertia, solution.n_iter
         fitted.n_features_in_ = X.shape[1]
-        fitted._n_threads = 1  # what its `predict` needs
+        fitted._n_threads, fitted._n_features_out = 1, len(centres)  # what `predict` and `transform` need
         return fitted
 
 
@@ -94,15 +96,46 @@ class KMeansPath(Path):
 class _Neighbours:
     """Which of some points is nearest to each point of a set: found once for all numbers of clusters."""
 
-    def __init__(self, path: Path, nearest: Any):
+    def __init__(self, path: Path, nearest: Callable[[PointSet], IntArray]):
         self._path = path
         self._nearest = nearest
-        self._known: dict[PointSet, IntArray] = {}
+        self._known: WeakKeyDictionary[PointSet, IntArray] = WeakKeyDictionary()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Neighbours, (self._path, self._nearest)
 
     def of(self, points: PointSet) -> IntArray:
         if points not in self._known:
-            self._known[points] = self._nearest(self._path.space(points).X)
+            self._known[points] = self._nearest(self._path.space(points))
         return self._known[points]
+
+
+class _NearestDrawn:
+    """Which of the drawn points is nearest to each point of a set: from kept distances, where there are any."""
+
+    def __init__(self, points: PointSet, drawn: IntArray, metric: str):
+        self._points: PointSet | None = points
+        self._drawn = drawn
+        self._metric = "sqeuclidean" if metric == "euclidean" else metric
+        self._search = nearest_point(points.X[drawn], metric)
+        self._by_tree = by_tree(metric, points.X.shape[1])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_points": None}
+
+    def __call__(self, others: PointSet) -> IntArray:
+        if self._by_tree or self._points is None or not (self._points.keeps_others and others.keeps_others):
+            return self._search(others.X)
+        return nearest_of(self._points.distances_from(others, self._metric)[:, self._drawn])
+
+
+@dataclass(frozen=True, eq=False)
+class _NearestSubcluster:
+    birch: Birch
+    dtype: np.dtype[Any]
+
+    def __call__(self, points: PointSet) -> IntArray:
+        return np.asarray(self.birch.predict(np.asarray(points.X, dtype=self.dtype)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +161,16 @@ class _CutPsi(Psi):
 class TreePath(Path):
     """Agglomerative clustering: one tree, cut for every number of clusters."""
 
-    def prepare(self, points: PointSet) -> None:
-        """Measure the distances between all points."""
-        if self.space(points).shares_distances:
-            self.space(points).distances("sqeuclidean" if self._metric == "euclidean" else self._metric)
+    def prepare(self, places: Sequence[PointSet]) -> None:
+        """Measure the distances within studies, and between them where no tree finds the nearest points."""
+        spaces = [self.space(points) for points in places]
+        metric = "sqeuclidean" if self._metric == "euclidean" else self._metric
+        for points in spaces:
+            if points.shares_distances:
+                points.distances(metric)
+            if points.keeps_others and not by_tree(self._metric, points.X.shape[1]):
+                for others in spaces:
+                    points.distances_from(others, metric)
 
     def work(self, points: PointSet) -> float:
         """Say roughly how many numbers the kernels compare in one resample."""
@@ -145,17 +184,16 @@ class TreePath(Path):
         """Build the tree of the drawn points."""
         points, weights = self.space(sample.points), sample.draw.weights
         tree = build_tree(points, weights, self.members[0].clusterer.linkage, self._metric)
-        return _Cuts(tree, _Neighbours(self, nearest_point(points.X[weights > 0], self._metric)))
+        return _Cuts(tree, _Neighbours(self, _NearestDrawn(points, np.flatnonzero(weights), self._metric)))
 
     def psi(self, shared: _Cuts, sample: Sample, configuration: Configuration) -> Psi:
         """Cut the tree."""
         return _cut(shared, configuration.clusterer.n_clusters)
 
     def fitted(self, psi: _CutPsi, sample: Sample, configuration: Configuration) -> Clusterer:
-        """Return the clusterer with the labels of its sample."""
-        fitted = clone(configuration.clusterer)
+        """Fit the drawn rows written out: the same clusters, here with our numbers."""
+        fitted = _fit(self, sample, configuration)
         fitted.labels_ = psi.labels(sample.points)[sample.draw.order]
-        fitted.n_clusters_, fitted.n_features_in_ = psi.n_clusters, sample.study.X.shape[1]
         return fitted
 
 
@@ -182,7 +220,7 @@ class BirchPath(Path):
         subclusters = PointSet(birch.subcluster_centers_)
         tree = build_tree(subclusters, np.ones(len(subclusters), dtype=np.int64), "ward")
         dtype = sample.study.X.dtype if self.rotation is None else np.dtype(float)
-        return birch, _Cuts(tree, _Neighbours(self, lambda X: birch.predict(np.asarray(X, dtype=dtype))))
+        return birch, _Cuts(tree, _Neighbours(self, _NearestSubcluster(birch, dtype)))
 
     def psi(self, shared: tuple[Birch, _Cuts], sample: Sample, configuration: Configuration) -> Psi:
         """Cut the tree of subclusters."""
@@ -195,7 +233,7 @@ class BirchPath(Path):
         fitted = copy.deepcopy(psi.birch).set_params(**configuration.clusterer.get_params(deep=False))
         fitted.subcluster_labels_ = psi.cut
         fitted.labels_ = psi.labels(sample.points)[sample.draw.order]
-        return fitted if self.rotation is None else with_features(fitted, self.rotation)
+        return fitted if self.rotation is None else with_features(fitted, self.rotation, configuration.clusterer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,10 +254,19 @@ class DensityPath(PlainPath):
         rows = rows[np.argsort(first)]
         return rows, sample.draw.weights[rows]
 
+    def function(self, psi: Psi, sample: Sample, configuration: Configuration) -> ClusteringFunction:
+        """Return ψ with a clusterer that knows every drawn row."""
+        return Path.function(self, psi, sample, configuration)
+
     def fitted(self, psi: Psi, sample: Sample, configuration: Configuration) -> Clusterer:
-        """Fit the drawn rows written out: the same clusters, and a label for every one of them."""
-        fitted = clone(configuration.clusterer).fit(self.space(sample.points).X[sample.draw.order])
-        return fitted if self.rotation is None else with_features(fitted, self.rotation)
+        """Fit the drawn rows written out: the same clusters."""
+        return _fit(self, sample, configuration)
+
+
+def _fit(path: Path, sample: Sample, configuration: Configuration) -> Clusterer:
+    """Fit the clusterer itself to the drawn rows."""
+    fitted = clone(configuration.clusterer).fit(path.space(sample.points).X[sample.draw.order])
+    return fitted if path.rotation is None else with_features(fitted, path.rotation, configuration.clusterer)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
-from clustrep._engine import ReplicateFailure, breathe
+from clustrep._engine import ReplicateFailure, run_in_pieces
 from clustrep._kernels import trees
-from clustrep._points import TOO_LARGE, PointSet
+from clustrep._points import TOO_LARGE, PointSet, pairwise_distances
 from clustrep._types import FloatArray, IntArray
 from clustrep.errors import DataError
 
@@ -44,14 +43,12 @@ def build_tree(points: PointSet, weights: IntArray, linkage: str, metric: str = 
     place = (sizes, gone, merges, heights, np.zeros(n, np.int64), np.zeros(2, np.int64))
     if 8 * n**2 <= LARGEST_MATRIX:
         work = _start(points, drawn, sizes, LINKAGES[linkage], metric)
-        while not trees.merge_by_distance(work, LINKAGES[linkage], *place, BUDGET):
-            breathe()
+        run_in_pieces(trees.merge_by_distance, work, LINKAGES[linkage], *place, BUDGET)
     elif linkage == "ward":
         centres = points.X[drawn].T.astype(float, order="C")
         if not np.isfinite(n * np.square(np.ptp(centres, axis=1)).sum()):
             raise ReplicateFailure(TOO_LARGE)
-        while not trees.merge_ward(centres, *place, BUDGET):
-            breathe()
+        run_in_pieces(trees.merge_ward, centres, *place, BUDGET)
     else:
         raise DataError(
             f"{linkage.capitalize()} linkage of {n:,} different points needs a matrix of distances of "
@@ -67,10 +64,10 @@ def _start(points: PointSet, drawn: IntArray, weights: FloatArray, linkage: int,
     name = "sqeuclidean" if squared else metric
     if points.shares_distances:
         distances, rows = np.require(points.distances(name), requirements=["C", "W"]), drawn
-        work = np.empty((len(drawn), len(drawn)))
+        work: FloatArray = np.empty((len(drawn), len(drawn)))
     else:
         rows = np.arange(len(drawn))
-        work = distances = cdist(points.X[drawn], points.X[drawn], name)
+        work = distances = pairwise_distances(points.X[drawn], name)
     # Roots change no order, and average linkage alone does more than compare.
     root = squared and linkage == trees.AVERAGE
     if not trees.start_dissimilarities(distances, rows, weights, linkage, root, work):

@@ -136,6 +136,11 @@ class Agreement:
     of_counts: TableScore | None = None
     of_labelings: LabelingScore | None = None
 
+    @property
+    def compiled(self) -> bool:
+        """Whether it reads logarithms off tables, in kernels."""
+        return self.of_counts is not None and self.of_counts not in (_rand, _adjusted_rand)
+
     def of_tables(self, tables: FloatArray) -> FloatArray:
         """Score dense tables, (..., k_u, k_v) -> (...)."""
         flat = tables.reshape(-1, *tables.shape[-2:])

@@ -12,37 +12,22 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
-from clustrep._engine import ReplicateFailure
+from clustrep._neighbours import SCIPY_METRICS, Metric, nearest_label
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import as_table, check_labels, check_points, listing, plural
 from clustrep.contingency import NOISE
 from clustrep.errors import DataError, ParameterError
 
 Clusterer: TypeAlias = Any
-Metric: TypeAlias = str | Callable[[FloatArray, FloatArray], float]
-
-# Beyond this many features a KD-tree visits nearly every leaf, and plain distances are faster.
-KD_TREE_FEATURES = 15
-SCIPY_METRICS = {
-    "manhattan": "cityblock",
-    "l1": "cityblock",
-    "l2": "euclidean",
-    "infinity": "chebyshev",
-    "p": "minkowski",
-}
-# Rows compared at once. A constant, so that results do not depend on how work is divided.
-BLOCK = 1024
 
 
 class ClusteringFunction:
@@ -164,7 +149,7 @@ def learn(
         classify = clone(seen.classifier).fit(training_points, labels).predict
     else:
         classify = nearest_label(training_points, labels, *seen.metric)
-    return ClusteringFunction(lambda points: classify(seen.transform(points)), sample, fitted)
+    return ClusteringFunction(_InSeenSpace(seen, classify), sample, fitted)
 
 
 def learn_known(sample: FloatArray, labels: Labels) -> ClusteringFunction:
@@ -172,58 +157,27 @@ def learn_known(sample: FloatArray, labels: Labels) -> ClusteringFunction:
     return ClusteringFunction(nearest_label(sample, labels, "euclidean"), sample)
 
 
-def nearest_label(
-    points: FloatArray, labels: ArrayLike, metric: Metric, parameters: Mapping[str, Any] = MappingProxyType({})
-) -> Callable[[FloatArray], Labels]:
-    """Return the function that gives a point the label of the nearest training point; of equal ones the first."""
-    z = check_labels(labels, "the clusterer's labels", length=len(points), same_as="its input")
-    _, first = np.unique(points, axis=0, return_index=True)
-    first.sort()
-    nearest = nearest_point(points[first], metric, parameters)
-    z = z[first]
-    return lambda X: np.asarray(z[nearest(X)])
-
-
-def nearest_point(
-    points: FloatArray, metric: Metric, parameters: Mapping[str, Any] = MappingProxyType({})
-) -> Callable[[FloatArray], IntArray]:
-    """Return the function that finds the nearest of some points: which row it is."""
-    points = np.ascontiguousarray(points)
-    if metric == "euclidean" and points.shape[1] <= KD_TREE_FEATURES:
-        tree = cKDTree(points)
-        return lambda X: np.asarray(tree.query(X)[1])
-
-    parameters = _fixed_by(points, metric, parameters)
-
-    def nearest_in_blocks(X: FloatArray) -> IntArray:
-        nearest: list[IntArray] = []
-        for i in range(0, len(X), BLOCK):
-            distances = cdist(X[i : i + BLOCK], points, metric, **parameters)
-            unknown = np.isnan(distances)  # such as the angle to the origin
-            if unknown.all(axis=1).any():
-                raise ReplicateFailure("the metric gives a point no distance to any training point")
-            nearest.append(np.where(unknown, np.inf, distances).argmin(axis=1))
-        return np.concatenate(nearest)
-
-    return nearest_in_blocks
-
-
-def _fixed_by(points: FloatArray, metric: Metric, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Fix by the training points what SciPy would estimate anew from whatever it compares."""
-    if metric == "seuclidean" and "V" not in parameters:
-        return {**parameters, "V": np.var(points, axis=0, ddof=1)}
-    if metric == "mahalanobis" and "VI" not in parameters:
-        return {**parameters, "VI": np.linalg.pinv(np.atleast_2d(np.cov(points, rowvar=False)))}
-    return parameters
-
-
 @dataclass(frozen=True, eq=False)
 class _Seen:
     """The space that a clusterer saw, and how to classify points in it."""
 
-    transform: Callable[[FloatArray], FloatArray]
+    steps: tuple[Any, ...]  # transformers that lead there
     metric: tuple[Metric, Mapping[str, Any]]
     classifier: Any
+
+    def transform(self, X: FloatArray) -> FloatArray:
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
+
+@dataclass(frozen=True, eq=False)
+class _InSeenSpace:
+    seen: _Seen
+    classify: Callable[[FloatArray], Any]
+
+    def __call__(self, points: FloatArray) -> Any:
+        return self.classify(self.seen.transform(points))
 
 
 def _seen_by(fitted: Clusterer) -> _Seen:
@@ -231,17 +185,17 @@ def _seen_by(fitted: Clusterer) -> _Seen:
     if isinstance(fitted, Induced):
         inner = _seen_by(fitted.clusterer)
         metric = inner.metric if fitted.metric is None else _scipy_metric(fitted.metric, {})
-        return _Seen(inner.transform, metric, fitted.classifier or inner.classifier)
+        return _Seen(inner.steps, metric, fitted.classifier or inner.classifier)
     if isinstance(fitted, Pipeline):
         inner = _seen_by(fitted[-1])
         steps = fitted[:-1]
         if not len(steps):
             return inner
-        return _Seen(lambda X: inner.transform(steps.transform(X)), inner.metric, inner.classifier)
+        return _Seen((steps, *inner.steps), inner.metric, inner.classifier)
     parameters = dict(getattr(fitted, "metric_params", None) or {})
     if getattr(fitted, "p", None) is not None:
         parameters.setdefault("p", fitted.p)
-    return _Seen(lambda X: X, _scipy_metric(getattr(fitted, "metric", None) or "euclidean", parameters), None)
+    return _Seen((), _scipy_metric(getattr(fitted, "metric", None) or "euclidean", parameters), None)
 
 
 def _scipy_metric(metric: Metric, parameters: Mapping[str, Any]) -> tuple[Metric, Mapping[str, Any]]:

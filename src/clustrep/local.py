@@ -116,21 +116,22 @@ def local_replicability(
     points = _points(at, training)
     configuration = check_configuration(clusterer, labels, studies, resampling)
     source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
+    execution = Execution(n_jobs, progress, batch_size)
+    check_integer(n_resamples, "n_resamples")
     plan = LocalPlan(
-        setting=Setting.prepare(source, studies, [configuration], at=points.X),
         n_tests=len(tests),
         samples=points.samples,
         agreement=resolve_agreement(agreement),
         noise=check_noise(noise),
+        setting=Setting.prepare(source, studies, [configuration], at=points.X),
     )
-    check_integer(n_resamples, "n_resamples")
     replicates = run_replicates(
         partial(score_replicate, plan),
         range(FULL_STUDY, n_resamples + 1),
-        Execution(n_jobs, progress, batch_size),
+        execution,
         "local replicability",
         in_threads=plan.setting.in_threads and plan.agreement.of_counts is not None,
-        first_here=plan.setting.has_kernels,
+        first_here=plan.setting.has_kernels or plan.agreement.compiled,
     )
     labels_of_points = replicates[0].labels_of_points
     if isinstance(labels_of_points, Failed):

@@ -9,7 +9,7 @@ from clustrep._engine import Execution, Rng, root_entropy
 from clustrep._learning import Configuration, Source
 from clustrep._replicability import Noise, Plan, check_noise, check_several, run_plan
 from clustrep._setting import Setting
-from clustrep._validation import check_flag, check_n_clusters
+from clustrep._validation import check_flag, check_integer, check_n_clusters
 from clustrep.agreement import AgreementSpec, resolve_agreements
 from clustrep.errors import ParameterError
 from clustrep.functions import Clusterer, check_clusterer, n_clusters_parameter, name_of, with_n_clusters
@@ -64,13 +64,16 @@ def compare(
     """
     checked = check_several(as_studies(studies))
     source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
+    configurations = _configurations(clusterers, n_clusters)
+    execution = Execution(n_jobs, progress, batch_size)
     plan = Plan(
-        setting=Setting.prepare(source, tuple(checked.values()), _configurations(clusterers, n_clusters)),
+        n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
         diagonal=check_flag(diagonal, "diagonal"),
         noise=check_noise(noise),
+        setting=Setting.prepare(source, tuple(checked.values()), configurations),
     )
-    return run_plan(plan, n_resamples, Execution(n_jobs, progress, batch_size))
+    return run_plan(plan, execution)
 
 
 def _configurations(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:

@@ -19,8 +19,10 @@ class _Announcement(event.Listener):
         self.made = False
 
     def on_start(self, compilation: Any) -> None:
-        ours = compilation.data["dispatcher"].py_func.__module__.startswith("clustrep.")
-        if ours and not self.made and sys.stderr is not None and sys.stderr.isatty():
+        if self.made or sys.stderr is None or not sys.stderr.isatty():
+            return
+        function = getattr(compilation.data.get("dispatcher"), "py_func", None)
+        if str(getattr(function, "__module__", "")).startswith("clustrep."):  # not what others compile
             self.made = True
             print(SENTENCE, file=sys.stderr, flush=True)
 

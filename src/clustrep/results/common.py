@@ -41,7 +41,7 @@ class Origin:
 
     def function(self, s: int, replicate: int) -> ClusteringFunction:
         """Learn the clustering function of one study in one replicate again, from its seed."""
-        setting = Setting.prepare(self.source, self.studies, [self.configuration], with_basis=True)
+        setting = Setting.prepare(self.source, self.studies, [self.configuration], for_run=False)
         with one_thread():  # as in the run
             function = attempt(setting.paths[0].learn(setting.sample(s, replicate)).function, 0)
         if isinstance(function, Failed):

@@ -23,13 +23,12 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from threadpoolctl import threadpool_limits
 
 import clustrep as cr
-from clustrep._kmeans import KMeansSample, Settings
 from clustrep._learning import Source
-from clustrep._points import PointSet
 from clustrep.agreement import resolve_agreements
 from clustrep.contingency import tables_of
 
 LONG = 5.0  # seconds that one worker must take for two to be tried
+TWO_WORKERS = 1.7
 
 
 @dataclass(frozen=True)
@@ -71,17 +70,19 @@ def global_job(
 
 def inertia_ratios(clusterer: KMeans, studies: Sequence[np.ndarray], ks: Sequence[int]) -> np.ndarray:
     """Inertia of our k-means over scikit-learn's on the same draws, several numbers of clusters and all studies."""
-    n_fits = 6 if studies[0].size > 10**6 else 30
-    named = list(cr.Studies(studies).values())
-    source = Source(cr.Bootstrap(), 1)
+    n_fits = 8 if studies[0].size > 10**6 else 40
+    tried = sorted({int(ks[i * len(ks) // 8]) for i in range(8)})
     ratios = []
-    for b in range(1, n_fits + 1):
-        study, k = named[b % len(named)], int(ks[b * len(ks) // (n_fits + 1)])
-        draw = source.draw(study, b)
-        configured = clone(clusterer).set_params(n_clusters=k, random_state=b)
-        ours = KMeansSample(PointSet(study.X), draw.weights, study.X.shape[1])
-        fitted = ours.fit(Settings.of(configured), np.random.SeedSequence(b))
-        ratios.append(fitted.inertia / configured.fit(draw.sample).inertia_)
+    for k in tried:
+        result = cr.replicability(
+            clone(clusterer).set_params(n_clusters=k), studies, n_resamples=n_fits // len(tried), diagonal=False, rng=1
+        )
+        for b in range(len(result.distribution)):
+            name = result.names[b % len(result.names)]
+            ours = result.clustering_function(name, b).clusterer
+            study = cr.Studies(studies)[name]
+            theirs = clone(clusterer).set_params(n_clusters=k, random_state=b)
+            ratios.append(ours.inertia_ / theirs.fit(Source(cr.Bootstrap(), 1).draw(study, 1 + b).sample).inertia_)
     return np.array(ratios)
 
 
@@ -178,44 +179,70 @@ def _status(field: str) -> int:
     raise OSError(field)
 
 
-def with_error(values: np.ndarray, digits: int) -> str:
-    """Write a mean with its Monte Carlo error."""
-    return f"{values.mean():.{digits}f} ± {values.std(ddof=1) / math.sqrt(len(values)):.{digits}f}"
+@dataclass(frozen=True)
+class Cell:
+    """A measured value as it is printed, and whether it is as good as it should be."""
+
+    text: str
+    good: bool = True
+
+    def __str__(self) -> str:
+        return self.text if self.good else f"**{self.text}**"
 
 
-def score_difference(ours: np.ndarray, theirs: np.ndarray) -> str:
-    """Difference of the mean scores, with its Monte Carlo error over resamples."""
-    if len(theirs) < 2:
-        return "?"
-    error = math.sqrt(ours.var(ddof=1) / len(ours) + theirs.var(ddof=1) / len(theirs))
-    return f"{ours.mean() - theirs.mean():+.3f} ± {error:.3f}"
+def inertia(job: Job) -> Cell:
+    """Mean inertia of ours over scikit-learn's: at most 0.1 % worse, plus two Monte Carlo errors."""
+    if job.inertia is None:
+        return Cell("–")
+    ratios = job.inertia()
+    error = ratios.std(ddof=1) / math.sqrt(len(ratios))
+    return Cell(f"{ratios.mean():.4f} ± {error:.4f}", bool(ratios.mean() <= 1.001 + 2 * error))
 
 
-def two_workers(job: Job, seconds: float) -> str:
-    """One worker's time over that of two, with as many resamples as take one worker long enough."""
+def score_difference(job: Job, ours: np.ndarray, loop: Loop) -> Cell:
+    """Difference of the mean scores within three Monte Carlo errors over resamples; of the same pairs to rounding."""
+    theirs = np.array(loop.means)
     if job.name == "agreement":
-        return "–"
+        largest = np.abs(ours[: len(theirs)] - theirs).max()
+        return Cell(f"at most {largest:.0e}", bool(largest <= 1e-12))
+    if len(theirs) < 2:
+        return Cell("?")
+    error = math.sqrt(ours.var(ddof=1) / len(ours) + theirs.var(ddof=1) / len(theirs))
+    difference = ours.mean() - theirs.mean()
+    # The error of two resamples is itself hardly known.
+    return Cell(f"{difference:+.3f} ± {error:.3f}", bool(abs(difference) <= 3 * error or len(theirs) < 5))
+
+
+def two_workers(job: Job, seconds: float) -> Cell:
+    """One worker's time over that of two, with as many resamples as take one worker long enough.
+
+    Wanted where the job as it stands takes one worker long.
+    """
+    if job.name == "agreement":
+        return Cell("–")
     n_resamples = max(job.n_resamples, math.ceil(1.2 * LONG / seconds * job.n_resamples))
     one = timed(lambda: job.run(n_resamples, 1))[0]
     two = timed(lambda: job.run(n_resamples, 2))[0]
-    return f"{one / two:.2f} (B = {n_resamples:,}, {one:.0f} s)"
+    return Cell(f"{one / two:.2f} (B = {n_resamples:,}, {one:.0f} s)", seconds < LONG or one / two >= TWO_WORKERS)
 
 
-def measure(job: Job) -> tuple[bool, list[str]]:
+def measure(job: Job) -> list[Cell]:
     job.run(min(job.n_resamples, 2))  # compiles, where that is still to be done
     seconds, result = best_of(lambda: job.run(job.n_resamples))
     loop = job.loop()
+    if loop.seconds < LONG:
+        loop = min((loop, job.loop(), job.loop()), key=lambda one: one.seconds)
     ratio = loop.seconds / seconds
     part = "" if loop.share >= 1 else f" ({100 * loop.share:.2g} % run)"
-    return ratio >= job.wanted, [
-        job.title,
-        f"{job.wanted:,g}",
-        f"{ratio:,.1f}" if ratio < 1000 else f"{ratio:,.0f}",
-        f"{seconds:.3g} s",
-        f"{loop.seconds:,.3g} s{part}",
-        "–" if job.inertia is None else with_error(job.inertia(), 4),
-        score_difference(job.means(result), np.array(loop.means)),
-        peak_memory(lambda: job.run(job.n_resamples)),
+    return [
+        Cell(job.title),
+        Cell(f"{job.wanted:,g}"),
+        Cell(f"{ratio:,.1f}" if ratio < 1000 else f"{ratio:,.0f}", ratio >= job.wanted),
+        Cell(f"{seconds:.3g} s"),
+        Cell(f"{loop.seconds:,.3g} s{part}"),
+        inertia(job),
+        score_difference(job, job.means(result), loop),
+        Cell(peak_memory(lambda: job.run(job.n_resamples))),
         two_workers(job, seconds),
     ]
 
@@ -225,11 +252,12 @@ def measure(job: Job) -> tuple[bool, list[str]]:
 
 
 def growth() -> list[list[str]]:
-    """Time against size: the exponent between the smallest and the largest of four doublings."""
+    """Time against size: the exponent of a power law through four sizes."""
     base = {"n": 500, "p": 8, "k": 8, "B": 10, "S": 2}
     sizes = {
         "n": (500, 1000, 2000, 4000),
         "p": (2, 4, 8, 15),
+        "p ": (16, 32, 64, 128),  # other ways to the nearest centre and the nearest point
         "k": (4, 8, 16, 32),
         "B": (10, 20, 40, 80),
         "S": (2, 4, 8, 16),
@@ -239,7 +267,7 @@ def growth() -> list[list[str]]:
         for what, values in sizes.items():
             times = []
             for value in values:
-                at = {**base, what: value}
+                at = {**base, what.strip(): value}
                 studies = mixture(at["n"], at["p"], at["k"], 2.0, at["S"])
                 run = partial(
                     cr.replicability, clusterer.set_params(n_clusters=at["k"]), studies, n_resamples=at["B"],
@@ -273,13 +301,16 @@ def main(names: Sequence[str]) -> int:
     with threadpool_limits(1):
         for job in jobs():
             if not names or job.name in names:
-                met, row = measure(job)
-                all_met &= met
-                print_row(row)
+                row = measure(job)
+                all_met &= all(cell.good for cell in row)
+                print_row([str(cell) for cell in row])
         if not names or "growth" in names:
             print()
             print_table(["clusterer", "size", "values", "seconds", "exponent"], growth())
-    print(f"\n± is one Monte Carlo standard error. {'All' if all_met else 'Not all'} ratios are met.")
+    print(
+        "\n± is one Monte Carlo standard error. "
+        + ("All is as wanted." if all_met else "What is bold is not as wanted.")
+    )
     return 0 if all_met else 1
 
 

@@ -19,7 +19,7 @@ from clustrep._setting import Setting
 from clustrep._types import BoolArray, FloatArray, IntArray
 from clustrep._validation import check_choice, check_flag, check_integer, check_labels_of, listing
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreements
-from clustrep.contingency import Partition, separate, tables_of
+from clustrep.contingency import Counts, Partition, separate, tables_of
 from clustrep.errors import DataError, ParameterError
 from clustrep.functions import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.resampling import Bootstrap, Resampling, Simulate, check_resampling
@@ -322,10 +322,10 @@ class Pairs:
         self._waiting, self._table = [], (0, 0)
 
     def _set(self, places: Sequence[int], tables: FloatArray) -> None:
-        n_rows = (tables.sum(axis=2) > 0).sum(axis=1)
-        n_columns = (tables.sum(axis=1) > 0).sum(axis=1)
+        counts = Counts.from_tables(tables)
+        n_rows, n_columns = np.count_nonzero(counts.rows, axis=1), np.count_nonzero(counts.columns, axis=1)
         self._trivial[places] = (n_rows == 1) | (n_columns == 1)
-        self._set_scores(places, np.stack([agreement.of_tables(tables) for agreement in self.agreements]))
+        self._set_scores(places, np.stack([agreement.of_counted(tables, counts) for agreement in self.agreements]))
 
     def _set_scores(self, places: Sequence[int], scores: FloatArray) -> None:
         self._scores[:, places] = scores

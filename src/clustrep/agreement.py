@@ -144,11 +144,13 @@ class Agreement:
     def of_tables(self, tables: FloatArray) -> FloatArray:
         """Score dense tables, (..., k_u, k_v) -> (...)."""
         flat = tables.reshape(-1, *tables.shape[-2:])
+        return self.of_counted(flat, Counts.from_tables(flat)).reshape(tables.shape[:-2])
+
+    def of_counted(self, tables: FloatArray, counts: Counts) -> FloatArray:
+        """Score dense tables, (n_tables, k_u, k_v), that were counted for several agreements."""
         if self.of_counts is not None:
-            scores = self.of_counts(Counts.from_tables(flat))
-        else:
-            scores = np.array([self._of_table(table) for table in flat])
-        return scores.reshape(tables.shape[:-2])
+            return self.of_counts(counts)
+        return np.array([self._of_table(table) for table in tables])
 
     def of_codes(self, u: IntArray, v: IntArray) -> float:
         """Score two labelings given as codes."""

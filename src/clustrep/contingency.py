@@ -35,7 +35,7 @@ class Counts:
     @property
     def identical(self) -> BoolArray:
         """Whether the two partitions are the same: as many occupied cells as blocks on either side, (n_tables,)."""
-        occupied, rows, columns = ((sizes > 0).sum(axis=1) for sizes in (self.cells, self.rows, self.columns))
+        occupied, rows, columns = (np.count_nonzero(sizes, axis=1) for sizes in (self.cells, self.rows, self.columns))
         return np.asarray((occupied == rows) & (occupied == columns))
 
     @classmethod

@@ -43,13 +43,16 @@ def timed_loop(n_pieces: int, pieces: Iterator[float | None]) -> Loop:
 
 
 def global_loop(clusterer: Any, studies: Sequence[np.ndarray], ks: Sequence[int], n_resamples: int) -> Loop:
-    """Algorithm 2 for all pairs of studies: every study is fitted once per resample and number of clusters."""
+    """Algorithm 2 for all pairs of studies: every study is fitted once per resample and number of clusters.
+
+    First come the studies as they are, for the estimate that the result has beside its resamples.
+    """
     # In a random order of k, so that a part of a resample costs what the whole would, in proportion.
-    orders = [np.random.default_rng(b).permutation(ks) for b in range(n_resamples)]
+    orders = [np.random.default_rng(b).permutation(ks) for b in range(n_resamples + 1)]
 
     def pieces() -> Iterator[float | None]:
         for b, order in enumerate(orders):
-            samples = [resample(X, random_state=1000 * b + s) for s, X in enumerate(studies)]
+            samples = [resample(X, random_state=1000 * b + s) if b else X for s, X in enumerate(studies)]
             scores: list[float] = []
             for k in order:
                 functions = [fit(clusterer, X, int(k)) for X in samples]
@@ -57,9 +60,9 @@ def global_loop(clusterer: Any, studies: Sequence[np.ndarray], ks: Sequence[int]
                     own = functions[t].predict(X)
                     others = [function for s, function in enumerate(functions) if s != t]
                     scores += [adjusted_rand_score(other.predict(X), own) for other in others]
-                yield float(np.mean(scores)) if k == order[-1] else None
+                yield float(np.mean(scores)) if b and k == order[-1] else None
 
-    return timed_loop(n_resamples * len(ks), pieces())
+    return timed_loop((n_resamples + 1) * len(ks), pieces())
 
 
 def fit(clusterer: Any, X: np.ndarray, k: int) -> Any:

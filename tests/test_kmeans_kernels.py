@@ -69,9 +69,9 @@ def iterate(kernel, X, weights, picks, *, max_iter=300, tol=0.0, origin=0.0, bud
         to_the_end(function, np.ascontiguousarray(X.T), weights, centres, *results, max_iter, tol, budget=budget)
     else:
         centres = X[picks].astype(float) - origin
-        bounds = np.full((2, len(X)), np.nan)
+        bounds, sums = np.full((2, len(X)), np.nan), np.full(centres.shape[1:], np.nan)
         table = np.ascontiguousarray(X - np.asarray(origin, X.dtype))
-        to_the_end(function, table, weights, centres, *results, bounds, max_iter, tol, budget=budget)
+        to_the_end(function, table, weights, centres, *results, bounds, sums, max_iter, tol, budget=budget)
         centres += origin
     assert np.all(steps < 0)
     return Run(centres, labels, inertia, -1 - steps)

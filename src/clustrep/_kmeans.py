@@ -150,7 +150,7 @@ class KMeansSample:
     @cached_property
     def by_feature(self) -> FloatArray:
         """The drawn points, (n_features, n_drawn)."""
-        return np.ascontiguousarray(self.points.by_feature[:, self.drawn])
+        return np.take(self.points.by_feature, self.drawn, axis=1)  # in one piece, unlike by an index
 
     def fit(self, settings: Settings, seed: np.random.SeedSequence) -> Solution:
         """Find the best of all starts."""
@@ -176,7 +176,8 @@ def _fit_by_product(sample: KMeansSample, settings: Settings, seed: np.random.Se
         centres = table[_picks(sample.by_feature, seeding.BY_FEATURE, weights, settings, seed)]
     else:
         centres = settings.init[None] - sample.mean
-    solution = _iterate(lloyd.lloyd_by_product, table, sample, settings, centres, np.empty((2, len(weights))))
+    state = (np.empty((2, len(weights))), np.empty(centres.shape[1:]))  # bounds and sums
+    solution = _iterate(lloyd.lloyd_by_product, table, sample, settings, centres, *state)
     return Solution(solution.centres + sample.mean, solution.inertia, solution.n_iter)
 
 
@@ -230,13 +231,13 @@ def _iterate(
     sample: KMeansSample,
     settings: Settings,
     centres: FloatArray,
-    *bounds: FloatArray,
+    *state: FloatArray,
 ) -> Solution:
     centres = np.array(centres, dtype=float, order="C")  # (n_starts, n_clusters, n_features)
     labels = np.full((len(centres), len(sample.weights)), -1, np.int32)
     inertia, steps = np.empty(len(centres)), np.zeros(len(centres), np.int64)
     tol = settings.tol * sample.variance
-    arrays = (centres, labels, inertia, steps, *bounds)
+    arrays = (centres, labels, inertia, steps, *state)
     run_in_pieces(kernel, table, sample.weights, *arrays, settings.max_iter, tol, BUDGET)
     best = int(inertia.argmin())
     return Solution(centres[best], float(inertia[best]), int(-1 - steps[best]))

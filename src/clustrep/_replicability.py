@@ -281,7 +281,9 @@ class Pairs:
         self, index: tuple[int, ...], trained: Partition | Failed, tested: Partition | Failed, weights: IntArray
     ) -> None:
         """Compare two partitions of the same weighted points; where either failed, so has the score."""
-        place = int(np.ravel_multi_index(index, self.shape))
+        place = 0
+        for i, n in zip(index, self.shape, strict=True):
+            place = place * n + i
         if isinstance(trained, Failed) or isinstance(tested, Failed):
             self._causes[:, place] = trained.cause if isinstance(trained, Failed) else tested.cause  # type: ignore[union-attr]
             return
@@ -329,7 +331,8 @@ class Pairs:
 
     def _set_scores(self, places: Sequence[int], scores: FloatArray) -> None:
         self._scores[:, places] = scores
-        self._causes[:, places] = np.where(np.isnan(scores), NO_NUMBER, "")
+        if np.isnan(scores).any():
+            self._causes[:, places] = np.where(np.isnan(scores), NO_NUMBER, "")
 
     def _compare_lists(self, pair: _Pair) -> None:
         """Compare partitions whose table would be large and nearly empty."""

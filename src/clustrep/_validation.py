@@ -426,8 +426,10 @@ def probable_label(X: FloatArray, features: Sequence[str]) -> str | None:
     for j, feature in enumerate(features):
         if LABEL_NAME.fullmatch(feature) and few_small_integers(X[:, j]):
             return feature
-    others_real = X.shape[1] > 1 and bool(np.all(np.any(X[:, :-1] != np.rint(X[:, :-1]), axis=0)))
-    return features[-1] if others_real and few_small_integers(X[:, -1]) else None
+    if X.shape[1] < 2 or not few_small_integers(X[:, -1]):
+        return None
+    others_real = np.any(X[:, :-1] != np.rint(X[:, :-1]), axis=0).all()
+    return features[-1] if others_real else None
 
 
 def label_sentence(study: str, feature: str, X: FloatArray, features: Sequence[str]) -> str:

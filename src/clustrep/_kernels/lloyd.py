@@ -18,6 +18,8 @@ from clustrep._types import FloatArray, IntArray
 
 # Rows in one matrix product.
 BLOCK = 256
+# Iterations after which sums are taken afresh.
+AFRESH = 16
 
 # ---------------------------------------------------------------------------------------------------------------------
 # few features: differences to every centre, tile by tile, in vectors over points
@@ -336,6 +338,7 @@ def lloyd_by_product(
     inertia: FloatArray,
     steps: IntArray,
     bounds: FloatArray,
+    sums: FloatArray,
     max_iter: int,
     tol: float,
     budget: int,
@@ -344,18 +347,20 @@ def lloyd_by_product(
 
     `bounds`, (2, n), holds for every point an upper bound of the distance to its own centre and a lower bound of that
     to any other (Hamerly 2010): as long as the first is below the second, no distance has to be computed. Products are
-    rounded in proportion to the longest point, so that much room is left between the two.
+    rounded in proportion to the longest point, so that much room is left between the two. `sums`, (k, n_features),
+    follows the points that change their cluster, and is taken afresh before rounding could add up.
     """
     n, p = points.shape
     n_starts, k = centres.shape[:2]
     upper, lower = bounds[0], bounds[1]
-    sums = np.empty((k, p))
+    totals = np.empty((k, p))
     sizes = np.empty(k)
     moved = np.empty(k)
     margins = np.empty(k)
     taken = np.empty(k, np.int64)
     distances = np.empty(n)
     active = np.empty(BLOCK, np.int64)
+    was = np.empty(BLOCK, np.int32)
     gathered = np.empty((BLOCK, p))
     products = np.empty((BLOCK, k))
     lengths = squared_lengths(points)
@@ -364,6 +369,7 @@ def lloyd_by_product(
     for s in range(n_starts):
         settled = False
         while steps[s] >= 0:
+            afresh = steps[s] % AFRESH == 0
             by_feature = np.ascontiguousarray(centres[s].T)
             squares = squared_lengths(centres[s])
             _half_gaps(centres[s], margins)
@@ -377,8 +383,10 @@ def lloyd_by_product(
                 if n_active == BLOCK or (i == n - 1 and n_active > 0):
                     np.dot(gathered[:n_active], by_feature, products[:n_active])
                     n_changed += _two_nearest(
-                        products[:n_active], squares, lengths, active[:n_active], labels[s], upper, lower
+                        products[:n_active], squares, lengths, active[:n_active], labels[s], upper, lower, was
                     )
+                    if not afresh:
+                        _follow(gathered, weights, active[:n_active], was, labels[s], sums)
                     spent += n_active * k * p
                     n_active = 0
             if settled or steps[s] == max_iter or (n_changed == 0 and steps[s] > 0):
@@ -386,20 +394,22 @@ def lloyd_by_product(
                 steps[s] = _stopped(steps[s], settled or steps[s] == max_iter)
                 break
             _weigh(labels[s], weights, sizes)
-            _sum_rows(points, weights, labels[s], sums)
+            if afresh:
+                _sum_rows(points, weights, labels[s], sums)
+            totals[:] = sums
             if _has_empty(sizes):
                 _own_distances(points, centres[s], weights, labels[s], distances)
                 _fill_empty(labels[s], distances, weights, sizes, taken)
                 for j in range(k):
                     if taken[j] >= 0:
-                        sums[labels[s, taken[j]]] -= points[taken[j]]
-                        sums[j] = points[taken[j]]
+                        totals[labels[s, taken[j]]] -= points[taken[j]]
+                        totals[j] = points[taken[j]]
             shift = 0.0
             for j in range(k):
                 moved[j] = 0.0
                 if sizes[j] > 0.0:
                     for f in range(p):
-                        new = sums[j, f] / sizes[j]
+                        new = totals[j, f] / sizes[j]
                         moved[j] += (new - centres[s, j, f]) ** 2
                         centres[s, j, f] = new
                 shift += moved[j]
@@ -451,8 +461,9 @@ def _two_nearest(
     labels: IntArray,
     upper: FloatArray,
     lower: FloatArray,
+    was: IntArray,
 ) -> int:
-    """Give the active points their nearest centre, with new bounds, and count those that changed it."""
+    """Give the active points their nearest centre, with new bounds; keep the old ones, and count those that changed."""
     n_changed = 0
     for a in range(active.size):
         first, second, nearest = np.inf, np.inf, 0
@@ -465,12 +476,32 @@ def _two_nearest(
             elif d < second:
                 second = d
         i = active[a]
+        was[a] = labels[i]
         if labels[i] != nearest:
             n_changed += 1
             labels[i] = nearest
         upper[i] = np.sqrt(max(first + lengths[i], 0.0))
         lower[i] = np.sqrt(max(second + lengths[i], 0.0))
     return n_changed
+
+
+@vectorised
+def _follow(
+    gathered: FloatArray,
+    weights: FloatArray,
+    active: IntArray,
+    was: IntArray,
+    labels: IntArray,
+    sums: FloatArray,
+) -> None:
+    """Move the weighted points that changed their cluster from one sum to the other."""
+    for a in range(active.size):
+        i = active[a]
+        if was[a] != labels[i]:
+            row, w, before, after = gathered[a], weights[i], sums[was[a]], sums[labels[i]]
+            for f in range(row.size):
+                before[f] -= w * row[f]
+                after[f] += w * row[f]
 
 
 @vectorised

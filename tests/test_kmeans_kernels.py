@@ -13,13 +13,14 @@ from sklearn.cluster import KMeans
 
 from clustrep import _kmeans
 from clustrep._engine import ReplicateFailure, one_thread
-from clustrep._kernels import lloyd, plain, seeding
+from clustrep._kernels import lloyd, lloyd_distance, lloyd_product, plain, seeding
 from clustrep._kmeans import KMeansSample, Settings, Strategy, nearest_centre, strategy_for
 from clustrep._points import SHARED_POINTS, PointSet
 from clustrep._rotation import Rotation
 from clustrep._types import FloatArray, IntArray, read_only
 
-KERNELS = ("lloyd_by_feature", "lloyd_by_distance", "lloyd_by_product")
+MODULES = {"lloyd_by_feature": lloyd, "lloyd_by_distance": lloyd_distance, "lloyd_by_product": lloyd_product}
+KERNELS = tuple(MODULES)
 LAYOUTS = (seeding.BY_FEATURE, seeding.DISTANCES)
 # Shapes, (n, n_features, k), for which each strategy is chosen
 SHAPES = {Strategy.BY_FEATURE: (150, 3, 5), Strategy.BY_DISTANCE: (75, 20, 5), Strategy.BY_PRODUCT: (150, 20, 5)}
@@ -52,7 +53,7 @@ def iterate(kernel, X, weights, picks, *, max_iter=300, tol=0.0, origin=0.0, bud
     """Run a kernel from points as first centres; products are taken of points around the origin."""
     labels = np.full((len(picks), len(X)), -1, np.int32)
     inertia, steps = np.full(len(picks), np.nan), np.zeros(len(picks), np.int64)
-    function, results = getattr(lloyd, kernel), (labels, inertia, steps)
+    function, results = getattr(MODULES[kernel], kernel), (labels, inertia, steps)
     if kernel == "lloyd_by_distance":
         squared, members, taken = cdist(X, X, "sqeuclidean"), labels.copy(), np.full(picks.shape, -1)
         results = (labels, members, taken, inertia, steps)
@@ -340,7 +341,7 @@ def test_kernels_interpreted_equal_the_plain_functions(monkeypatch):
     X, weights, picks = tie_free(40, 2, 3, n_starts=2)
     uniforms = np.random.default_rng(0).random((2, 1 + 2 * 2))
     chosen = plain.choose_centres(X, weights, uniforms, 3)
-    for module in (seeding, lloyd):
+    for module in (seeding, *MODULES.values()):
         for name in [name for name, function in vars(module).items() if hasattr(function, "py_func")]:
             monkeypatch.setattr(module, name, getattr(module, name).py_func)
     for layout in LAYOUTS:

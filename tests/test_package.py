@@ -38,6 +38,8 @@ ROAD = [
     "_kernels.information",
     "_kernels.seeding",
     "_kernels.lloyd",
+    "_kernels.lloyd_distance",
+    "_kernels.lloyd_product",
     "_kernels.trees",
     "agreement",
     "resampling",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from clustrep._engine import ReplicateFailure, breathe, make_generator, run_in_pieces
-from clustrep._kernels import lloyd, seeding
+from clustrep._kernels import lloyd, lloyd_distance, lloyd_product, seeding
 from clustrep._points import SHARED_POINTS, TOO_LARGE, PointSet
 from clustrep._rotation import Rotation
 from clustrep._types import FloatArray, IntArray
@@ -177,7 +177,7 @@ def _fit_by_product(sample: KMeansSample, settings: Settings, seed: np.random.Se
     else:
         centres = settings.init[None] - sample.mean
     state = (np.empty((2, len(weights))), np.empty(centres.shape[1:]))  # bounds and sums
-    solution = _iterate(lloyd.lloyd_by_product, table, sample, settings, centres, *state)
+    solution = _iterate(lloyd_product.lloyd_by_product, table, sample, settings, centres, *state)
     return Solution(solution.centres + sample.mean, solution.inertia, solution.n_iter)
 
 
@@ -191,7 +191,7 @@ def _fit_by_distance(sample: KMeansSample, settings: Settings, seed: np.random.S
     inertia, steps = np.empty(len(picks)), np.zeros(len(picks), np.int64)
     tol = settings.tol * sample.variance
     arrays = (labels, members, taken, inertia, steps)
-    run_in_pieces(lloyd.lloyd_by_distance, squared, weights, picks, *arrays, settings.max_iter, tol, BUDGET)
+    run_in_pieces(lloyd_distance.lloyd_by_distance, squared, weights, picks, *arrays, settings.max_iter, tol, BUDGET)
     best = int(inertia.argmin())
     in_cluster = (members[best] == np.arange(settings.n_clusters)[:, None]) * weights  # (n_clusters, n_points)
     for j in np.flatnonzero(taken[best] >= 0):

@@ -347,8 +347,12 @@ def _not_numeric(bad: Mapping[str, str], subject: str, may_have_label: bool) -> 
 
 
 def check_points(values: Any, what: str, *, samples_at_least: int = 1) -> FloatArray:
-    """Check a table of points without names of their own: numbers throughout, none missing or infinite."""
-    table, _, _ = as_table(values, what)
+    """Check points without names of their own: numbers throughout, none missing or infinite."""
+    return check_table(as_table(values, what)[0], what, samples_at_least=samples_at_least)
+
+
+def check_table(table: pd.DataFrame, what: str, *, samples_at_least: int = 1) -> FloatArray:
+    """Check what `as_table` has made of points."""
     check_not_empty(table.shape, what, samples_at_least=samples_at_least)
     X = check_numbers(table, what)
     check_finite(X, table.index, table.columns, what)

@@ -23,7 +23,7 @@ from sklearn.pipeline import Pipeline
 
 from clustrep._neighbours import SCIPY_METRICS, Metric, nearest_label
 from clustrep._types import FloatArray, IntArray, Labels
-from clustrep._validation import as_table, check_labels, check_points, listing, plural
+from clustrep._validation import as_table, check_labels, check_table, listing, plural
 from clustrep.contingency import NOISE
 from clustrep.errors import DataError, ParameterError
 
@@ -75,7 +75,7 @@ class ClusteringFunction:
             table = table[list(self.features)]
         if table.shape[1] != self.n_features:
             raise DataError(f"Points must be a table with {self.n_features} features, got an array of {table.shape}.")
-        return self.labels(check_points(table, "The table of points"))
+        return self.labels(check_table(table, "The table of points"))
 
     def labels(self, points: FloatArray) -> Labels:
         """Return Ψ(points) for a table that needs no checks."""

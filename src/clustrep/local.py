@@ -26,7 +26,7 @@ from clustrep._replicability import (
 )
 from clustrep._setting import Setting
 from clustrep._types import FloatArray, IntArray, Labels
-from clustrep._validation import as_table, check_flag, check_integer, check_points, listing, plural
+from clustrep._validation import as_table, check_flag, check_integer, check_table, listing, plural
 from clustrep.agreement import Agreement, AgreementSpec, resolve_agreement
 from clustrep.contingency import Partition, tables_of
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
@@ -390,4 +390,4 @@ def _points(at: Any, train: Study) -> Points:
         table.columns = pd.Index(train.features, dtype=object)
     if table.shape[1] != len(train.features):
         raise DataError(f"at must have the {len(train.features)} features of the studies, got {table.shape[1]}.")
-    return Points(check_points(table, "at"), tuple(table.index))
+    return Points(check_table(table, "at"), tuple(table.index))

@@ -154,7 +154,7 @@ def test_what_a_sampler_returns_is_checked(sampler, message, study):
 
 @pytest.mark.parametrize("resampling", [cr.Bootstrap, cr.Subsample, "bootstrap", None, 0.8])
 def test_resampling_must_be_an_object_that_draws(resampling):
-    with pytest.raises(ParameterError, match=r"resampling must be Bootstrap\(\), Subsample\(fraction\) or Simulate"):
+    with pytest.raises(ParameterError, match=r"resampling must be Bootstrap\(\), Subsample\(fraction\), Jitter"):
         check_resampling(resampling)
 
 

@@ -11,69 +11,144 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from clustrep import datasets, errors
+    from clustrep._consensus import assignment_consistency, bootstrap_instability, consensus
     from clustrep._replicability import replicability
-    from clustrep.agreement import (
-        adjusted_mutual_information,
-        adjusted_rand_index,
-        mutual_information,
-        rand_index,
-    )
+    from clustrep._stability import sensitivity, stability
+    from clustrep._validate import validate
+    from clustrep.agreement import adjusted_mutual_information, adjusted_rand_index, mutual_information, rand_index
+    from clustrep.cluster_indices import d_index, inclusion, jaccard, match_labels, minimal_matching_distance, r_index
     from clustrep.contingency import contingency_table
     from clustrep.functions import ClusteringFunction, Induced
+    from clustrep.in_group import in_group_proportion
     from clustrep.local import local_replicability
-    from clustrep.resampling import Bootstrap, Simulate, Subsample
-    from clustrep.results import Comparison, LocalReplicability, Replicability, load
+    from clustrep.prediction import prediction_strength, relative_validation
+    from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Rerun, Simulate, Subsample
+    from clustrep.results import (
+        AssignmentConsistency,
+        BootstrapInstability,
+        ClusterTest,
+        Comparison,
+        Consensus,
+        InGroupProportion,
+        LocalReplicability,
+        PredictionStrength,
+        RelativeValidation,
+        Replicability,
+        Sensitivity,
+        Stability,
+        Validation,
+        load,
+    )
     from clustrep.selection import compare
+    from clustrep.significance import cluster_test
     from clustrep.studies import Studies
     from clustrep.study import Study
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "AssignmentConsistency": "results",
     "Bootstrap": "resampling",
+    "BootstrapInstability": "results",
+    "ClusterTest": "results",
     "ClusteringFunction": "functions",
     "Comparison": "results",
+    "Consensus": "results",
+    "FeatureSubset": "resampling",
+    "InGroupProportion": "results",
     "Induced": "functions",
+    "Jitter": "resampling",
     "LocalReplicability": "results",
+    "PredictionStrength": "results",
+    "RelativeValidation": "results",
     "Replicability": "results",
+    "Rerun": "resampling",
+    "Sensitivity": "results",
     "Simulate": "resampling",
+    "Stability": "results",
     "Studies": "studies",
     "Study": "study",
     "Subsample": "resampling",
+    "Validation": "results",
     "adjusted_mutual_information": "agreement",
     "adjusted_rand_index": "agreement",
+    "assignment_consistency": "_consensus",
+    "bootstrap_instability": "_consensus",
+    "cluster_test": "significance",
     "compare": "selection",
+    "consensus": "_consensus",
     "contingency_table": "contingency",
+    "d_index": "cluster_indices",
+    "in_group_proportion": "in_group",
+    "inclusion": "cluster_indices",
+    "jaccard": "cluster_indices",
     "load": "results",
     "local_replicability": "local",
+    "match_labels": "cluster_indices",
+    "minimal_matching_distance": "cluster_indices",
     "mutual_information": "agreement",
+    "prediction_strength": "prediction",
+    "r_index": "cluster_indices",
     "rand_index": "agreement",
+    "relative_validation": "prediction",
     "replicability": "_replicability",
+    "sensitivity": "_stability",
+    "stability": "_stability",
+    "validate": "_validate",
 }
 _MODULES = ("datasets", "errors")
 
 __all__ = [
+    "AssignmentConsistency",
     "Bootstrap",
+    "BootstrapInstability",
+    "ClusterTest",
     "ClusteringFunction",
     "Comparison",
+    "Consensus",
+    "FeatureSubset",
+    "InGroupProportion",
     "Induced",
+    "Jitter",
     "LocalReplicability",
+    "PredictionStrength",
+    "RelativeValidation",
     "Replicability",
+    "Rerun",
+    "Sensitivity",
     "Simulate",
+    "Stability",
     "Studies",
     "Study",
     "Subsample",
+    "Validation",
     "adjusted_mutual_information",
     "adjusted_rand_index",
+    "assignment_consistency",
+    "bootstrap_instability",
+    "cluster_test",
     "compare",
+    "consensus",
     "contingency_table",
+    "d_index",
     "datasets",
     "errors",
+    "in_group_proportion",
+    "inclusion",
+    "jaccard",
     "load",
     "local_replicability",
+    "match_labels",
+    "minimal_matching_distance",
     "mutual_information",
+    "prediction_strength",
+    "r_index",
     "rand_index",
+    "relative_validation",
     "replicability",
+    "sensitivity",
+    "stability",
+    "validate",
 ]
 
 

@@ -40,6 +40,9 @@ class Stream(IntEnum):
     SECOND_DRAW = 1
     FIT = 2
     SECOND_FIT = 3
+    SPLIT = 4
+    NULL = 5
+    PAIRS = 6
 
 
 def root_entropy(rng: Rng) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from clustrep._engine import FULL_STUDY, Stream, make_generator, seed_of
 from clustrep._points import PointSet
 from clustrep.contingency import Partition
-from clustrep.functions import KnownLabels, asked_n_clusters, fewest_clusters
+from clustrep.functions import Clusterer, KnownLabels, asked_n_clusters, fewest_clusters, with_n_clusters
 from clustrep.resampling import Draw, Resampling, whole
 from clustrep.study import Study
 
@@ -42,6 +42,13 @@ class Configuration:
         return 0 if isinstance(self.clusterer, KnownLabels) else fewest_clusters(self.clusterer)
 
 
+def configurations_of(name: str, clusterer: Clusterer, numbers: Sequence[int] | None) -> list[Configuration]:
+    """Make a configuration for every number of clusters; one with the clusterer as it is where there are none."""
+    if numbers is None:
+        return [Configuration(name, clusterer)]
+    return [Configuration(name, with_n_clusters(clusterer, k)) for k in numbers]
+
+
 @dataclass(frozen=True, eq=False)
 class Labelled:
     """What one clustering function says of several sets of points."""
@@ -60,7 +67,8 @@ class Sample:
 
     study: Study
     draw: Draw
-    points: PointSet  # the draw's
+    points: PointSet  # the draw's, all of them
+    originals: PointSet  # the study's own, with the features drawn
     root: int
     replicate: int
     second: bool
@@ -89,5 +97,7 @@ class Source:
     def sample(self, study: Study, points: PointSet, replicate: int, *, second: bool = False) -> Sample:
         """Draw the study, whose points are kept in `points`."""
         draw = self.draw(study, replicate, second=second)
-        own = points if draw.points is study.X else PointSet(draw.points)
-        return Sample(study, draw, own, self.root, replicate, second)
+        known = {id(study.X): points}
+        for X in (draw.originals, draw.points):
+            known.setdefault(id(X), PointSet(X))
+        return Sample(study, draw, known[id(draw.points)], known[id(draw.originals)], self.root, replicate, second)

@@ -108,3 +108,48 @@ def _fixed_by(points: FloatArray, metric: Metric, parameters: Mapping[str, Any])
     if metric == "mahalanobis" and "VI" not in parameters:
         return {**parameters, "VI": np.linalg.pinv(np.atleast_2d(np.cov(points, rowvar=False)))}
     return parameters
+
+
+def neighbours(X: FloatArray, n_neighbours: int, metric: Metric = "euclidean") -> IntArray:
+    """Return the nearest other points of every point, (n_points, n_neighbours): itself never, of equal ones the first.
+
+    A point is told from itself by its row, so a copy of it is a neighbour like any other.
+    """
+    metric = SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric
+    if by_tree(metric, X.shape[1]) and n_neighbours + 2 <= len(X):
+        return _neighbours_by_tree(X, n_neighbours)
+    rows = (np.arange(i, min(i + BLOCK, len(X))) for i in range(0, len(X), BLOCK))
+    return np.concatenate([_neighbours_of(rows_, X, n_neighbours, metric) for rows_ in rows])
+
+
+def nearest_distances(X: FloatArray) -> FloatArray:
+    """Return the Euclidean distance of every point to the nearest other, (n_points,)."""
+    if by_tree("euclidean", X.shape[1]):
+        return np.asarray(cKDTree(X).query(X, k=2)[0][:, 1])
+    nearest = neighbours(X, 1)[:, 0]
+    return np.asarray(np.linalg.norm(X - X[nearest], axis=1))
+
+
+def _neighbours_by_tree(X: FloatArray, n_neighbours: int) -> IntArray:
+    """Ask a KD-tree, and look at all distances where two are equal: the tree does not say which comes first."""
+    distances, found = cKDTree(X).query(X, k=n_neighbours + 2)
+    is_self = found == np.arange(len(X))[:, None]
+    # Nearer copies may have pushed the point itself out of the list; then there are ties, too.
+    tied = (np.diff(distances, axis=1) == 0).any(axis=1) | ~is_self.any(axis=1)
+    result = np.empty((len(X), n_neighbours), dtype=np.int64)
+    clear = np.flatnonzero(~tied)
+    result[clear] = found[clear][~is_self[clear]].reshape(len(clear), n_neighbours + 1)[:, :n_neighbours]
+    tied_rows = np.flatnonzero(tied)
+    for i in range(0, len(tied_rows), BLOCK):
+        rows = tied_rows[i : i + BLOCK]
+        result[rows] = _neighbours_of(rows, X, n_neighbours, "euclidean")
+    return result
+
+
+def _neighbours_of(rows: IntArray, X: FloatArray, n_neighbours: int, metric: Metric) -> IntArray:
+    distances = cdist(X[rows], X, metric, **_fixed_by(X, metric, {}))
+    distances[np.isnan(distances)] = np.finfo(float).max  # no number, such as an angle: the last of all but itself
+    distances[np.arange(len(rows)), rows] = np.inf
+    if n_neighbours == 1:
+        return np.asarray(distances.argmin(axis=1))[:, None]
+    return np.asarray(np.argsort(distances, axis=1, kind="stable")[:, :n_neighbours])

@@ -22,13 +22,22 @@ PACKAGES = ("clustrep", "numpy", "scipy", "scikit-learn", "numba", "joblib")
 def provenance(
     source: Source, studies: Sequence[Study], clusterers: list[str] | dict[str, str], **parameters: Any
 ) -> dict[str, Any]:
+    """Collect seed, parameters, studies and versions of a run that clusters."""
+    return provenance_of_data(
+        source.root,
+        studies,
+        resampling=describe(source.resampling),
+        accelerate=source.accelerate,
+        **parameters,
+        clusterers=clusterers,
+    )
+
+
+def provenance_of_data(root: int, studies: Sequence[Study], **parameters: Any) -> dict[str, Any]:
     """Collect seed, parameters, studies and versions."""
     return {
-        "seed": source.root,
-        "resampling": describe(source.resampling),
-        "accelerate": source.accelerate,
+        "seed": root,
         **parameters,
-        "clusterers": clusterers,
         "studies": {
             study.name: {"samples": len(study), "features": len(study.features), "scale": study.scale}
             for study in studies

@@ -99,8 +99,10 @@ def replicability(
         all replicates share it. None together with `labels`.
     studies : Studies, mapping of name to table, or sequence of tables
         At least two.
-    agreement : {"ari", "ami", "ami_max", "ri", "mi"} or function of two labelings, or a tuple of these
-        A tuple returns one result for each, from the same fits.
+    agreement : str, function of two labelings, or a tuple of these
+        "ari", "ami", "ami_max", "ri", "mi", "prediction_strength" (the smallest share of a test cluster's pairs that
+        stay together) or "matching" (the share of points that keep their label). A tuple returns one result for each,
+        from the same fits.
     n_resamples : int
         Number of bootstrap replicates.
     diagonal : bool
@@ -112,7 +114,7 @@ def replicability(
     noise : {"label", "drop", "singletons"}
         Points labelled −1 form a block like any other; or are left out where either side calls them noise; or form a
         block each.
-    resampling : Bootstrap, Subsample or Simulate
+    resampling : Bootstrap, Subsample, Jitter, a sum of these, or Simulate
         Where replicates come from.
     rng : int, Generator, SeedSequence or None
         The seed. Draws depend on it, on the study's name and on the replicate's number, on nothing else.

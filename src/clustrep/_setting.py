@@ -12,7 +12,6 @@ from clustrep._points import PointSet
 from clustrep._rotation import Rotation, can_rotate, needs_basis
 from clustrep._shortcuts import path_class
 from clustrep._types import FloatArray
-from clustrep.resampling import Bootstrap, Subsample
 from clustrep.study import Study
 
 # Numbers that the kernels must compare in a resample for threads to be worth more than processes: a few milliseconds.
@@ -92,7 +91,7 @@ def _rotates(source: Source, studies: Sequence[Study], configuration: Configurat
     """Whether a configuration is worked out in coordinates: far fewer than features, and none the wiser for it."""
     return (
         source.accelerate
-        and type(source.resampling) in (Bootstrap, Subsample)  # draws consist of the studies' own points
+        and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points
         and ROTATION_PAYS * sum(len(study) for study in studies) <= studies[0].X.shape[1]
         and can_rotate(configuration.clusterer)
     )

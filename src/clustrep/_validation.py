@@ -78,6 +78,13 @@ def check_fraction(value: object, name: str, *, one_allowed: bool = False) -> fl
     return number
 
 
+def check_positive(value: object, name: str) -> float:
+    """Check a number above 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
+        raise ParameterError(f"{name} must be a number above 0, got {value!r}.")
+    return float(value)
+
+
 def check_flag(value: object, name: str) -> bool:
     """Check a yes or no."""
     if not isinstance(value, bool | np.bool_):
@@ -114,12 +121,12 @@ def check_names_differ(names: Sequence[str], what: str) -> None:
         raise ParameterError(f"Every {what} needs a name of its own, but {listing(map(repr, twice))} came twice.")
 
 
-def check_n_clusters(n_clusters: object) -> tuple[int, ...]:
+def check_n_clusters(n_clusters: object, *, at_least: int = 2) -> tuple[int, ...]:
     """Check the numbers of clusters to try: one, or several."""
     values = [n_clusters] if isinstance(n_clusters, Integral) else n_clusters
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(f"n_clusters must be an integer or several, such as range(2, 9); got {n_clusters!r}.")
-    checked = tuple(check_integer(k, "n_clusters", at_least=2) for k in values)
+    checked = tuple(check_integer(k, "n_clusters", at_least=at_least) for k in values)
     if not checked:
         raise ParameterError(f"n_clusters must hold at least one number of clusters, got {n_clusters!r}.")
     if len(set(checked)) < len(checked):

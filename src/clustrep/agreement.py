@@ -1,8 +1,9 @@
 """How much two partitions of the same points agree: one number from their contingency table.
 
-Everything here is symmetric in its two labelings, blind to the labels' names, and the same whether a point is repeated
-or weighted. The law of trivial cases, for all but the mutual information itself: identical partitions score 1; one
-block, or all singletons, against anything else scores 0 once adjusted for chance. Nothing is ever NaN.
+Everything here is blind to the labels' names, and the same whether a point is repeated or weighted; all but the
+prediction strength is symmetric in its two labelings. The law of trivial cases, for all but the mutual information
+itself: identical partitions score 1; one block, or all singletons, against anything else scores 0 once adjusted for
+chance. Nothing is ever NaN.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from clustrep._engine import Failed, attempt
 from clustrep._kernels import information
 from clustrep._types import BoolArray, FloatArray, IntArray, Labels
 from clustrep._validation import check_choice, check_names_differ
+from clustrep.cluster_indices import matching_distance_of
 from clustrep.contingency import Counts, check_labelings
 from clustrep.errors import ParameterError
 
@@ -106,6 +108,29 @@ def _ami_max(counts: Counts) -> FloatArray:
     return _adjusted_mutual_information(counts, np.maximum)
 
 
+def _prediction_strength(counts: Counts) -> FloatArray:
+    """Equation (4): of the pairs in each cluster of V, Ψ(X′; X′), the share that U, Ψ(X′; X), keeps; the smallest.
+
+    A cluster of one point has no pairs, and is left out.
+    """
+    n_tables, k_v = counts.columns.shape
+    place = np.arange(n_tables)[:, None] * k_v + counts.column_of_cell
+    kept = np.bincount(place.ravel(), (counts.cells * (counts.cells - 1)).ravel(), minlength=n_tables * k_v).astype(
+        float
+    )
+    pairs = counts.columns * (counts.columns - 1)
+    shares = np.where(pairs > 0, _divide(kept.reshape(n_tables, k_v).astype(float), pairs), np.inf)
+    smallest = shares.min(axis=1)
+    return np.where(counts.identical, 1.0, np.where(np.isinf(smallest), 0.0, smallest))
+
+
+def _matching(counts: Counts) -> FloatArray:
+    """The share of points that keep their label in the best matching: 1 less the distance of equation (3), relative."""
+    tables = np.zeros((len(counts.cells), counts.rows.shape[1], counts.columns.shape[1]))
+    tables[:, counts.row_of_cell, counts.column_of_cell] = counts.cells
+    return 1 - np.array([matching_distance_of(table) for table in tables]) / counts.totals
+
+
 def _divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     """Divide, and give 0 where there is nothing to divide by."""
     empty = denominator == 0
@@ -119,12 +144,17 @@ AGREEMENTS: Mapping[str, TableScore] = MappingProxyType(
         "ami_max": _ami_max,
         "ri": _rand,
         "mi": _mutual_information,
+        "prediction_strength": _prediction_strength,
+        "matching": _matching,
     }
 )
+COMPILED = (_ami_arithmetic, _ami_max, _mutual_information)
 
 
 def shown(name: str) -> str:
     """Write an agreement's name as people do; a user's function keeps its own."""
+    if name in ("prediction_strength", "matching"):
+        return name.replace("_", " ")
     return name.upper() if name in AGREEMENTS else name
 
 
@@ -139,7 +169,7 @@ class Agreement:
     @property
     def compiled(self) -> bool:
         """Whether it reads logarithms off tables, in kernels."""
-        return self.of_counts is not None and self.of_counts not in (_rand, _adjusted_rand)
+        return self.of_counts in COMPILED
 
     def of_tables(self, tables: FloatArray) -> FloatArray:
         """Score dense tables, (..., k_u, k_v) -> (...)."""

@@ -102,7 +102,7 @@ def contingency_table(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None =
     return np.asarray(tables_of(codes_u[None], codes_v, counts, shape)[0], dtype=np.int64)
 
 
-def tables_of(u: IntArray, v: IntArray, weights: IntArray | None, shape: tuple[int, int]) -> FloatArray:
+def tables_of(u: IntArray, v: IntArray, weights: IntArray | BoolArray | None, shape: tuple[int, int]) -> FloatArray:
     """Count many labelings u, (n_tables, n_points), against one v, (n_points,), or one each, (n_tables, n_points).
 
     `weights` are those of the points, (n_points,), or of the points in each table, (n_tables, n_points).
@@ -110,7 +110,7 @@ def tables_of(u: IntArray, v: IntArray, weights: IntArray | None, shape: tuple[i
     n_tables, (k_u, k_v) = len(u), shape
     cell = (np.arange(n_tables)[:, None] * k_u + u) * k_v + v
     if weights is not None:
-        weights = np.broadcast_to(weights, cell.shape).ravel()
+        weights = np.broadcast_to(weights, cell.shape).reshape(-1)
     counts = np.bincount(cell.ravel(), weights, minlength=n_tables * k_u * k_v)
     return counts.reshape(n_tables, k_u, k_v).astype(float)
 

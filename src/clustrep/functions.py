@@ -224,7 +224,7 @@ def check_clusterer(clusterer: Clusterer) -> Clusterer:
         check_clusterer(clusterer.clusterer)
         classifier = clusterer.classifier
         if clusterer.metric is not None:
-            _check_metric(clusterer.metric)
+            check_metric(clusterer.metric)
         if classifier is not None and (isinstance(classifier, type) or not hasattr(classifier, "predict")):
             raise ParameterError(f"classifier must be a scikit-learn classifier, such as SVC(); got {classifier!r}.")
     for parameter in ("metric", "affinity"):
@@ -237,7 +237,8 @@ def check_clusterer(clusterer: Clusterer) -> Clusterer:
     return clusterer
 
 
-def _check_metric(metric: object) -> None:
+def check_metric(metric: object) -> None:
+    """Check that distances can be measured with it."""
     some = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 1.0], [4.0, 2.0]])
     try:
         cdist(some, some, SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric)
@@ -302,6 +303,11 @@ def with_seed(clusterer: Clusterer, seed: np.random.SeedSequence) -> Clusterer:
     names = _open_random_states(clusterer)
     states = seed.generate_state(max(1, len(names)))
     return _with(clusterer, {name: int(state) for name, state in zip(names, states, strict=False)})
+
+
+def has_open_randomness(clusterer: Clusterer) -> bool:
+    """Whether two fits to the same data may differ, as far as one can see: a function may always."""
+    return _is_function(clusterer) or bool(_open_random_states(clusterer))
 
 
 def _open_random_states(clusterer: Clusterer) -> list[str]:

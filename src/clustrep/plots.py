@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from clustrep.agreement import shown
 from clustrep.errors import DataError, ParameterError
+from clustrep.results.stability import DISSOLVED, RECOVERED, full_name
+from clustrep.results.validation import ALL, INDICES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clustrep.results import Comparison, LocalReplicability, Replicability
+    from clustrep.results import (
+        AssignmentConsistency,
+        ClusterTest,
+        Comparison,
+        Consensus,
+        InGroupProportion,
+        LocalReplicability,
+        Replicability,
+        Sensitivity,
+        Stability,
+        Validation,
+    )
+    from clustrep.results.curves import Curve
 
 # Okabe & Ito's colours, told apart by the colour-blind, each with a marker of its own for greyscale.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -95,6 +109,178 @@ def local_map(result: LocalReplicability, points: ArrayLike | None, ax: Axes | N
     bar = ax.figure.colorbar(drawn, ax=ax)
     bar.set_label(f"local {shown(result.agreement)}, mean (size: sd)")
     return ax
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# one study
+
+
+def by_cluster(result: Stability, ax: Axes | None = None) -> Axes:
+    """Draw a box for every cluster's values over resamples; for the matching distance one in all."""
+    ax = _axes(ax)
+    values = result.distribution.reshape(len(result.distribution), -1)
+    names = ["all"] if result.distribution.ndim == 1 else [str(name) for name in result.clusters]
+    columns = [column[~np.isnan(column)] for column in values.T]
+    ax.boxplot(columns, widths=0.6, showfliers=False, medianprops={"color": COLOURS[1]}, patch_artist=False)
+    spread = np.linspace(-0.22, 0.22, len(values))  # spread by resample number: the same picture every time
+    for i, column in enumerate(values.T, 1):
+        ax.plot(i + spread, column, ".", color=COLOURS[0], alpha=0.35, markersize=3, zorder=1)
+    few = len(names) <= 15
+    ax.set_xticks(range(1, len(names) + 1), names if few else [""] * len(names))
+    if result.index == "jaccard":
+        for level, word in ((DISSOLVED, "dissolved"), (RECOVERED, "recovered")):
+            ax.axhline(level, linestyle=":", color="0.5", lw=1)
+            ax.annotate(word, (0.995, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", color="0.4")
+    if result.index not in ("matching", "d"):
+        ax.set_ylim(-0.03, 1.03)
+    ax.set_xlabel("cluster")
+    ax.set_ylabel(full_name(result.index, result.relative))
+    ax.set_title(_title(result.clusterer, result.n_clusters))
+    return ax
+
+
+def over_scale(result: Sensitivity, ax: Axes | None = None) -> Axes:
+    """Draw the mean over resamples against the noise's scale, for every cluster and for all."""
+    ax = _axes(ax)
+    if result.distribution.ndim == 3:
+        for i, (name, curve) in enumerate(zip(result.clusters, result.per_cluster.T, strict=True)):
+            style: dict[str, Any] = {"color": COLOURS[i % 6], "marker": MARKERS[i % len(MARKERS)], "lw": 1}
+            ax.plot(result.scales, curve, label=f"cluster {name}" if i < 12 else None, **style)
+    ax.plot(result.scales, result.overall, color="black", lw=2.5, label="all")
+    ax.set_xlabel("noise, in standard deviations of each feature")
+    ax.set_ylabel(full_name(result.index, result.relative))
+    ax.set_title(_title(result.clusterer, result.n_clusters))
+    ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
+def over_k(result: Curve, ax: Axes | None = None) -> Axes:
+    """Draw the mean over replicates against k, and the interval as a band."""
+    if None in result.n_clusters:
+        raise ParameterError("There is no number of clusters to draw against: pass n_clusters.")
+    ax = _axes(ax)
+    ks = [k for k in result.n_clusters if k is not None]
+    order = np.argsort(ks)
+    k = np.array(ks)[order]
+    low, high = result.confidence_interval()
+    ax.plot(k, result.mean[order], marker="o", color=COLOURS[0])
+    ax.fill_between(k, low[order], high[order], color=COLOURS[0], alpha=0.15, lw=0)
+    if hasattr(result, "recommended"):
+        ax.axhspan(0.8, 0.9, color="0.9", zorder=0)
+        ax.set_ylim(0, 1.03)
+    else:
+        ax.set_ylim(bottom=0)
+    if len(ks) <= 15:
+        ax.set_xticks(k)
+    ax.set_xlabel("number of clusters k")
+    ax.set_ylabel(result.title.lower())
+    ax.set_title(result.clusterer)
+    return ax
+
+
+def in_group(result: InGroupProportion, ax: Axes | None = None) -> Axes:
+    """Draw every cluster's proportion, against the number of neighbours where there are several."""
+    ax = _axes(ax)
+    values = result.proportions.reshape(len(result.n_neighbors), -1)
+    if len(result.n_neighbors) == 1:
+        names = [str(name) for name in result.clusters]
+        ax.bar(range(len(names)), values[0], color=COLOURS[0], width=0.6)
+        ax.set_xticks(range(len(names)), names)
+        ax.set_xlabel("cluster")
+    else:
+        for i, (name, curve) in enumerate(zip(result.clusters, values.T, strict=True)):
+            style: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+            ax.plot(result.n_neighbors, curve, label=f"cluster {name}" if i < 12 else None, **style)
+        ax.set_xlabel("nearest neighbours that must belong to the cluster")
+        ax.set_xticks(list(result.n_neighbors))
+        ax.legend(frameon=False, fontsize=8)
+    ax.set_ylim(0, 1.03)
+    ax.set_ylabel("in-group proportion")
+    return ax
+
+
+def null_histogram(result: ClusterTest, ax: Axes | None = None) -> Axes:
+    """Draw the statistic's null distribution, and the data's own value."""
+    ax = _axes(ax)
+    ax.hist(result.null_distribution, bins=30, color="0.8", edgecolor="white", label="data without clusters")
+    ax.axvline(result.statistic, color=COLOURS[1], lw=2, label=f"these data, p = {result.pvalue:.3g}")
+    ax.set_xlabel("statistic")
+    ax.set_ylabel("data sets")
+    ax.legend(frameon=False)
+    return ax
+
+
+def consensus_cdf(result: Consensus, ax: Axes | None = None) -> Axes:
+    """Draw the distribution of pairwise consensus for every k, with PAC in the legend."""
+    from matplotlib import colormaps
+
+    ax = _axes(ax)
+    values = np.linspace(0, 1, 201)
+    colours = colormaps[SCORES](np.linspace(0, 0.9, len(result.n_clusters)))
+    for k, pac, colour in zip(result.n_clusters, result.pac(), colours, strict=True):
+        name = "PAC" if k is None else f"k = {k}, PAC"
+        ax.plot(values, result.cdf(values.tolist(), k), color=colour, label=f"{name} {pac:.2f}")
+    ax.set_xlabel("consensus of a pair")
+    ax.set_ylabel("share of pairs at most so high")
+    ax.set_ylim(0, 1.02)
+    ax.set_title(result.clusterer)
+    ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
+def assignments(result: AssignmentConsistency, ax: Axes | None = None) -> Axes:
+    """Draw every cluster's consistency, and the total as a line, against k."""
+    ax = _axes(ax)
+    ks = list(range(len(result.n_clusters)))
+    for i, row in enumerate(result.cri):
+        ax.plot([i] * len(row), row, ".", color=COLOURS[0], alpha=0.6, label="clusters" if i == 0 else None)
+    ax.plot(ks, result.twcri, marker="o", color=COLOURS[1], label="all samples")
+    ax.set_xticks(ks, ["" if k is None else str(k) for k in result.n_clusters])
+    ax.set_ylim(0, 1.03)
+    ax.set_xlabel("number of clusters k")
+    ax.set_ylabel("assignment consistency")
+    ax.set_title(result.clusterer)
+    ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
+def small_multiples(result: Validation) -> NDArray[Any]:
+    """Draw a panel for every index over k: clusters as points, the whole partition as a line with its interval."""
+    import matplotlib.pyplot as plt
+
+    indices = [index for index in INDICES if index in result.index and index != "test"]
+    if not indices:
+        raise ParameterError("There is no index to draw over k: the test for clusters is one p-value.")
+    n_columns = min(4, len(indices))
+    n_rows = -(-len(indices) // n_columns)
+    figure, axes = plt.subplots(
+        n_rows, n_columns, figsize=(3.1 * n_columns, 2.4 * n_rows), layout="constrained", squeeze=False
+    )
+    for ax, index in zip(axes.flat, indices, strict=False):
+        _panel(result, index, ax)
+    for ax in axes.flat[len(indices) :]:
+        ax.set_visible(False)
+    tested = "" if result.pvalue is None else f"; test for clusters: p = {result.pvalue:.3g}"
+    figure.suptitle(f"{result.clusterer}{tested}", fontsize=11)
+    return np.asarray(axes)
+
+
+def _panel(result: Validation, index: str, ax: Axes) -> None:
+    name, higher = INDICES[index]
+    own = result.index == index
+    whole, cluster = own & (result.cluster == ALL), own & (result.cluster != ALL)
+    order = np.argsort(result.k[whole])
+    k, value = result.k[whole][order], result.value[whole][order]
+    ax.plot(result.k[cluster], result.value[cluster], ".", color="0.55", markersize=4, alpha=0.7)
+    low, high = result.low[whole][order], result.high[whole][order]
+    ax.fill_between(k, low, high, color=COLOURS[0], alpha=0.15, lw=0)
+    ax.plot(k, value, marker="o", markersize=4, color=COLOURS[0])
+    ax.set_title(f"{name} ({'high' if higher else 'low'} is good)", fontsize=8)
+    ax.set_ylim(0, max(1.03, float(np.nanmax(result.value[own])) * 1.05) if higher else None)
+    if len(k) <= 12:
+        ax.set_xticks(k, ["" if one < 0 else str(one) for one in k])
+    ax.tick_params(labelsize=7)
+    ax.set_xlabel("k", fontsize=7)
 
 
 def _axes(ax: Axes | None) -> Axes:

@@ -1,20 +1,27 @@
-"""Where X⁽ᵇ⁾ comes from: small frozen objects that draw one replicate of a study."""
+"""Where X⁽ᵇ⁾ comes from: small frozen objects that draw one replicate of a study.
+
+Those that change a study's own samples can be added: `Subsample(0.8) + Jitter(0.1)` does one after the other.
+"""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep._types import FloatArray, IntArray
-from clustrep._validation import check_fraction, check_points
+from clustrep._validation import check_flag, check_fraction, check_points, check_positive
 from clustrep.errors import DataError, ParameterError
 from clustrep.study import Study
+
+# Noise of this many standard deviations has the variance Ŝ²/2 of the paper's section C.1.
+HALF_THE_VARIANCE = math.sqrt(0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +34,11 @@ class Draw:
 
     points: FloatArray  # (n_points, n_features)
     order: IntArray  # (n_drawn,): rows of points
+    originals: FloatArray = None  # type: ignore[assignment]  # without noise; `points` itself where there is none
+
+    def __post_init__(self) -> None:
+        if self.originals is None:
+            object.__setattr__(self, "originals", self.points)
 
     @property
     def sample(self) -> FloatArray:
@@ -51,17 +63,51 @@ class Resampling(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Bootstrap:
-    """Draw as many samples as the study has, with replacement (Algorithms 1 to 3)."""
+class Perturbation(ABC):
+    """A change to a study's own samples; several can be added."""
+
+    keeps_points: ClassVar[bool] = False  # whether the points drawn are the study's own, with all features
+    keeps_features: ClassVar[bool] = True
+
+    @abstractmethod
+    def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
+        """Change what has been drawn so far."""
 
     def draw(self, study: Study, rng: np.random.Generator) -> Draw:
         """Draw one replicate."""
-        return Draw(study.X, rng.integers(len(study), size=len(study)))
+        return self.change(whole(study), rng)
+
+    def __add__(self, other: object) -> Combination:
+        if not isinstance(other, Perturbation):
+            return NotImplemented
+        return Combination((*_steps(self), *_steps(other)))
 
 
 @dataclass(frozen=True)
-class Subsample:
+class Bootstrap(Perturbation):
+    """Draw as many samples as the study has, with replacement (Algorithms 1 to 3).
+
+    Parameters
+    ----------
+    distinct : bool
+        Keep each drawn sample once: about 63 % of them.
+    """
+
+    distinct: bool = False
+    keeps_points: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_flag(self.distinct, "distinct")
+
+    def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
+        """Draw with replacement."""
+        n = len(draw.order)
+        order = draw.order[rng.integers(n, size=n)]
+        return replace(draw, order=np.unique(order) if self.distinct else order)
+
+
+@dataclass(frozen=True)
+class Subsample(Perturbation):
     """Draw a fraction of the study's samples without replacement.
 
     Parameters
@@ -71,14 +117,108 @@ class Subsample:
     """
 
     fraction: float = 0.8
+    keeps_points: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_fraction(self.fraction, "fraction", one_allowed=True)
 
-    def draw(self, study: Study, rng: np.random.Generator) -> Draw:
-        """Draw one replicate."""
-        size = max(2, math.floor(self.fraction * len(study) + 1e-9))  # 0.29 · 100 is 28.999…
-        return Draw(study.X, rng.permutation(len(study))[:size])
+    def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
+        """Draw without replacement."""
+        n = len(draw.order)
+        size = max(2, _share(self.fraction, n))
+        return replace(draw, order=draw.order[rng.permutation(n)[:size]])
+
+
+@dataclass(frozen=True)
+class FeatureSubset(Perturbation):
+    """Keep all samples and a random fraction of the features (Smolkin and Ghosh).
+
+    Parameters
+    ----------
+    fraction : float
+        Above 0 and at most 1; ⌊fraction · p⌋ features are kept, at least one.
+    """
+
+    fraction: float = 0.8
+    keeps_features: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_fraction(self.fraction, "fraction", one_allowed=True)
+
+    def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
+        """Keep some features, in their order."""
+        p = draw.points.shape[1]
+        kept = np.sort(rng.permutation(p)[: max(1, _share(self.fraction, p))])
+        originals = np.ascontiguousarray(draw.originals[:, kept])
+        same = draw.points is draw.originals
+        return replace(
+            draw, points=originals if same else np.ascontiguousarray(draw.points[:, kept]), originals=originals
+        )
+
+
+@dataclass(frozen=True)
+class Jitter(Perturbation):
+    """Add Gaussian noise, independent for every sample and feature.
+
+    A sample that a bootstrap drew twice has the same noise twice.
+
+    Parameters
+    ----------
+    scale : float
+        The noise's standard deviation; by default such that its variance is half that of the feature.
+    relative : bool
+        Whether `scale` is in units of each feature's standard deviation; else it is in the data's own.
+    """
+
+    scale: float = HALF_THE_VARIANCE
+    relative: bool = True
+
+    def __post_init__(self) -> None:
+        check_positive(self.scale, "scale")
+        check_flag(self.relative, "relative")
+
+    def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
+        """Move every point."""
+        unit = draw.originals.std(axis=0, ddof=1, dtype=float) if self.relative else 1.0
+        noise = self.scale * unit * rng.standard_normal(draw.points.shape)
+        return replace(draw, points=(draw.points + noise).astype(draw.points.dtype))
+
+
+@dataclass(frozen=True)
+class Rerun(Perturbation):
+    """Change nothing: what varies is the clusterer's own randomness."""
+
+    keeps_points: ClassVar[bool] = True
+
+    def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
+        """Leave everything as it is."""
+        return draw
+
+
+@dataclass(frozen=True)
+class Combination(Perturbation):
+    """Several changes, one after the other; made by adding them."""
+
+    steps: tuple[Perturbation, ...]
+
+    @property
+    def keeps_points(self) -> bool:  # type: ignore[override]
+        """Whether the points drawn are the study's own."""
+        return all(step.keeps_points for step in self.steps)
+
+    @property
+    def keeps_features(self) -> bool:  # type: ignore[override]
+        """Whether the points drawn have all features."""
+        return all(step.keeps_features for step in self.steps)
+
+    def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
+        """Make every change."""
+        for step in self.steps:
+            draw = step.change(draw, rng)
+        return draw
+
+    def __repr__(self) -> str:
+        return " + ".join(map(repr, self.steps))
 
 
 @dataclass(frozen=True)
@@ -121,9 +261,33 @@ def whole(study: Study) -> Draw:
 
 
 def check_resampling(resampling: object) -> Resampling:
-    """Check that something can draw replicates."""
+    """Check that something can draw replicates of studies that are to be compared with each other."""
     if isinstance(resampling, type) or not hasattr(resampling, "draw"):
         raise ParameterError(
-            f"resampling must be Bootstrap(), Subsample(fraction) or Simulate(sampler), got {resampling!r}."
+            "resampling must be Bootstrap(), Subsample(fraction), Jitter(scale), Simulate(sampler) or a sum such as "
+            f"Subsample(0.8) + Jitter(0.1), got {resampling!r}."
+        )
+    if not getattr(resampling, "keeps_features", True):
+        raise ParameterError(
+            f"resampling must keep the features, got {resampling!r}: a function of some features says nothing of a "
+            "study of which others were drawn. Within one study, use stability(..., perturbation=FeatureSubset())."
         )
     return resampling
+
+
+def check_perturbation(perturbation: object) -> Perturbation:
+    """Check that something changes a study's own samples."""
+    if not isinstance(perturbation, Perturbation):
+        raise ParameterError(
+            "perturbation must be Bootstrap(), Subsample(fraction), FeatureSubset(fraction), Jitter(scale), Rerun() "
+            f"or a sum such as Subsample(0.8) + Jitter(0.1), got {perturbation!r}."
+        )
+    return perturbation
+
+
+def _steps(perturbation: Perturbation) -> tuple[Perturbation, ...]:
+    return perturbation.steps if isinstance(perturbation, Combination) else (perturbation,)
+
+
+def _share(fraction: float, n: int) -> int:
+    return math.floor(fraction * n + 1e-9)  # 0.29 · 100 is 28.999…

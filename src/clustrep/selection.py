@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clustrep._engine import Execution, Rng, root_entropy
-from clustrep._learning import Configuration, Source
+from clustrep._learning import Configuration, Source, configurations_of
 from clustrep._replicability import Noise, Plan, check_noise, check_several, run_plan
 from clustrep._setting import Setting
 from clustrep._validation import check_flag, check_integer, check_n_clusters
 from clustrep.agreement import AgreementSpec, resolve_agreements
 from clustrep.errors import ParameterError
-from clustrep.functions import Clusterer, check_clusterer, n_clusters_parameter, name_of, with_n_clusters
+from clustrep.functions import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
 from clustrep.results import Comparison
 from clustrep.studies import StudiesLike, as_studies
@@ -78,13 +78,11 @@ def compare(
 
 def _configurations(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:
     numbers = None if n_clusters is None else check_n_clusters(n_clusters)
-    configurations = []
+    configurations: list[Configuration] = []
     for name, clusterer in _named(clusterers).items():
         check_clusterer(clusterer)
-        if numbers is None or n_clusters_parameter(clusterer) is None:
-            configurations.append(Configuration(name, clusterer))
-        else:
-            configurations += [Configuration(name, with_n_clusters(clusterer, k)) for k in numbers]
+        has_number = n_clusters_parameter(clusterer) is not None
+        configurations += configurations_of(name, clusterer, numbers if has_number else None)
     return tuple(configurations)
 
 

@@ -165,3 +165,15 @@ def cut_tree(merges: IntArray, n_clusters: int) -> IntArray:
         joined = (first == first[a]) | (first == first[b])
         first[joined] = first[joined].min()
     return np.unique(first, return_inverse=True)[1]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# pairs of points
+
+
+def count_together(codes: IntArray, first: IntArray, second: IntArray, together: IntArray, both: IntArray) -> None:
+    """Count for every listed pair the replicates that have both points, and those in which both have the same code."""
+    one, other = codes[first], codes[second]
+    present = (one >= 0) & (other >= 0)
+    both[:] = present.sum(axis=1)
+    together[:] = (present & (one == other)).sum(axis=1)

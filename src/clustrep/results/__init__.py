@@ -4,28 +4,62 @@ from __future__ import annotations
 
 import dataclasses
 from os import PathLike
+from typing import Any
 
 from clustrep._files import load_fields
 from clustrep._validation import listing
 from clustrep.errors import DataError
 from clustrep.results.comparison import Best, Candidate, Comparison
+from clustrep.results.consensus import AssignmentConsistency, Consensus
+from clustrep.results.curves import BootstrapInstability, PredictionStrength, RelativeValidation
+from clustrep.results.in_group import InGroupProportion
 from clustrep.results.local import LocalReplicability
 from clustrep.results.replicability import Replicability, TrainingAverage
+from clustrep.results.significance import ClusterTest
+from clustrep.results.stability import Sensitivity, Stability
+from clustrep.results.validation import Validation
 
 __all__ = [
+    "AssignmentConsistency",
     "Best",
+    "BootstrapInstability",
     "Candidate",
+    "ClusterTest",
     "Comparison",
+    "Consensus",
+    "InGroupProportion",
     "LocalReplicability",
+    "PredictionStrength",
+    "RelativeValidation",
     "Replicability",
+    "Sensitivity",
+    "Stability",
     "TrainingAverage",
+    "Validation",
     "load",
 ]
 
-RESULTS = {kind.__name__: kind for kind in (Replicability, Comparison, LocalReplicability)}
+RESULTS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        Replicability,
+        Comparison,
+        LocalReplicability,
+        Stability,
+        Sensitivity,
+        PredictionStrength,
+        BootstrapInstability,
+        RelativeValidation,
+        InGroupProportion,
+        ClusterTest,
+        Consensus,
+        AssignmentConsistency,
+        Validation,
+    )
+}
 
 
-def load(path: str | PathLike[str]) -> Replicability | Comparison | LocalReplicability:
+def load(path: str | PathLike[str]) -> Any:
     """Read a result that `save` wrote.
 
     Examples

@@ -1,0 +1,431 @@
+"""One study, changed and clustered again: what all points are called, in every replicate.
+
+The indices of section 2 read these labels. They are kept as small integers, (n_replicates, n_points), so that one set
+of fits serves every index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from clustrep._engine import (
+    FULL_STUDY,
+    Execution,
+    Failed,
+    Rng,
+    Stream,
+    make_generator,
+    root_entropy,
+    run_replicates,
+    seed_of,
+)
+from clustrep._learning import Configuration, Sample, Source, configurations_of
+from clustrep._points import PointSet
+from clustrep._provenance import describe, provenance
+from clustrep._setting import Setting
+from clustrep._types import BoolArray, FloatArray, IntArray, Labels
+from clustrep._validation import check_choice, check_flag, check_labels_of, check_n_clusters
+from clustrep.contingency import Partition, encode, tables_of
+from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
+from clustrep.functions import Clusterer, KnownLabels, check_clusterer, has_open_randomness, name_of
+from clustrep.resampling import FeatureSubset, Perturbation, Rerun
+from clustrep.results.common import count_causes, number_causes, report_failures
+from clustrep.studies import Studies
+from clustrep.study import Study
+
+Noise: TypeAlias = Literal["label", "drop"]
+NOISE_TREATMENTS = ("label", "drop")
+# So many points or cells are compared at once.
+BATCH = 2**22
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One study, a clusterer with its numbers of clusters, and perhaps clusters that are there already."""
+
+    study: Study
+    configurations: tuple[Configuration, ...]
+    labels: Labels | None
+    root: int
+    accelerate: bool
+    execution: Execution
+
+    @classmethod
+    def of(
+        cls,
+        clusterer: Clusterer,
+        X: Any,
+        n_clusters: Any,
+        labels: Any,
+        rng: Rng,
+        accelerate: bool,
+        execution: Execution,
+        *,
+        labels_suffice: bool = False,
+    ) -> Question:
+        """Check what the user gave. `labels_suffice`: without a clusterer, labels may stand in for one."""
+        study = one_study(X)
+        known = None if labels is None else labels_of(labels, study)
+        if clusterer is None:
+            if not labels_suffice:
+                raise ParameterError(
+                    "clusterer is None: a clusterer must find the clusters again, also those in labels."
+                )
+            if known is None:
+                raise ParameterError("clusterer is None: pass a clusterer, or existing labels with labels=.")
+            if n_clusters is not None:
+                raise ParameterError("n_clusters needs a clusterer: labels have the clusters that they have.")
+            configurations = [Configuration("known labels", KnownLabels({study.name: known}))]
+        else:
+            numbers = None if n_clusters is None else check_n_clusters(n_clusters)
+            configurations = configurations_of(name_of(clusterer), check_clusterer(clusterer), numbers)
+        check_flag(accelerate, "accelerate")
+        return cls(study, tuple(configurations), known, root_entropy(rng), accelerate, execution)
+
+    def setting(self, perturbation: Perturbation) -> Setting:
+        """Prepare for draws of one kind."""
+        source = Source(perturbation, self.root, self.accelerate)
+        return Setting.prepare(source, (self.study,), self.configurations)
+
+    @property
+    def reference(self) -> Partition | None:
+        """The partition that is there already."""
+        return None if self.labels is None else encode([self.labels])[0]
+
+    def provenance(self, perturbation: Perturbation, **parameters: Any) -> dict[str, Any]:
+        """Say how a result was made."""
+        return provenance(
+            Source(perturbation, self.root, self.accelerate),
+            [self.study],
+            [describe(configuration.clusterer) for configuration in self.configurations],
+            labels="the clusterer's" if self.labels is None else "known",
+            **parameters,
+        )
+
+
+def one_study(X: Any) -> Study:
+    """Take a study, or a table as one."""
+    if isinstance(X, Studies):
+        raise ParameterError(
+            "X must be one study or table, got Studies: pick one, studies[name], or measure across all of them with "
+            "replicability."
+        )
+    return X if isinstance(X, Study) else Study(X, "X")
+
+
+def labels_of(labels: Any, study: Study) -> Labels:
+    """Check existing labels of a study's samples; True takes its own."""
+    if labels is True:
+        if study.labels is None:
+            raise ParameterError(f"labels is True, but study {study.name!r} has no known labels.")
+        return study.labels
+    return check_labels_of(labels, study.name, len(study), study.samples if study.samples_are_named else None)
+
+
+def check_noise(noise: Noise) -> Noise:
+    """Check the treatment of noise within one study."""
+    check_choice(noise, "noise", NOISE_TREATMENTS)
+    return noise
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is learned in a replicate
+
+
+class Parts(NamedTuple):
+    """The samples of one replicate, and the points that each one's clustering function is asked about."""
+
+    samples: Sequence[Sample]
+    places: Sequence[Sequence[PointSet]]
+    weights: Sequence[IntArray]  # how often each point is in a sample
+
+
+def drawn(setting: Setting, replicate: int) -> Parts:
+    """X⁽ᵇ⁾: Ψ(X⁽ᵇ⁾; X⁽ᵇ⁾) comes first; Ψ(X; X⁽ᵇ⁾) comes last, and is the same where nothing was added to the points."""
+    sample = setting.sample(0, replicate)
+    places = list(dict.fromkeys([sample.points, sample.originals]))
+    return Parts([sample], [places], [sample.draw.weights])
+
+
+def as_it_is(setting: Setting, replicate: int) -> Parts:
+    """X itself: Ψ(X; X)."""
+    return Parts([setting.sample(0, FULL_STUDY)], [setting.places], [])
+
+
+def pair(setting: Setting, replicate: int) -> Parts:
+    """Two independent draws, both functions on all of X."""
+    samples = [setting.sample(0, replicate, second=second) for second in (False, True)]
+    return Parts(samples, [[sample.originals] for sample in samples], [])
+
+
+def halves(setting: Setting, replicate: int) -> Parts:
+    """X⁽ᵇ⁾ in two random halves, both functions on all of it."""
+    seed = seed_of(setting.source.root, Stream.SPLIT, setting.studies[0].name, replicate)
+    sample = setting.sample(0, replicate)
+    n = len(sample.draw.order)
+    order = make_generator(seed).permutation(n)
+    return _split(sample, (sample.draw.order[order[: n // 2]], sample.draw.order[order[n // 2 :]]))
+
+
+def given_parts(split: tuple[IntArray, IntArray], setting: Setting, replicate: int) -> Parts:
+    """X in two parts that the user has made."""
+    return _split(setting.sample(0, replicate), split)
+
+
+def _split(sample: Sample, parts: tuple[IntArray, IntArray]) -> Parts:
+    samples = [
+        replace(sample, draw=replace(sample.draw, order=order), second=second)
+        for second, order in zip((False, True), parts, strict=True)
+    ]
+    return Parts(samples, [[sample.points]] * 2, [part.draw.weights for part in samples])
+
+
+Splitting: TypeAlias = Callable[[Setting, int], Parts]
+
+
+class Replicate(NamedTuple):
+    """What one replicate calls all points."""
+
+    partitions: list[list[Partition] | Failed]  # by configuration, then by labelling
+    weights: list[IntArray]
+
+
+def learn_replicate(setting: Setting, split: Splitting, replicate: int) -> Replicate:
+    """Learn every configuration from every sample of one replicate."""
+    parts = split(setting, replicate)
+    partitions: list[list[Partition] | Failed] = []
+    for path in setting.paths:
+        learned = [path.learn(sample) for sample in parts.samples]
+        for member in range(len(path.members)):
+            labelled = [one.labels(member, at) for one, at in zip(learned, parts.places, strict=True)]
+            failed = next((one for one in labelled if isinstance(one, Failed)), None)
+            partitions.append(
+                [_small(p) for one in labelled if not isinstance(one, Failed) for p in one.partitions]
+                if failed is None
+                else failed
+            )
+    return Replicate(partitions, [weights.astype(np.min_scalar_type(weights.max())) for weights in parts.weights])
+
+
+def _small(partition: Partition) -> Partition:
+    return Partition(partition.small_codes, partition.classes)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is kept
+
+
+@dataclass(frozen=True, eq=False)
+class Labelings:
+    """What the clustering functions of all replicates call the same points."""
+
+    codes: IntArray  # (n_replicates, n_points)
+    n_labels: int  # in any of them
+    noise: IntArray  # (n_replicates,): the code that is noise, −1 for none
+
+    @classmethod
+    def of(cls, partitions: Sequence[Partition | None], n_points: int) -> Labelings:
+        """Stack partitions; where there is none, zeros."""
+        n_labels = max((one.n_labels for one in partitions if one is not None), default=1)
+        codes = np.zeros((len(partitions), n_points), dtype=np.min_scalar_type(n_labels))
+        for b, one in enumerate(partitions):
+            if one is not None:
+                codes[b] = one.codes
+        return cls(codes, n_labels, np.array([-1 if one is None else one.noise for one in partitions]))
+
+    @classmethod
+    def repeated(cls, partition: Partition, n_replicates: int) -> Labelings:
+        """The same partition in every replicate."""
+        codes = np.broadcast_to(partition.codes, (n_replicates, len(partition.codes)))
+        return cls(codes, partition.n_labels, np.full(n_replicates, partition.noise))
+
+    @property
+    def is_noise(self) -> BoolArray:
+        """Which points are noise, (n_replicates, n_points)."""
+        return np.asarray(self.codes == self.noise[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Relabelled:
+    """One configuration in all replicates."""
+
+    configuration: Configuration
+    reference: Partition | None  # Ψ(X; X), or the labels that were there
+    labelings: tuple[Labelings, ...]
+    weights: tuple[IntArray, ...]  # (n_replicates, n_points) each
+    failed: IntArray  # (n_replicates,): which cause, 0 for none
+    causes: tuple[str, ...]
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters asked for."""
+        return self.configuration.n_clusters
+
+    @property
+    def n_replicates(self) -> int:
+        """How many there are."""
+        return len(self.failed)
+
+    def against_reference(self, labelling: int) -> tuple[Labelings, Labelings]:
+        """Return the reference, as often as there are replicates, and one of the labelings."""
+        assert self.reference is not None
+        return Labelings.repeated(self.reference, self.n_replicates), self.labelings[labelling]
+
+    def nan_where_failed(self, values: FloatArray) -> FloatArray:
+        """Blank out the replicates that have no labels."""
+        values = np.array(values, dtype=float)
+        values[self.failed > 0] = np.nan
+        return values
+
+
+def recluster(
+    question: Question,
+    perturbation: Perturbation,
+    n_replicates: int,
+    description: str,
+    *,
+    split: Splitting = drawn,
+    references: Sequence[Partition] | None = None,
+    needs_reference: bool = True,
+) -> list[Relabelled]:
+    """Cluster the study again and again, every configuration on the same draws.
+
+    `references` are known partitions; else, where they are needed, they are Ψ(X; X).
+    """
+    if split in (drawn, pair):
+        _check_something_varies(question, perturbation)
+    setting = question.setting(perturbation)
+    if needs_reference and references is None:
+        references = references_of(question, setting)
+    replicates = _learn(question, setting, split, range(FULL_STUDY + 1, n_replicates + 1), description)
+    by_configuration = zip(*(replicate.partitions for replicate in replicates), strict=True)
+    causes = np.array(
+        [[one.cause if isinstance(one, Failed) else "" for one in r.partitions] for r in replicates], dtype=object
+    )
+    failed, cause_names = number_causes(causes)
+    weights = tuple(np.stack(part) for part in zip(*(replicate.weights for replicate in replicates), strict=True))
+    n_points = len(question.study)
+    return [
+        Relabelled(
+            configuration,
+            None if references is None else references[c],
+            _stack(partitions, n_points),
+            weights,
+            failed[:, c],
+            cause_names,
+        )
+        for c, (configuration, partitions) in enumerate(zip(question.configurations, by_configuration, strict=True))
+    ]
+
+
+def references_of(question: Question, setting: Setting) -> list[Partition]:
+    """Return the partitions to compare with: the labels that were there, or Ψ(X; X) of every configuration."""
+    if question.reference is not None:
+        return [question.reference] * len(question.configurations)
+    (replicate,) = _learn(question, setting, as_it_is, [FULL_STUDY], "reference")
+    return [_reference(one, c) for one, c in zip(replicate.partitions, question.configurations, strict=True)]
+
+
+def _learn(
+    question: Question,
+    setting: Setting,
+    split: Splitting,
+    replicates: Sequence[int],
+    description: str,
+) -> list[Replicate]:
+    return run_replicates(
+        partial(learn_replicate, setting, split),
+        replicates,
+        question.execution,
+        description,
+        in_threads=setting.in_threads,
+        first_here=setting.has_kernels,
+    )
+
+
+def _check_something_varies(question: Question, perturbation: Perturbation) -> None:
+    unchanged = isinstance(perturbation, Rerun) or perturbation == FeatureSubset(1)
+    if unchanged and not any(has_open_randomness(one.clusterer) for one in question.configurations):
+        warn(
+            f"{perturbation!r} changes nothing, and {question.configurations[0].name} has no randomness of its own, or "
+            "a fixed random_state: all resamples will be the same.",
+            ReplicateWarning,
+        )
+
+
+def _reference(partitions: list[Partition] | Failed, configuration: Configuration) -> Partition:
+    if isinstance(partitions, Failed):
+        k = "" if configuration.n_clusters is None else f" with k = {configuration.n_clusters}"
+        raise AllReplicatesFailed(
+            f"{configuration.name}{k} failed on the data as they are, so there are no clusters to speak of: "
+            f"{partitions.cause}."
+        )
+    return partitions[0]
+
+
+def _stack(replicates: Sequence[list[Partition] | Failed], n_points: int) -> tuple[Labelings, ...]:
+    n_labelings = max((len(one) for one in replicates if not isinstance(one, Failed)), default=1)
+    return tuple(
+        Labelings.of([None if isinstance(one, Failed) else one[i] for one in replicates], n_points)
+        for i in range(n_labelings)
+    )
+
+
+def curve_fields(
+    question: Question,
+    one: Relabelled,
+    numbers: Sequence[int | None],
+    distribution: FloatArray,
+    failed: IntArray,
+    perturbation: Perturbation,
+    **parameters: Any,
+) -> dict[str, Any]:
+    """Return what all results with one number for each k have in common, after saying what failed."""
+    report_failures(
+        count_causes(failed, one.causes), failed.size, "fit", no_resample_left=bool(np.isnan(distribution).all())
+    )
+    return {
+        "clusterer": one.configuration.name,
+        "n_clusters": tuple(numbers),
+        "distribution": distribution,
+        "failed": failed,
+        "causes": one.causes,
+        "provenance": question.provenance(perturbation, n_replicates=len(distribution), **parameters),
+    }
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# reading tables
+
+
+def read_tables(
+    score: Callable[[FloatArray], FloatArray],
+    u: Labelings,
+    v: Labelings,
+    weights: IntArray | BoolArray | None,
+    noise: Noise = "label",
+) -> FloatArray:
+    """Score the tables of two series of labelings: (n_replicates, k_u, k_v) -> (n_replicates, ...)."""
+    return np.concatenate([score(tables) for tables in _tables(u, v, weights, noise)])
+
+
+def _tables(u: Labelings, v: Labelings, weights: IntArray | BoolArray | None, noise: Noise) -> Iterator[FloatArray]:
+    n_replicates, n_points = v.codes.shape
+    shape = (u.n_labels, v.n_labels)
+    step = max(1, BATCH // max(n_points, shape[0] * shape[1]))
+    for i in range(0, n_replicates, step):
+        some = slice(i, i + step)
+        counted: IntArray | BoolArray | None = None if weights is None else weights[some]
+        if noise == "drop":
+            left = ~(u.is_noise[some] | v.is_noise[some])
+            counted = left if counted is None else np.where(left, counted, 0)
+        yield tables_of(u.codes[some].astype(np.int64), v.codes[some].astype(np.int64), counted, shape)

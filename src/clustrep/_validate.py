@@ -1,0 +1,244 @@
+"""All indices of one study side by side, from shared fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clustrep._consensus import assignments_of, consensus_of, instability_of
+from clustrep._engine import Execution, Rng
+from clustrep._neighbours import neighbours
+from clustrep._reclustering import Question, Relabelled, pair, recluster, references_of
+from clustrep._stability import DEFAULTS, stability_of
+from clustrep._validation import check_choice, check_integer
+from clustrep.contingency import Partition
+from clustrep.errors import ParameterError
+from clustrep.functions import Clusterer
+from clustrep.in_group import proportions_of
+from clustrep.prediction import N_SPLITS, relative_validation_of, split_in_two, strength_of
+from clustrep.resampling import Bootstrap, Perturbation, Rerun
+from clustrep.results.curves import Curve
+from clustrep.results.stability import Stability
+from clustrep.results.validation import ALL, INDICES, Validation
+from clustrep.significance import cluster_test
+
+TAILS = (0.025, 0.975)
+# Indices that read the labels of the same resamples.
+FROM_SUBSAMPLES = ("matching", "pac", "consensus", "assignment")
+FROM_SPLITS = ("prediction_strength", "relative_validation")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table."""
+
+    index: str
+    k: int | None
+    cluster: str
+    size: int
+    value: float
+    sd: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+
+
+def validate(
+    clusterer: Clusterer,
+    X: Any,
+    *,
+    n_clusters: Any = None,
+    indices: str | Sequence[str] | None = None,
+    labels: ArrayLike | None = None,
+    n_resamples: int = 100,
+    n_splits: int = N_SPLITS,
+    rng: Rng = None,
+    accelerate: bool = True,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    batch_size: int | None = None,
+) -> Validation:
+    """Compute every index side by side, over k, per cluster and overall, from shared fits.
+
+    Each value is the one that its own function gives with the same seed and its default perturbation: `stability` for
+    the first five, `prediction_strength`, `in_group_proportion`, `bootstrap_instability`, `relative_validation`,
+    `consensus` ("pac" and "consensus"), `assignment_consistency`, `cluster_test`.
+
+    Parameters
+    ----------
+    clusterer : object with `fit_predict`, or function X → labels
+    X : Study or table
+        Samples by features.
+    n_clusters : int or several, optional
+        Numbers of clusters, from 2. By default the clusterer's own.
+    indices : str or several, optional
+        "matching", "inclusion", "jaccard", "r", "d", "prediction_strength", "in_group", "instability",
+        "relative_validation", "pac", "consensus", "assignment", "test"; by default all. "matching" and "d" are
+        relative.
+    labels : array_like, optional
+        Existing clusters as the reference partition, in the place of the clusterer's own; with one number of clusters.
+    n_resamples, n_splits : int
+        Number of perturbed copies of each kind, and of half-splits.
+    rng, accelerate, n_jobs, progress, batch_size
+        As in `replicability`.
+
+    Returns
+    -------
+    Validation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [8, 0], [0, 8]], 20, axis=0)
+    >>> table = validate(KMeans(n_init=5), X, n_clusters=[2, 3], n_resamples=10, n_splits=10, rng=0)
+    >>> table.overall().loc[3, ["jaccard", "prediction_strength", "in_group"]].tolist()
+    [1.0, 1.0, 1.0]
+    """
+    wanted = _checked(indices)
+    execution = Execution(n_jobs, progress, batch_size)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution)
+    if labels is not None and len(question.configurations) > 1:
+        raise ParameterError("labels are one partition: pass one number of clusters with them.")
+    check_integer(n_resamples, "n_resamples")
+    check_integer(n_splits, "n_splits")
+    rows = _rows(question, wanted, n_resamples, n_splits)
+    columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in Row.__dataclass_fields__}
+    return Validation(
+        clusterer=question.configurations[0].name,
+        index=np.array(columns["index"]),
+        k=np.array([-1 if k is None else k for k in columns["k"]]),
+        cluster=np.array(columns["cluster"]),
+        size=np.array(columns["size"]),
+        **{name: np.array(columns[name], dtype=float) for name in ("value", "sd", "low", "high")},
+        provenance=question.provenance(Rerun(), n_resamples=n_resamples, n_splits=n_splits),
+    )
+
+
+def _rows(question: Question, wanted: Sequence[str], n_resamples: int, n_splits: int) -> list[Row]:
+    references = references_of(question, question.setting(Rerun()))
+    rows: list[Row] = []
+
+    def again(perturbation: Perturbation, description: str) -> list[Relabelled]:
+        return recluster(question, perturbation, n_resamples, description, references=references)
+
+    if any(index in wanted for index in FROM_SUBSAMPLES):
+        perturbation = DEFAULTS["matching"]
+        relabelled = again(perturbation, "subsamples")
+        if "matching" in wanted:
+            rows += _stability_rows(question, relabelled, perturbation, "matching")
+        if "pac" in wanted or "consensus" in wanted:
+            rows += _consensus_rows(question, relabelled, perturbation, wanted)
+        if "assignment" in wanted:
+            rows += _assignment_rows(question, relabelled, perturbation)
+    for some in (("inclusion",), ("jaccard",), ("r", "d")):
+        if any(index in wanted for index in some):
+            perturbation = DEFAULTS[some[0]]
+            relabelled = again(perturbation, ", ".join(some))
+            for index in some:
+                if index in wanted:
+                    rows += _stability_rows(question, relabelled, perturbation, index)
+    if any(index in wanted for index in FROM_SPLITS):
+        relabelled = split_in_two(question, Rerun(), n_splits, "half-splits")
+        n = len(question.study)
+        if "prediction_strength" in wanted:
+            strengths = strength_of(question, relabelled, perturbation=Rerun())
+            rows += _curve_rows("prediction_strength", strengths, n)
+        if "relative_validation" in wanted:
+            relative = relative_validation_of(question, relabelled, perturbation=Rerun())
+            rows += _curve_rows("relative_validation", relative, n)
+    if "instability" in wanted:
+        relabelled = recluster(question, Bootstrap(), n_resamples, "instability", split=pair, needs_reference=False)
+        instability = instability_of(question, relabelled, perturbation=Bootstrap())
+        rows += _curve_rows("instability", instability, len(question.study))
+    if "in_group" in wanted:
+        rows += _in_group_rows(question, references)
+    if "test" in wanted:
+        test = cluster_test(question.study, n_resamples=n_resamples, rng=question.root, progress=False)
+        rows.append(Row("test", None, ALL, len(question.study), test.pvalue))
+    order = list(INDICES)
+    return sorted(rows, key=lambda row: (order.index(row.index), row.k or 0))
+
+
+def _stability_rows(
+    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, index: str
+) -> list[Row]:
+    rows = []
+    for one in relabelled:
+        result = stability_of(question, one, perturbation, index, relative=True)
+        if index != "matching":
+            low, high = result.confidence_interval()
+            summary = zip(result.clusters, result.sizes, result.mean, result.sd, low, high, strict=True)
+            rows += [Row(index, one.n_clusters, str(name), *numbers) for name, *numbers in summary]
+        rows.append(_overall_row(index, one.n_clusters, result))
+    return rows
+
+
+def _overall_row(index: str, k: int | None, result: Stability) -> Row:
+    values = result.overall_distribution[~np.isnan(result.overall_distribution)]
+    sd = float(values.std(ddof=1)) if len(values) > 1 else np.nan
+    low, high = np.quantile(values, TAILS)
+    return Row(index, k, ALL, len(result.labels), result.overall, sd, low, high)
+
+
+def _curve_rows(index: str, curve: Curve, n: int) -> list[Row]:
+    low, high = curve.confidence_interval()
+    summary = zip(curve.n_clusters, curve.mean, curve.sd, low, high, strict=True)
+    return [Row(index, k, ALL, n, *numbers) for k, *numbers in summary]
+
+
+def _consensus_rows(
+    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, wanted: Sequence[str]
+) -> list[Row]:
+    result = consensus_of(question, relabelled, perturbation)
+    rows = []
+    for i, (k, pac) in enumerate(zip(result.n_clusters, result.pac(), strict=True)):
+        n = len(result.samples)
+        sizes = np.bincount(result.labels[i])
+        clusters = result.cluster_consensus[i, : len(sizes)]
+        if "pac" in wanted:
+            rows.append(Row("pac", k, ALL, n, pac))
+        if "consensus" in wanted:
+            summary = zip(result.clusters[i, : len(sizes)], sizes, clusters, strict=True)
+            rows += [Row("consensus", k, str(name), size, value) for name, size, value in summary]
+            known = ~np.isnan(clusters)
+            average = float(clusters[known] @ sizes[known] / sizes[known].sum()) if known.any() else np.nan
+            rows.append(Row("consensus", k, ALL, n, average))
+    return rows
+
+
+def _assignment_rows(question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation) -> list[Row]:
+    result = assignments_of(question, relabelled, perturbation)
+    rows = []
+    for i, k in enumerate(result.n_clusters):
+        summary = zip(result.clusters[i], result.sizes[i], result.cri[i], strict=True)
+        rows += [Row("assignment", k, str(name), size, value) for name, size, value in summary if name != ""]
+        rows.append(Row("assignment", k, ALL, len(result.samples), result.twcri[i]))
+    return rows
+
+
+def _in_group_rows(question: Question, references: Sequence[Partition]) -> list[Row]:
+    nearest = neighbours(question.study.X, 1)
+    rows = []
+    for configuration, reference in zip(question.configurations, references, strict=True):
+        sizes = np.bincount(reference.codes, minlength=reference.n_labels)
+        (values,) = proportions_of(reference, nearest, [1])
+        k, there = configuration.n_clusters, sizes > 0
+        summary = zip(reference.classes[there], sizes[there], values[there], strict=True)
+        rows += [Row("in_group", k, str(name), size, value) for name, size, value in summary]
+        rows.append(Row("in_group", k, ALL, len(reference.codes), float(values[there] @ sizes[there] / sizes.sum())))
+    return rows
+
+
+def _checked(indices: Any) -> tuple[str, ...]:
+    if indices is None:
+        return tuple(INDICES)
+    several = [indices] if isinstance(indices, str) else indices
+    if not isinstance(several, Sequence) or not several:
+        raise ParameterError(f"indices must be one of {', '.join(INDICES)}, or several; got {indices!r}.")
+    for index in several:
+        check_choice(index, "indices", INDICES)
+    return tuple(several)

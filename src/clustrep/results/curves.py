@@ -1,0 +1,201 @@
+"""One number for each k and replicate: prediction strength, instability, relative validation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from clustrep._types import FloatArray, IntArray
+from clustrep._validation import check_fraction, plural
+from clustrep.errors import ParameterError
+from clustrep.results.common import Resampled, Saved, count_causes, freeze
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Tibshirani & Walther (2005): "above 0.8 to 0.9".
+THRESHOLD = 0.8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve(Resampled, Saved):
+    """One number for each number of clusters, in every replicate.
+
+    Attributes
+    ----------
+    n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
+    distribution : ndarray, (n_replicates, number of k)
+        NaN where a replicate failed.
+    """
+
+    title: ClassVar[str]
+    replicate: ClassVar[str] = "resample"
+    higher_is_better: ClassVar[bool]
+
+    clusterer: str
+    n_clusters: tuple[int | None, ...]
+    distribution: FloatArray
+    failed: IntArray  # (n_replicates, number of k): which cause, 0 for none
+    causes: tuple[str, ...]
+    provenance: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """How many replicates have no value, by cause."""
+        return count_causes(self.failed, self.causes)
+
+    @property
+    def best_n_clusters(self) -> int | None:
+        """The k ≥ 2 with the best mean, the smallest of several; None without any number of clusters."""
+        means = {k: mean for k, mean in zip(self.n_clusters, self.mean, strict=True) if k is not None and k > 1}
+        known = {k: mean for k, mean in means.items() if np.isfinite(mean)}
+        if not known:
+            return None
+        best = (max if self.higher_is_better else min)(known.values())
+        return min(k for k, mean in known.items() if mean == best)
+
+    def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """One row for every k: k, mean, sd, low, high."""
+        low, high = self.confidence_interval(confidence_level)
+        return pd.DataFrame(
+            {
+                "k": pd.array(list(self.n_clusters), dtype="Int64"),
+                "mean": self.mean,
+                "sd": self.sd,
+                "low": low,
+                "high": high,
+            }
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the mean against k, with the interval over replicates as a band."""
+        from clustrep import plots
+
+        return plots.over_k(self, ax)
+
+    def __repr__(self) -> str:
+        lines = [
+            f"{self.title} of {self.clusterer}: {plural(len(self.distribution), self.replicate)}, "
+            f"seed {self.provenance['seed']}",
+            self.to_frame().round(3).to_string(index=False),
+            *self._conclusions(),
+        ]
+        lines += [f"Failed: {plural(count, 'value')}: {cause}" for cause, count in self.failures.items()]
+        return "\n".join(lines)
+
+    def _conclusions(self) -> list[str]:
+        best = self.best_n_clusters
+        word = "Highest" if self.higher_is_better else "Lowest"
+        return [f"{word} at k = {best}"] if best is not None and len(self.n_clusters) > 1 else []
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PredictionStrength(Curve):
+    """How well one half of a study predicts which samples of the other half belong together (section 2.3.1).
+
+    Attributes
+    ----------
+    distribution : ndarray, (n_splits, number of k)
+        The prediction strength, equation (4): the smallest over clusters; of both directions the mean.
+    by_direction : ndarray, (n_splits, n_directions, number of k)
+        Before the mean over directions: trained on the first part, then on the second.
+    cluster_strengths, cluster_sizes : ndarray, (n_splits, n_directions, number of k, most clusters)
+        What the smallest is taken of: for each cluster of the test part, the share of its pairs that are together under
+        the function learned on the other part; NaN for a cluster of one. Clusters of different splits are different.
+    """
+
+    title = "Prediction strength"
+    replicate = "split"
+    higher_is_better = True
+
+    by_direction: FloatArray
+    cluster_strengths: FloatArray
+    cluster_sizes: FloatArray
+
+    @property
+    def strength(self) -> FloatArray:
+        """Mean over splits, (number of k,)."""
+        return self.mean
+
+    @property
+    def per_cluster(self) -> dict[int | None, FloatArray]:
+        """For every k, the strength of every test cluster, (n_splits, n_directions, k)."""
+        shown = {}
+        for i, k in enumerate(self.n_clusters):
+            sizes = self.cluster_sizes[:, :, i]
+            n_labels = int(np.max(np.nonzero(sizes.any(axis=(0, 1)))[0], initial=0)) + 1
+            shown[k] = self.cluster_strengths[:, :, i, :n_labels]
+        return shown
+
+    def recommended(self, threshold: float = THRESHOLD) -> int:
+        """Return the largest k whose strength is above the threshold, as Tibshirani and Walther advise; else 1."""
+        check_fraction(threshold, "threshold")
+        if self.n_clusters == (None,):
+            raise ParameterError("There is no number of clusters to recommend: pass n_clusters.")
+        above = [k for k, one in zip(self.n_clusters, self.strength, strict=True) if k is not None and one > threshold]
+        return max(above, default=1)
+
+    @property
+    def n_singletons(self) -> IntArray:
+        """How many test clusters of one sample were left out of the minimum, (number of k,)."""
+        return np.asarray((self.cluster_sizes == 1).sum(axis=(0, 1, 3)))
+
+    def _conclusions(self) -> list[str]:
+        lines = super()._conclusions()
+        if lines:
+            rule = [self.recommended(threshold) for threshold in (0.8, 0.9)]
+            said = "no k above 1" if rule == [1, 1] else f"{rule[0]} (above 0.8), {rule[1]} (above 0.9)"
+            lines.append(f"Largest k by Tibshirani and Walther's rule: {said}")
+        if self.n_singletons.any():
+            lines.append(f"Left out: {plural(int(self.n_singletons.sum()), 'test cluster')} of one sample")
+        return lines
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BootstrapInstability(Curve):
+    """How often two bootstrap samples disagree about a pair of samples (Fang and Wang 2012).
+
+    Attributes
+    ----------
+    distribution : ndarray, (n_resamples, number of k)
+        The share of ordered pairs of samples that one function puts together and the other apart.
+    one_sided : bool
+        Only pairs together under the first function, as R's fpc counts.
+    """
+
+    title = "Bootstrap instability"
+    higher_is_better = False
+
+    one_sided: bool
+
+    @property
+    def instability(self) -> FloatArray:
+        """Mean over resamples, (number of k,)."""
+        return self.mean
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RelativeValidation(Curve):
+    """Disagreement between transferred and own labels, relative to that of random labels (Lange et al. 2004).
+
+    Attributes
+    ----------
+    distribution : ndarray, (n_splits, number of k)
+        The share of samples of one half whose label has to change, the mean of both directions, divided by the mean
+        over splits of the same between random labels.
+    random : ndarray, (number of k,)
+        That mean.
+    """
+
+    title = "Relative validation"
+    replicate = "split"
+    higher_is_better = False
+
+    random: FloatArray

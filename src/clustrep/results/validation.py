@@ -1,0 +1,125 @@
+"""Every index side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clustrep._types import FloatArray, IntArray
+from clustrep._validation import plural
+from clustrep.results.common import Saved, freeze
+
+if TYPE_CHECKING:
+    pass
+
+# What each index is, and whether more of it is better.
+INDICES: dict[str, tuple[str, bool]] = {
+    "matching": ("minimal matching distance, relative", False),
+    "inclusion": ("Smolkin–Ghosh inclusion", True),
+    "jaccard": ("Jaccard coefficient", True),
+    "r": ("R index", True),
+    "d": ("D index, relative", False),
+    "prediction_strength": ("prediction strength", True),
+    "in_group": ("in-group proportion", True),
+    "instability": ("bootstrap instability", False),
+    "relative_validation": ("relative validation", False),
+    "pac": ("ambiguous pairs (PAC)", False),
+    "consensus": ("cluster consensus", True),
+    "assignment": ("assignment consistency", True),
+    "test": ("p-value of the test for clusters", False),
+}
+ALL = "all"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Validation(Saved):
+    """Every index of section 2, and those that people use elsewhere, over k, per cluster and overall.
+
+    One row of the table stands at the same place of all arrays; `to_frame` puts them together.
+
+    Attributes
+    ----------
+    index : ndarray of str
+        Which index: a key of `clustrep.results.validation.INDICES`.
+    k : ndarray of int
+        The number of clusters; −1 where there is none.
+    cluster : ndarray of str
+        The cluster's label in the reference partition, "all" for the whole.
+    size : ndarray of int
+    value, sd, low, high : ndarray
+        Mean, standard deviation and 95 % interval over resamples or splits; the last three are NaN for a value that
+        comes from the data as they are, or from all resamples together.
+    """
+
+    clusterer: str
+    index: NDArray[np.str_]
+    k: IntArray
+    cluster: NDArray[np.str_]
+    size: IntArray
+    value: FloatArray
+    sd: FloatArray
+    low: FloatArray
+    high: FloatArray
+    provenance: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for every index, k and cluster: index, k, cluster, size, value, sd, low, high, better."""
+        frame = pd.DataFrame(
+            {
+                "index": self.index.astype(object),
+                "k": pd.array([None if k < 0 else int(k) for k in self.k], dtype="Int64"),
+                "cluster": self.cluster.astype(object),
+                "size": self.size,
+                "value": self.value,
+                "sd": self.sd,
+                "low": self.low,
+                "high": self.high,
+            }
+        )
+        frame["better"] = ["higher" if INDICES[index][1] else "lower" for index in self.index]
+        return frame
+
+    def overall(self) -> pd.DataFrame:
+        """One row for every k, one column for every index: values for whole partitions."""
+        frame = self.to_frame()
+        frame = frame[(frame["cluster"] == ALL) & frame["k"].notna()]
+        order = [index for index in INDICES if index in set(frame["index"])]
+        return frame.pivot(index="k", columns="index", values="value")[order]
+
+    def plot(self) -> NDArray[Any]:
+        """Draw a small panel for every index, over k: clusters as points, the whole as a line. Returns the axes."""
+        from clustrep import plots
+
+        return plots.small_multiples(self)
+
+    @property
+    def pvalue(self) -> float | None:
+        """Of the test for clusters; None where it was not asked for."""
+        at = np.flatnonzero(self.index == "test")
+        return float(self.value[at[0]]) if at.size else None
+
+    def __repr__(self) -> str:
+        lines = [f"Validation of {self.clusterer}: seed {self.provenance['seed']}"]
+        if (self.k >= 0).any() or (self.index != "test").any():
+            lines.append(self._summary().to_string())
+        if self.pvalue is not None:
+            lines.append(f"Test for clusters: p = {self.pvalue:.3g}")
+        lines.append(f"{plural(len(self.index), 'row')} in to_frame(), clusters among them")
+        return "\n".join(lines)
+
+    def _summary(self) -> pd.DataFrame:
+        """Indices as rows, numbers of clusters as columns: narrow enough for a terminal."""
+        rows = (self.cluster == ALL) & (self.index != "test")
+        frame = pd.DataFrame({"index": self.index[rows], "k": self.k[rows], "value": self.value[rows].round(3)})
+        table = frame.pivot(index="index", columns="k", values="value")
+        table = table.loc[[index for index in INDICES if index in table.index]]
+        table.index = [f"{INDICES[index][0]} ({'+' if INDICES[index][1] else '−'})" for index in table.index]
+        table.columns = ["" if k < 0 else f"k = {k}" for k in np.unique(self.k[rows])]
+        return table

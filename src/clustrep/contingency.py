@@ -109,9 +109,8 @@ def tables_of(u: IntArray, v: IntArray, weights: IntArray | BoolArray | None, sh
     """
     n_tables, (k_u, k_v) = len(u), shape
     cell = (np.arange(n_tables)[:, None] * k_u + u) * k_v + v
-    if weights is not None:
-        weights = np.broadcast_to(weights, cell.shape).reshape(-1)
-    counts = np.bincount(cell.ravel(), weights, minlength=n_tables * k_u * k_v)
+    each = None if weights is None else np.broadcast_to(weights, cell.shape).ravel()
+    counts = np.bincount(cell.ravel(), each, minlength=n_tables * k_u * k_v)
     return counts.reshape(n_tables, k_u, k_v).astype(float)
 
 

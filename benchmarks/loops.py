@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -99,3 +104,39 @@ def agreement_loop(u: np.ndarray, v: np.ndarray) -> Loop:
         for one, other in zip(u, v, strict=True)
     )
     return timed_loop(len(u), pieces)
+
+
+def test_loop(X: np.ndarray, n_resamples: int) -> Loop:
+    """The test for clusters as section 2.4 is written: all distances, all distribution functions at all breakpoints."""
+    begin = time.perf_counter()
+    rng = np.random.default_rng(0)
+    null = [rng.multivariate_normal(X.mean(axis=0), np.cov(X.T), size=len(X)) for _ in range(n_resamples)]
+    nearest = [np.sort(np.partition(cdist(Y, Y, "sqeuclidean"), 1, axis=1)[:, 1]) for Y in (X, *null)]
+    breakpoints = np.sort(np.concatenate(nearest))
+    widths = np.diff(breakpoints)
+    functions = [np.searchsorted(values, breakpoints[:-1], side="right") / len(X) for values in nearest]
+    total = np.sum(functions, axis=0)
+    scores = [float(np.sum(widths * (G - (total - G) / n_resamples) ** 2)) for G in functions]
+    return Loop(time.perf_counter() - begin, 1.0, scores[1:])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# R's fpc
+
+
+def fpc(what: str, X: np.ndarray) -> Loop | None:
+    """Time R's fpc, in R's own process and by its own clock; None where R or fpc is not installed."""
+    rscript = shutil.which("Rscript")
+    if rscript is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        points = Path(folder) / "points.csv"
+        np.savetxt(points, X, delimiter=",", fmt="%.17g")
+        command = [rscript, str(Path(__file__).with_name("fpc.R")), str(points), what]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        if "there is no package called" in done.stderr:
+            return None
+        raise RuntimeError(done.stderr)
+    seconds, *means = map(float, done.stdout.split())
+    return Loop(seconds, 1.0, means)

@@ -25,7 +25,7 @@ from clustrep.cluster_indices import matching_of
 from clustrep.contingency import Partition, tables_of
 from clustrep.functions import Clusterer
 from clustrep.resampling import Bootstrap, Perturbation, Subsample, check_perturbation
-from clustrep.results.common import count_causes, report_failures
+from clustrep.results.common import report_failed
 from clustrep.results.consensus import (
     AssignmentConsistency,
     Consensus,
@@ -210,7 +210,6 @@ def consensus_of(
     question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, n_pairs: int | None = None
 ) -> Consensus:
     """Count pairs in the labels of all resamples."""
-    _report(relabelled)
     n, n_resamples = len(question.study), relabelled[0].n_replicates
     sampled, chosen = _pairs(question, n_pairs)
     most = max(one.reference.n_labels for one in relabelled if one.reference is not None)
@@ -229,18 +228,12 @@ def consensus_of(
             of[i] += np.bincount(own, minlength=most)
             breathe()
     return Consensus(
-        clusterer=relabelled[0].configuration.name,
-        n_clusters=tuple(one.n_clusters for one in relabelled),
-        samples=question.study.samples,
+        **_fields_over_k(question, relabelled, perturbation),
         codes=codes,
         counts=counts,
         labels=np.stack([_reference(one).codes for one in relabelled]),
-        clusters=_names([_reference(one) for one in relabelled]),
         cluster_consensus=np.where(of > 0, within / np.where(of > 0, of, 1), np.nan),
         sampled=sampled,
-        failed=np.stack([one.failed for one in relabelled], axis=1),
-        causes=relabelled[0].causes,
-        provenance=question.provenance(perturbation, n_resamples=n_resamples),
     )
 
 
@@ -330,8 +323,7 @@ def assignments_of(
     question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation
 ) -> AssignmentConsistency:
     """Count assignments in the labels of all resamples."""
-    _report(relabelled)
-    n, n_resamples = len(question.study), relabelled[0].n_replicates
+    n = len(question.study)
     most = max(_reference(one).n_labels for one in relabelled)
     left_out = relabelled[0].weights[0] == 0  # (n_resamples, n)
     if not left_out.any():
@@ -349,15 +341,9 @@ def assignments_of(
             own = np.flatnonzero(left_out[b])
             np.add.at(counts[i], (own, partners[codes[own]]), 1)
     return AssignmentConsistency(
-        clusterer=relabelled[0].configuration.name,
-        n_clusters=tuple(one.n_clusters for one in relabelled),
-        samples=question.study.samples,
+        **_fields_over_k(question, relabelled, perturbation),
         counts=counts[:, :, :most],
         totals=counts.sum(axis=2),
-        clusters=_names([_reference(one) for one in relabelled]),
-        failed=np.stack([one.failed for one in relabelled], axis=1),
-        causes=relabelled[0].causes,
-        provenance=question.provenance(perturbation, n_resamples=n_resamples),
     )
 
 
@@ -365,10 +351,20 @@ def assignments_of(
 # what both need
 
 
-def _report(relabelled: Sequence[Relabelled]) -> None:
+def _fields_over_k(question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation) -> dict[str, Any]:
+    """Return the fields of `OverK`, after saying what failed."""
+    first = relabelled[0]
     failed = np.stack([one.failed for one in relabelled], axis=1)
-    failures = count_causes(failed, relabelled[0].causes)
-    report_failures(failures, failed.size, "fit", no_resample_left=bool((failed > 0).all()))
+    report_failed(failed, first.causes, "fit")
+    return {
+        "clusterer": first.configuration.name,
+        "n_clusters": tuple(one.n_clusters for one in relabelled),
+        "samples": question.study.samples,
+        "clusters": _names([_reference(one) for one in relabelled]),
+        "failed": failed,
+        "causes": first.causes,
+        "provenance": question.provenance(perturbation, n_resamples=first.n_replicates),
+    }
 
 
 def _reference(one: Relabelled) -> Partition:

@@ -34,7 +34,7 @@ from clustrep.contingency import Partition, encode, tables_of
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
 from clustrep.functions import Clusterer, KnownLabels, check_clusterer, has_open_randomness, name_of
 from clustrep.resampling import FeatureSubset, Perturbation, Rerun
-from clustrep.results.common import count_causes, number_causes, report_failures
+from clustrep.results.common import number_causes, report_failed
 from clustrep.studies import Studies
 from clustrep.study import Study
 
@@ -390,9 +390,7 @@ def curve_fields(
     **parameters: Any,
 ) -> dict[str, Any]:
     """Return what all results with one number for each k have in common, after saying what failed."""
-    report_failures(
-        count_causes(failed, one.causes), failed.size, "fit", no_resample_left=bool(np.isnan(distribution).all())
-    )
+    report_failed(failed, one.causes, "fit")
     return {
         "clusterer": one.configuration.name,
         "n_clusters": tuple(numbers),

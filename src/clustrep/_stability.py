@@ -26,7 +26,7 @@ from clustrep.contingency import NOISE, Partition
 from clustrep.errors import ParameterError
 from clustrep.functions import Clusterer
 from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Perturbation, Subsample, check_perturbation
-from clustrep.results.common import count_causes, report_failures
+from clustrep.results.common import report_failed
 from clustrep.results.stability import Sensitivity, Stability
 
 Reader: TypeAlias = Callable[[FloatArray, FloatArray, bool], FloatArray]  # of tables, sizes, whether relative
@@ -188,8 +188,7 @@ def stability_of(
     weights = None if through_function else relabelled.weights[0] > 0
     score = partial(_read, READERS[index], rows, sizes.astype(float), relative)
     values = relabelled.nan_where_failed(read_tables(score, u, v, weights, noise))
-    failures = count_causes(relabelled.failed, relabelled.causes)
-    report_failures(failures, relabelled.n_replicates, "resample", no_resample_left=bool((relabelled.failed > 0).all()))
+    report_failed(relabelled.failed, relabelled.causes, "resample")
     configuration = relabelled.configuration
     return Stability(
         index=index,

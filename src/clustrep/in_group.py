@@ -32,7 +32,7 @@ from clustrep.contingency import Partition, encode, tables_of
 from clustrep.errors import AllReplicatesFailed, ParameterError
 from clustrep.functions import Clusterer, check_metric
 from clustrep.resampling import Perturbation, Rerun, check_perturbation
-from clustrep.results.common import count_causes, report_failures
+from clustrep.results.common import report_failed
 from clustrep.results.in_group import InGroupProportion
 from clustrep.studies import Studies
 from clustrep.study import Study
@@ -118,8 +118,7 @@ def in_group_proportion(
         (relabelled,) = recluster(question, perturbation, n_resamples, "in-group proportion", references=[partition])
         distribution = _perturbed(question, relabelled, perturbation, js, metric)
         failed, causes = relabelled.failed, relabelled.causes
-        failures = count_causes(failed, causes)
-        report_failures(failures, n_resamples, "resample", no_resample_left=bool((failed > 0).all()))
+        report_failed(failed, causes, "resample")
     one = isinstance(n_neighbors, int | np.integer)
     sizes = np.bincount(partition.codes, minlength=partition.n_labels)
     return InGroupProportion(

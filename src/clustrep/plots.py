@@ -128,9 +128,9 @@ def by_cluster(result: Stability, ax: Axes | None = None) -> Axes:
     few = len(names) <= 15
     ax.set_xticks(range(1, len(names) + 1), names if few else [""] * len(names))
     if result.index == "jaccard":
-        for level, word in ((DISSOLVED, "dissolved"), (RECOVERED, "recovered")):
+        for level, word, side in ((DISSOLVED, "dissolved", "top"), (RECOVERED, "recovered", "bottom")):
             ax.axhline(level, linestyle=":", color="0.5", lw=1)
-            ax.annotate(word, (0.995, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", color="0.4")
+            ax.annotate(word, (0.995, level), xycoords=("axes fraction", "data"), ha="right", va=side, color="0.4")
     if result.index not in ("matching", "d"):
         ax.set_ylim(-0.03, 1.03)
     ax.set_xlabel("cluster")

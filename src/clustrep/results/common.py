@@ -81,6 +81,21 @@ class Resampled:
         return low, high
 
 
+class Failing:
+    """A result in which values may be missing, and why."""
+
+    failed: IntArray  # which cause, 0 for none
+    causes: tuple[str, ...]
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """How many values are missing, by cause."""
+        return count_causes(self.failed, self.causes)
+
+    def _failure_lines(self, noun: str) -> list[str]:
+        return [f"Failed: {plural(count, noun)}: {cause}" for cause, count in self.failures.items()]
+
+
 class Saved:
     """A result that can be written to one file."""
 
@@ -108,6 +123,11 @@ def report_failures(failures: dict[str, int], n_scores: int, what: str, *, no_re
         f"{plural(n_failed, what)} of {n_scores:,} failed and {'is' if n_failed == 1 else 'are'} left out: {causes}.",
         ReplicateWarning,
     )
+
+
+def report_failed(failed: IntArray, causes: Sequence[str], what: str) -> None:
+    """Say once what could not be had, where every value has its number of a cause; raise where none could."""
+    report_failures(count_causes(failed, causes), failed.size, what, no_resample_left=bool((failed > 0).all()))
 
 
 def count_causes(failed: IntArray, causes: Sequence[str]) -> dict[str, int]:

@@ -17,7 +17,7 @@ from clustrep._validation import (
 )
 from clustrep.agreement import shown
 from clustrep.errors import NoBest, ParameterError
-from clustrep.results.common import TRIVIAL_AT_MOST, Origin, Saved, count_causes, freeze, quiet, tails
+from clustrep.results.common import TRIVIAL_AT_MOST, Failing, Origin, Saved, freeze, quiet, tails
 from clustrep.results.replicability import Replicability
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Best(Candidate):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Saved):
+class Comparison(Failing, Saved):
     """The scores of several clusterers and numbers of clusters, from the same draws.
 
     Attributes
@@ -90,11 +90,6 @@ class Comparison(Saved):
 
     def __post_init__(self) -> None:
         freeze(self)
-
-    @property
-    def failures(self) -> dict[str, int]:
-        """How many scores are missing, by cause, over all configurations."""
-        return count_causes(self.failed, self.causes)
 
     def replicability(
         self, clusterer: str, n_clusters: int | None = None, agreement: str | None = None
@@ -198,7 +193,7 @@ class Comparison(Saved):
     def __repr__(self) -> str:
         table = self.summary().drop(columns="eligible").round(3).to_string(index=False)
         lines = [f"Comparison on {plural(len(self.names), 'study')}: {', '.join(self.names)}", table]
-        lines += [f"Failed: {plural(count, 'score')}: {cause}" for cause, count in self.failures.items()]
+        lines += self._failure_lines("score")
         for a, agreement in enumerate(self.agreements):
             choice = str(self.best(agreement)) if self._eligible[:, a].any() else NO_BEST
             lines += [choice] if choice not in lines else []

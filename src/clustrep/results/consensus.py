@@ -13,7 +13,7 @@ from clustrep._kernels import pairs
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import check_known, check_numbers_between, plural
 from clustrep.errors import ParameterError
-from clustrep.results.common import Saved, count_causes, freeze, quiet
+from clustrep.results.common import Failing, Saved, freeze, quiet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,10 +26,20 @@ AT_ONCE = 2**20
 AMBIGUOUS = (0.1, 0.9)
 
 
-class _OverK:
-    """Results that hold several numbers of clusters."""
+@dataclass(frozen=True, eq=False, repr=False)
+class OverK(Failing, Saved):
+    """Results that hold several numbers of clusters, and the reference partition of each."""
 
+    clusterer: str
     n_clusters: tuple[int | None, ...]
+    samples: tuple[str, ...]
+    clusters: Labels  # names of the reference clusters, (number of k, most clusters), as text, padded with ""
+    failed: IntArray  # (n_resamples, number of k)
+    causes: tuple[str, ...]
+    provenance: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     def _place(self, n_clusters: int | None) -> int:
         if n_clusters is None and len(self.n_clusters) == 1:
@@ -41,7 +51,7 @@ class _OverK:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Consensus(Saved, _OverK):
+class Consensus(OverK):
     """How often two samples share a cluster, of the times that both were drawn (Monti et al. 2003).
 
     The matrix M is never held as a whole: its distribution is counted pair by pair, and any part can be asked for.
@@ -61,26 +71,11 @@ class Consensus(Saved, _OverK):
         Whether the pairs counted are a random sample, not all.
     """
 
-    clusterer: str
-    n_clusters: tuple[int | None, ...]
-    samples: tuple[str, ...]
     codes: IntArray
     counts: IntArray
     labels: IntArray
-    clusters: Labels  # the names that the reference labels stand for, (number of k, most clusters), as text
     cluster_consensus: FloatArray
     sampled: bool
-    failed: IntArray
-    causes: tuple[str, ...]
-    provenance: dict[str, Any]
-
-    def __post_init__(self) -> None:
-        freeze(self)
-
-    @property
-    def failures(self) -> dict[str, int]:
-        """How many fits failed, by cause."""
-        return count_causes(self.failed, self.causes)
 
     @property
     def n_pairs(self) -> int:
@@ -153,7 +148,7 @@ class Consensus(Saved, _OverK):
             f"seed {self.provenance['seed']}",
             frame.round(3).to_string(index=False),
         ]
-        lines += [f"Failed: {plural(count, 'fit')}: {cause}" for cause, count in self.failures.items()]
+        lines += self._failure_lines("fit")
         return "\n".join(lines)
 
 
@@ -180,7 +175,7 @@ def all_pairs(n: int) -> Iterator[tuple[IntArray, IntArray]]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AssignmentConsistency(Saved, _OverK):
+class AssignmentConsistency(OverK):
     """How consistently every sample is assigned to the same cluster (ERICA: Sorooshyari, Rivas and Tibshirani 2026).
 
     Attributes
@@ -192,23 +187,8 @@ class AssignmentConsistency(Saved, _OverK):
         How often each sample was assigned at all, also to clusters without a partner.
     """
 
-    clusterer: str
-    n_clusters: tuple[int | None, ...]
-    samples: tuple[str, ...]
     counts: IntArray
     totals: IntArray
-    clusters: Labels  # names of the reference clusters, (number of k, most clusters), as text
-    failed: IntArray
-    causes: tuple[str, ...]
-    provenance: dict[str, Any]
-
-    def __post_init__(self) -> None:
-        freeze(self)
-
-    @property
-    def failures(self) -> dict[str, int]:
-        """How many fits failed, by cause."""
-        return count_causes(self.failed, self.causes)
 
     @property
     def modal(self) -> IntArray:
@@ -292,5 +272,5 @@ class AssignmentConsistency(Saved, _OverK):
             f"seed {self.provenance['seed']}",
             frame.round(3).to_string(index=False),
         ]
-        lines += [f"Failed: {plural(count, 'fit')}: {cause}" for cause, count in self.failures.items()]
+        lines += self._failure_lines("fit")
         return "\n".join(lines)

@@ -11,7 +11,7 @@ import pandas as pd
 from clustrep._types import FloatArray, IntArray
 from clustrep._validation import check_fraction, plural
 from clustrep.errors import ParameterError
-from clustrep.results.common import Resampled, Saved, count_causes, freeze
+from clustrep.results.common import Failing, Resampled, Saved, freeze
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ THRESHOLD = 0.8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(Resampled, Saved):
+class Curve(Resampled, Failing, Saved):
     """One number for each number of clusters, in every replicate.
 
     Attributes
@@ -45,11 +45,6 @@ class Curve(Resampled, Saved):
 
     def __post_init__(self) -> None:
         freeze(self)
-
-    @property
-    def failures(self) -> dict[str, int]:
-        """How many replicates have no value, by cause."""
-        return count_causes(self.failed, self.causes)
 
     @property
     def best_n_clusters(self) -> int | None:
@@ -87,7 +82,7 @@ class Curve(Resampled, Saved):
             self.to_frame().round(3).to_string(index=False),
             *self._conclusions(),
         ]
-        lines += [f"Failed: {plural(count, 'value')}: {cause}" for cause, count in self.failures.items()]
+        lines += self._failure_lines("value")
         return "\n".join(lines)
 
     def _conclusions(self) -> list[str]:

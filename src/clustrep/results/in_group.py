@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from clustrep._types import FloatArray, IntArray, Labels
-from clustrep.results.common import Saved, count_causes, freeze, quiet, tails
+from clustrep.results.common import Failing, Saved, freeze, quiet, tails
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InGroupProportion(Saved):
+class InGroupProportion(Failing, Saved):
     """The share of each cluster's samples whose nearest neighbours belong to it, too (section 2.3.2).
 
     Where one number of neighbours was asked for, arrays have no axis for it.
@@ -54,11 +54,6 @@ class InGroupProportion(Saved):
         """The share of all samples, one number for each number of neighbours."""
         shares = self.proportions @ self.sizes / self.sizes.sum()
         return np.asarray(shares) if np.ndim(shares) else float(shares)
-
-    @property
-    def failures(self) -> dict[str, int]:
-        """How many perturbed copies have no values, by cause."""
-        return count_causes(self.failed, self.causes)
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every number of neighbours and cluster.

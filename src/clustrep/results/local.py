@@ -18,7 +18,7 @@ from clustrep._validation import (
 )
 from clustrep.agreement import shown
 from clustrep.errors import ParameterError
-from clustrep.results.common import Saved, count_causes, freeze, quiet, tails
+from clustrep.results.common import Failing, Saved, freeze, quiet, tails
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ POINTS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalReplicability(Saved):
+class LocalReplicability(Failing, Saved):
     """How well the clustering around each point replicates (Algorithm 3).
 
     A point's score depends only on the pair of its labels under the two functions, so a resample is kept as a small
@@ -71,11 +71,6 @@ class LocalReplicability(Saved):
 
     def __post_init__(self) -> None:
         freeze(self)
-
-    @property
-    def failures(self) -> dict[str, int]:
-        """How many replicates have no scores, by cause; the studies as they are count as one."""
-        return count_causes(self.failed, self.causes)
 
     @property
     def distribution(self) -> FloatArray:
@@ -192,7 +187,7 @@ class LocalReplicability(Saved):
         ]
         if self.trivial.any():
             lines.append(f"Trivial (a single block on either side): {plural(int(self.trivial.sum()), 'resample')}")
-        lines += [f"Failed: {plural(count, 'replicate')}: {cause}" for cause, count in self.failures.items()]
+        lines += self._failure_lines("replicate")
         return "\n".join(lines)
 
     @property

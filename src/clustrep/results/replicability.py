@@ -17,7 +17,7 @@ from clustrep._validation import (
 from clustrep.agreement import shown
 from clustrep.errors import ParameterError
 from clustrep.functions import ClusteringFunction
-from clustrep.results.common import TRIVIAL_AT_MOST, Origin, Resampled, Saved, count_causes, freeze
+from clustrep.results.common import TRIVIAL_AT_MOST, Failing, Origin, Resampled, Saved, freeze
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ class TrainingAverage(Resampled):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Replicability(Resampled, Saved):
+class Replicability(Resampled, Failing, Saved):
     """How well each study's clustering predicts every other's: axes are always (train, test).
 
     Attributes
@@ -73,11 +73,6 @@ class Replicability(Resampled, Saved):
 
     def __post_init__(self) -> None:
         freeze(self)
-
-    @property
-    def failures(self) -> dict[str, int]:
-        """How many scores are missing, by cause."""
-        return count_causes(self.failed, self.causes)
 
     def for_training_on(self, name: str) -> TrainingAverage:
         """Average over the test studies, for one training study (Algorithm 2)."""
@@ -155,7 +150,7 @@ class Replicability(Resampled, Saved):
         if suspect.any():
             share = f"{100 * TRIVIAL_AT_MOST:.0f} %"
             lines.append(f"* trivial, a single block on either side, in more than {share} of the resamples")
-        lines += [f"Failed: {plural(count, 'score')}: {cause}" for cause, count in self.failures.items()]
+        lines += self._failure_lines("score")
         return "\n".join(lines)
 
 

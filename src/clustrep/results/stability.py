@@ -11,7 +11,7 @@ import pandas as pd
 
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import plural
-from clustrep.results.common import Resampled, Saved, count_causes, freeze, quiet, tails
+from clustrep.results.common import Failing, Resampled, Saved, freeze, quiet, tails
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ def full_name(index: str, relative: bool) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stability(Resampled, Saved):
+class Stability(Resampled, Failing, Saved):
     """How well the clusters of a study are found again in perturbed copies of it (section 2.2).
 
     Attributes
@@ -94,11 +94,6 @@ class Stability(Resampled, Saved):
         """Count the resamples in which each cluster's index is above this: for Jaccard, it is there again."""
         return np.asarray((self.distribution > above).sum(axis=0))
 
-    @property
-    def failures(self) -> dict[str, int]:
-        """How many resamples have no value, by cause."""
-        return count_causes(self.failed, self.causes)
-
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every cluster: cluster, size, mean, sd, median, low, high; one row in all for "matching"."""
         low, high = self.confidence_interval(confidence_level)
@@ -134,7 +129,7 @@ class Stability(Resampled, Saved):
         ]
         if self.distribution.ndim > 1:
             lines.append(f"All clusters: {self.overall:.3f}")
-        lines += [f"Failed: {plural(count, 'resample')}: {cause}" for cause, count in self.failures.items()]
+        lines += self._failure_lines("resample")
         return "\n".join(lines)
 
 

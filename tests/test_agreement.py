@@ -43,7 +43,8 @@ few_examples = settings(max_examples=50)  # for each of five indices
 
 
 def test_every_agreement_is_tested_here():
-    assert set(INDICES) == set(AGREEMENTS)
+    elsewhere = {"prediction_strength", "matching"}  # test_table_agreements.py
+    assert set(INDICES) | elsewhere == set(AGREEMENTS)
 
 
 @st.composite
@@ -690,7 +691,10 @@ def test_one_agreement_or_several_in_the_order_given():
     assert [a.name for a in resolve_agreements(["mi", "ami_max"])] == ["mi", "ami_max"]
 
 
-NAMES = "agreement must be one of 'ari', 'ami', 'ami_max', 'ri', 'mi', or a function of two labelings; got "
+NAMES = (
+    "agreement must be one of 'ari', 'ami', 'ami_max', 'ri', 'mi', 'prediction_strength', 'matching', "
+    "or a function of two labelings; got "
+)
 
 
 @pytest.mark.parametrize(
@@ -713,9 +717,8 @@ def test_an_unknown_agreement_is_refused_with_the_nearest_name(spec, ending):
 
 @pytest.mark.parametrize("specs", [(), [], None, 3, {"ari": "ami"}, {"ari"}])
 def test_agreements_must_be_a_name_a_function_or_a_tuple(specs):
-    sentence = (
-        "agreement must be one of ari, ami, ami_max, ri, mi, a function of two labelings, or a tuple of these; got "
-    )
+    sentence = "agreement must be one of ari, ami, ami_max, ri, mi, prediction_strength, matching, "
+    sentence += "a function of two labelings, or a tuple of these; got "
     with pytest.raises(ParameterError, match=re.escape(f"{sentence}{specs!r}.")):
         resolve_agreements(specs)
 

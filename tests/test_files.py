@@ -234,7 +234,7 @@ def test_provenance_is_enough_to_run_again(results, cohorts):
     provenance = results["global"].provenance
     assert provenance["seed"] == 1
     assert provenance["n_resamples"] == 3
-    assert provenance["resampling"] == "Bootstrap()"
+    assert provenance["resampling"] == "Bootstrap(distinct=False)"
     assert provenance["noise"] == "label"
     assert provenance["diagonal"] is True
     assert "n_clusters=3" in provenance["clusterers"]["KMeans"]

@@ -45,7 +45,7 @@ def test_prediction_strength_finds_fifteen_round_clusters(shape):
 
 
 def test_d_index_must_be_relative_where_sizes_are_unbalanced(shape):
-    """With seven clusters for the fifteen of r15, one holds the eight in the middle: the largest, and the most stable."""
+    """With seven clusters for the fifteen of r15, one holds the eight in the middle: the largest, the most stable."""
     X = shape("r15")
     options = {"index": "d", "n_resamples": 50, "rng": 0}
     absolute = cr.stability(KMeans(7, n_init=10), X, **options)

@@ -114,6 +114,8 @@ def instability_of(
     """Read the instability of every k off pairs of labelings."""
     score = _one_sided if one_sided else _symmetric
     values = []
+    if noise == "drop":
+        relabelled = [one.without_noise((*one.labelings, None)) for one in relabelled]  # type: ignore[arg-type]
     for one in relabelled:
         first, second = one.labelings
         values.append(one.nan_where_failed(read_tables(score, first, second, None, noise)))

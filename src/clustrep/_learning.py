@@ -20,6 +20,7 @@ from clustrep.functions import Clusterer, KnownLabels, asked_n_clusters, fewest_
 from clustrep.resampling import Draw, Resampling, whole
 from clustrep.study import Study
 
+ONLY_NOISE = "fewer than two points left after dropping noise"
 FEWER_CLUSTERS = "fewer clusters than asked for"
 FEW_DISTINCT_POINTS = "more clusters asked for than there are distinct points"
 

@@ -104,7 +104,8 @@ def nearest_of(distances: FloatArray) -> IntArray:
 def _fixed_by(points: FloatArray, metric: Metric, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     """Fix by the training points what SciPy would estimate anew from whatever it compares."""
     if metric == "seuclidean" and "V" not in parameters:
-        return {**parameters, "V": np.var(points, axis=0, ddof=1)}
+        variances = np.var(points, axis=0, ddof=1)
+        return {**parameters, "V": np.where(variances > 0, variances, 1.0)}  # a constant feature tells nothing apart
     if metric == "mahalanobis" and "VI" not in parameters:
         return {**parameters, "VI": np.linalg.pinv(np.atleast_2d(np.cov(points, rowvar=False)))}
     return parameters
@@ -122,6 +123,19 @@ def neighbours(X: FloatArray, n_neighbours: int, metric: Metric = "euclidean") -
     return np.concatenate([_neighbours_of(rows_, X, n_neighbours, metric) for rows_ in rows])
 
 
+def assigned(X: FloatArray, centres: FloatArray, metric: Metric) -> IntArray:
+    """Return the nearest centre of every point, (n_points,), by a metric that is fixed by the points."""
+    blocks = (X[i : i + BLOCK] for i in range(0, len(X), BLOCK))
+    return np.concatenate([_distances(x, centres, metric, X).argmin(axis=1) for x in blocks])
+
+
+def _distances(points: FloatArray, others: FloatArray, metric: Metric, fixing: FloatArray) -> FloatArray:
+    metric = SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric
+    distances = np.asarray(cdist(points, others, metric, **_fixed_by(fixing, metric, {})))
+    distances[np.isnan(distances)] = np.finfo(float).max  # no number, such as an angle: farther than any other
+    return distances
+
+
 def nearest_distances(X: FloatArray) -> FloatArray:
     """Return the Euclidean distance of every point to the nearest other, (n_points,)."""
     if by_tree("euclidean", X.shape[1]):
@@ -135,7 +149,8 @@ def _neighbours_by_tree(X: FloatArray, n_neighbours: int) -> IntArray:
     distances, found = cKDTree(X).query(X, k=n_neighbours + 2)
     is_self = found == np.arange(len(X))[:, None]
     # Nearer copies may have pushed the point itself out of the list; then there are ties, too.
-    tied = (np.diff(distances, axis=1) == 0).any(axis=1) | ~is_self.any(axis=1)
+    # Distances that differ by rounding alone are equal, whichever way they were computed.
+    tied = (np.diff(distances, axis=1) <= 1e-12 * distances[:, 1:]).any(axis=1) | ~is_self.any(axis=1)
     result = np.empty((len(X), n_neighbours), dtype=np.int64)
     clear = np.flatnonzero(~tied)
     result[clear] = found[clear][~is_self[clear]].reshape(len(clear), n_neighbours + 1)[:, :n_neighbours]
@@ -147,8 +162,7 @@ def _neighbours_by_tree(X: FloatArray, n_neighbours: int) -> IntArray:
 
 
 def _neighbours_of(rows: IntArray, X: FloatArray, n_neighbours: int, metric: Metric) -> IntArray:
-    distances = cdist(X[rows], X, metric, **_fixed_by(X, metric, {}))
-    distances[np.isnan(distances)] = np.finfo(float).max  # no number, such as an angle: the last of all but itself
+    distances = _distances(X[rows], X, metric, X)
     distances[np.arange(len(rows)), rows] = np.inf
     if n_neighbours == 1:
         return np.asarray(distances.argmin(axis=1))[:, None]

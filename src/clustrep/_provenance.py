@@ -14,6 +14,7 @@ import numpy as np
 
 from clustrep._learning import Source
 from clustrep.functions import KnownLabels
+from clustrep.resampling import Combination
 from clustrep.study import Study
 
 PACKAGES = ("clustrep", "numpy", "scipy", "scikit-learn", "numba", "joblib")
@@ -50,6 +51,8 @@ def describe(thing: Any, depth: int = 5) -> str:
     """Write an object with its parameters, the same on every machine: no addresses, no depths without end."""
     if isinstance(thing, KnownLabels):
         return "known labels"
+    if isinstance(thing, Combination):
+        return " + ".join(describe(step) for step in thing.steps)
     if depth > 0 and isinstance(thing, list | tuple):
         inside = ", ".join(describe(item, depth - 1) for item in thing)
         return f"[{inside}]" if isinstance(thing, list) else f"({inside})"

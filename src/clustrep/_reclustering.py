@@ -24,7 +24,7 @@ from clustrep._engine import (
     run_replicates,
     seed_of,
 )
-from clustrep._learning import Configuration, Sample, Source, configurations_of
+from clustrep._learning import ONLY_NOISE, Configuration, Sample, Source, configurations_of
 from clustrep._points import PointSet
 from clustrep._provenance import describe, provenance
 from clustrep._setting import Setting
@@ -33,7 +33,7 @@ from clustrep._validation import check_choice, check_flag, check_labels_of, chec
 from clustrep.contingency import Partition, encode, tables_of
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
 from clustrep.functions import Clusterer, KnownLabels, check_clusterer, has_open_randomness, name_of
-from clustrep.resampling import FeatureSubset, Perturbation, Rerun
+from clustrep.resampling import Combination, FeatureSubset, Perturbation, Rerun
 from clustrep.results.common import number_causes, report_failed
 from clustrep.studies import Studies
 from clustrep.study import Study
@@ -86,6 +86,8 @@ class Question:
                 raise ParameterError("n_clusters needs a clusterer: labels have the clusters that they have.")
             configurations = [Configuration("known labels", KnownLabels({study.name: known}))]
         else:
+            if labels_suffice and known is not None:
+                raise ParameterError("Pass either a clusterer or labels, not both: labels stand in for a clusterer.")
             numbers = None if n_clusters is None else check_n_clusters(n_clusters)
             configurations = configurations_of(name_of(clusterer), check_clusterer(clusterer), numbers)
         check_flag(accelerate, "accelerate")
@@ -112,14 +114,14 @@ class Question:
         )
 
 
-def one_study(X: Any) -> Study:
-    """Take a study, or a table as one."""
+def one_study(X: Any, name: str = "X") -> Study:
+    """Take a study, or a table as one of this name."""
     if isinstance(X, Studies):
         raise ParameterError(
-            "X must be one study or table, got Studies: pick one, studies[name], or measure across all of them with "
-            "replicability."
+            f"{name} must be one study or table, got Studies: pick one, studies[name], or measure across all of them "
+            "with replicability."
         )
-    return X if isinstance(X, Study) else Study(X, "X")
+    return X if isinstance(X, Study) else Study(X, name)
 
 
 def labels_of(labels: Any, study: Study) -> Labels:
@@ -196,6 +198,7 @@ class Replicate(NamedTuple):
     """What one replicate calls all points."""
 
     partitions: list[list[Partition] | Failed]  # by configuration, then by labelling
+    n_labelings: int
     weights: list[IntArray]
 
 
@@ -213,7 +216,8 @@ def learn_replicate(setting: Setting, split: Splitting, replicate: int) -> Repli
                 if failed is None
                 else failed
             )
-    return Replicate(partitions, [weights.astype(np.min_scalar_type(weights.max())) for weights in parts.weights])
+    weights = [own.astype(np.min_scalar_type(own.max())) for own in parts.weights]
+    return Replicate(partitions, sum(map(len, parts.places)), weights)
 
 
 def _small(partition: Partition) -> Partition:
@@ -280,6 +284,16 @@ class Relabelled:
         assert self.reference is not None
         return Labelings.repeated(self.reference, self.n_replicates), self.labelings[labelling]
 
+    def without_noise(self, *compared: tuple[Labelings, Labelings, IntArray | BoolArray | None]) -> Relabelled:
+        """Count a replicate as failed where dropping noise leaves fewer than two points of what is compared."""
+        few = np.zeros(self.n_replicates, dtype=bool)
+        for u, v, weights in compared:
+            left = ~(u.is_noise | v.is_noise)
+            few |= (left if weights is None else np.where(left, weights, 0)).sum(axis=1) < 2
+        causes = self.causes if ONLY_NOISE in self.causes else (*self.causes, ONLY_NOISE)
+        failed = np.where(few & (self.failed == 0), causes.index(ONLY_NOISE) + 1, self.failed)
+        return replace(self, failed=failed, causes=causes)
+
     def nan_where_failed(self, values: FloatArray) -> FloatArray:
         """Blank out the replicates that have no labels."""
         values = np.array(values, dtype=float)
@@ -318,7 +332,7 @@ def recluster(
         Relabelled(
             configuration,
             None if references is None else references[c],
-            _stack(partitions, n_points),
+            _stack(partitions, replicates[0].n_labelings, n_points),
             weights,
             failed[:, c],
             cause_names,
@@ -353,13 +367,21 @@ def _learn(
 
 
 def _check_something_varies(question: Question, perturbation: Perturbation) -> None:
-    unchanged = isinstance(perturbation, Rerun) or perturbation == FeatureSubset(1)
+    unchanged = _changes_nothing(perturbation, question.study.X.shape[1])
     if unchanged and not any(has_open_randomness(one.clusterer) for one in question.configurations):
         warn(
-            f"{perturbation!r} changes nothing, and {question.configurations[0].name} has no randomness of its own, or "
-            "a fixed random_state: all resamples will be the same.",
+            f"{perturbation!r} changes nothing here, and {question.configurations[0].name} has no randomness of its "
+            "own, or a fixed random_state: all resamples will be the same.",
             ReplicateWarning,
         )
+
+
+def _changes_nothing(perturbation: Perturbation, n_features: int) -> bool:
+    if isinstance(perturbation, Combination):
+        return all(_changes_nothing(step, n_features) for step in perturbation.steps)
+    if isinstance(perturbation, FeatureSubset):
+        return perturbation.n_kept(n_features) == n_features
+    return isinstance(perturbation, Rerun)
 
 
 def _reference(partitions: list[Partition] | Failed, configuration: Configuration) -> Partition:
@@ -372,8 +394,7 @@ def _reference(partitions: list[Partition] | Failed, configuration: Configuratio
     return partitions[0]
 
 
-def _stack(replicates: Sequence[list[Partition] | Failed], n_points: int) -> tuple[Labelings, ...]:
-    n_labelings = max((len(one) for one in replicates if not isinstance(one, Failed)), default=1)
+def _stack(replicates: Sequence[list[Partition] | Failed], n_labelings: int, n_points: int) -> tuple[Labelings, ...]:
     return tuple(
         Labelings.of([None if isinstance(one, Failed) else one[i] for one in replicates], n_points)
         for i in range(n_labelings)
@@ -390,7 +411,7 @@ def curve_fields(
     **parameters: Any,
 ) -> dict[str, Any]:
     """Return what all results with one number for each k have in common, after saying what failed."""
-    report_failed(failed, one.causes, "fit")
+    report_failed(failed[:, [k != 1 for k in numbers]], one.causes, "fit")  # one cluster needs no fit
     return {
         "clusterer": one.configuration.name,
         "n_clusters": tuple(numbers),

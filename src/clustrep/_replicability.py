@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
-from clustrep._learning import Configuration, Source
+from clustrep._learning import ONLY_NOISE, Configuration, Source
 from clustrep._provenance import describe, provenance
 from clustrep._setting import Setting
 from clustrep._types import BoolArray, FloatArray, IntArray
@@ -31,7 +31,6 @@ from clustrep.study import Study
 Noise: TypeAlias = Literal["label", "drop", "singletons"]
 KnownLabelsLike: TypeAlias = Mapping[str, ArrayLike] | Literal[True]
 NOISE_TREATMENTS = ("label", "drop", "singletons")
-ONLY_NOISE = "fewer than two points left after dropping noise"
 NO_NUMBER = "the agreement failed or is not a number"
 # So many cells and points are compared at once; beyond them in a single table, occupied cells are listed instead.
 DENSE_CELLS = 2**22

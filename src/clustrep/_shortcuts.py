@@ -67,7 +67,7 @@ class KMeansPath(Path):
 
     def share(self, sample: Sample) -> KMeansSample:
         """Prepare the drawn points."""
-        return KMeansSample(self.space(sample.points), sample.draw.weights, sample.study.X.shape[1])
+        return KMeansSample(self.space(sample.points), sample.draw.weights, sample.points.X.shape[1])
 
     def psi(self, shared: KMeansSample, sample: Sample, configuration: Configuration) -> Psi:
         """Find the centres."""

@@ -23,7 +23,7 @@ from clustrep.cluster_indices import (
     r_index_of,
 )
 from clustrep.contingency import NOISE, Partition
-from clustrep.errors import ParameterError
+from clustrep.errors import DataError, ParameterError
 from clustrep.functions import Clusterer
 from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Perturbation, Subsample, check_perturbation
 from clustrep.results.common import report_failed
@@ -154,6 +154,8 @@ def sensitivity(
     if isinstance(scales, str) or not isinstance(scales, Sequence | np.ndarray) or not len(scales):
         raise ParameterError(f"scales must be a sequence of numbers, at least one; got {scales!r}.")
     checked = tuple(check_positive(scale, "scales") for scale in scales)
+    if len(set(checked)) < len(checked):
+        raise ParameterError(f"scales must hold every number once, got {list(checked)}.")
     question = Question.of(clusterer, X, None, labels, rng, accelerate, Execution(n_jobs, progress, batch_size))
     check_integer(n_resamples, "n_resamples")
     check_flag(relative, "relative")
@@ -165,8 +167,12 @@ def sensitivity(
         )
         assert relabelled.reference is not None
         references = [relabelled.reference]
-        curve.append(stability_of(question, relabelled, Jitter(scale), index, relative=relative, noise=noise))
-    return Sensitivity.of(checked, curve)
+        curve.append(
+            stability_of(question, relabelled, Jitter(scale), index, relative=relative, noise=noise, report=False)
+        )
+    result = Sensitivity.of(checked, curve)
+    report_failed(result.failed, result.causes, "resample")
+    return result
 
 
 def stability_of(
@@ -177,6 +183,7 @@ def stability_of(
     *,
     relative: bool = False,
     noise: Noise = "label",
+    report: bool = True,
 ) -> Stability:
     """Read one index off the labels of all resamples."""
     reference = relabelled.reference
@@ -186,9 +193,14 @@ def stability_of(
     through_function = index == "matching"
     u, v = relabelled.against_reference(-1 if through_function else 0)
     weights = None if through_function else relabelled.weights[0] > 0
+    if noise == "drop":
+        if not rows.size:
+            raise DataError('noise="drop" leaves no cluster: the reference partition is all noise.')
+        relabelled = relabelled.without_noise((u, v, weights))
     score = partial(_read, READERS[index], rows, sizes.astype(float), relative)
     values = relabelled.nan_where_failed(read_tables(score, u, v, weights, noise))
-    report_failed(relabelled.failed, relabelled.causes, "resample")
+    if report:
+        report_failed(relabelled.failed, relabelled.causes, "resample")
     configuration = relabelled.configuration
     return Stability(
         index=index,

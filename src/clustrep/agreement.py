@@ -21,7 +21,7 @@ from clustrep._engine import Failed, attempt
 from clustrep._kernels import information
 from clustrep._types import BoolArray, FloatArray, IntArray, Labels
 from clustrep._validation import check_choice, check_names_differ
-from clustrep.cluster_indices import matching_distance_of
+from clustrep.cluster_indices import matched_points, matching_distance_of
 from clustrep.contingency import Counts, check_labelings
 from clustrep.errors import ParameterError
 
@@ -126,8 +126,11 @@ def _prediction_strength(counts: Counts) -> FloatArray:
 
 def _matching(counts: Counts) -> FloatArray:
     """The share of points that keep their label in the best matching: 1 less the distance of equation (3), relative."""
-    tables = np.zeros((len(counts.cells), counts.rows.shape[1], counts.columns.shape[1]))
-    tables[:, counts.row_of_cell, counts.column_of_cell] = counts.cells
+    n_tables, k_u, k_v = len(counts.cells), counts.rows.shape[1], counts.columns.shape[1]
+    if counts.cells.shape[1] < k_u * k_v:  # occupied cells alone: there may be as many labels as points
+        kept = [matched_points(cells, counts.row_of_cell, counts.column_of_cell) for cells in counts.cells]
+        return np.asarray(1 - (counts.totals - np.array(kept)) / counts.totals)
+    tables = counts.cells.reshape(n_tables, k_u, k_v)
     return 1 - np.array([matching_distance_of(table) for table in tables]) / counts.totals
 
 

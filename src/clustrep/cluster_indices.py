@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from clustrep._types import FloatArray, IntArray, Labels
-from clustrep._validation import check_labels, check_weights
+from clustrep._types import BoolArray, FloatArray, IntArray, Labels
+from clustrep._validation import check_flag, check_labels, check_weights
 from clustrep.contingency import encode, tables_of
 
 ClusterScore: TypeAlias = Callable[[FloatArray], FloatArray]  # (..., k_u, k_v) -> (..., k_u)
@@ -69,6 +69,36 @@ def matching_of(table: FloatArray) -> tuple[IntArray, IntArray]:
     return np.asarray(rows), np.asarray(columns)
 
 
+def matched_points(cells: FloatArray, rows: IntArray, columns: IntArray) -> float:
+    """Count the points inside the best matching, from occupied cells with their rows and columns.
+
+    No table of all labels is needed: of the labels with a single cell that compete for the same partner, the largest
+    stays, and what is left has few labels.
+    """
+    keep = _may_match(cells, rows, columns)
+    cells, rows, columns = cells[keep], rows[keep], columns[keep]
+    keep = _may_match(cells, columns, rows)
+    cells, rows, columns = cells[keep], rows[keep], columns[keep]
+    alone = (np.bincount(rows)[rows] == 1) & (np.bincount(columns)[columns] == 1)
+    total = float(cells[alone].sum())
+    if alone.all():
+        return total
+    (row_of, row), (column_of, column) = (np.unique(x[~alone], return_inverse=True) for x in (rows, columns))
+    table = np.zeros((len(row_of), len(column_of)))
+    table[row, column] = cells[~alone]
+    return total + float(table[matching_of(table)].sum())
+
+
+def _may_match(cells: FloatArray, own: IntArray, other: IntArray) -> BoolArray:
+    """Leave out labels with a single cell, where another such label has a larger one with the same partner."""
+    order = np.lexsort((-cells, other))
+    candidates = order[np.bincount(own)[own][order] == 1]
+    keep = np.ones(len(cells), dtype=bool)
+    keep[candidates] = False
+    keep[candidates[np.unique(other[candidates], return_index=True)[1]]] = True
+    return keep
+
+
 def matching_distance_of(table: FloatArray) -> float:
     """Equation (3) of the paper as a count: points outside the best matching, also where numbers of clusters differ."""
     return float(table.sum() - table[matching_of(table)].sum())
@@ -99,6 +129,7 @@ def minimal_matching_distance(
     >>> minimal_matching_distance([0, 0, 0, 1, 1], ["b", "b", "a", "a", "a"], relative=True)
     0.2
     """
+    check_flag(relative, "relative")
     _, _, table = _table(u, v, weights)
     distance = matching_distance_of(table)
     return distance / float(table.sum()) if relative else distance
@@ -112,7 +143,8 @@ def match_labels(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None
     Returns
     -------
     dict
-        For every label of `v` its partner in `u`; a label without a partner is missing.
+        For every label of `v` its partner in `u`; a label without a partner, or with one that it shares no point with,
+        is missing.
 
     Examples
     --------
@@ -121,8 +153,8 @@ def match_labels(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None
     """
     labels_u, labels_v, table = _table(u, v, weights)
     rows, columns = matching_of(table)
-    order = np.argsort(columns)
-    return {labels_v[j].item(): labels_u[i].item() for i, j in zip(rows[order], columns[order], strict=True)}
+    partners = sorted((j, i) for i, j in zip(rows, columns, strict=True) if table[i, j] > 0)
+    return {labels_v[j].item(): labels_u[i].item() for j, i in partners}
 
 
 def inclusion(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
@@ -187,6 +219,7 @@ def d_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None, rel
     >>> d_index([0, 0, 0, 1, 1], [0, 0, 1, 1, 1])
     array([1., 1.])
     """
+    check_flag(relative, "relative")
     table = _table(u, v, weights)[2]
     index = d_index_of(table)
     return np.asarray(index / table.sum(axis=1)) if relative else index

@@ -14,14 +14,13 @@ from clustrep._engine import (
     Failed,
     Rng,
     Stream,
-    attempt,
     make_generator,
     one_thread,
     root_entropy,
     seed_of,
 )
 from clustrep._learning import Source
-from clustrep._neighbours import Metric, nearest_point, neighbours
+from clustrep._neighbours import Metric, assigned, neighbours
 from clustrep._provenance import describe
 from clustrep._reclustering import Question, Relabelled, labels_of, one_study, recluster, references_of
 from clustrep._setting import Setting
@@ -36,6 +35,8 @@ from clustrep.results.common import report_failed
 from clustrep.results.in_group import InGroupProportion
 from clustrep.studies import Studies
 from clustrep.study import Study
+
+TOO_FEW = "no more samples drawn than neighbours asked for"
 
 
 def in_group_proportion(
@@ -116,8 +117,7 @@ def in_group_proportion(
     causes: tuple[str, ...] = ()
     if perturbation is not None:
         (relabelled,) = recluster(question, perturbation, n_resamples, "in-group proportion", references=[partition])
-        distribution = _perturbed(question, relabelled, perturbation, js, metric)
-        failed, causes = relabelled.failed, relabelled.causes
+        distribution, failed, causes = _perturbed(question, relabelled, perturbation, js, metric)
         report_failed(failed, causes, "resample")
     one = isinstance(n_neighbors, int | np.integer)
     sizes = np.bincount(partition.codes, minlength=partition.n_labels)
@@ -133,12 +133,16 @@ def in_group_proportion(
         distribution=None if distribution is None else distribution[:, 0] if one else distribution,
         failed=np.zeros(0, dtype=np.int64) if failed is None else failed,
         causes=causes,
-        provenance=question.provenance(
-            Rerun() if perturbation is None else perturbation,
-            metric=describe(metric),
-            n_null=n_null,
-            train=None if training is None else training.name,
-        ),
+        provenance={
+            **question.provenance(
+                Rerun() if perturbation is None else perturbation,
+                metric=describe(metric),
+                n_null=n_null,
+                train=None if training is None else training.name,
+            ),
+            "clusterers": ["known labels" if clusterer is None else describe(clusterer)],
+            "labels": "known" if clusterer is None else "the clusterer's",
+        },
     )
 
 
@@ -181,7 +185,7 @@ def _learned(question: Question, study: Study) -> Partition:
 
 def _aligned(study: Study, train: Any) -> tuple[Study, Study]:
     """Take both studies with the features that they share."""
-    training = train if isinstance(train, Study) else Study(train, "train")
+    training = one_study(train, "train")
     if training.name == study.name and training is not study:
         raise ParameterError(f"X and train are different studies with the same name {study.name!r}: rename one.")
     both = Studies({training.name: training, study.name: study})
@@ -216,7 +220,7 @@ def _null(study: Study, partition: Partition, js: Sequence[int], metric: Metric,
     for b in range(n_null):
         rng = make_generator(seed_of(root, Stream.NULL, study.name, b + 1))
         centres = mean + rng.uniform(low, high, size=scores.shape) @ components
-        codes = nearest_point(centres, metric)(X)
+        codes = assigned(X, centres, metric)
         null[b] = proportions_of(Partition(codes, partition.classes), nearest, js)
     return null
 
@@ -234,26 +238,28 @@ def pvalues_of(proportions: FloatArray, null: FloatArray) -> FloatArray:
 
 def _perturbed(
     question: Question, relabelled: Relabelled, perturbation: Perturbation, js: Sequence[int], metric: Metric
-) -> FloatArray:
-    """Return the proportions in every perturbed copy, among its distinct rows, (n_resamples, n_j, k)."""
+) -> tuple[FloatArray, IntArray, tuple[str, ...]]:
+    """Return the proportions in every perturbed copy, among its distinct rows, (n_resamples, n_j, k), and failures."""
     reference = relabelled.reference
     assert reference is not None
     source = Source(perturbation, question.root, question.accelerate)
     values = np.full((relabelled.n_replicates, len(js), reference.n_labels), np.nan)
+    failed, causes = relabelled.failed.copy(), (*relabelled.causes, TOO_FEW)
     for b in range(relabelled.n_replicates):
         draw = source.draw(question.study, b + 1)
         rows = np.flatnonzero(draw.weights)
-        if relabelled.failed[b] or len(rows) <= max(js):
+        if failed[b]:
+            continue
+        if len(rows) <= max(js):
+            failed[b] = len(causes)
             continue
         codes = reference.codes[rows]
         if question.labels is None:
             codes = _matched(relabelled, b, rows, codes)
-        nearest = attempt(neighbours, draw.points[rows], max(js), metric)
-        if not isinstance(nearest, Failed):
-            most = int(max(codes.max(), reference.n_labels - 1)) + 1
-            partition = Partition(codes, np.arange(most))
-            values[b] = proportions_of(partition, nearest, js)[:, : reference.n_labels]
-    return values
+        most = int(max(codes.max(), reference.n_labels - 1)) + 1
+        nearest = neighbours(draw.points[rows], max(js), metric)
+        values[b] = proportions_of(Partition(codes, np.arange(most)), nearest, js)[:, : reference.n_labels]
+    return values, failed, causes
 
 
 def _matched(relabelled: Relabelled, b: int, rows: IntArray, reference: IntArray) -> IntArray:

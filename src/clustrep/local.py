@@ -12,12 +12,11 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from clustrep._engine import FULL_STUDY, Execution, Failed, Rng, root_entropy, run_replicates
-from clustrep._learning import Configuration, Source
+from clustrep._learning import ONLY_NOISE, Configuration, Source
 from clustrep._points import PointSet
 from clustrep._provenance import describe, provenance
 from clustrep._replicability import (
     NO_NUMBER,
-    ONLY_NOISE,
     KnownLabelsLike,
     Noise,
     Options,

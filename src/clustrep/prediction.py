@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from clustrep._engine import Execution, Rng, Stream, make_generator, seed_of
 from clustrep._reclustering import (
-    Labelings,
     Noise,
     Question,
     Relabelled,
@@ -78,7 +77,8 @@ def prediction_strength(
         Existing clusters instead of a clusterer: a sample's label is predicted by the nearest one of the other half.
         True takes the study's.
     perturbation : Jitter, FeatureSubset, … or a sum, optional
-        Perturb the study before every split.
+        Perturb the study before every split. (After a plain `Bootstrap`, copies of a sample may be in both halves,
+        which flatters; `Bootstrap(distinct=True)` has none.)
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
     rng, accelerate, n_jobs, progress, batch_size
@@ -189,6 +189,8 @@ def strength_of(
     perturbation: Perturbation,
 ) -> PredictionStrength:
     """Read the prediction strength of every k; `numbers` are those asked for, 1 perhaps among them."""
+    if noise == "drop":
+        relabelled = [_without_noise(one) for one in relabelled]
     directions = (1, 0) if both_directions else (1,)  # the part that is tested
     values = [[_shares_and_sizes(one, test, noise) for test in directions] for one in relabelled]
     asked = [one.n_clusters for one in relabelled] if numbers is None else list(numbers)
@@ -202,7 +204,7 @@ def strength_of(
     for i, k in enumerate(asked):
         if k == 1:  # one cluster holds all pairs
             strengths[:, :, i, 0] = 1
-            sizes[:, :, i, 0] = len(question.study) // 2
+            sizes[:, :, i, 0] = np.stack([relabelled[0].weights[test].sum(axis=1) for test in directions], axis=1)
             continue
         failed[:, i] = next(fits).failed
         for d, (shares, counts) in enumerate(next(learned)):
@@ -228,6 +230,10 @@ def strength_of(
     )
 
 
+def _without_noise(one: Relabelled) -> Relabelled:
+    return one.without_noise(*((*one.labelings, weights) for weights in one.weights))  # type: ignore[arg-type]
+
+
 def _shares_and_sizes(one: Relabelled, test: int, noise: Noise) -> tuple[FloatArray, FloatArray]:
     """Return for every cluster of one part's own partition the share of its pairs that the other part's keeps."""
     own, trained = one.labelings[test], one.labelings[1 - test]
@@ -244,6 +250,8 @@ def relative_validation_of(
     question: Question, relabelled: Sequence[Relabelled], *, noise: Noise = "label", perturbation: Perturbation
 ) -> RelativeValidation:
     """Read the relative validation of every k."""
+    if noise == "drop":
+        relabelled = [_without_noise(one) for one in relabelled]
     distances, random = [], []
     for one in relabelled:
         both = [
@@ -251,7 +259,7 @@ def relative_validation_of(
             for test in (0, 1)
         ]
         distances.append(one.nan_where_failed(np.mean(both, axis=0)))
-        random.append(_of_random_labels(question, one))
+        random.append(_of_random_labels(question, one, noise))
     failed = np.stack([one.failed for one in relabelled], axis=1)
     norm = np.array(random)
     return RelativeValidation(
@@ -273,19 +281,21 @@ def _matching(tables: FloatArray) -> FloatArray:
     return np.asarray(distances / np.maximum(tables.sum(axis=(1, 2)), 1))
 
 
-def _of_random_labels(question: Question, one: Relabelled) -> float:
-    """Return the mean distance of two random labelings of a half, with as many labels as the partitions have."""
+def _of_random_labels(question: Question, one: Relabelled, noise: Noise) -> float:
+    """Return the mean distance of two random labelings of the second half, with as many labels as partitions have."""
+    first, second = one.labelings
+    counted = np.ones(first.codes.shape, dtype=bool) if noise == "label" else ~(first.is_noise | second.is_noise)
     distances = []
     for b in np.flatnonzero(one.failed == 0).tolist():
-        k = max(_n_labels(one.labelings[test], one.weights[test], b) for test in (0, 1))
+        own = [
+            labelings.codes[b][counted[b] & (one.weights[test][b] > 0)] for test, labelings in enumerate(one.labelings)
+        ]
+        k = max(len(np.unique(codes)) for codes in own)
+        n = int(one.weights[1][b][counted[b]].sum())
         rng = make_generator(seed_of(question.root, Stream.NULL, question.study.name, b + 1, one.n_clusters))
-        u, v = rng.integers(k, size=(2, 1, int(one.weights[1][b].sum())))
+        u, v = rng.integers(k, size=(2, 1, n))
         distances.append(_matching(tables_of(u, v, None, (k, k)))[0])
     return float(np.mean(distances)) if distances else float("nan")
-
-
-def _n_labels(labelings: Labelings, weights: IntArray, b: int) -> int:
-    return len(np.unique(labelings.codes[b][weights[b] > 0]))
 
 
 def _checked_split(split: Any, n: int) -> tuple[IntArray, IntArray]:
@@ -307,8 +317,8 @@ def _checked_split(split: Any, n: int) -> tuple[IntArray, IntArray]:
             if not whole or not all(0 <= i < n for i in part):
                 raise ParameterError(f"{rule}: rows are whole numbers from 0 to {n - 1}; got {split!r}.")
         parts = (parts[0].astype(np.int64), parts[1].astype(np.int64))
-        if np.intersect1d(*parts).size:
-            raise ParameterError("split must put no sample into both parts.")
+        if len(np.unique(np.concatenate(parts))) < sum(map(len, parts)):
+            raise ParameterError("split must name no sample twice, neither within a part nor in both.")
     else:
         raise ParameterError(f"{rule}; got {split!r} for {n} samples.")
     if min(map(len, parts)) < 2:

@@ -145,10 +145,14 @@ class FeatureSubset(Perturbation):
     def __post_init__(self) -> None:
         check_fraction(self.fraction, "fraction", one_allowed=True)
 
+    def n_kept(self, n_features: int) -> int:
+        """How many of so many features are kept."""
+        return max(1, _share(self.fraction, n_features))
+
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Keep some features, in their order."""
         p = draw.points.shape[1]
-        kept = np.sort(rng.permutation(p)[: max(1, _share(self.fraction, p))])
+        kept = np.sort(rng.permutation(p)[: self.n_kept(p)])
         originals = np.ascontiguousarray(draw.originals[:, kept])
         same = draw.points is draw.originals
         return replace(
@@ -165,9 +169,9 @@ class Jitter(Perturbation):
     Parameters
     ----------
     scale : float
-        The noise's standard deviation; by default such that its variance is half that of the feature.
+        The noise's standard deviation, in units of each feature's own; by default its variance is half the feature's.
     relative : bool
-        Whether `scale` is in units of each feature's standard deviation; else it is in the data's own.
+        False: `scale` is in the data's units instead, the same for all features.
     """
 
     scale: float = HALF_THE_VARIANCE

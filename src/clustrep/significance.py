@@ -16,7 +16,7 @@ from clustrep._provenance import describe, provenance_of_data
 from clustrep._reclustering import one_study
 from clustrep._types import FloatArray
 from clustrep._validation import check_choice, check_flag, check_integer, check_points
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.results.significance import ClusterTest
 
 Sampler: TypeAlias = Callable[[FloatArray, np.random.Generator], ArrayLike]
@@ -58,7 +58,8 @@ def cluster_test(
         Number of simulated data sets.
     whiten : bool
         Whiten every data set, observed and simulated, by its own covariance: exact under any Gaussian. Without it, a
-        covariance that was estimated makes the test conservative, more so in five dimensions than in two.
+        covariance that was estimated makes the test conservative for few features, with hundreds of samples more so in
+        five dimensions than in two, and liberal where the samples are fewer than the square of the number of features.
     n_components : int, optional
         Work on so many principal components of X, as McShane et al. do.
     squared : bool
@@ -92,8 +93,8 @@ def cluster_test(
     if n_components is not None:
         data = _principal_components(data, check_integer(n_components, "n_components"))
     check_flag(squared, "squared")
-    if check_flag(whiten, "whiten"):
-        _check_can_whiten(data)
+    if not check_flag(whiten, "whiten") and not callable(null):
+        _warn_of_many_features(*data.shape)
     root = root_entropy(rng)
     plan = TestPlan(data, null, measure, squared, whiten, root, study.name)
     plan.factor  # noqa: B018 - once, not in every worker
@@ -103,10 +104,12 @@ def cluster_test(
     if len({len(values) for values in replicates}) > 1:
         raise DataError("measure must return as many values for every data set as for the observed one.")
     values = np.stack(replicates)
-    scores = cdf_distances(values) if not callable(statistic) else _checked_scores(statistic(values), len(values))
+    scores = (
+        cdf_distances(values) if not callable(statistic) else _checked_scores(statistic(values.copy()), len(values))
+    )
     return ClusterTest(
         statistic=float(scores[0]),
-        pvalue=float((1 + np.count_nonzero(scores[1:] >= scores[0])) / (1 + n)),
+        pvalue=float((1 + np.count_nonzero(scores[1:] >= scores[0] - 1e-12 * abs(scores[0]))) / (1 + n)),
         null_distribution=scores[1:],
         values=values[0],
         null_mean_values=np.sort(values[1:], axis=1).mean(axis=0),
@@ -146,7 +149,8 @@ class TestPlan:
     @cached_property
     def factor(self) -> FloatArray:
         """R with RᵀR the sample covariance: from the QR decomposition of (X − mean)/√(n − 1)."""
-        return np.asarray(np.linalg.qr((self.data - self.mean) / np.sqrt(len(self.data) - 1), mode="r"))
+        R = np.linalg.qr((self.data - self.mean) / np.sqrt(len(self.data) - 1), mode="r")
+        return np.asarray(R * np.where(np.diagonal(R) < 0, -1.0, 1.0)[:, None])  # whatever the order of rows
 
 
 def measure_replicate(plan: TestPlan, replicate: int) -> FloatArray:
@@ -155,10 +159,7 @@ def measure_replicate(plan: TestPlan, replicate: int) -> FloatArray:
     if plan.whiten:
         X = whitened(X)
     if callable(plan.measure):
-        values = np.asarray(plan.measure(X), dtype=float)
-        if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-            raise DataError(f"measure must return finite numbers in one dimension, got {values!r}.")
-        return values
+        return _checked_values(plan.measure(X.copy()))
     distances = nearest_distances(X)
     return distances**2 if plan.squared else distances
 
@@ -166,7 +167,7 @@ def measure_replicate(plan: TestPlan, replicate: int) -> FloatArray:
 def _draw(plan: TestPlan, replicate: int) -> FloatArray:
     rng = make_generator(seed_of(plan.root, Stream.NULL, plan.study, replicate))
     if callable(plan.null):
-        X = check_points(plan.null(plan.data, rng), "What null returned", samples_at_least=2)
+        X = check_points(plan.null(plan.data.copy(), rng), "What null returned", samples_at_least=2)
         if X.shape != plan.data.shape:
             raise DataError(f"null must return a table like X, of {plan.data.shape}, got {X.shape}.")
         return X.astype(float)
@@ -175,8 +176,15 @@ def _draw(plan: TestPlan, replicate: int) -> FloatArray:
 
 def whitened(X: FloatArray) -> FloatArray:
     """Return the data with mean 0 and unit covariance; the axes don't matter to distances."""
-    u = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[0]
-    return np.asarray(u * np.sqrt(len(X) - 1))
+    n, p = X.shape
+    u, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    # With p + 1 samples all distances would be the same.
+    if n < p + 2 or s[-1] <= s[0] * max(n, p) * np.finfo(float).eps:
+        raise DataError(
+            f"whiten needs data whose {p} features vary independently, in at least {p + 2} samples; here are {n:,}. "
+            "Pass n_components to work on a few principal components."
+        )
+    return np.asarray(u * np.sqrt(n - 1))
 
 
 def cdf_distances(values: FloatArray) -> FloatArray:
@@ -196,7 +204,7 @@ def cdf_distances(values: FloatArray) -> FloatArray:
     for b, row in enumerate(np.sort(values, axis=1)):
         places = np.concatenate([[0], np.searchsorted(ordered, row), [ordered.size - 1]])
         zeroth, first, second = (np.diff(total[places]) for total in sums)
-        scores[b] = np.sum(second - 2 * steps * first + steps**2 * zeroth)
+        scores[b] = max(0.0, np.sum(second - 2 * steps * first + steps**2 * zeroth))
     return np.asarray(scores * (n_rows / (n_rows - 1)) ** 2)
 
 
@@ -208,17 +216,32 @@ def _principal_components(X: FloatArray, q: int) -> FloatArray:
     return np.asarray(u[:, :q] * s[:q])
 
 
-def _check_can_whiten(X: FloatArray) -> None:
-    n, p = X.shape
-    if np.linalg.matrix_rank(X - X.mean(axis=0)) < p or n <= p:
-        raise DataError(
-            f"whiten needs data whose {p} features vary independently, in more samples than features: here are {n:,} "
-            "samples. Pass n_components to work on a few principal components."
+def _warn_of_many_features(n: int, p: int) -> None:
+    if n < p**2:
+        warn(
+            f"X has {p:,} features and {n:,} samples: with fewer samples than the square of the number of features, "
+            "a Gaussian fitted to them makes the test reject too often. Pass whiten=True, which is exact, or "
+            "n_components to work on a few principal components.",
+            DataWarning,
         )
 
 
+def _checked_values(values: Any) -> FloatArray:
+    array = _as_numbers(values)
+    if array is None or array.ndim != 1 or not array.size or not np.isfinite(array).all():
+        raise DataError(f"measure must return finite numbers in one dimension, got {values!r}.")
+    return array
+
+
+def _as_numbers(values: Any) -> FloatArray | None:
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        return None
+
+
 def _checked_scores(scores: Any, n: int) -> FloatArray:
-    array = np.asarray(scores, dtype=float)
-    if array.shape != (n,) or np.isnan(array).any():
+    array = _as_numbers(scores)
+    if array is None or array.shape != (n,) or np.isnan(array).any():
         raise DataError(f"statistic must return one number for each of the {n} data sets, got {scores!r}.")
     return array

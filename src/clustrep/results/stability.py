@@ -11,7 +11,7 @@ import pandas as pd
 
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import plural
-from clustrep.results.common import Failing, Resampled, Saved, freeze, quiet, tails
+from clustrep.results.common import Failing, Resampled, Saved, freeze, number_causes, quiet, tails
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ class Stability(Resampled, Failing, Saved):
         Their names and sizes.
     distribution : ndarray, (n_resamples, k)
         The index of every cluster in every resample; for "matching", (n_resamples,). NaN where a resample failed, or
-        where a cluster has nothing to compare: no sample drawn, or for "r" no pair.
+        where a cluster has nothing to compare: no sample drawn (Jaccard is 0 there), or for "r" no pair.
     overall_distribution : ndarray, (n_resamples,)
         One value for all clusters: "r" pools their pairs, "d" is summed, the others are averaged by size.
     """
@@ -134,7 +134,7 @@ class Stability(Resampled, Failing, Saved):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sensitivity(Resampled, Saved):
+class Sensitivity(Resampled, Failing, Saved):
     """Stability under more and more noise.
 
     Attributes
@@ -156,7 +156,8 @@ class Sensitivity(Resampled, Saved):
     sizes: IntArray
     distribution: FloatArray
     overall_distribution: FloatArray
-    failed: IntArray  # (n_resamples, n_scales): how many
+    failed: IntArray  # (n_resamples, n_scales)
+    causes: tuple[str, ...]
     provenance: dict[str, Any]
 
     def __post_init__(self) -> None:
@@ -166,6 +167,8 @@ class Sensitivity(Resampled, Saved):
     def of(cls, scales: Sequence[float], curve: Sequence[Stability]) -> Sensitivity:
         """Put the results for all scales together."""
         first = curve[0]
+        names = np.array([[("", *one.causes)[i] for i in one.failed] for one in curve], dtype=object)
+        failed, causes = number_causes(names.T)
         return cls(
             index=first.index,
             relative=first.relative,
@@ -177,7 +180,8 @@ class Sensitivity(Resampled, Saved):
             sizes=first.sizes,
             distribution=np.stack([one.distribution for one in curve], axis=1),
             overall_distribution=np.stack([one.overall_distribution for one in curve], axis=1),
-            failed=np.stack([one.failed > 0 for one in curve], axis=1).astype(np.int64),
+            failed=failed,
+            causes=causes,
             provenance={**first.provenance, "resampling": f"Jitter(scale) for {len(curve)} scales"},
         )
 
@@ -223,11 +227,13 @@ class Sensitivity(Resampled, Saved):
         return plots.over_scale(self, ax)
 
     def __repr__(self) -> str:
-        frame = self.to_frame().pivot(index="scale", columns="cluster", values="mean")[
-            [*([] if self.distribution.ndim == 2 else self.clusters.tolist()), "all"]
-        ]
-        return (
+        columns = {} if self.distribution.ndim == 2 else dict(zip(self.clusters.tolist(), self.mean.T, strict=True))
+        frame = pd.DataFrame(columns, index=pd.Index(self.scales, name="scale"))
+        frame.insert(len(columns), "all", self.overall, allow_duplicates=True)
+        lines = [
             f"Sensitivity of {self.clusterer} to noise: {full_name(self.index, self.relative)}, mean of "
-            f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}\n"
-            f"{frame.round(3).to_string()}"
-        )
+            f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
+            frame.round(3).to_string(),
+            *self._failure_lines("resample"),
+        ]
+        return "\n".join(lines)

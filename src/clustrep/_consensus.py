@@ -25,7 +25,7 @@ from clustrep.cluster_indices import matching_of
 from clustrep.contingency import Partition, tables_of
 from clustrep.functions import Clusterer
 from clustrep.resampling import Bootstrap, Perturbation, Subsample, check_perturbation
-from clustrep.results.common import report_failed
+from clustrep.results.common import reported
 from clustrep.results.consensus import (
     AssignmentConsistency,
     Consensus,
@@ -100,7 +100,8 @@ def bootstrap_instability(
     relabelled = recluster(
         question, perturbation, n_resamples, "bootstrap instability", split=pair, needs_reference=False
     )
-    return instability_of(question, relabelled, one_sided=one_sided, noise=noise, perturbation=perturbation)
+    result = instability_of(question, relabelled, one_sided=one_sided, noise=noise, perturbation=perturbation)
+    return reported(result, "fit")
 
 
 def instability_of(
@@ -205,7 +206,7 @@ def consensus(
     if n_pairs is not None:
         check_integer(n_pairs, "n_pairs")
     relabelled = recluster(question, perturbation, check_integer(n_resamples, "n_resamples"), "consensus")
-    return consensus_of(question, relabelled, perturbation, n_pairs)
+    return reported(consensus_of(question, relabelled, perturbation, n_pairs), "fit")
 
 
 def consensus_of(
@@ -318,7 +319,7 @@ def assignment_consistency(
     check_perturbation(perturbation)
     check_integer(n_resamples, "n_resamples")
     relabelled = recluster(question, perturbation, n_resamples, "assignment consistency")
-    return assignments_of(question, relabelled, perturbation)
+    return reported(assignments_of(question, relabelled, perturbation), "fit")
 
 
 def assignments_of(
@@ -335,11 +336,12 @@ def assignments_of(
         reference, labelings = _reference(one), one.labelings[-1]
         for b in np.flatnonzero(one.failed == 0):
             codes = labelings.codes[b].astype(np.int64)
-            shape = (labelings.n_labels, reference.n_labels)
+            shape = (int(codes.max()) + 1, reference.n_labels)
             table = tables_of(codes[None], reference.codes.astype(np.int64), None, shape)[0]
-            partners = np.full(labelings.n_labels, most)
+            partners = np.full(shape[0], most)
             new, old = matching_of(table)
-            partners[new] = old
+            shared = table[new, old] > 0  # no partner in name only
+            partners[new[shared]] = old[shared]
             own = np.flatnonzero(left_out[b])
             np.add.at(counts[i], (own, partners[codes[own]]), 1)
     return AssignmentConsistency(
@@ -354,15 +356,15 @@ def assignments_of(
 
 
 def _fields_over_k(question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation) -> dict[str, Any]:
-    """Return the fields of `OverK`, after saying what failed."""
+    """Return the fields of `OverK`."""
     first = relabelled[0]
     failed = np.stack([one.failed for one in relabelled], axis=1)
-    report_failed(failed, first.causes, "fit")
     return {
         "clusterer": first.configuration.name,
         "n_clusters": tuple(one.n_clusters for one in relabelled),
         "samples": question.study.samples,
         "clusters": _names([_reference(one) for one in relabelled]),
+        "n_labels": np.array([_reference(one).n_labels for one in relabelled]),
         "failed": failed,
         "causes": first.causes,
         "provenance": question.provenance(perturbation, n_resamples=first.n_replicates),

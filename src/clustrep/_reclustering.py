@@ -34,7 +34,7 @@ from clustrep.contingency import Partition, encode, tables_of
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
 from clustrep.functions import Clusterer, KnownLabels, check_clusterer, has_open_randomness, name_of
 from clustrep.resampling import Combination, FeatureSubset, Perturbation, Rerun
-from clustrep.results.common import number_causes, report_failed
+from clustrep.results.common import number_causes
 from clustrep.studies import Studies
 from clustrep.study import Study
 
@@ -410,8 +410,7 @@ def curve_fields(
     perturbation: Perturbation,
     **parameters: Any,
 ) -> dict[str, Any]:
-    """Return what all results with one number for each k have in common, after saying what failed."""
-    report_failed(failed[:, [k != 1 for k in numbers]], one.causes, "fit")  # one cluster needs no fit
+    """Return what all results with one number for each k have in common."""
     return {
         "clusterer": one.configuration.name,
         "n_clusters": tuple(numbers),

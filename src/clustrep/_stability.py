@@ -26,7 +26,7 @@ from clustrep.contingency import NOISE, Partition
 from clustrep.errors import DataError, ParameterError
 from clustrep.functions import Clusterer
 from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Perturbation, Subsample, check_perturbation
-from clustrep.results.common import report_failed
+from clustrep.results.common import reported
 from clustrep.results.stability import Sensitivity, Stability
 
 Reader: TypeAlias = Callable[[FloatArray, FloatArray, bool], FloatArray]  # of tables, sizes, whether relative
@@ -104,7 +104,8 @@ def stability(
     check_flag(relative, "relative")
     check_noise(noise)
     (relabelled,) = recluster(question, chosen, check_integer(n_resamples, "n_resamples"), "stability")
-    return stability_of(question, relabelled, chosen, index, relative=relative, noise=noise)
+    result = stability_of(question, relabelled, chosen, index, relative=relative, noise=noise)
+    return reported(result, "resample")
 
 
 def sensitivity(
@@ -167,12 +168,8 @@ def sensitivity(
         )
         assert relabelled.reference is not None
         references = [relabelled.reference]
-        curve.append(
-            stability_of(question, relabelled, Jitter(scale), index, relative=relative, noise=noise, report=False)
-        )
-    result = Sensitivity.of(checked, curve)
-    report_failed(result.failed, result.causes, "resample")
-    return result
+        curve.append(stability_of(question, relabelled, Jitter(scale), index, relative=relative, noise=noise))
+    return reported(Sensitivity.of(checked, curve), "resample")
 
 
 def stability_of(
@@ -183,7 +180,6 @@ def stability_of(
     *,
     relative: bool = False,
     noise: Noise = "label",
-    report: bool = True,
 ) -> Stability:
     """Read one index off the labels of all resamples."""
     reference = relabelled.reference
@@ -199,8 +195,6 @@ def stability_of(
         relabelled = relabelled.without_noise((u, v, weights))
     score = partial(_read, READERS[index], rows, sizes.astype(float), relative)
     values = relabelled.nan_where_failed(read_tables(score, u, v, weights, noise))
-    if report:
-        report_failed(relabelled.failed, relabelled.causes, "resample")
     configuration = relabelled.configuration
     return Stability(
         index=index,

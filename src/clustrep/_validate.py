@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +23,7 @@ from clustrep.functions import Clusterer
 from clustrep.in_group import proportions_of
 from clustrep.prediction import N_SPLITS, relative_validation_of, split_in_two, strength_of
 from clustrep.resampling import Bootstrap, Perturbation, Rerun
+from clustrep.results.common import count_causes, report_failures
 from clustrep.results.curves import Curve
 from clustrep.results.stability import Stability
 from clustrep.results.validation import ALL, INDICES, Validation
@@ -30,6 +33,7 @@ TAILS = (0.025, 0.975)
 # Indices that read the labels of the same resamples.
 FROM_SUBSAMPLES = ("matching", "pac", "consensus", "assignment")
 FROM_SPLITS = ("prediction_strength", "relative_validation")
+WITHOUT_REFERENCE = (*FROM_SPLITS, "instability", "test")
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class Row:
     sd: float = np.nan
     low: float = np.nan
     high: float = np.nan
+    whole: bool = False
 
 
 def validate(
@@ -105,25 +110,46 @@ def validate(
         raise ParameterError("labels are one partition: pass one number of clusters with them.")
     check_integer(n_resamples, "n_resamples")
     check_integer(n_splits, "n_splits")
-    rows = _rows(question, wanted, n_resamples, n_splits)
+    fits: list[Relabelled] = []
+    rows = _rows(question, wanted, n_resamples, n_splits, fits)
+    failures = _failures(fits)
     columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in Row.__dataclass_fields__}
     return Validation(
         clusterer=question.configurations[0].name,
         index=np.array(columns["index"]),
         k=np.array([-1 if k is None else k for k in columns["k"]]),
         cluster=np.array(columns["cluster"]),
+        whole=np.array(columns["whole"]),
         size=np.array(columns["size"]),
         **{name: np.array(columns[name], dtype=float) for name in ("value", "sd", "low", "high")},
+        failures=failures,
         provenance=question.provenance(Rerun(), n_resamples=n_resamples, n_splits=n_splits),
     )
 
 
-def _rows(question: Question, wanted: Sequence[str], n_resamples: int, n_splits: int) -> list[Row]:
-    references = references_of(question, question.setting(Rerun()))
+def _failures(fits: Sequence[Relabelled]) -> dict[str, int]:
+    """Count what failed in all fits, and say so once."""
+    failures = Counter[str]()
+    for one in fits:
+        failures.update(count_causes(one.failed, one.causes))
+    n_fits = sum(one.n_replicates for one in fits)
+    report_failures(dict(failures), n_fits, "fit", no_resample_left=0 < n_fits == failures.total())
+    return dict(failures)
+
+
+def _rows(
+    question: Question, wanted: Sequence[str], n_resamples: int, n_splits: int, fits: list[Relabelled]
+) -> list[Row]:
+    """Compute all rows, and collect the fits that they come from."""
+    references: list[Partition] = []
+    if any(index not in WITHOUT_REFERENCE for index in wanted):
+        references = references_of(question, question.setting(Rerun()))
     rows: list[Row] = []
 
     def again(perturbation: Perturbation, description: str) -> list[Relabelled]:
-        return recluster(question, perturbation, n_resamples, description, references=references)
+        relabelled = recluster(question, perturbation, n_resamples, description, references=references)
+        fits.extend(relabelled)
+        return relabelled
 
     if any(index in wanted for index in FROM_SUBSAMPLES):
         perturbation = DEFAULTS["matching"]
@@ -143,6 +169,7 @@ def _rows(question: Question, wanted: Sequence[str], n_resamples: int, n_splits:
                     rows += _stability_rows(question, relabelled, perturbation, index)
     if any(index in wanted for index in FROM_SPLITS):
         relabelled = split_in_two(question, Rerun(), n_splits, "half-splits")
+        fits += relabelled
         n = len(question.study)
         if "prediction_strength" in wanted:
             strengths = strength_of(question, relabelled, perturbation=Rerun())
@@ -152,13 +179,15 @@ def _rows(question: Question, wanted: Sequence[str], n_resamples: int, n_splits:
             rows += _curve_rows("relative_validation", relative, n)
     if "instability" in wanted:
         relabelled = recluster(question, Bootstrap(), n_resamples, "instability", split=pair, needs_reference=False)
+        fits += relabelled
         instability = instability_of(question, relabelled, perturbation=Bootstrap())
         rows += _curve_rows("instability", instability, len(question.study))
     if "in_group" in wanted:
         rows += _in_group_rows(question, references)
     if "test" in wanted:
-        test = cluster_test(question.study, n_resamples=n_resamples, rng=question.root, progress=False)
-        rows.append(Row("test", None, ALL, len(question.study), test.pvalue))
+        how = dataclasses.asdict(question.execution)
+        test = cluster_test(question.study, n_resamples=n_resamples, rng=question.root, **how)
+        rows.append(_whole("test", None, len(question.study), test.pvalue))
     order = list(INDICES)
     return sorted(rows, key=lambda row: (order.index(row.index), row.k or 0))
 
@@ -180,14 +209,14 @@ def _stability_rows(
 def _overall_row(index: str, k: int | None, result: Stability) -> Row:
     values = result.overall_distribution[~np.isnan(result.overall_distribution)]
     sd = float(values.std(ddof=1)) if len(values) > 1 else np.nan
-    low, high = np.quantile(values, TAILS)
-    return Row(index, k, ALL, len(result.labels), result.overall, sd, low, high)
+    low, high = np.quantile(values, TAILS) if len(values) else (np.nan, np.nan)
+    return _whole(index, k, len(result.labels), result.overall, sd, low, high)
 
 
 def _curve_rows(index: str, curve: Curve, n: int) -> list[Row]:
     low, high = curve.confidence_interval()
     summary = zip(curve.n_clusters, curve.mean, curve.sd, low, high, strict=True)
-    return [Row(index, k, ALL, n, *numbers) for k, *numbers in summary]
+    return [_whole(index, k, n, *numbers) for k, *numbers in summary]
 
 
 def _consensus_rows(
@@ -200,13 +229,13 @@ def _consensus_rows(
         sizes = np.bincount(result.labels[i])
         clusters = result.cluster_consensus[i, : len(sizes)]
         if "pac" in wanted:
-            rows.append(Row("pac", k, ALL, n, pac))
+            rows.append(_whole("pac", k, n, pac))
         if "consensus" in wanted:
             summary = zip(result.clusters[i, : len(sizes)], sizes, clusters, strict=True)
             rows += [Row("consensus", k, str(name), size, value) for name, size, value in summary]
             known = ~np.isnan(clusters)
             average = float(clusters[known] @ sizes[known] / sizes[known].sum()) if known.any() else np.nan
-            rows.append(Row("consensus", k, ALL, n, average))
+            rows.append(_whole("consensus", k, n, average))
     return rows
 
 
@@ -214,9 +243,10 @@ def _assignment_rows(question: Question, relabelled: Sequence[Relabelled], pertu
     result = assignments_of(question, relabelled, perturbation)
     rows = []
     for i, k in enumerate(result.n_clusters):
+        n_labels = result.n_labels[i]
         summary = zip(result.clusters[i], result.sizes[i], result.cri[i], strict=True)
-        rows += [Row("assignment", k, str(name), size, value) for name, size, value in summary if name != ""]
-        rows.append(Row("assignment", k, ALL, len(result.samples), result.twcri[i]))
+        rows += [Row("assignment", k, str(name), size, value) for name, size, value in list(summary)[:n_labels]]
+        rows.append(_whole("assignment", k, len(result.samples), result.twcri[i]))
     return rows
 
 
@@ -229,15 +259,28 @@ def _in_group_rows(question: Question, references: Sequence[Partition]) -> list[
         k, there = configuration.n_clusters, sizes > 0
         summary = zip(reference.classes[there], sizes[there], values[there], strict=True)
         rows += [Row("in_group", k, str(name), size, value) for name, size, value in summary]
-        rows.append(Row("in_group", k, ALL, len(reference.codes), float(values[there] @ sizes[there] / sizes.sum())))
+        rows.append(_whole("in_group", k, len(reference.codes), float(values[there] @ sizes[there] / sizes.sum())))
     return rows
+
+
+def _whole(
+    index: str,
+    k: int | None,
+    size: int,
+    value: float,
+    sd: float = np.nan,
+    low: float = np.nan,
+    high: float = np.nan,
+) -> Row:
+    """Make the row of a whole partition."""
+    return Row(index, k, ALL, size, value, sd, low, high, whole=True)
 
 
 def _checked(indices: Any) -> tuple[str, ...]:
     if indices is None:
         return tuple(INDICES)
-    several = [indices] if isinstance(indices, str) else indices
-    if not isinstance(several, Sequence) or not several:
+    several = [indices] if isinstance(indices, str) else list(indices) if isinstance(indices, Iterable) else []
+    if not several:
         raise ParameterError(f"indices must be one of {', '.join(INDICES)}, or several; got {indices!r}.")
     for index in several:
         check_choice(index, "indices", INDICES)

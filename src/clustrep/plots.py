@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from clustrep.agreement import shown
 from clustrep.errors import DataError, ParameterError
 from clustrep.results.stability import DISSOLVED, RECOVERED, full_name
-from clustrep.results.validation import ALL, INDICES
+from clustrep.results.validation import INDICES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -231,11 +231,12 @@ def consensus_cdf(result: Consensus, ax: Axes | None = None) -> Axes:
 def assignments(result: AssignmentConsistency, ax: Axes | None = None) -> Axes:
     """Draw every cluster's consistency, and the total as a line, against k."""
     ax = _axes(ax)
-    ks = list(range(len(result.n_clusters)))
-    for i, row in enumerate(result.cri):
-        ax.plot([i] * len(row), row, ".", color=COLOURS[0], alpha=0.6, label="clusters" if i == 0 else None)
-    ax.plot(ks, result.twcri, marker="o", color=COLOURS[1], label="all samples")
-    ax.set_xticks(ks, ["" if k is None else str(k) for k in result.n_clusters])
+    order = sorted(range(len(result.n_clusters)), key=lambda i: result.n_clusters[i] or 0)
+    for place, i in enumerate(order):
+        row = result.cri[i]
+        ax.plot([place] * len(row), row, ".", color=COLOURS[0], alpha=0.6, label=None if place else "clusters")
+    ax.plot(range(len(order)), result.twcri[order], marker="o", color=COLOURS[1], label="all samples")
+    ax.set_xticks(range(len(order)), [str(result.n_clusters[i] or "") for i in order])
     ax.set_ylim(0, 1.03)
     ax.set_xlabel("number of clusters k")
     ax.set_ylabel("assignment consistency")
@@ -268,7 +269,7 @@ def small_multiples(result: Validation) -> NDArray[Any]:
 def _panel(result: Validation, index: str, ax: Axes) -> None:
     name, higher = INDICES[index]
     own = result.index == index
-    whole, cluster = own & (result.cluster == ALL), own & (result.cluster != ALL)
+    whole, cluster = own & result.whole, own & ~result.whole
     order = np.argsort(result.k[whole])
     k, value = result.k[whole][order], result.value[whole][order]
     ax.plot(result.k[cluster], result.value[cluster], ".", color="0.55", markersize=4, alpha=0.7)
@@ -276,7 +277,8 @@ def _panel(result: Validation, index: str, ax: Axes) -> None:
     ax.fill_between(k, low, high, color=COLOURS[0], alpha=0.15, lw=0)
     ax.plot(k, value, marker="o", markersize=4, color=COLOURS[0])
     ax.set_title(f"{name} ({'high' if higher else 'low'} is good)", fontsize=8)
-    ax.set_ylim(0, max(1.03, float(np.nanmax(result.value[own])) * 1.05) if higher else None)
+    largest = float(np.nan_to_num(result.value[own]).max())
+    ax.set_ylim(0, max(1.03, 1.05 * largest) if higher or not largest else None)
     if len(k) <= 12:
         ax.set_xticks(k, ["" if one < 0 else str(one) for one in k])
     ax.tick_params(labelsize=7)

@@ -34,6 +34,7 @@ from clustrep.contingency import tables_of
 from clustrep.errors import ParameterError
 from clustrep.functions import Clusterer
 from clustrep.resampling import Perturbation, Rerun, check_perturbation
+from clustrep.results.common import report_failed, reported
 from clustrep.results.curves import PredictionStrength, RelativeValidation
 
 N_SPLITS = 50
@@ -116,9 +117,12 @@ def prediction_strength(
     n = check_integer((N_SPLITS if split is None else 1) if n_splits is None else n_splits, "n_splits")
     chosen = Rerun() if perturbation is None else perturbation
     relabelled = split_in_two(question, chosen, n, "prediction strength", parts=parts)
-    return strength_of(
+    result = strength_of(
         question, relabelled, both_directions=both_directions, noise=noise, numbers=numbers, perturbation=chosen
     )
+    fitted = [k != 1 for k in result.n_clusters]  # one cluster needs no fit
+    report_failed(result.failed[:, fitted], result.causes, "fit")
+    return result
 
 
 def relative_validation(
@@ -169,7 +173,7 @@ def relative_validation(
     check_noise(noise)
     chosen = Rerun() if perturbation is None else check_perturbation(perturbation)
     relabelled = split_in_two(question, chosen, check_integer(n_splits, "n_splits"), "relative validation")
-    return relative_validation_of(question, relabelled, noise=noise, perturbation=chosen)
+    return reported(relative_validation_of(question, relabelled, noise=noise, perturbation=chosen), "fit")
 
 
 def split_in_two(

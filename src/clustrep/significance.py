@@ -220,8 +220,8 @@ def _warn_of_many_features(n: int, p: int) -> None:
     if n < p**2:
         warn(
             f"X has {p:,} features and {n:,} samples: with fewer samples than the square of the number of features, "
-            "a Gaussian fitted to them makes the test reject too often. Pass whiten=True, which is exact, or "
-            "n_components to work on a few principal components.",
+            "a Gaussian fitted to them makes the test reject too often. cluster_test(whiten=True) is exact; "
+            "cluster_test(n_components=...) works on a few principal components.",
             DataWarning,
         )
 

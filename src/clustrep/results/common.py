@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +96,9 @@ class Failing:
         return [f"Failed: {plural(count, noun)}: {cause}" for cause, count in self.failures.items()]
 
 
+FailingResult = TypeVar("FailingResult", bound=Failing)
+
+
 class Saved:
     """A result that can be written to one file."""
 
@@ -128,6 +131,12 @@ def report_failures(failures: dict[str, int], n_scores: int, what: str, *, no_re
 def report_failed(failed: IntArray, causes: Sequence[str], what: str) -> None:
     """Say once what could not be had, where every value has its number of a cause; raise where none could."""
     report_failures(count_causes(failed, causes), failed.size, what, no_resample_left=bool((failed > 0).all()))
+
+
+def reported(result: FailingResult, what: str) -> FailingResult:
+    """Say what failed in a result, and pass it on."""
+    report_failed(result.failed, result.causes, what)
+    return result
 
 
 def count_causes(failed: IntArray, causes: Sequence[str]) -> dict[str, int]:

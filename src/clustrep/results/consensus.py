@@ -34,12 +34,18 @@ class OverK(Failing, Saved):
     n_clusters: tuple[int | None, ...]
     samples: tuple[str, ...]
     clusters: Labels  # names of the reference clusters, (number of k, most clusters), as text, padded with ""
+    n_labels: IntArray  # (number of k,): how many there are
     failed: IntArray  # (n_resamples, number of k)
     causes: tuple[str, ...]
     provenance: dict[str, Any]
 
     def __post_init__(self) -> None:
         freeze(self)
+
+    def _best(self, scores: FloatArray) -> int | None:
+        """Return the k with the highest score, the smallest of several."""
+        known = {k: s for k, s in zip(self.n_clusters, scores, strict=True) if k is not None and np.isfinite(s)}
+        return min(known, key=lambda k: (-known[k], k)) if known else None
 
     def _place(self, n_clusters: int | None) -> int:
         if n_clusters is None and len(self.n_clusters) == 1:
@@ -90,7 +96,8 @@ class Consensus(OverK):
         weights = np.where(both > 0, counts[together, both], 0).astype(float)
         ratio = together / np.maximum(both, 1)
         several = np.atleast_1d(values)
-        shares = np.array([weights[ratio <= value + 1e-12].sum() for value in several]) / weights.sum()
+        total = weights.sum() or np.nan  # no pair was ever drawn together
+        shares = np.array([weights[ratio <= value + 1e-12].sum() for value in several]) / total
         return np.asarray(shares if np.ndim(values) else shares[0])
 
     def pac(self, low: float = AMBIGUOUS[0], high: float = AMBIGUOUS[1]) -> FloatArray:
@@ -104,8 +111,7 @@ class Consensus(OverK):
     @property
     def best_n_clusters(self) -> int | None:
         """The k with the lowest PAC, the smallest of several."""
-        known = {k: pac for k, pac in zip(self.n_clusters, self.pac(), strict=True) if k is not None}
-        return min(known, key=lambda k: (known[k], k)) if known else None
+        return self._best(-self.pac())
 
     def matrix(self, n_clusters: int | None = None, rows: Sequence[int] | None = None) -> FloatArray:
         """Return M, or some of its rows, (n_rows, n_samples); NaN for samples never drawn together."""
@@ -142,7 +148,7 @@ class Consensus(OverK):
 
     def __repr__(self) -> str:
         frame = pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64"), "pac": self.pac()})
-        what = f"{self.n_pairs:,} pairs" + (", a random sample" if self.sampled else "")
+        what = plural(self.n_pairs, "pair") + (", a random sample" if self.sampled else "")
         lines = [
             f"Consensus of {self.clusterer}: {plural(self.codes.shape[1], 'resample')}, {what}, "
             f"seed {self.provenance['seed']}",
@@ -222,18 +228,17 @@ class AssignmentConsistency(OverK):
     def wcri(self) -> FloatArray:
         """The same weighted by size, CRI · n_c / n, (number of k, most clusters)."""
         n = (self.totals > 0).sum(axis=1, keepdims=True)
-        return np.asarray(self.cri * self.sizes / n)
+        return np.asarray(self.cri * self.sizes / np.maximum(n, 1))
 
     @property
     def twcri(self) -> FloatArray:
         """The sum over clusters: mean consistency of a sample, (number of k,)."""
-        return np.asarray(np.nansum(self.wcri, axis=1))
+        return np.where(self.totals.any(axis=1), np.nansum(self.wcri, axis=1), np.nan)
 
     @property
     def best_n_clusters(self) -> int | None:
         """The k with the highest total, the smallest of several."""
-        known = {k: total for k, total in zip(self.n_clusters, self.twcri, strict=True) if k is not None}
-        return min(known, key=lambda k: (-known[k], k)) if known else None
+        return self._best(self.twcri)
 
     def samples_frame(self, n_clusters: int | None = None) -> pd.DataFrame:
         """One row for every sample: sample, cluster, consistency, times assigned."""
@@ -253,9 +258,7 @@ class AssignmentConsistency(OverK):
         rows: list[tuple[Any, ...]] = []
         cri, wcri, sizes = self.cri, self.wcri, self.sizes
         for i, k in enumerate(self.n_clusters):
-            rows += [
-                (k, name, sizes[i, c], cri[i, c], wcri[i, c]) for c, name in enumerate(self.clusters[i]) if name != ""
-            ]
+            rows += [(k, self.clusters[i, c], sizes[i, c], cri[i, c], wcri[i, c]) for c in range(self.n_labels[i])]
             rows.append((k, "all", sizes[i].sum(), np.nan, self.twcri[i]))
         return pd.DataFrame(rows, columns=["k", "cluster", "size", "cri", "wcri"]).astype({"k": "Int64"})
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clustrep._types import FloatArray, IntArray
+from clustrep._types import BoolArray, FloatArray, IntArray
 from clustrep._validation import plural
 from clustrep.results.common import Saved, freeze
 
@@ -49,6 +49,10 @@ class Validation(Saved):
         The number of clusters; −1 where there is none.
     cluster : ndarray of str
         The cluster's label in the reference partition, "all" for the whole.
+    whole : ndarray of bool
+        Whether the row speaks of all clusters together.
+    failures : dict
+        How many fits failed, by cause.
     size : ndarray of int
     value, sd, low, high : ndarray
         Mean, standard deviation and 95 % interval over resamples or splits; the last three are NaN for a value that
@@ -59,11 +63,13 @@ class Validation(Saved):
     index: NDArray[np.str_]
     k: IntArray
     cluster: NDArray[np.str_]
+    whole: BoolArray
     size: IntArray
     value: FloatArray
     sd: FloatArray
     low: FloatArray
     high: FloatArray
+    failures: dict[str, int]
     provenance: dict[str, Any]
 
     def __post_init__(self) -> None:
@@ -88,10 +94,15 @@ class Validation(Saved):
 
     def overall(self) -> pd.DataFrame:
         """One row for every k, one column for every index: values for whole partitions."""
-        frame = self.to_frame()
-        frame = frame[(frame["cluster"] == ALL) & frame["k"].notna()]
-        order = [index for index in INDICES if index in set(frame["index"])]
-        return frame.pivot(index="k", columns="index", values="value")[order]
+        rows = self.whole & (self.index != "test")
+        ks = np.unique(self.k[rows])
+        table = pd.DataFrame(index=pd.Index(pd.array([None if k < 0 else k for k in ks], dtype="Int64"), name="k"))
+        for index in (index for index in INDICES if index in self.index[rows]):
+            values = dict(
+                zip(self.k[rows & (self.index == index)], self.value[rows & (self.index == index)], strict=True)
+            )
+            table[index] = [values.get(k, np.nan) for k in ks]
+        return table
 
     def plot(self) -> NDArray[Any]:
         """Draw a small panel for every index, over k: clusters as points, the whole as a line. Returns the axes."""
@@ -107,19 +118,13 @@ class Validation(Saved):
 
     def __repr__(self) -> str:
         lines = [f"Validation of {self.clusterer}: seed {self.provenance['seed']}"]
-        if (self.k >= 0).any() or (self.index != "test").any():
-            lines.append(self._summary().to_string())
+        summary = self.overall().round(3).T
+        summary.index = [f"{INDICES[index][0]} ({'+' if INDICES[index][1] else '−'})" for index in summary.index]
+        summary.columns = ["" if pd.isna(k) else f"k = {k}" for k in summary.columns]
+        if len(summary):
+            lines.append(summary.to_string())
         if self.pvalue is not None:
             lines.append(f"Test for clusters: p = {self.pvalue:.3g}")
+        lines += [f"Failed: {plural(count, 'fit')}: {cause}" for cause, count in self.failures.items()]
         lines.append(f"{plural(len(self.index), 'row')} in to_frame(), clusters among them")
         return "\n".join(lines)
-
-    def _summary(self) -> pd.DataFrame:
-        """Indices as rows, numbers of clusters as columns: narrow enough for a terminal."""
-        rows = (self.cluster == ALL) & (self.index != "test")
-        frame = pd.DataFrame({"index": self.index[rows], "k": self.k[rows], "value": self.value[rows].round(3)})
-        table = frame.pivot(index="index", columns="k", values="value")
-        table = table.loc[[index for index in INDICES if index in table.index]]
-        table.index = [f"{INDICES[index][0]} ({'+' if INDICES[index][1] else '−'})" for index in table.index]
-        table.columns = ["" if k < 0 else f"k = {k}" for k in np.unique(self.k[rows])]
-        return table

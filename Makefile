@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench check format calibration clean
+.PHONY: demo test bench check format calibration null-calibration clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -23,6 +23,9 @@ format: .venv/installed-dev
 
 calibration: .venv/installed
 	$(BIN)/python docs/calibration.py
+
+null-calibration: .venv/installed
+	$(BIN)/python docs/null_calibration.py
 
 clean:
 	rm -rf .venv demo-results .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

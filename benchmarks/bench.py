@@ -292,6 +292,28 @@ def measure(job: Job) -> list[Cell]:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# data without clusters
+
+
+def reference_costs() -> list[list[str]]:
+    """What 199 collections without clusters cost, as a multiple of the plain run with 100 resamples."""
+    wide = [X[:n] for X, n in zip(mixture(340, 20_000, 4, 0.1, 3), (200, 200, 340), strict=True)]
+    settings = {
+        "k-means, three studies of 300 × 5, k = 2…8": (KMeans(n_init=10), mixture(300, 5, 4, 2.0, 3)),
+        "Ward, three studies of 300 × 5, k = 2…8": (AgglomerativeClustering(), mixture(300, 5, 4, 2.0, 3)),
+        "k-means, three studies of 200, 200, 340 × 20,000, k = 2…8": (KMeans(n_init=10), wide),
+    }
+    rows = []
+    for title, (clusterer, studies) in settings.items():
+        run = partial(cr.compare, clusterer, studies, n_clusters=range(2, 9), diagonal=False, rng=0)
+        run(n_resamples=2)  # compiles, where that is still to be done
+        plain, result = timed(lambda run=run: run(n_resamples=100))
+        reference = timed(lambda result=result: cr.null_reference(result))[0]
+        rows.append([title, f"{plain:.1f} s", f"{reference:.1f} s", f"{reference / plain:.1f}"])
+    return rows
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # growth
 
 
@@ -348,6 +370,9 @@ def main(names: Sequence[str]) -> int:
                 row = measure(job)
                 all_met &= all(cell.good for cell in row)
                 print_row([str(cell) for cell in row])
+        if not names or "null" in names:
+            print()
+            print_table(["data without clusters", "100 resamples", "199 collections", "multiple"], reference_costs())
         if not names or "growth" in names:
             print()
             print_table(["clusterer", "size", "values", "seconds", "exponent"], growth())

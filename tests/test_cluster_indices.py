@@ -15,18 +15,20 @@ from hypothesis import strategies as st
 
 import clustrep as cr
 from clustrep.cluster_indices import (
-    CLUSTER_INDICES,
     d_index_of,
     inclusion_of,
     jaccard_of,
     matching_distance_of,
+    matching_distances_of,
     matching_of,
     pairs_of,
+    partners_of,
     r_index_of,
 )
 from clustrep.contingency import contingency_table
 from clustrep.errors import DataError
 
+CLUSTER_INDICES = {"inclusion": inclusion_of, "jaccard": jaccard_of, "r": r_index_of, "d": d_index_of}
 INDICES = {
     "inclusion": cr.inclusion,
     "jaccard": cr.jaccard,
@@ -424,17 +426,46 @@ def test_a_matching_is_rows_with_their_columns():
     assert dict(zip(rows.tolist(), columns.tolist(), strict=True)) == {0: 1, 1: 0}
 
 
+def test_partners_share_a_point_or_there_is_none():
+    table = np.array([[3.0, 0, 0], [2, 0, 0], [0, 1, 1]])
+    partners = partners_of(table).tolist()  # the second row could only be matched for nothing
+    assert partners[:2] == [0, -1]
+    assert partners[2] in (1, 2)
+    assert partners_of(np.zeros((2, 3))).tolist() == [-1, -1]
+    assert partners_of(np.array([[1.0], [4.0], [2.0]])).tolist() == [-1, 0, -1]
+    assert partners_of(np.array([[1.0, 4.0, 2.0]])).tolist() == [1]
+
+
+def test_partners_keep_most_points_together(rng):
+    for _ in range(30):
+        table = rng.integers(0, 4, size=(3, 4)).astype(float)
+        partners = partners_of(table)
+        matched = [(row, column) for row, column in enumerate(partners) if column >= 0]
+        assert len({column for _, column in matched}) == len(matched)
+        assert all(table[cell] > 0 for cell in matched)
+        best = max(sum(table[i, c] for i, c in enumerate(some)) for some in permutations(range(4), 3))
+        assert sum(table[cell] for cell in matched) == best
+
+
+def test_labels_that_share_no_point_are_no_partners():
+    assert cr.match_labels([0, 0, 0, 1, 2], [0, 0, 1, 2, 2]) in ({0: 0, 2: 1}, {0: 0, 2: 2})
+    assert cr.match_labels(list("aab"), [0, 1, 1], weights=[1, 0, 2]) == {0: "a", 1: "b"}
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_matching_distances_of_many_tables_are_those_of_each(relative, rng):
+    tables = rng.integers(0, 4, size=(5, 3, 4)).astype(float)
+    tables[2] = 0  # no point at all
+    expected = []
+    for table in tables:
+        kept = max(sum(table[i, c] for i, c in enumerate(some)) for some in permutations(range(4), 3))
+        lost = table.sum() - kept
+        expected.append(lost / max(table.sum(), 1) if relative else lost)
+    np.testing.assert_allclose(matching_distances_of(tables, relative=relative), expected, rtol=1e-13)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # tables
-
-
-def test_the_table_of_names_has_every_index():
-    assert dict(CLUSTER_INDICES) == {
-        "inclusion": inclusion_of,
-        "jaccard": jaccard_of,
-        "r": r_index_of,
-        "d": d_index_of,
-    }
 
 
 @pytest.mark.parametrize("name", CLUSTER_INDICES)

@@ -660,28 +660,40 @@ def assignments_by_sample(X, function, perturbation, n_resamples, reference, **o
     return counts, totals
 
 
-def consistency_by_sample(counts, totals):
+def modal_by_sample(counts, reference):
+    """The most frequent cluster: of several the sample's own, else the largest of the reference; −1 for none."""
+    sizes = [list(reference).count(c) for c in range(counts.shape[1])]
+    modal = []
+    for own, row in zip(reference, counts.tolist(), strict=True):
+        best = [c for c, count in enumerate(row) if count == max(row) > 0]
+        modal.append(own if own in best else max(best, key=lambda c: sizes[c], default=-1))
+    return modal
+
+
+def consistency_by_sample(counts, totals, modal):
     """CRI, WCRI and TWCRI."""
     n_assigned, k = (totals > 0).sum(), counts.shape[1]
     cri, wcri = np.full(k, np.nan), np.full(k, np.nan)
     for c in range(k):
-        own = [i for i in range(len(counts)) if counts[i].max() > 0 and np.argmax(counts[i]) == c]
+        own = [i for i in range(len(counts)) if modal[i] == c]
         if own:
             cri[c] = np.mean([counts[i].max() / totals[i] for i in own])
             wcri[c] = cri[c] * len(own) / n_assigned
     return cri, wcri, np.nansum(wcri)
 
 
-def assert_assignments(result, i, counts, totals):
+def assert_assignments(result, i, counts, totals, reference):
     k = counts.shape[1]
     np.testing.assert_array_equal(result.counts[i, :, :k], counts)
     assert not result.counts[i, :, k:].any()
     np.testing.assert_array_equal(result.totals[i], totals)
-    cri, wcri, twcri = consistency_by_sample(counts, totals)
+    modal = modal_by_sample(counts, reference)
+    cri, wcri, twcri = consistency_by_sample(counts, totals, modal)
     np.testing.assert_allclose(result.cri[i, :k], cri, rtol=1e-13)
     np.testing.assert_allclose(result.wcri[i, :k], wcri, rtol=1e-13)
     assert result.twcri[i] == pytest.approx(twcri, rel=1e-13)
-    np.testing.assert_array_equal(result.modal[i], np.where(counts.max(axis=1) > 0, counts.argmax(axis=1), -1))
+    assert result.modal[i].tolist() == modal
+    assert result.labels[i].tolist() == list(reference)
     sizes = [(result.modal[i] == c).sum() for c in range(result.counts.shape[2])]
     assert result.sizes[i].tolist() == sizes
 
@@ -696,7 +708,7 @@ def test_samples_left_out_are_counted_in_the_cluster_that_matches_their_label(X,
     for i, k in enumerate([2, 4]):
         reference = np.unique(function(X, k), return_inverse=True)[1]
         counts, totals = assignments_by_sample(X, function, perturbation, 8, reference, n_clusters=k)
-        assert_assignments(result, i, counts, totals)
+        assert_assignments(result, i, counts, totals, reference)
         assert 0 < result.twcri[i] < 1
     if isinstance(perturbation, cr.Jitter):
         assert (result.totals == 8).all()
@@ -709,7 +721,7 @@ def test_labels_without_a_partner_count_in_the_totals_alone(X):
     reference = slices(X, 2)
     result = cr.assignment_consistency(two_or_three, X, labels=reference, n_resamples=12, rng=ROOT)
     counts, totals = assignments_by_sample(X, two_or_three, cr.Subsample(0.8), 12, reference)
-    assert_assignments(result, 0, counts, totals)
+    assert_assignments(result, 0, counts, totals, reference)
     assert counts.sum() < totals.sum()
 
 
@@ -748,7 +760,7 @@ def test_a_sample_that_was_never_left_out_has_no_consistency(X):
     counts, totals = assignments_by_sample(X, slices, cr.Subsample(0.8), 2, slices(X, 2), n_clusters=2)
     never = totals == 0
     assert 0 < never.sum() < 12
-    assert_assignments(result, 0, counts, totals)
+    assert_assignments(result, 0, counts, totals, slices(X, 2))
     np.testing.assert_array_equal(np.isnan(result.per_sample[0]), never)
     np.testing.assert_array_equal(result.modal[0] == -1, never)
     assert result.sizes.sum() == (~never).sum()
@@ -763,7 +775,7 @@ def test_known_labels_are_the_reference(X):
     result = cr.assignment_consistency(slices, X, n_clusters=[2, 3], labels=labels, n_resamples=8, rng=ROOT)
     for i, k in enumerate([2, 3]):
         counts, totals = assignments_by_sample(X, slices, cr.Subsample(0.8), 8, codes, n_clusters=k)
-        assert_assignments(result, i, counts, totals)
+        assert_assignments(result, i, counts, totals, codes)
     assert result.clusters.tolist() == [["p", "q", "r"]] * 2
     frame = pd.DataFrame(X, index=[f"s{i}" for i in range(12)])
     named = pd.Series(labels, index=frame.index)[::-1]  # found by name
@@ -779,7 +791,8 @@ def test_consistency_is_one_where_clusters_are_plain():
     result = cr.assignment_consistency(WARD, points, n_clusters=[3, 2], n_resamples=20, rng=0)
     assert result.twcri[1] == 1 > result.twcri[0]
     assert result.best_n_clusters == 2
-    tied = dataclasses.replace(result, counts=result.counts[[1, 1]], totals=result.totals[[1, 1]])
+    both = {name: getattr(result, name)[[1, 1]] for name in ("counts", "totals", "labels")}
+    tied = dataclasses.replace(result, **both)
     assert tied.best_n_clusters == 2
     assert cr.assignment_consistency(two_or_three, points, n_resamples=2, rng=0).best_n_clusters is None
 
@@ -796,6 +809,130 @@ def test_what_a_resample_counts_depends_on_no_other_resample():
     reference, new, more = [0, 0, 0, 0, 0, 1, 2], [0, 0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 3, 3, 3]
     one, other, both = (line(reference, *labelings, n=7) for labelings in ([new], [more], [new, more]))
     np.testing.assert_array_equal(both.counts, one.counts + other.counts)
+
+
+def test_of_equally_frequent_clusters_the_own_counts_then_the_largest():
+    """Sample 5 is as often in a as in its own c; sample 6 as often in a as in b, never in its own."""
+    reference = [0, 0, 0, 1, 1, 2, 2]
+    in_a, in_b = [0, 0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 1, 2, 1]
+    for a, b in ((in_a, in_b), (in_b, in_a)):
+        result = line(reference, a, b, n=7)
+        assert result.counts[0, 5].tolist() == [1, 0, 1]
+        assert result.counts[0, 6].tolist() == [1, 1, 0]
+        assert result.modal[0].tolist() == [0, 0, 0, 1, 1, 2, 0]
+        np.testing.assert_allclose(result.cri, [[3.5 / 4, 1, 0.5]])
+        np.testing.assert_allclose(result.wcri, [[3.5 / 7, 2 / 7, 0.5 / 7]])
+    names = np.array(["z", "y", "x"])  # the other way round, the largest comes last
+    renamed = line(names[reference], in_a, in_b, n=7)
+    assert renamed.clusters.tolist() == [["x", "y", "z"]]
+    np.testing.assert_allclose(renamed.cri, [[0.5, 1, 3.5 / 4]])
+
+
+@pytest.mark.parametrize("n_resamples", [2, 4])
+@pytest.mark.parametrize("perturbation", [cr.Subsample(0.6), cr.Jitter(0.4)], ids=repr)
+def test_a_clusters_consistency_does_not_depend_on_its_name(n_resamples, perturbation):
+    """Parts of different sizes, so that matchings are unique; few resamples, so that there are ties."""
+    points = np.random.default_rng(3).normal(size=(30, 1))
+    n_tied, frames = 0, []
+    for names in itertools.permutations("abc"):
+
+        def parts(X, names=names):
+            cuts = X.min() + np.array([0.4, 0.75]) * (X.max() - X.min())
+            return np.array(names)[np.searchsorted(cuts, X[:, 0])]
+
+        result = cr.assignment_consistency(parts, points, perturbation=perturbation, n_resamples=n_resamples, rng=ROOT)
+        n_tied += ((result.counts == result.counts.max(axis=2, keepdims=True)).sum(axis=2) > 1).sum()
+        n_tied -= (result.totals == 0).sum()
+        frame = result.to_frame().set_index("cluster")
+        frames.append(frame.loc[[*names, "all"], ["size", "cri", "wcri"]].to_numpy())
+    assert n_tied > 0
+    for other in frames[1:]:
+        np.testing.assert_allclose(other, frames[0], rtol=1e-13)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# noise
+
+
+def test_consensus_may_count_noise_as_not_drawn(X):
+    perturbation = cr.Subsample(0.8)
+    run = {"perturbation": perturbation, "n_resamples": 8, "rng": ROOT, "accelerate": False}
+    results = {noise: cr.consensus(far_is_noise, X, noise=noise, **run) for noise in ("label", "drop")}
+    assert not np.array_equal(results["label"].matrix(), results["drop"].matrix(), equal_nan=True)
+    reference = far_is_noise(X)
+    for noise, result in results.items():
+        together, both = np.zeros((2, 12, 12))
+        for draw in draws(X, perturbation, 8):
+            labels, rows = relabelled(far_is_noise, draw)
+            there = [i for i in rows if noise == "label" or labels[i] != -1]
+            for i, j in itertools.product(there, there):
+                both[i, j] += 1
+                together[i, j] += labels[i] == labels[j]
+        expected = np.where(both > 0, together / np.maximum(both, 1), np.nan)
+        np.testing.assert_array_equal(result.matrix(), expected)
+        names = result.clusters[0].tolist()
+        for c in (0, 1):
+            own = np.flatnonzero(reference == c)
+            values = [expected[i, j] for i, j in itertools.combinations(own, 2) if both[i, j]]
+            at = result.cluster_consensus[0, names.index(str(c))]
+            assert at == pytest.approx(np.mean(values), rel=1e-13)
+        ratios = [expected[i, j] for i, j in itertools.combinations(range(12), 2) if both[i, j]]
+        assert result.cdf(0.5) == pytest.approx(np.mean([ratio <= 0.5 for ratio in ratios]))
+        assert result.pac().item() == pytest.approx(np.mean([0.1 < ratio <= 0.9 for ratio in ratios]))
+
+
+@pytest.mark.parametrize("verb", [cr.consensus, cr.assignment_consistency])
+def test_noise_that_is_dropped_is_no_cluster(verb, X):
+    result = verb(far_is_noise, X, noise="drop", n_resamples=8, rng=ROOT)
+    assert result.to_frame()["cluster"].tolist() == ["0", "1", "all"]
+
+
+@pytest.mark.parametrize("verb", [cr.consensus, cr.assignment_consistency])
+def test_the_provenance_says_what_noise_was_taken_for(verb, X):
+    assert verb(far_is_noise, X, noise="drop", n_resamples=8, rng=ROOT).provenance["noise"] == "drop"
+
+
+def test_assignments_leave_out_samples_that_either_side_calls_noise(X):
+    perturbation = cr.Subsample(0.6)
+    run = {"perturbation": perturbation, "n_resamples": 8, "rng": ROOT, "accelerate": False}
+    classes, reference = np.unique(far_is_noise(X), return_inverse=True)
+    assert classes.tolist() == [-1, 0, 1]
+    counts, totals = np.zeros((12, 3), dtype=int), np.zeros(12, dtype=int)
+    n_other = 0  # noise on one side alone
+    for draw in draws(X, perturbation, 8):
+        labels, rows = relabelled(far_is_noise, draw)
+        either = [i for i in range(12) if labels[i] == -1 or reference[i] == 0]
+        n_other += sum((labels[i] == -1) != (reference[i] == 0) for i in either)
+        left = [i for i in range(12) if i not in either]
+        kept = {
+            swap: sum(labels[i] == (classes[reference[i]] if not swap else 1 - classes[reference[i]]) for i in left)
+            for swap in (False, True)
+        }
+        assert kept[False] != kept[True]
+        swap = kept[True] > kept[False]
+        partner = {0: 1 + swap, 1: 2 - swap}
+        shared = {new: any(labels[i] == new and reference[i] == partner[new] for i in left) for new in (0, 1)}
+        for i in left:
+            if i not in rows:
+                totals[i] += 1
+                if shared[labels[i]]:
+                    counts[i, partner[labels[i]]] += 1
+    assert n_other
+    result = cr.assignment_consistency(far_is_noise, X, noise="drop", **run)
+    assert_assignments(result, 0, counts, totals, reference)
+    assert not result.counts[0, :, 0].any()
+    assert (result.totals[0, reference == 0] == 0).all()
+    plain = cr.assignment_consistency(far_is_noise, X, **run)
+    assert plain.totals.sum() > result.totals.sum()
+
+
+@pytest.mark.parametrize("verb", [cr.consensus, cr.assignment_consistency])
+def test_without_noise_there_is_nothing_to_drop(verb, X):
+    one, other = (
+        verb(slices, X, n_clusters=[2, 3], n_resamples=4, rng=ROOT, noise=noise) for noise in ("label", "drop")
+    )
+    for name in ("counts", "failed", "labels"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -835,7 +972,7 @@ def test_assignment_consistency_leaves_failed_fits_out(failing):
     assert result.failures == {"ValueError: no luck": 1, "RuntimeError": 1}
     assert (result.totals == 6).all()
     assert result.counts[0].tolist() == [[6, 0], [6, 0], [5, 1], [3, 3], [0, 6], [0, 6]]
-    assert result.modal[0].tolist() == [0, 0, 0, 0, 1, 1]  # of equally frequent ones the first
+    assert result.modal[0].tolist() == [0, 0, 0, 1, 1, 1]  # of equally frequent ones its own
     assert "Failed: 1 fit: ValueError: no luck" in repr(result)
 
 
@@ -1087,7 +1224,6 @@ def test_one_pair_is_no_plural(X):
         ({"n_resamples": 2.0}, r"n_resamples must be a positive integer, got 2\.0"),
         ({"perturbation": "bootstrap"}, r"perturbation must be Bootstrap\(\), Subsample\(fraction\), FeatureSubset"),
         ({"perturbation": cr.Bootstrap}, r"perturbation must be Bootstrap\(\)"),
-        ({"perturbation": None}, r"perturbation must be Bootstrap\(\)"),
         ({"n_clusters": 1}, "n_clusters must be"),
         ({"n_clusters": [2, 2]}, r"n_clusters must hold every number once, got \[2, 2\]"),
         ({"n_jobs": 0}, "n_jobs must be a positive integer"),
@@ -1099,6 +1235,35 @@ def test_one_pair_is_no_plural(X):
 def test_what_is_asked_for_is_checked(verb, options, message, X):
     with pytest.raises(ParameterError, match=message):
         verb(slices, X, **options)
+
+
+@pytest.mark.parametrize(
+    ("verb", "default"),
+    [
+        (cr.bootstrap_instability, cr.Bootstrap()),
+        (cr.consensus, cr.Subsample(0.8)),
+        (cr.assignment_consistency, cr.Subsample(0.8)),
+    ],
+)
+def test_no_perturbation_is_the_default_one(verb, default, X):
+    results = [
+        verb(slices, X, n_resamples=4, rng=ROOT, **options)
+        for options in ({}, {"perturbation": None}, {"perturbation": default})
+    ]
+    for result in results:
+        assert_same_results(result, results[0])
+        assert result.provenance["resampling"] == repr(default)
+        assert result.provenance["n_resamples"] == 4
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_arguments_the_wrong_way_round_are_refused(verb, X):
+    with pytest.raises(
+        ParameterError, match="X must be a table of samples by features, got KMeans: are the arguments the wrong way"
+    ):
+        verb(X, KMeans(2))
+    with pytest.raises(ParameterError, match=r"X must be one study or table, got dict: pick one, studies\[name\]"):
+        verb(slices, {"a": X, "b": X + 1})
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -1130,6 +1295,35 @@ def test_instability_needs_a_clusterer_or_labels(X):
         cr.bootstrap_instability(slices, X, one_sided="yes")
     with pytest.raises(ParameterError, match="noise must be one of 'label', 'drop'; got 'singletons'"):
         cr.bootstrap_instability(slices, X, noise="singletons")
+
+
+@pytest.mark.parametrize("verb", [cr.consensus, cr.assignment_consistency])
+def test_noise_is_a_cluster_or_dropped(verb, X):
+    with pytest.raises(ParameterError, match="noise must be one of 'label', 'drop'; got 'singletons'"):
+        verb(slices, X, noise="singletons")
+
+
+@pytest.mark.parametrize(("n_labels", "dtype"), [(2, np.int8), (127, np.int8), (128, np.int16), (200, np.int16)])
+def test_codes_are_kept_small(n_labels, dtype):
+    points = np.arange(200.0)[:, None]
+    result = cr.consensus(lambda X: np.arange(len(X)) % n_labels, points, perturbation=cr.Rerun(), n_resamples=2, rng=0)
+    assert result.codes.dtype == dtype
+    assert result.codes.max() == n_labels - 1
+    assert np.isfinite(result.matrix(rows=[0])).all()
+
+
+@pytest.mark.parametrize("verb", [cr.consensus, cr.assignment_consistency])
+def test_words_name_the_best_k_of_several(verb, X):
+    several = verb(slices, X, n_clusters=[2, 3], n_resamples=4, rng=ROOT)
+    assert repr(several).splitlines()[-1] == f"Best at k = {several.best_n_clusters}"
+    assert "Best at" not in repr(verb(slices, X, n_clusters=2, n_resamples=4, rng=ROOT))
+    assert "Best at" not in repr(verb(two_or_three, X, n_resamples=4, rng=ROOT))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_perturbation_that_keeps_everything_says_so(verb, X):
+    with pytest.warns(ReplicateWarning, match=r"Subsample\(fraction=1\.0\) changes nothing here, and Agglomerative"):
+        verb(WARD, X, perturbation=cr.Subsample(1.0), n_resamples=2, rng=0)
 
 
 @pytest.mark.parametrize("n_pairs", [0, -1, 1.5, True, "all"])

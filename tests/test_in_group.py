@@ -110,12 +110,41 @@ def test_the_tree_and_all_distances_find_the_same_neighbours_in_data_with_one_de
     np.testing.assert_array_equal(neighbours(X, 2), fast)
 
 
+@pytest.mark.parametrize("p", [1, 2, 15, 16])
+@pytest.mark.parametrize("j", [1, 3])
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cityblock", "chebyshev"])
+def test_neighbours_in_data_with_one_decimal_are_those_of_whole_numbers(p, j, metric, rng):
+    whole = rng.integers(-9, 10, size=(40, p)) if p < 3 else rng.integers(0, 3, size=(40, p))
+    distance = {"cityblock": cityblock, "chebyshev": chebyshev}.get(metric, squared)
+    found = neighbours(whole / 10, j, metric)
+    np.testing.assert_array_equal(found, neighbours(whole.astype(float), j, metric))
+    assert found.tolist() == neighbours_by_hand(whole, j, distance)
+
+
+@pytest.mark.parametrize("p", [2, 16])
+@pytest.mark.parametrize(("share", "tied"), [(1e-13, True), (1e-10, False)])
+def test_distances_are_equal_up_to_rounding_and_no_further(p, share, tied):
+    X = np.zeros((5, p))
+    X[:, 0] = [0, 1 + share, -1, 7, 9]  # the second is farther from the first than the third, if by next to nothing
+    assert neighbours(X, 1)[0].tolist() == [1 if tied else 2]
+    assert neighbours(X, 2)[0].tolist() == ([1, 2] if tied else [2, 1])
+    assert neighbours(X, 3)[0].tolist() == ([1, 2, 3] if tied else [2, 1, 3])
+
+
+def test_in_group_proportions_of_data_with_one_decimal_are_those_of_whole_numbers(rng):
+    whole = rng.integers(0, 4, size=(40, 3))
+    labels = rng.integers(0, 3, size=40).tolist()
+    result = cr.in_group_proportion(cr.Study(whole / 10, "X", label=False), labels, n_neighbors=[1, 2])
+    assert result.proportions.tolist() == [proportions_by_hand(whole, labels, j) for j in (1, 2)]
+
+
 @pytest.mark.parametrize("p", [2, 16])
 @pytest.mark.parametrize("j", [1, 2])
 def test_blocks_do_not_matter(p, j, rng, monkeypatch):
     X = rng.integers(0, 3, size=(23, p)).astype(float)
     whole, distances = neighbours(X, j), nearest_distances(X)
     monkeypatch.setattr(_neighbours, "BLOCK", 5)
+    monkeypatch.setattr(_neighbours, "CELLS", 5 * 23)
     np.testing.assert_array_equal(neighbours(X, j), whole)
     np.testing.assert_array_equal(nearest_distances(X), distances)
 
@@ -361,6 +390,92 @@ def test_noise_is_a_cluster_like_any_other():
     assert result.proportions.tolist() == [1 / 2, 1, 1]  # 20 → 9, 9 → 5.2
 
 
+def test_noise_may_be_left_out_altogether():
+    X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [5.16], [20.0]]
+    labels = [0, 0, 0, 1, 1, 0, -1, -1]
+    result = cr.in_group_proportion(X, labels, noise="drop")
+    # 5.1 → 5.0 (as near as 5.2: the lower row), where 5.16 is not there
+    assert result.clusters.tolist() == [0, 1]
+    assert result.sizes.tolist() == [4, 2]
+    assert result.proportions.tolist() == [3 / 4, 1]
+    assert result.overall == 5 / 6
+    assert result.labels.tolist() == labels
+    with_noise = cr.in_group_proportion(X, labels)
+    assert with_noise.clusters.tolist() == [-1, 0, 1]
+    assert with_noise.proportions.tolist() == [0, 3 / 4, 1 / 2]
+
+
+NOISY = [-1, 1, 1, 0, 2, 2, 0, 1, 2, -1, 0, 1, -1, 0]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock"])
+def test_without_noise_proportions_are_those_of_the_samples_that_are_left(metric, X):
+    left = [i for i, label in enumerate(NOISY) if label != -1]
+    result = cr.in_group_proportion(X, NOISY, noise="drop", n_neighbors=[1, 3], metric=metric)
+    distance = squared if metric == "euclidean" else cityblock
+    labels = [NOISY[i] for i in left]
+    assert result.proportions.tolist() == [proportions_by_hand(X[left], labels, j, distance) for j in (1, 3)]
+    assert (
+        result.proportions.tolist()
+        != cr.in_group_proportion(X, NOISY, n_neighbors=[1, 3], metric=metric).proportions[:, 1:].tolist()
+    )
+    assert result.clusters.tolist() == [0, 1, 2]
+    assert result.sizes.tolist() == [labels.count(c) for c in range(3)]
+    assert result.labels.tolist() == NOISY
+
+
+def test_without_noise_the_null_is_that_of_the_samples_that_are_left(X):
+    left = [i for i, label in enumerate(NOISY) if label != -1]
+    labels = [NOISY[i] for i in left]
+    result = cr.in_group_proportion(cr.Study(X, "vdx"), NOISY, noise="drop", n_neighbors=[1, 3], n_null=8, rng=6)
+    null = null_by_hand(X[left], labels, "vdx", 6, 8, (1, 3))
+    np.testing.assert_array_equal(result.null_distribution, null)
+    for own, pvalues, values in zip(result.proportions, result.pvalues, null.transpose(1, 0, 2), strict=True):
+        assert pvalues.tolist() == [pvalue_by_hand(value, values) for value in own]
+
+
+@pytest.mark.parametrize("perturbation", [cr.Bootstrap(), cr.Subsample(0.7), cr.Jitter(0.5)], ids=repr)
+def test_noise_is_left_out_of_copies_too(perturbation, X):
+    study = cr.Study(X, "vdx")
+    result = cr.in_group_proportion(study, NOISY, noise="drop", perturbation=perturbation, n_resamples=8, rng=5)
+    for b in range(8):
+        draw = draw_of(perturbation, study, 5, b)
+        rows = [i for i in sorted(set(draw.order.tolist())) if NOISY[i] != -1]
+        expected = proportions_by_hand(draw.points[rows], [NOISY[i] for i in rows], clusters=[0, 1, 2])
+        np.testing.assert_array_equal(result.distribution[b], expected)
+
+
+def test_what_a_copy_calls_noise_is_left_out_of_it(X):
+    study = cr.Study(X, "vdx")
+
+    def clusterer(X):
+        return np.where(np.abs(X[:, 1]) > 0.9, -1, (X[:, 0] > np.median(X[:, 0])) * 1)
+
+    result = cr.in_group_proportion(
+        study, clusterer=clusterer, noise="drop", perturbation=cr.Subsample(0.7), n_resamples=8, rng=5
+    )
+    reference = clusterer(X).tolist()
+    assert result.labels.tolist() == reference
+    assert result.clusters.tolist() == [0, 1]
+    n_dropped = 0
+    for b in range(8):
+        draw = draw_of(cr.Subsample(0.7), study, 5, b)
+        new = dict(zip(draw.order.tolist(), clusterer(draw.sample).tolist(), strict=True))
+        rows = [i for i in sorted(new) if new[i] != -1]
+        n_dropped += len(new) - len(rows)
+        # Clusters are halves by the first feature, so 0 is found again as 0 and 1 as 1.
+        expected = proportions_by_hand(X[rows], [new[i] for i in rows], clusters=[0, 1])
+        np.testing.assert_array_equal(result.distribution[b], expected)
+    assert n_dropped
+
+
+def test_noise_alone_leaves_nobody_to_judge(X):
+    with pytest.raises(ParameterError, match="n_neighbors must be below the number of samples, 0, noise apart, got 1"):
+        cr.in_group_proportion(X, [-1] * 14, noise="drop")
+    with pytest.raises(ParameterError, match="n_neighbors must be below the number of samples, 2, got 2"):
+        cr.in_group_proportion(X, [-1] * 12 + [0, 1], noise="drop", n_neighbors=2)
+
+
 def test_a_clusterer_with_fixed_seed_gives_what_its_labels_give(X):
     clusterer = KMeans(3, n_init=2, random_state=0)
     result = cr.in_group_proportion(X, clusterer=clusterer, accelerate=False)
@@ -392,12 +507,48 @@ def test_training_and_testing_are_not_the_same(rng):
     assert result.labels.tolist() == nearest_label_by_hand(a, b, [0, 1] * 6)
 
 
-def test_clusters_without_samples_are_not_judged():
+def test_a_cluster_without_samples_keeps_its_row():
     train = [[0.0], [1.0], [50.0], [51.0], [99.0]]
     result = cr.in_group_proportion([[0.4], [0.2], [48.0]], list("aabbc"), train=train)
-    assert result.clusters.tolist() == ["a", "b"]
-    assert result.proportions.tolist() == [1, 0]
-    assert result.sizes.tolist() == [2, 1]
+    assert result.clusters.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(result.proportions, [1, 0, np.nan])
+    assert result.sizes.tolist() == [2, 1, 0]
+    assert result.overall == 2 / 3
+    assert result.labels.tolist() == ["a", "a", "b"]
+
+
+def test_clusters_that_are_absent_count_in_the_null_alone(X, rng):
+    train = np.concatenate([rng.normal(size=(12, 3)), [[50.0] * 3, [50.5] * 3, [-80.0] * 3]])
+    learned = [
+        *"babcabcbacba",
+        "x",
+        "x",
+        "a0",
+    ]  # two clusters that are far away, one of them in the middle of the order
+    study = cr.Study(X, "vdx")
+    result = cr.in_group_proportion(
+        study, learned, train=train, n_neighbors=[1, 2], n_null=10, rng=7, perturbation=cr.Bootstrap(), n_resamples=4
+    )
+    labels = nearest_label_by_hand(X, train, learned)
+    clusters = ["a", "a0", "b", "c", "x"]
+    assert result.labels.tolist() == labels
+    assert result.clusters.tolist() == clusters
+    assert result.sizes.tolist() == [labels.count(c) for c in clusters]
+    assert result.sizes[[1, 4]].tolist() == [0, 0]
+    proportions = [proportions_by_hand(X, labels, j, clusters=clusters) for j in (1, 2)]
+    np.testing.assert_array_equal(result.proportions, proportions)
+    null = null_by_hand(X, labels, "vdx", 7, 10, (1, 2), n_centres=5)
+    np.testing.assert_array_equal(result.null_distribution, null)
+    assert np.isnan(result.pvalues).tolist() == [[False, True, False, False, True]] * 2
+    for own, pvalues, values in zip(proportions, result.pvalues, null.transpose(1, 0, 2), strict=True):
+        expected = [math.nan if math.isnan(value) else pvalue_by_hand(value, values) for value in own]
+        np.testing.assert_array_equal(pvalues, expected)
+    plain = cr.in_group_proportion(study, labels, n_neighbors=[1, 2], perturbation=cr.Bootstrap(), n_resamples=4, rng=7)
+    np.testing.assert_array_equal(result.distribution[:, :, [0, 2, 3]], plain.distribution)
+    assert np.isnan(result.distribution[:, :, [1, 4]]).all()
+    frame = result.to_frame()
+    assert frame["size"].tolist() == result.sizes.tolist() * 2
+    assert frame["mean"].isna().tolist() == frame["pvalue"].isna().tolist() == [False, True, False, False, True] * 2
 
 
 def test_true_takes_the_labels_of_the_training_study(X, rng):
@@ -428,7 +579,10 @@ def test_a_clusterer_without_predict_labels_by_the_nearest_training_sample(X, rn
     labels = nearest_label_by_hand(X, train, learned)
     result = cr.in_group_proportion(X, clusterer=AgglomerativeClustering(3), train=train)
     assert cr.adjusted_rand_index(result.labels, labels) == 1
-    assert sorted(result.proportions.tolist()) == sorted(proportions_by_hand(X, labels))
+    assert len(set(labels)) == 2  # the third cluster has no sample here
+    there = result.sizes > 0
+    assert sorted(result.proportions[there].tolist()) == sorted(proportions_by_hand(X, labels))
+    assert np.isnan(result.proportions[~there]).tolist() == [True]
 
 
 def test_a_clusterer_with_predict_labels_by_it(X, rng):
@@ -465,20 +619,21 @@ def test_the_provenance_of_a_cross_study_result_names_the_clusterer(X):
 # p-values
 
 
-def null_by_hand(X, labels, name, root, n_null, js, distance=squared):
+def null_by_hand(X, labels, name, root, n_null, js, distance=squared, n_centres=None):
     """Centres uniform in the box of the centroids along the principal components, points to the nearest one."""
     clusters = sorted(set(labels))
+    k = len(clusters) if n_centres is None else n_centres
     centre = X.mean(axis=0)
-    axes = np.linalg.svd(X - centre, full_matrices=False)[2]
+    axes = [np.sign(max(axis, key=abs)) * axis for axis in np.linalg.svd(X - centre, full_matrices=False)[2]]
     centroids = np.array([X[[label == c for label in labels]].mean(axis=0) for c in clusters])
     places = np.array([[np.dot(axis, centroid - centre) for axis in axes] for centroid in centroids])
     values = []
     for b in range(n_null):
         rng = np.random.default_rng(seed_of(root, Stream.NULL, name, b + 1))
-        drawn = rng.uniform(places.min(axis=0), places.max(axis=0), size=places.shape)
+        drawn = rng.uniform(places.min(axis=0), places.max(axis=0), size=(k, places.shape[1]))
         centres = [centre + sum(t * axis for t, axis in zip(row, axes, strict=True)) for row in drawn]
         codes = [min(range(len(centres)), key=lambda c: distance(x, centres[c])) for x in X]
-        values.append([proportions_by_hand(X, codes, j, distance, range(len(clusters))) for j in js])
+        values.append([proportions_by_hand(X, codes, j, distance, range(k)) for j in js])
     return np.array(values)
 
 
@@ -499,6 +654,47 @@ def test_pvalues_are_those_of_random_contiguous_partitions(p, rng):
     alone = cr.in_group_proportion(study, LABELS, n_null=12, rng=11)
     assert alone.pvalues.tolist() == result.pvalues[0].tolist()
     assert alone.null_distribution.shape == (12, 1, 3)
+
+
+def pvalues_in_other_orders(X, labels, **options):
+    """The p-values of the samples in 20 orders: of one study, whatever the order of its rows."""
+    labels = np.array(labels)
+    orders = [np.arange(len(X)), *(np.random.default_rng(i).permutation(len(X)) for i in range(20))]
+    return np.array(
+        [
+            cr.in_group_proportion(cr.Study(X[order], "vdx"), labels[order], n_null=40, rng=2, **options).pvalues
+            for order in orders
+        ]
+    )
+
+
+@pytest.mark.parametrize(("p", "metric"), [(1, "euclidean"), (3, "euclidean"), (30, "euclidean"), (3, "cityblock")])
+def test_pvalues_do_not_depend_on_the_order_of_samples(p, metric, rng):
+    X = rng.normal(size=(24, p)) * rng.uniform(0.5, 2, size=p) + 4
+    labels = np.where(X[:, 0] > 4, "high", "low")
+    labels[:3] = "few"
+    first, *others = pvalues_in_other_orders(X, labels, n_neighbors=[1, 2], metric=metric)
+    assert len(np.unique(first)) > 1
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+
+
+@pytest.mark.parametrize("slope", [1, -1])
+def test_pvalues_of_two_standardised_features_do_not_depend_on_the_order_of_samples(slope, rng):
+    X = rng.normal(size=(24, 2))
+    X[:, 1] += slope * X[:, 0]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)  # the principal axes are the diagonals
+    first, *others = pvalues_in_other_orders(X, [0, 1, 2] * 8)
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+
+
+def test_pvalues_do_not_depend_on_the_names_of_clusters(X):
+    names = {0: "z", 1: "x", 2: "y"}
+    plain = cr.in_group_proportion(X, LABELS, n_null=20, rng=1)
+    renamed = cr.in_group_proportion(X, [names[c] for c in LABELS], n_null=20, rng=1)
+    by_name = dict(zip(renamed.clusters.tolist(), renamed.pvalues.tolist(), strict=True))
+    assert [by_name[names[c]] for c in range(3)] == plain.pvalues.tolist()
 
 
 def test_null_partitions_use_the_metric(X):
@@ -791,10 +987,11 @@ def test_workers_and_batches_do_not_matter(X):
         np.testing.assert_array_equal(other.null_distribution, one.null_distribution)
 
 
-def test_a_change_that_changes_nothing_is_warned_about(X):
-    with pytest.warns(ReplicateWarning, match="changes nothing"):
-        result = cr.in_group_proportion(X, LABELS, perturbation=cr.Rerun(), n_resamples=2)
-    np.testing.assert_array_equal(result.distribution, [result.proportions] * 2)
+@pytest.mark.parametrize("options", [{"labels": LABELS}, {"clusterer": AgglomerativeClustering(3)}])
+def test_a_change_that_changes_nothing_leaves_the_proportions_as_they_are(options, X):
+    for perturbation in (cr.Rerun(), cr.Subsample(1.0)):
+        result = cr.in_group_proportion(X, **options, n_neighbors=[1, 2], perturbation=perturbation, n_resamples=2)
+        np.testing.assert_array_equal(result.distribution, [result.proportions] * 2)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -846,10 +1043,16 @@ def test_a_saved_result_is_the_same_when_loaded(result, tmp_path):
     pd.testing.assert_frame_equal(loaded.to_frame(), result.to_frame())
     for name in ("null_distribution", "distribution", "labels", "clusters", "sizes", "failed"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(result, name))
-    assert loaded.provenance == result.provenance
+    plain = {"n_neighbors": list(result.n_neighbors)}  # see the next test
+    assert loaded.provenance | plain == result.provenance | plain
     assert loaded.n_neighbors == result.n_neighbors
     assert loaded.samples == result.samples
     assert repr(loaded) == repr(result)
+
+
+def test_a_saved_result_has_the_same_provenance_when_loaded(result, tmp_path):
+    result.save(tmp_path / "igp.clustrep")
+    assert cr.load(tmp_path / "igp.clustrep").provenance == result.provenance
 
 
 def test_a_saved_result_without_null_and_copies_is_the_same_when_loaded(X, tmp_path):
@@ -871,9 +1074,31 @@ def test_arrays_are_read_only(result, name):
 
 
 def test_a_result_in_words(result):
-    assert repr(result).startswith("In-group proportion: 14 samples\n")
-    assert "pvalue" in repr(result)
-    assert len(repr(result).splitlines()) == 2 + 6
+    first, *lines = repr(result).splitlines()
+    assert first == "In-group proportion: 14 samples, clusters by known labels, 5 random partitions, seed 1"
+    assert lines == result.to_frame().round(3).to_string(index=False).splitlines()
+    assert "pvalue" in lines[0]
+    assert len(lines) == 1 + 6
+
+
+def test_words_name_the_clusterer_and_its_training_study(X):
+    train = cr.Study(X + 0.1, "vdx")
+    result = cr.in_group_proportion(X, clusterer=AgglomerativeClustering(2), train=train, n_null=1, rng=3)
+    first = repr(result).splitlines()[0]
+    assert first.startswith("In-group proportion: 14 samples, clusters by AgglomerativeClustering(")
+    assert first.endswith(" learned on vdx, 1 random partition, seed 3")
+
+
+def test_words_count_what_failed(X):
+    def clusterer(X):
+        if len(X) < 14 and X[0, 0] > 0:
+            raise RuntimeError("not today")
+        return (X[:, 1] > 0).astype(int)
+
+    with pytest.warns(ReplicateWarning):
+        result = cr.in_group_proportion(X, clusterer=clusterer, perturbation=cr.Subsample(0.7), n_resamples=10, rng=0)
+    (n_failed,) = result.failures.values()
+    assert repr(result).splitlines()[-1] == f"Failed: {n_failed} resamples: RuntimeError: not today"
 
 
 def test_the_provenance_says_how_it_was_made(X):
@@ -884,9 +1109,20 @@ def test_the_provenance_says_how_it_was_made(X):
     assert provenance["metric"] == "'cityblock'"
     assert provenance["n_null"] == 3
     assert provenance["train"] is None
-    assert provenance["labels"] == "the clusterer's"
+    assert provenance["resampling"] == "none"
+    assert provenance["n_resamples"] == 0
+    assert list(provenance["n_neighbors"]) == [1]
+    assert provenance["noise"] == "label"
     assert "AgglomerativeClustering" in provenance["clusterers"][0]
     assert provenance["studies"]["vdx"]["samples"] == 14
+    perturbed = cr.in_group_proportion(
+        X, LABELS, perturbation=cr.Subsample(0.7), n_resamples=3, n_neighbors=[2, 1], noise="drop"
+    ).provenance
+    assert perturbed["resampling"] == "Subsample(fraction=0.7)"
+    assert perturbed["n_resamples"] == 3
+    assert list(perturbed["n_neighbors"]) == [2, 1]
+    assert perturbed["noise"] == "drop"
+    assert perturbed["clusterers"] == ["known labels"]
 
 
 def test_a_plot_of_one_number_has_a_bar_for_every_cluster(X):
@@ -960,6 +1196,27 @@ def test_a_clusterer_that_fails_on_the_training_study_is_named_with_it(X):
 def test_two_studies_of_one_name_are_refused(X):
     with pytest.raises(ParameterError, match="different studies with the same name 'vdx'"):
         cr.in_group_proportion(cr.Study(X, "vdx"), LABELS, train=cr.Study(X + 1, "vdx"))
+
+
+def test_arguments_the_wrong_way_round_are_refused(X):
+    with pytest.raises(ParameterError, match="X must be a table of samples by features, got KMeans: are the arguments"):
+        cr.in_group_proportion(KMeans(2), X)
+    with pytest.raises(ParameterError, match="train must be a table of samples by features, got KMeans: are the arg"):
+        cr.in_group_proportion(X, LABELS, train=KMeans(2))
+    with pytest.raises(ParameterError, match=r"X must be one study or table, got dict: pick one, studies\[name\]"):
+        cr.in_group_proportion({"a": X, "b": X}, LABELS)
+    with pytest.raises(ParameterError, match="noise must be one of 'label', 'drop'; got 'singletons'"):
+        cr.in_group_proportion(X, LABELS, noise="singletons")
+
+
+def test_labels_of_numbered_rows_are_put_in_order(X):
+    shuffled = pd.Series(LABELS).sample(frac=1, random_state=0)
+    assert shuffled.tolist() != LABELS
+    for table in (X, pd.DataFrame(X)):
+        assert cr.in_group_proportion(table, shuffled).labels.tolist() == LABELS
+    # An index that does not number the rows says nothing of their order.
+    elsewhere = pd.Series(LABELS, index=range(20, 34))[::-1]
+    assert cr.in_group_proportion(X, elsewhere).labels.tolist() == LABELS[::-1]
 
 
 def test_several_studies_are_refused(X):

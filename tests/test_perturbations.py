@@ -533,6 +533,38 @@ def test_features_must_be_kept_across_studies(run, resampling, cloud):
     assert repr(resampling) in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("perturbation", "n", "p", "nothing"),
+    [
+        (cr.Rerun(), 10, 5, True),
+        (cr.Subsample(1.0), 10, 5, True),
+        (cr.Subsample(0.99), 100, 5, False),
+        (cr.Subsample(0.3), 2, 5, True),  # two samples at least
+        (cr.Subsample(0.3), 3, 5, False),
+        (cr.FeatureSubset(1.0), 10, 5, True),
+        (cr.FeatureSubset(0.3), 10, 1, True),
+        (cr.FeatureSubset(0.9), 10, 2, False),
+        (cr.Bootstrap(), 10, 5, False),
+        (cr.Bootstrap(distinct=True), 10, 5, False),
+        (cr.Jitter(), 10, 5, False),
+        (cr.Rerun() + cr.Subsample(1.0), 10, 5, True),
+        (cr.Rerun() + cr.Subsample(0.5), 10, 5, False),
+        (cr.Jitter(0.1) + cr.Subsample(1.0), 10, 5, False),
+    ],
+    ids=str,
+)
+def test_a_perturbation_knows_when_it_changes_nothing(perturbation, n, p, nothing, rng):
+    assert perturbation.changes_nothing(n, p) is nothing
+    study = cr.Study(rng.normal(size=(n, p)), "vdx")
+    draws = [perturbation.draw(study, np.random.default_rng(i)) for i in range(20)]
+    same = [
+        draw.sample.shape == study.X.shape
+        and np.array_equal(np.sort(draw.sample, axis=None), np.sort(study.X, axis=None))
+        for draw in draws
+    ]
+    assert all(same) is nothing
+
+
 @pytest.mark.parametrize("resampling", [cr.Jitter, cr.Rerun, "jitter", None])
 def test_resampling_must_be_an_object_that_draws(resampling, cloud):
     with pytest.raises(

@@ -310,12 +310,28 @@ def test_one_singleton_is_said_in_the_singular_and_none_is_not_said():
 
 
 def test_clusters_of_one_alone_leave_nothing_to_say():
-    result = strength(with_k(N // 2), X, n_splits=3)
-    assert np.isnan(result.distribution).all()
-    assert result.n_singletons.tolist() == [3 * N]
-    assert result.failures == {}
-    assert result.best_n_clusters is None
-    assert result.recommended() == 1
+    message = r"^Not one resample could be scored; 3 fits failed: every test cluster has one sample \(3\)\.$"
+    with pytest.raises(AllReplicatesFailed, match=message):
+        strength(with_k(N // 2), X, n_splits=3)
+    with pytest.warns(ReplicateWarning, match=r"^3 fits of 6 failed .*: every test cluster has one sample \(3\)\.$"):
+        result = strength(with_k(2), X, n_clusters=[N // 2, 2], n_splits=3)
+    assert np.isnan(result.distribution).tolist() == [[True, False]] * 3
+    assert result.n_singletons.tolist() == [3 * N, 0]
+    assert result.failures == {"every test cluster has one sample": 3}
+    assert (result.failed > 0).tolist() == [[True, False]] * 3
+    assert result.best_n_clusters == 2
+    np.testing.assert_array_equal(result.distribution[:, 1:], strength(with_k(2), X, n_splits=3).distribution)
+    assert "Failed: 3 values: every test cluster has one sample" in repr(result)
+
+
+def test_a_split_is_left_out_where_one_direction_has_clusters_of_one_alone():
+    line = np.array([0.0, 10.0, 0.1, 0.3, 10.1, 10.2])[:, None]
+    split = np.arange(6) < 2
+    assert strength(with_k(2), line, split=split, both_directions=False).strength.tolist() == [1]
+    with pytest.raises(AllReplicatesFailed, match="every test cluster has one sample"):
+        strength(with_k(2), line, split=~split, both_directions=False)
+    with pytest.raises(AllReplicatesFailed, match="every test cluster has one sample"):
+        strength(with_k(2), line, split=split, both_directions=True)
 
 
 def test_one_cluster_has_strength_1():
@@ -719,9 +735,8 @@ def test_constant_features_and_duplicate_points_are_in_nobodys_way(measure):
 
 
 def test_four_points_and_existing_labels():
-    result = strength(None, [[0.0], [0.1], [5.0], [5.1]], labels=[0, 0, 1, 1], split=([0, 2], [1, 3]))
-    assert np.isnan(result.distribution).all()  # clusters of one alone
-    assert result.n_singletons.tolist() == [4]
+    with pytest.raises(AllReplicatesFailed, match=r"1 fit failed: every test cluster has one sample \(1\)\.$"):
+        strength(None, [[0.0], [0.1], [5.0], [5.1]], labels=[0, 0, 1, 1], split=([0, 2], [1, 3]))
     halves = strength(None, [[0.0], [0.1], [5.0], [5.1]], labels=[0, 0, 1, 1], split=([0, 1], [2, 3]))
     assert halves.strength.tolist() == [1]
 
@@ -854,12 +869,30 @@ def test_repr_says_what_was_found(curve):
     text = repr(with_values(curve, [1, 0.85, 0.95, 0.85]))
     assert text.startswith(f"Prediction strength of AgglomerativeClustering: 1 split, seed {SEED}")
     assert "Highest at k = 3" in text
-    assert "Largest k by Tibshirani and Walther's rule: 4 (above 0.8), 3 (above 0.9)" in text
-    assert "rule: no k above 1" in repr(with_values(curve, [1, 0.5, 0.4, 0.3]))
+    rule = "Tibshirani and Walther's rule, the largest k with enough strength: "
+    assert rule + "4 (above 0.8), 3 (above 0.9)" in text.splitlines()
+    assert rule + "1, no clusters" in repr(with_values(curve, [1, 0.5, 0.4, 0.3])).splitlines()
     lange = repr(validation(WARD, X, n_clusters=[2, 3], n_splits=2))
     assert lange.startswith(f"Relative validation of AgglomerativeClustering: 2 splits, seed {SEED}")
     assert "Lowest at k = " in lange
     assert "Lowest" not in repr(validation(WARD, X, n_splits=2))  # of one, nothing is the lowest
+
+
+@both
+def test_the_provenance_counts_splits(measure):
+    provenance = measure(WARD, X, n_splits=3, rng=SEED).provenance
+    assert provenance["n_splits"] == 3
+    assert "n_replicates" not in provenance
+    fixed = strength(WARD, X, split=np.arange(N) < N // 2).provenance
+    assert fixed["n_splits"] == 1
+
+
+@both
+def test_arguments_the_wrong_way_round_are_refused(measure):
+    with pytest.raises(ParameterError, match=r"X must be a table of samples by features, got Agglomerative.*wrong way"):
+        measure(X, WARD)
+    with pytest.raises(ParameterError, match=r"X must be one study or table, got dict: pick one, studies\[name\]"):
+        measure(WARD, {"a": X})
 
 
 @both

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, kstest
+from sklearn.cluster import KMeans
 
 import clustrep as cr
 from clustrep._engine import Stream, seed_of
@@ -630,16 +631,28 @@ def test_with_many_features_an_estimated_covariance_rejects_too_often(n, d):
     assert binomtest(n_rejected, len(pvalues), 0.05, alternative="greater").pvalue < 0.01
 
 
-@pytest.mark.parametrize(("n", "d", "warned"), [(15, 4, True), (16, 4, False), (40, 100, True)])
+@pytest.mark.parametrize(
+    ("n", "d", "warned"), [(7, 4, True), (8, 4, True), (9, 4, False), (12, 5, True), (13, 5, False), (40, 100, True)]
+)
 def test_many_features_are_warned_about_unless_the_test_is_exact(n, d, warned, rng):
     X = rng.normal(size=(n, d))
-    sentence = rf"X has {d} features and {n} samples: with fewer samples than the square.*whiten=True"
+    sentence = (
+        rf"^X has {d} features and {n} samples: with so few samples for the number of features, a Gaussian that is "
+        r"fitted to them can make the test reject too often\. cluster_test\(whiten=True\) is exact; "
+    )
     with pytest.warns(DataWarning, match=sentence) if warned else contextlib.nullcontext():
         cr.cluster_test(X, n_resamples=2, rng=0)
     cr.cluster_test(X, n_resamples=2, n_components=2, rng=0)
     cr.cluster_test(X, n_resamples=2, null=lambda X, rng: rng.normal(size=X.shape), rng=0)
     if n >= d + 2:
         cr.cluster_test(X, n_resamples=2, whiten=True, rng=0)
+
+
+def test_a_clusterer_or_several_studies_are_no_table(rng):
+    with pytest.raises(ParameterError, match="X must be a table of samples by features, got KMeans: are the arguments"):
+        cr.cluster_test(KMeans(2))
+    with pytest.raises(ParameterError, match=r"X must be one study or table, got dict: pick one, studies\[name\]"):
+        cr.cluster_test({"a": rng.normal(size=(9, 2))})
 
 
 @pytest.mark.parametrize("whiten", [False, True])

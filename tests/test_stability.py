@@ -615,7 +615,8 @@ def test_everything_failing_raises():
 @pytest.mark.parametrize("clusterer", [AgglomerativeClustering(20), KMeans(20)])
 def test_a_clusterer_that_fails_on_the_study_itself_raises(clusterer):
     message = (
-        r"with k = 20 failed on the data as they are, .*: more clusters asked for than there are distinct points\.$"
+        r"with k = 20 failed on the data as they are, .*: more clusters asked for than there are distinct points\. "
+        r"Leave that number out\.$"
     )
     with pytest.raises(AllReplicatesFailed, match=message):
         stable(clusterer, X)
@@ -638,7 +639,17 @@ def test_existing_labels_need_no_fit_to_the_study_itself():
 # when nothing varies
 
 
-@pytest.mark.parametrize("perturbation", [cr.Rerun(), cr.FeatureSubset(1.0), cr.FeatureSubset(1)], ids=repr)
+@pytest.mark.parametrize(
+    "perturbation",
+    [
+        cr.Rerun(),
+        cr.FeatureSubset(1.0),
+        cr.FeatureSubset(1),
+        cr.Subsample(1.0),
+        cr.Subsample(1) + cr.FeatureSubset(1.0),
+    ],
+    ids=repr,
+)
 @pytest.mark.parametrize(
     "clusterer", [WARD, KMeans(3, n_init=1, random_state=0), DENSITY], ids=lambda c: type(c).__name__
 )
@@ -690,6 +701,30 @@ def test_a_rerun_is_compared_with_what_the_clusterer_said():
 def test_nothing_varies_in_a_sum_of_nothings_or_with_a_single_feature(table, perturbation):
     with pytest.warns(ReplicateWarning, match="changes nothing"):
         stable(WARD, table, index="inclusion", perturbation=perturbation)
+
+
+def test_a_share_that_is_all_of_two_points_changes_nothing():
+    with pytest.warns(ReplicateWarning, match=r"Subsample\(fraction=0\.8\) changes nothing here"):
+        stable(AgglomerativeClustering(2), X[:2], index="matching")
+    result = stable(AgglomerativeClustering(2), X[:3], index="matching", perturbation=cr.Subsample(0.8))
+    assert len(result.distribution) == N_RESAMPLES
+
+
+def test_all_samples_are_enough_where_something_else_varies():
+    for perturbation in (cr.Subsample(1.0) + cr.Jitter(2.0), cr.Jitter(2.0) + cr.Subsample(1.0)):
+        assert len(np.unique(stable(WARD, X, perturbation=perturbation).overall_distribution)) > 1
+    assert len(stable(KMeans(5, n_init=1), X, perturbation=cr.Subsample(1.0)).distribution) == N_RESAMPLES
+
+
+@pytest.mark.parametrize("p", [4, 60])  # with many features some settings work in fewer coordinates
+def test_the_reference_is_the_same_whatever_the_perturbation(p):
+    table = blurred(p=p)
+    for clusterer in (KMeans(5, n_init=1), AgglomerativeClustering(5)):
+        plain = stable(clusterer, table, perturbation=cr.Subsample(0.8)).labels
+        for perturbation in (cr.Bootstrap(), cr.Jitter(), cr.FeatureSubset(0.5)):
+            equal_labels = stable(clusterer, table, index="inclusion", perturbation=perturbation).labels
+            np.testing.assert_array_equal(equal_labels, plain)
+        np.testing.assert_array_equal(cr.in_group_proportion(table, clusterer=clusterer, rng=SEED).labels, plain)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -767,7 +802,8 @@ def test_a_handful_of_points_is_enough(index, n):
 
 
 def test_two_points_in_two_clusters_have_no_r_index():
-    result = stable(AgglomerativeClustering(2), X[:2], index="r", perturbation=cr.Subsample(1.0))
+    with pytest.warns(ReplicateWarning, match=r"Subsample\(fraction=1\.0\) changes nothing here"):
+        result = stable(AgglomerativeClustering(2), X[:2], index="r", perturbation=cr.Subsample(1.0))
     assert np.isnan(result.distribution).all()
     assert math.isnan(result.overall)
 
@@ -818,6 +854,45 @@ def test_dissolved_is_at_most_a_half_and_recovered_is_above_three_quarters(jacca
     frame = result.to_frame()
     assert frame["dissolved"].tolist() == [2, 0, 1]
     assert frame["recovered"].tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("index", [index for index in INDICES if index != "jaccard"])
+def test_clusters_dissolve_and_recover_by_jaccard_alone(index):
+    result = stable(WARD, X, index=index)
+    for count in (result.dissolved, result.recovered):
+        with pytest.raises(
+            ParameterError, match=rf'Clusters dissolve and recover by index="jaccard" alone, not by .{index}'
+        ):
+            count()
+    assert not {"dissolved", "recovered"} & set(result.to_frame().columns)
+
+
+def test_words_say_whose_labels_are_found_again(jaccard):
+    start = (
+        "Stability of known labels, found again by AgglomerativeClustering, k = 3: Jaccard coefficient, 12 resamples"
+    )
+    assert repr(jaccard).startswith(start)
+    assert repr(stable(WARD, X)).startswith(
+        "Stability of AgglomerativeClustering, k = 3: Jaccard coefficient, 6 resamples"
+    )
+
+
+def test_arguments_the_wrong_way_round_are_refused():
+    with pytest.raises(
+        ParameterError, match="X must be a table of samples by features, got KMeans: are the arguments the"
+    ):
+        cr.stability(X, KMeans(2))
+    with pytest.raises(
+        ParameterError, match="X must be a table of samples by features, got KMeans: are the arguments the"
+    ):
+        cr.sensitivity(X, KMeans(2))
+    with pytest.raises(ParameterError, match=r"X must be one study or table, got dict: pick one, studies\[name\]"):
+        cr.stability(WARD, {"a": X})
+
+
+def test_known_labels_of_numbered_rows_are_put_in_order():
+    labels = pd.Series(np.arange(N) % 3)
+    equal(stable(WARD, X, labels=labels.sample(frac=1, random_state=1)), stable(WARD, X, labels=labels.to_numpy()))
 
 
 def test_summaries_are_over_resamples(jaccard):

@@ -12,6 +12,7 @@ import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 
 import clustrep as cr
+from clustrep._validate import _ordered_cluster_rows
 from clustrep.errors import AllReplicatesFailed, DataError, DataWarning, ParameterError, ReplicateWarning
 from clustrep.results.validation import INDICES
 
@@ -107,17 +108,17 @@ def curve_rows(result):
 class Case:
     """A run of `validate`, and the same of every function by itself."""
 
-    def __init__(self, clusterer, numbers, labels=None, data=X):
-        self.clusterer, self.numbers, self.labels, self.data = clusterer, numbers, labels, data
-        self.found = cr.validate(clusterer, data, n_clusters=numbers, labels=labels, **RUN)
+    def __init__(self, clusterer, numbers, labels=None, noise="label"):
+        self.clusterer, self.numbers, self.labels, self.noise = clusterer, numbers, labels, noise
+        self.found = cr.validate(clusterer, X, n_clusters=numbers, labels=labels, noise=noise, **RUN)
         self.ks = [None] if numbers is None else sorted(np.atleast_1d(numbers).tolist())
 
     def with_k(self, k):
         return self.clusterer if k is None else KMeans(k, n_init=2)
 
     def single(self, verb, n="n_resamples", **options):
-        options = {"n_clusters": self.numbers, n: RUN[n], "rng": ROOT} | options
-        return verb(self.clusterer, self.data, **options)
+        options = {"n_clusters": self.numbers, n: RUN[n], "rng": ROOT, "noise": self.noise} | options
+        return verb(self.clusterer, X, **options)
 
 
 LABELS = np.repeat(["lum", "her2", "basal"], [15, 9, 6])
@@ -125,8 +126,14 @@ LABELS = np.repeat(["lum", "her2", "basal"], [15, 9, 6])
 
 @pytest.fixture(
     scope="module",
-    params=[(KMEANS, NUMBERS), (DBSCAN(1.1, min_samples=3), None), (KMEANS, 3, LABELS)],
-    ids=["k-means", "dbscan", "labels"],
+    params=[
+        (KMEANS, NUMBERS),
+        (DBSCAN(1.1, min_samples=3), None),
+        (DBSCAN(1.3, min_samples=2), None, None, "drop"),
+        (KMEANS, 3, LABELS),
+        (KMEANS, NUMBERS, LABELS),
+    ],
+    ids=["k-means", "dbscan", "dbscan without noise", "labels", "labels and several k"],
 )
 def case(request):
     return Case(*request.param)
@@ -136,9 +143,8 @@ def case(request):
 def test_stability_is_that_of_its_own_function(case, index):
     rows = []
     for k in case.ks:
-        result = cr.stability(
-            case.with_k(k), X, index=index, relative=True, labels=case.labels, n_resamples=B, rng=ROOT
-        )
+        options = {"labels": case.labels, "noise": case.noise, "n_resamples": B, "rng": ROOT}
+        result = cr.stability(case.with_k(k), X, index=index, relative=True, **options)
         rows += stability_rows(result, k)
         assert rows[-1][3] == result.overall
     expect(case.found, index, rows)
@@ -147,7 +153,6 @@ def test_stability_is_that_of_its_own_function(case, index):
 @pytest.mark.parametrize(
     ("index", "verb", "n"),
     [
-        ("prediction_strength", cr.prediction_strength, "n_splits"),
         ("relative_validation", cr.relative_validation, "n_splits"),
         ("instability", cr.bootstrap_instability, "n_resamples"),
     ],
@@ -156,13 +161,100 @@ def test_curves_are_those_of_their_own_functions(case, index, verb, n):
     expect(case.found, index, curve_rows(case.single(verb, n)))
 
 
+def ranked(result, k):
+    """Sort the test clusters of every split and direction from the weakest on, and average what has a rank."""
+    places = {}
+    of_k = result.cluster_sizes[:, :, result.n_clusters.index(k)]
+    for split, direction in np.ndindex(*of_k.shape[:2]):
+        values = result.per_cluster[k][split, direction].tolist()
+        sizes = of_k[split, direction].tolist()
+        pairs = sorted((value, size) for value, size in zip(values, sizes, strict=False) if not np.isnan(value))
+        for rank, (value, size) in enumerate(pairs):
+            places.setdefault(rank, []).append((value, size))
+    rows = []
+    for rank, found in sorted(places.items()):
+        values, sizes = np.array(found).T
+        sd = values.std(ddof=1) if len(values) > 1 else np.nan
+        rows.append((k, f"#{rank + 1}", sizes.mean(), values.mean(), sd, *np.quantile(values, [0.025, 0.975])))
+    return rows
+
+
+def test_prediction_strengths_are_ranked_from_the_weakest_on(case):
+    result = case.single(cr.prediction_strength, "n_splits")
+    curve = {row[0]: row for row in curve_rows(result)}
+    rows = [row for k in case.ks for row in (*ranked(result, k), curve[k])]
+    found = rows_of(case.found, "prediction_strength")
+    assert found["k"].tolist() == [row[0] if row[0] is not None else pd.NA for row in rows]
+    assert found["cluster"].tolist() == [row[1] for row in rows]
+    np.testing.assert_allclose(
+        found[["value", "sd", "low", "high"]].to_numpy(), [row[3:] for row in rows], rtol=1e-12, atol=1e-15
+    )
+    assert set(found["better"]) == {"higher"}
+    for k in case.ks:
+        own = found[found["k"] == k] if k is not None else found
+        values = own["value"].to_numpy()
+        if case.numbers is not None:  # as many clusters in every split: ranks grow
+            assert (np.diff(values[:-1]) >= 0).all()
+            assert values[0] == pytest.approx(values[-1])  # the weakest is what the curve is made of
+
+
+def test_prediction_strengths_by_hand():
+    """Two splits, two directions, three clusters: ranks first, then means."""
+    result = cr.prediction_strength(KMEANS, X, n_clusters=[2, 3], n_splits=2, rng=ROOT)
+    strengths = np.full((2, 2, 2, 3), np.nan)
+    strengths[:, :, 0, :2] = [[[0.5, 0.25], [1.0, 0.75]], [[0.0, 1.0], [0.5, 0.5]]]
+    strengths[:, :, 1] = [[[1.0, 0.5, 0.0], [0.25, 0.75, 0.5]], [[1.0, 1.0, 0.25], [0.5, np.nan, 0.0]]]
+    sizes = np.zeros((2, 2, 2, 3))
+    sizes[:, :, 0, :2] = [[[10, 5], [9, 6]], [[8, 7], [7, 8]]]
+    sizes[:, :, 1] = [[[5, 6, 4], [3, 4, 8]], [[5, 5, 5], [10, 1, 4]]]
+    made = dataclasses.replace(result, cluster_strengths=strengths, cluster_sizes=sizes)
+    rows = _ordered_cluster_rows(made)
+    assert [(row.index, row.k, row.cluster) for row in rows] == [
+        ("prediction_strength", 2, "#1"),
+        ("prediction_strength", 2, "#2"),
+        ("prediction_strength", 3, "#1"),
+        ("prediction_strength", 3, "#2"),
+        ("prediction_strength", 3, "#3"),
+    ]
+    by_rank = [
+        [0.25, 0.75, 0.0, 0.5],
+        [0.5, 1.0, 1.0, 0.5],
+        [0.0, 0.25, 0.25, 0.0],
+        [0.5, 0.5, 1.0, 0.5],
+        [1.0, 0.75, 1.0],  # a cluster of one has no strength, and no rank
+    ]
+    for row, values in zip(rows, by_rank, strict=True):
+        mean = sum(values) / len(values)
+        assert row.value == pytest.approx(mean)
+        assert row.sd == pytest.approx(np.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1)))
+        assert [row.low, row.high] == pytest.approx(np.quantile(values, [0.025, 0.975]).tolist())
+        assert not row.whole
+    assert [row.size for row in rows[2:4]] == [round((4 + 3 + 5 + 4) / 4), round((6 + 8 + 5 + 10) / 4)]
+
+
+def test_the_size_of_a_rank_is_that_of_the_clusters_that_have_it():
+    clusterer = DBSCAN(1.1, min_samples=3)
+    found = rows_of(cr.validate(clusterer, X, indices="prediction_strength", **RUN), "prediction_strength")
+    result = cr.prediction_strength(clusterer, X, n_splits=S, rng=ROOT)
+    assert found["size"].tolist()[:-1] == [round(row[2]) for row in ranked(result, None)]
+
+
+def test_splits_that_are_all_noise_are_failures_here_too():
+    clusterer, run = DBSCAN(1.3, min_samples=3), {"n_splits": S, "rng": ROOT, "noise": "drop"}
+    with pytest.warns(ReplicateWarning, match="fewer than two points left after dropping noise"):
+        alone = cr.prediction_strength(clusterer, X, **run)
+    with pytest.warns(ReplicateWarning, match="fewer than two points left after dropping noise"):
+        found = cr.validate(clusterer, X, indices="prediction_strength", **run)
+    assert found.failures == alone.failures
+
+
 def test_in_group_proportions_are_those_of_their_own_function(case):
     rows = []
     for k in case.ks:
         options = {"clusterer": case.with_k(k)} if case.labels is None else {"labels": case.labels}
-        result = cr.in_group_proportion(X, rng=ROOT, **options)
+        result = cr.in_group_proportion(X, rng=ROOT, noise=case.noise, **options)
         rows += [(k, *row) for row in zip(result.clusters, result.sizes, result.proportions, strict=True)]
-        rows.append((k, "all", 30, result.overall))
+        rows.append((k, "all", result.sizes.sum(), result.overall))
     expect(case.found, "in_group", rows)
 
 
@@ -193,7 +285,7 @@ def test_assignment_consistency_is_that_of_its_own_function(case):
 
 
 def test_the_test_for_clusters_is_that_of_its_own_function(case):
-    pvalue = cr.cluster_test(X, n_resamples=B, rng=ROOT).pvalue
+    pvalue = cr.cluster_test(X, rng=ROOT).pvalue
     expect(case.found, "test", [(None, "all", 30, pvalue)])
     assert case.found.pvalue == pvalue
 
@@ -206,21 +298,73 @@ def test_the_table_holds_every_index_in_order(case):
         ks = rows_of(case.found, index)["k"]
         assert ks.isna().all() if case.numbers is None or index == "test" else ks.is_monotonic_increasing
     if case.labels is not None:
-        assert rows_of(case.found, "jaccard")["cluster"].tolist() == ["basal", "her2", "lum", "all"]
-        assert rows_of(case.found, "in_group")["size"].tolist() == [6, 9, 15, 30]
-    if case.numbers is None:
+        n = len(case.ks)
+        assert rows_of(case.found, "jaccard")["cluster"].tolist() == ["basal", "her2", "lum", "all"] * n
+        assert rows_of(case.found, "in_group")["size"].tolist() == [6, 9, 15, 30] * n
+    if case.noise == "drop":
+        for index in ("inclusion", "jaccard", "r", "d", "in_group"):
+            assert "-1" not in rows_of(case.found, index)["cluster"].tolist()
+    elif case.numbers is None:
         assert "-1" in frame["cluster"].tolist()
 
 
 def test_values_are_spread_out_enough_to_tell_rows_apart(validation):
     values = validation.to_frame().groupby("index")["value"].nunique()
-    assert (values[["inclusion", "jaccard", "r", "d", "consensus", "assignment"]] > 3).all()
-    assert (values[["matching", "prediction_strength", "instability", "relative_validation", "pac"]] == 2).all()
+    assert (values[["inclusion", "jaccard", "r", "d", "consensus", "assignment", "prediction_strength"]] > 3).all()
+    assert (values[["matching", "instability", "relative_validation", "pac"]] == 2).all()
 
 
 def test_directions_are_said():
     higher = {"inclusion", "jaccard", "r", "prediction_strength", "in_group", "consensus", "assignment"}
     assert {index for index, (_, more) in INDICES.items() if more} == higher
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# labels alone
+
+
+LABELS_SUFFICE = ["prediction_strength", "in_group", "instability", "relative_validation", "test"]
+
+
+@pytest.mark.parametrize("noise", ["label", "drop"])
+def test_labels_alone_are_judged_by_what_needs_no_clusterer(noise):
+    labels = np.where(np.arange(30) % 7 == 0, -1, np.arange(30) // 11)
+    found = cr.validate(None, X, labels=labels, noise=noise, **RUN)
+    assert list(dict.fromkeys(found.index)) == LABELS_SUFFICE
+    assert found.to_frame()["k"].isna().all()
+    options = {"labels": labels, "rng": ROOT, "noise": noise}
+    for index, verb, n in (
+        ("relative_validation", cr.relative_validation, "n_splits"),
+        ("instability", cr.bootstrap_instability, "n_resamples"),
+    ):
+        expect(found, index, curve_rows(verb(None, X, **options, **{n: RUN[n]})))
+    strengths = cr.prediction_strength(None, X, n_splits=S, **options)
+    (whole,) = curve_rows(strengths)
+    rows = rows_of(found, "prediction_strength")
+    np.testing.assert_allclose(rows["value"], [row[3] for row in (*ranked(strengths, None), whole)], rtol=1e-12)
+    result = cr.in_group_proportion(X, labels, noise=noise)
+    assert result.clusters.tolist() == ([-1, 0, 1, 2] if noise == "label" else [0, 1, 2])
+    rows = [(None, *row) for row in zip(result.clusters, result.sizes, result.proportions, strict=True)]
+    expect(found, "in_group", [*rows, (None, "all", result.sizes.sum(), result.overall)])
+    expect(found, "test", [(None, "all", 30, cr.cluster_test(X, rng=ROOT).pvalue)])
+    assert repr(found).startswith(f"Validation of known labels: {B} resamples, {S} splits, seed {ROOT}\n")
+    assert set(found.provenance["resampling"]) == set(LABELS_SUFFICE)
+    assert found.failures == {}
+    assert found.plot().shape == (1, 4)
+
+
+def test_labels_of_the_study_may_be_judged_alone():
+    run = {"indices": ["in_group", "instability"], **RUN}
+    of_study = cr.validate(None, cr.Study(X, "X", labels=LABELS), labels=True, **run)
+    pd.testing.assert_frame_equal(of_study.to_frame(), cr.validate(None, X, labels=LABELS, **run).to_frame())
+    shuffled = pd.Series(LABELS).sample(frac=1, random_state=0)
+    pd.testing.assert_frame_equal(cr.validate(None, X, labels=shuffled, **run).to_frame(), of_study.to_frame())
+
+
+@pytest.mark.parametrize("index", [index for index in INDICES if index not in LABELS_SUFFICE])
+def test_labels_alone_are_not_judged_by_what_needs_a_clusterer(index):
+    with pytest.raises(ParameterError, match=f"indices '{index}' need a clusterer that finds the clusters again"):
+        cr.validate(None, X, labels=LABELS, indices=["in_group", index], **RUN)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -330,7 +474,7 @@ def test_the_seed_is_all_that_a_run_follows_from(validation):
     again = cr.validate(KMEANS, X, rng=generator.provenance["seed"], **run)
     pd.testing.assert_frame_equal(generator.to_frame(), again.to_frame(), check_exact=True)
     # One number for all of it, also where a generator was given: the test belongs to the same run.
-    test = cr.cluster_test(X, n_resamples=B, rng=generator.provenance["seed"])
+    test = cr.cluster_test(X, rng=generator.provenance["seed"])
     assert generator.pvalue == test.pvalue
 
 
@@ -416,11 +560,34 @@ def test_the_result_saves_and_loads(validation, tmp_path):
         validation.clusterer = "other"
     assert validation.provenance["n_resamples"] == B
     assert validation.provenance["n_splits"] == S
+    assert validation.provenance["noise"] == "label"
+
+
+def test_the_provenance_says_what_each_index_was_resampled_by(validation):
+    subsample, jitter = "Subsample(fraction=0.8)", repr(cr.Jitter())
+    assert validation.provenance["resampling"] == {
+        "matching": subsample,
+        "inclusion": cr.stability(KMEANS, X, index="inclusion", n_resamples=1).provenance["resampling"],
+        "jaccard": "Bootstrap(distinct=True)",
+        "r": jitter,
+        "d": jitter,
+        "prediction_strength": "half-splits",
+        "in_group": "none",
+        "instability": "pairs of Bootstrap()",
+        "relative_validation": "half-splits",
+        "pac": subsample,
+        "consensus": subsample,
+        "assignment": subsample,
+        "test": "data from the null",
+    }
+    some = cr.validate(KMEANS, X, n_clusters=2, indices=["r", "in_group"], noise="drop", **RUN).provenance
+    assert some["resampling"] == {"r": jitter, "in_group": "none"}
+    assert some["noise"] == "drop"
 
 
 def test_the_result_prints_indices_by_k(validation):
     lines = repr(validation).split("\n")
-    assert lines[0] == f"Validation of KMeans: seed {ROOT}"
+    assert lines[0] == f"Validation of KMeans: {B} resamples, {S} splits, seed {ROOT}"
     assert lines[1].split() == ["k", "=", "2", "k", "=", "3"]
     rows = {line.rsplit(")", 1)[0] + ")": line.rsplit(")", 1)[1].split() for line in lines[2:14]}
     for index, (name, higher) in INDICES.items():
@@ -438,6 +605,9 @@ def test_the_result_prints_indices_by_k(validation):
         "1 row in to_frame(), clusters among them",
     ]
     assert "Test for clusters" not in repr(cr.validate(KMEANS, X, n_clusters=2, indices="pac", **RUN))
+    run = {"n_resamples": 1, "n_splits": 1, "rng": ROOT}
+    one = cr.validate(KMEANS, X, n_clusters=2, labels=LABELS, indices="in_group", **run)
+    assert repr(one).startswith(f"Validation of known labels and KMeans: 1 resample, 1 split, seed {ROOT}\n")
 
 
 def test_small_multiples_show_every_index(validation):
@@ -637,7 +807,7 @@ def test_consensus_and_assignments_are_drawn_on_the_axes_given():
         ({"n_resamples": 0}, "n_resamples must be a positive integer, got 0"),
         ({"n_splits": 2.5}, r"n_splits must be a positive integer, got 2\.5"),
         ({"n_clusters": 1}, "n_clusters must"),
-        ({"n_clusters": [2, 3], "labels": LABELS}, "labels are one partition: pass one number of clusters with them"),
+        ({"noise": "singletons"}, "noise must be one of 'label', 'drop'; got 'singletons'"),
         ({"labels": True}, "labels is True, but study 'X' has no known labels"),
         ({"accelerate": None}, "accelerate must be True or False, got None"),
         ({"n_jobs": 0}, "n_jobs must be a positive integer"),
@@ -652,8 +822,14 @@ def test_what_is_asked_for_is_checked_before_anything_is_fitted(options, message
 
 
 def test_a_clusterer_and_one_study_are_needed():
-    with pytest.raises(ParameterError, match="clusterer is None: a clusterer must find the clusters again"):
-        cr.validate(None, X, labels=LABELS)
+    with pytest.raises(ParameterError, match="clusterer is None: pass a clusterer, or existing labels with labels="):
+        cr.validate(None, X)
+    with pytest.raises(ParameterError, match="n_clusters needs a clusterer: labels have the clusters that they have"):
+        cr.validate(None, X, labels=LABELS, n_clusters=3)
+    with pytest.raises(ParameterError, match="X must be a table of samples by features, got KMeans: are the arguments"):
+        cr.validate(X, KMEANS)
+    with pytest.raises(ParameterError, match="X must be one study or table, got dict"):
+        cr.validate(KMEANS, {"a": X, "b": X + 1})
     with pytest.raises(ParameterError, match="X must be one study or table, got Studies"):
         cr.validate(KMEANS, cr.Studies({"a": X, "b": X + 1}))
     with pytest.raises(ParameterError, match="has no parameter for the number of clusters"):
@@ -702,7 +878,8 @@ def test_an_index_without_any_value_is_nan():
 
 
 def test_an_index_without_any_value_is_an_empty_panel():
-    result = cr.validate(AgglomerativeClustering(2), X[:4], indices=["prediction_strength", "d"], **RUN)
+    with pytest.warns(ReplicateWarning, match="every test cluster has one sample"):
+        result = cr.validate(AgglomerativeClustering(2), X[:4], indices=["prediction_strength", "d"], **RUN)
     assert np.isnan(result.value[result.index == "prediction_strength"]).all()
     assert result.plot().shape == (1, 2)
 

@@ -19,12 +19,13 @@ from clustrep._reclustering import (
     read_tables,
     recluster,
 )
+from clustrep._stability import DEFAULTS
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import check_flag, check_integer
-from clustrep.cluster_indices import matching_of
+from clustrep.cluster_indices import partners_of
 from clustrep.contingency import Partition, tables_of
 from clustrep.functions import Clusterer
-from clustrep.resampling import Bootstrap, Perturbation, Subsample, check_perturbation
+from clustrep.resampling import Bootstrap, Perturbation, check_perturbation
 from clustrep.results.common import reported
 from clustrep.results.consensus import (
     AssignmentConsistency,
@@ -47,7 +48,7 @@ def bootstrap_instability(
     n_clusters: Any = None,
     n_resamples: int = 100,
     one_sided: bool = False,
-    perturbation: Perturbation = Bootstrap(),
+    perturbation: Perturbation | None = None,
     labels: ArrayLike | None = None,
     noise: Noise = "label",
     rng: Rng = None,
@@ -70,8 +71,8 @@ def bootstrap_instability(
         Number of pairs of bootstrap samples.
     one_sided : bool
         Count only pairs that the first function puts together and the second apart, as R's fpc does.
-    perturbation : Bootstrap, Subsample, Jitter, … or a sum
-        Where the two samples come from.
+    perturbation : Bootstrap, Subsample, Jitter, … or a sum, optional
+        Where the two samples come from; by default `Bootstrap()`.
     labels : array_like, optional
         Existing clusters instead of a clusterer: each sample gets the label of the nearest one drawn.
     noise : {"label", "drop"}
@@ -95,12 +96,10 @@ def bootstrap_instability(
     question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution, labels_suffice=True)
     check_flag(one_sided, "one_sided")
     check_noise(noise)
-    check_perturbation(perturbation)
+    chosen = Bootstrap() if perturbation is None else check_perturbation(perturbation)
     check_integer(n_resamples, "n_resamples")
-    relabelled = recluster(
-        question, perturbation, n_resamples, "bootstrap instability", split=pair, needs_reference=False
-    )
-    result = instability_of(question, relabelled, one_sided=one_sided, noise=noise, perturbation=perturbation)
+    relabelled = recluster(question, chosen, n_resamples, "bootstrap instability", split=pair, needs_reference=False)
+    result = instability_of(question, relabelled, one_sided=one_sided, noise=noise, perturbation=chosen)
     return reported(result, "fit")
 
 
@@ -129,6 +128,7 @@ def instability_of(
             np.stack(values, axis=1),
             failed,
             perturbation,
+            n_resamples=len(failed),
             one_sided=one_sided,
             noise=noise,
         ),
@@ -156,9 +156,10 @@ def consensus(
     *,
     n_clusters: Any = None,
     n_resamples: int = 100,
-    perturbation: Perturbation = Subsample(0.8),
+    perturbation: Perturbation | None = None,
     n_pairs: int | None = None,
     labels: ArrayLike | None = None,
+    noise: Noise = "label",
     rng: Rng = None,
     accelerate: bool = True,
     n_jobs: int | None = None,
@@ -177,13 +178,15 @@ def consensus(
         Numbers of clusters to try, from 2.
     n_resamples : int
         Number of perturbed copies.
-    perturbation : Subsample, Bootstrap, FeatureSubset, Jitter, … or a sum
-        Where they come from.
+    perturbation : Subsample, Bootstrap, FeatureSubset, Jitter, … or a sum, optional
+        Where they come from; by default `Subsample(0.8)`.
     n_pairs : int, optional
-        Count only a random sample of so many pairs. By default all of them up to five million (3,162 samples), beyond
-        that a million: the matrix is never held as a whole.
+        Count only a random sample of so many pairs, drawn with replacement. By default all of them up to five million
+        (3,162 samples), beyond that a million: the matrix is never held as a whole.
     labels : array_like, optional
         Existing clusters to average the consensus in, in the place of the clusterer's own.
+    noise : {"label", "drop"}
+        Samples labelled −1 form a cluster like any other, or count as not drawn.
     rng, accelerate, n_jobs, progress, batch_size
         As in `replicability`.
 
@@ -202,21 +205,26 @@ def consensus(
     """
     execution = Execution(n_jobs, progress, batch_size)
     question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution)
-    check_perturbation(perturbation)
+    chosen = DEFAULTS["matching"] if perturbation is None else check_perturbation(perturbation)
+    check_noise(noise)
     if n_pairs is not None:
         check_integer(n_pairs, "n_pairs")
-    relabelled = recluster(question, perturbation, check_integer(n_resamples, "n_resamples"), "consensus")
-    return reported(consensus_of(question, relabelled, perturbation, n_pairs), "fit")
+    relabelled = recluster(question, chosen, check_integer(n_resamples, "n_resamples"), "consensus")
+    return reported(consensus_of(question, relabelled, chosen, n_pairs, noise), "fit")
 
 
 def consensus_of(
-    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, n_pairs: int | None = None
+    question: Question,
+    relabelled: Sequence[Relabelled],
+    perturbation: Perturbation,
+    n_pairs: int | None = None,
+    noise: Noise = "label",
 ) -> Consensus:
     """Count pairs in the labels of all resamples."""
     n, n_resamples = len(question.study), relabelled[0].n_replicates
     sampled, chosen = _pairs(question, n_pairs)
     most = max(one.reference.n_labels for one in relabelled if one.reference is not None)
-    codes = np.stack([_codes(one) for one in relabelled])
+    codes = np.stack([_codes(one, noise) for one in relabelled])
     counts = np.zeros((len(relabelled), n_resamples + 1, n_resamples + 1), dtype=np.int64)
     within, of = np.zeros((2, len(relabelled), most))
     for i, one in enumerate(relabelled):
@@ -231,7 +239,7 @@ def consensus_of(
             of[i] += np.bincount(own, minlength=most)
             breathe()
     return Consensus(
-        **_fields_over_k(question, relabelled, perturbation),
+        **_fields_over_k(question, relabelled, perturbation, noise),
         codes=codes,
         counts=counts,
         labels=np.stack([_reference(one).codes for one in relabelled]),
@@ -253,11 +261,14 @@ def _pairs(question: Question, n_pairs: int | None) -> tuple[bool, Iterable[tupl
     return True, [(first, second)]
 
 
-def _codes(one: Relabelled) -> IntArray:
-    """Every sample's cluster in every resample, −1 where it was not drawn or the fit failed."""
-    codes = one.labelings[0].codes.astype(np.int32)
+def _codes(one: Relabelled, noise: Noise) -> IntArray:
+    """Every sample's cluster in every resample, −1 where it was not drawn, is dropped as noise, or the fit failed."""
+    labelings = one.labelings[0]
+    codes = labelings.codes.astype(np.min_scalar_type(-1 - labelings.n_labels))
     codes[one.weights[0] == 0] = -1
     codes[one.failed > 0] = -1
+    if noise == "drop":
+        codes[labelings.is_noise()] = -1
     return codes
 
 
@@ -271,8 +282,9 @@ def assignment_consistency(
     *,
     n_clusters: Any = None,
     n_resamples: int = 100,
-    perturbation: Perturbation = Subsample(0.8),
+    perturbation: Perturbation | None = None,
     labels: ArrayLike | None = None,
+    noise: Noise = "label",
     rng: Rng = None,
     accelerate: bool = True,
     n_jobs: int | None = None,
@@ -295,10 +307,12 @@ def assignment_consistency(
         Numbers of clusters to try, from 2.
     n_resamples : int
         Number of perturbed copies.
-    perturbation : Subsample, Bootstrap, FeatureSubset, Jitter, … or a sum
-        Where they come from.
+    perturbation : Subsample, Bootstrap, FeatureSubset, Jitter, … or a sum, optional
+        Where they come from; by default `Subsample(0.8)`.
     labels : array_like, optional
-        Existing clusters as the reference, in the place of the clusterer's own.
+        Existing clusters as the reference that the clusterer's are matched with and named after.
+    noise : {"label", "drop"}
+        Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
     rng, accelerate, n_jobs, progress, batch_size
         As in `replicability`.
 
@@ -316,14 +330,15 @@ def assignment_consistency(
     """
     execution = Execution(n_jobs, progress, batch_size)
     question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution)
-    check_perturbation(perturbation)
+    chosen = DEFAULTS["matching"] if perturbation is None else check_perturbation(perturbation)
+    check_noise(noise)
     check_integer(n_resamples, "n_resamples")
-    relabelled = recluster(question, perturbation, n_resamples, "assignment consistency")
-    return reported(assignments_of(question, relabelled, perturbation), "fit")
+    relabelled = recluster(question, chosen, n_resamples, "assignment consistency")
+    return reported(assignments_of(question, relabelled, chosen, noise), "fit")
 
 
 def assignments_of(
-    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation
+    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, noise: Noise = "label"
 ) -> AssignmentConsistency:
     """Count assignments in the labels of all resamples."""
     n = len(question.study)
@@ -337,17 +352,18 @@ def assignments_of(
         for b in np.flatnonzero(one.failed == 0):
             codes = labelings.codes[b].astype(np.int64)
             shape = (int(codes.max()) + 1, reference.n_labels)
-            table = tables_of(codes[None], reference.codes.astype(np.int64), None, shape)[0]
-            partners = np.full(shape[0], most)
-            new, old = matching_of(table)
-            shared = table[new, old] > 0  # no partner in name only
-            partners[new[shared]] = old[shared]
-            own = np.flatnonzero(left_out[b])
-            np.add.at(counts[i], (own, partners[codes[own]]), 1)
+            counted = np.ones(n, dtype=bool)
+            if noise == "drop":
+                counted = ~(reference.is_noise | (codes == labelings.noise[b]))
+            table = tables_of(codes[None], reference.codes.astype(np.int64), counted, shape)[0]
+            partners = partners_of(table)
+            own = np.flatnonzero(left_out[b] & counted)
+            np.add.at(counts[i], (own, partners[codes[own]]), 1)  # −1, the last place: without a partner
     return AssignmentConsistency(
-        **_fields_over_k(question, relabelled, perturbation),
+        **_fields_over_k(question, relabelled, perturbation, noise),
         counts=counts[:, :, :most],
         totals=counts.sum(axis=2),
+        labels=np.stack([_reference(one).codes for one in relabelled]),
     )
 
 
@@ -355,7 +371,9 @@ def assignments_of(
 # what both need
 
 
-def _fields_over_k(question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation) -> dict[str, Any]:
+def _fields_over_k(
+    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, noise: Noise
+) -> dict[str, Any]:
     """Return the fields of `OverK`."""
     first = relabelled[0]
     failed = np.stack([one.failed for one in relabelled], axis=1)
@@ -367,7 +385,7 @@ def _fields_over_k(question: Question, relabelled: Sequence[Relabelled], perturb
         "n_labels": np.array([_reference(one).n_labels for one in relabelled]),
         "failed": failed,
         "causes": first.causes,
-        "provenance": question.provenance(perturbation, n_resamples=first.n_replicates),
+        "provenance": question.provenance(perturbation, n_resamples=first.n_replicates, noise=noise),
     }
 
 

@@ -72,6 +72,11 @@ def seed_of(
     return np.random.SeedSequence(root, spawn_key=key)
 
 
+def derived_root(root: int, stream: Stream, number: int = 0) -> int:
+    """Return the root of a run within a run: another seed that follows from the first."""
+    return _entropy(np.random.SeedSequence(root, spawn_key=(int(stream), number)))
+
+
 @cache
 def _numbers_of(name: str) -> tuple[int, ...]:
     return tuple(np.frombuffer(hashlib.sha256(name.encode()).digest()[:16], dtype="<u4").tolist())

@@ -29,6 +29,10 @@ SCIPY_METRICS = {
 }
 # Rows compared at once. A constant, so that results do not depend on how work is divided.
 BLOCK = 1024
+# Distances between points that are looked at once.
+CELLS = 2**23
+# Distances are equal up to this share of them: rounding, which differs from one way of computing to the next.
+ROUNDING = 1e-12
 
 
 def nearest_label(
@@ -114,26 +118,13 @@ def _fixed_by(points: FloatArray, metric: Metric, parameters: Mapping[str, Any])
 def neighbours(X: FloatArray, n_neighbours: int, metric: Metric = "euclidean") -> IntArray:
     """Return the nearest other points of every point, (n_points, n_neighbours): itself never, of equal ones the first.
 
-    A point is told from itself by its row, so a copy of it is a neighbour like any other.
+    A point is told from itself by its row, so a copy of it is a neighbour like any other. Distances that differ by
+    rounding alone are equal.
     """
     metric = SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric
     if by_tree(metric, X.shape[1]) and n_neighbours + 2 <= len(X):
         return _neighbours_by_tree(X, n_neighbours)
-    rows = (np.arange(i, min(i + BLOCK, len(X))) for i in range(0, len(X), BLOCK))
-    return np.concatenate([_neighbours_of(rows_, X, n_neighbours, metric) for rows_ in rows])
-
-
-def assigned(X: FloatArray, centres: FloatArray, metric: Metric) -> IntArray:
-    """Return the nearest centre of every point, (n_points,), by a metric that is fixed by the points."""
-    blocks = (X[i : i + BLOCK] for i in range(0, len(X), BLOCK))
-    return np.concatenate([_distances(x, centres, metric, X).argmin(axis=1) for x in blocks])
-
-
-def _distances(points: FloatArray, others: FloatArray, metric: Metric, fixing: FloatArray) -> FloatArray:
-    metric = SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric
-    distances = np.asarray(cdist(points, others, metric, **_fixed_by(fixing, metric, {})))
-    distances[np.isnan(distances)] = np.finfo(float).max  # no number, such as an angle: farther than any other
-    return distances
+    return _neighbours_of(np.arange(len(X)), X, n_neighbours, metric)
 
 
 def nearest_distances(X: FloatArray) -> FloatArray:
@@ -144,26 +135,59 @@ def nearest_distances(X: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.norm(X - X[nearest], axis=1))
 
 
+def assigned(X: FloatArray, centres: FloatArray, metric: Metric) -> IntArray:
+    """Return the nearest centre of every point, (n_points,), by a metric that is fixed by the points."""
+    metric = SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric
+    parameters = _fixed_by(X, metric, {})
+    blocks = (X[i : i + BLOCK] for i in range(0, len(X), BLOCK))
+    return np.concatenate([_distances(x, centres, metric, parameters).argmin(axis=1) for x in blocks])
+
+
 def _neighbours_by_tree(X: FloatArray, n_neighbours: int) -> IntArray:
     """Ask a KD-tree, and look at all distances where two are equal: the tree does not say which comes first."""
     distances, found = cKDTree(X).query(X, k=n_neighbours + 2)
     is_self = found == np.arange(len(X))[:, None]
     # Nearer copies may have pushed the point itself out of the list; then there are ties, too.
-    # Distances that differ by rounding alone are equal, whichever way they were computed.
-    tied = (np.diff(distances, axis=1) <= 1e-12 * distances[:, 1:]).any(axis=1) | ~is_self.any(axis=1)
+    tied = (distances[:, 1:] <= distances[:, :-1] * (1 + ROUNDING)).any(axis=1) | ~is_self.any(axis=1)
     result = np.empty((len(X), n_neighbours), dtype=np.int64)
     clear = np.flatnonzero(~tied)
     result[clear] = found[clear][~is_self[clear]].reshape(len(clear), n_neighbours + 1)[:, :n_neighbours]
-    tied_rows = np.flatnonzero(tied)
-    for i in range(0, len(tied_rows), BLOCK):
-        rows = tied_rows[i : i + BLOCK]
-        result[rows] = _neighbours_of(rows, X, n_neighbours, "euclidean")
+    result[tied] = _neighbours_of(np.flatnonzero(tied), X, n_neighbours, "euclidean")
     return result
 
 
 def _neighbours_of(rows: IntArray, X: FloatArray, n_neighbours: int, metric: Metric) -> IntArray:
-    distances = _distances(X[rows], X, metric, X)
-    distances[np.arange(len(rows)), rows] = np.inf
-    if n_neighbours == 1:
-        return np.asarray(distances.argmin(axis=1))[:, None]
-    return np.asarray(np.argsort(distances, axis=1, kind="stable")[:, :n_neighbours])
+    """Find the neighbours of some points by all distances, so many rows at once that memory stays small."""
+    parameters = _fixed_by(X, metric, {})
+    step = max(1, CELLS // len(X))
+    result = np.empty((len(rows), n_neighbours), dtype=np.int64)
+    for i in range(0, len(rows), step):
+        some = rows[i : i + step]
+        distances = _distances(X[some], X, metric, parameters)
+        distances[np.arange(len(some)), some] = np.inf
+        result[i : i + step] = _first_nearest(distances, n_neighbours)
+    return result
+
+
+def _first_nearest(distances: FloatArray, n_nearest: int) -> IntArray:
+    """Return the columns of the smallest distances in every row, equal ones in their order."""
+    last = np.partition(distances, n_nearest - 1, axis=1)[:, [n_nearest - 1]]
+    candidate = distances <= last * (1 + ROUNDING)
+    width = int(candidate.sum(axis=1).max())
+    columns = np.argsort(~candidate, axis=1, kind="stable")[:, :width]  # candidates first, in their order
+    values = np.where(
+        np.take_along_axis(candidate, columns, axis=1), np.take_along_axis(distances, columns, axis=1), np.inf
+    )
+    order = np.argsort(values, axis=1, kind="stable")
+    values = np.take_along_axis(values, order, axis=1)
+    columns = np.take_along_axis(columns, order, axis=1)
+    larger = values[:, 1:] > values[:, :-1] * (1 + ROUNDING)
+    group = np.concatenate([np.zeros((len(values), 1), dtype=np.int64), np.cumsum(larger, axis=1)], axis=1)
+    order = np.argsort(group * distances.shape[1] + columns, axis=1)
+    return np.asarray(np.take_along_axis(columns, order, axis=1)[:, :n_nearest])
+
+
+def _distances(points: FloatArray, others: FloatArray, metric: Metric, parameters: Mapping[str, Any]) -> FloatArray:
+    distances = np.asarray(cdist(points, others, metric, **parameters))
+    distances[np.isnan(distances)] = np.finfo(float).max / 2  # no number, such as an angle: farther than any other
+    return distances

@@ -6,7 +6,7 @@ of fits serves every index.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -33,7 +33,7 @@ from clustrep._validation import check_choice, check_flag, check_labels_of, chec
 from clustrep.contingency import Partition, encode, tables_of
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
 from clustrep.functions import Clusterer, KnownLabels, check_clusterer, has_open_randomness, name_of
-from clustrep.resampling import Combination, FeatureSubset, Perturbation, Rerun
+from clustrep.resampling import Perturbation, Rerun
 from clustrep.results.common import number_causes
 from clustrep.studies import Studies
 from clustrep.study import Study
@@ -116,10 +116,15 @@ class Question:
 
 def one_study(X: Any, name: str = "X") -> Study:
     """Take a study, or a table as one of this name."""
-    if isinstance(X, Studies):
+    if isinstance(X, Studies | Mapping):
         raise ParameterError(
-            f"{name} must be one study or table, got Studies: pick one, studies[name], or measure across all of them "
-            "with replicability."
+            f"{name} must be one study or table, got {type(X).__name__}: pick one, studies[name], or measure across "
+            "all of them with replicability."
+        )
+    if hasattr(X, "fit_predict"):
+        raise ParameterError(
+            f"{name} must be a table of samples by features, got {type(X).__name__}: are the arguments the wrong way "
+            "round?"
         )
     return X if isinstance(X, Study) else Study(X, name)
 
@@ -252,10 +257,9 @@ class Labelings:
         codes = np.broadcast_to(partition.codes, (n_replicates, len(partition.codes)))
         return cls(codes, partition.n_labels, np.full(n_replicates, partition.noise))
 
-    @property
-    def is_noise(self) -> BoolArray:
-        """Which points are noise, (n_replicates, n_points)."""
-        return np.asarray(self.codes == self.noise[:, None])
+    def is_noise(self, some: slice = slice(None)) -> BoolArray:
+        """Which points are noise in some of the replicates, (n_replicates, n_points)."""
+        return np.asarray(self.codes[some] == self.noise[some, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,7 +292,7 @@ class Relabelled:
         """Count a replicate as failed where dropping noise leaves fewer than two points of what is compared."""
         few = np.zeros(self.n_replicates, dtype=bool)
         for u, v, weights in compared:
-            left = ~(u.is_noise | v.is_noise)
+            left = ~(u.is_noise() | v.is_noise())
             few |= (left if weights is None else np.where(left, weights, 0)).sum(axis=1) < 2
         causes = self.causes if ONLY_NOISE in self.causes else (*self.causes, ONLY_NOISE)
         failed = np.where(few & (self.failed == 0), causes.index(ONLY_NOISE) + 1, self.failed)
@@ -319,7 +323,7 @@ def recluster(
         _check_something_varies(question, perturbation)
     setting = question.setting(perturbation)
     if needs_reference and references is None:
-        references = references_of(question, setting)
+        references = references_of(question)
     replicates = _learn(question, setting, split, range(FULL_STUDY + 1, n_replicates + 1), description)
     by_configuration = zip(*(replicate.partitions for replicate in replicates), strict=True)
     causes = np.array(
@@ -341,11 +345,11 @@ def recluster(
     ]
 
 
-def references_of(question: Question, setting: Setting) -> list[Partition]:
+def references_of(question: Question) -> list[Partition]:
     """Return the partitions to compare with: the labels that were there, or Ψ(X; X) of every configuration."""
     if question.reference is not None:
         return [question.reference] * len(question.configurations)
-    (replicate,) = _learn(question, setting, as_it_is, [FULL_STUDY], "reference")
+    (replicate,) = _learn(question, question.setting(Rerun()), as_it_is, [FULL_STUDY], "reference")
     return [_reference(one, c) for one, c in zip(replicate.partitions, question.configurations, strict=True)]
 
 
@@ -367,7 +371,7 @@ def _learn(
 
 
 def _check_something_varies(question: Question, perturbation: Perturbation) -> None:
-    unchanged = _changes_nothing(perturbation, question.study.X.shape[1])
+    unchanged = perturbation.changes_nothing(*question.study.X.shape)
     if unchanged and not any(has_open_randomness(one.clusterer) for one in question.configurations):
         warn(
             f"{perturbation!r} changes nothing here, and {question.configurations[0].name} has no randomness of its "
@@ -376,20 +380,12 @@ def _check_something_varies(question: Question, perturbation: Perturbation) -> N
         )
 
 
-def _changes_nothing(perturbation: Perturbation, n_features: int) -> bool:
-    if isinstance(perturbation, Combination):
-        return all(_changes_nothing(step, n_features) for step in perturbation.steps)
-    if isinstance(perturbation, FeatureSubset):
-        return perturbation.n_kept(n_features) == n_features
-    return isinstance(perturbation, Rerun)
-
-
 def _reference(partitions: list[Partition] | Failed, configuration: Configuration) -> Partition:
     if isinstance(partitions, Failed):
         k = "" if configuration.n_clusters is None else f" with k = {configuration.n_clusters}"
         raise AllReplicatesFailed(
             f"{configuration.name}{k} failed on the data as they are, so there are no clusters to speak of: "
-            f"{partitions.cause}."
+            f"{partitions.cause}." + (" Leave that number out." if k else "")
         )
     return partitions[0]
 
@@ -408,6 +404,8 @@ def curve_fields(
     distribution: FloatArray,
     failed: IntArray,
     perturbation: Perturbation,
+    *,
+    causes: tuple[str, ...] | None = None,
     **parameters: Any,
 ) -> dict[str, Any]:
     """Return what all results with one number for each k have in common."""
@@ -416,8 +414,8 @@ def curve_fields(
         "n_clusters": tuple(numbers),
         "distribution": distribution,
         "failed": failed,
-        "causes": one.causes,
-        "provenance": question.provenance(perturbation, n_replicates=len(distribution), **parameters),
+        "causes": one.causes if causes is None else causes,
+        "provenance": question.provenance(perturbation, **parameters),
     }
 
 
@@ -444,6 +442,6 @@ def _tables(u: Labelings, v: Labelings, weights: IntArray | BoolArray | None, no
         some = slice(i, i + step)
         counted: IntArray | BoolArray | None = None if weights is None else weights[some]
         if noise == "drop":
-            left = ~(u.is_noise[some] | v.is_noise[some])
+            left = ~(u.is_noise(some) | v.is_noise(some))
             counted = left if counted is None else np.where(left, counted, 0)
         yield tables_of(u.codes[some].astype(np.int64), v.codes[some].astype(np.int64), counted, shape)

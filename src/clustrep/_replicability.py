@@ -219,7 +219,9 @@ def run_plan(plan: Plan, execution: Execution) -> Comparison:
             diagonal=plan.diagonal,
             noise=plan.noise,
         ),
-        _origins=tuple(Origin(source, studies, configuration) for configuration in plan.configurations),
+        _origins=tuple(
+            Origin(source, studies, configuration, plan.agreements, plan.noise) for configuration in plan.configurations
+        ),
     )
     n_scores = failed.size if plan.diagonal else failed.size // len(studies) * (len(studies) - 1)
     no_resample_left = bool(np.isnan(result.distribution).all())

@@ -46,12 +46,12 @@ class Setting:
 
         Without `for_run` nothing is shared, but everything is there to learn a clustering function for any points.
         """
-        rotates = [_rotates(source, studies, configuration) for configuration in configurations]
+        rotated = [rotates(source, studies, configuration) for configuration in configurations]
         own = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
         outside = at is not None and id(at) not in own
         with one_thread():
             rotation = None
-            if any(rotates):
+            if any(rotated):
                 basis = not for_run or outside or any(needs_basis(c.clusterer) for c in configurations)
                 rotation = Rotation.of([study.X for study in studies], with_basis=basis)
             sizes = [len(study) for study in studies]
@@ -64,7 +64,7 @@ class Setting:
             if at is not None:
                 projected = PointSet(rotation.project(at)) if rotation is not None and outside else None
                 place = PointSet(at, projected) if outside else places[own[id(at)]]
-            paths = _paths(source, configurations, rotates, rotation)
+            paths = _paths(source, configurations, rotated, rotation)
             if for_run:
                 for path in paths:
                     path.prepare(places)
@@ -87,7 +87,7 @@ class Setting:
         return self.source.sample(self.studies[s], self.places[s], replicate, second=second)
 
 
-def _rotates(source: Source, studies: Sequence[Study], configuration: Configuration) -> bool:
+def rotates(source: Source, studies: Sequence[Study], configuration: Configuration) -> bool:
     """Whether a configuration is worked out in coordinates: far fewer than features, and none the wiser for it."""
     return (
         source.accelerate
@@ -98,14 +98,14 @@ def _rotates(source: Source, studies: Sequence[Study], configuration: Configurat
 
 
 def _paths(
-    source: Source, configurations: Sequence[Configuration], rotates: Sequence[bool], rotation: Rotation | None
+    source: Source, configurations: Sequence[Configuration], rotated: Sequence[bool], rotation: Rotation | None
 ) -> tuple[Path, ...]:
     paths: list[Path] = []
-    for configuration, rotated in zip(configurations, rotates, strict=True):
+    for configuration, in_coordinates in zip(configurations, rotated, strict=True):
         make = path_class(configuration.clusterer) if source.accelerate else PlainPath
         last = paths[-1] if paths else None
         if make is not PlainPath and type(last) is make and last.members[0].name == configuration.name:
             paths[-1] = make([*last.members, configuration], last.rotation)
         else:
-            paths.append(make([configuration], rotation if rotated else None))
+            paths.append(make([configuration], rotation if in_coordinates else None))
     return tuple(paths)

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 
 from clustrep._engine import Execution, Rng
 from clustrep._reclustering import Noise, Question, Relabelled, check_noise, read_tables, recluster
-from clustrep._types import FloatArray, IntArray, Labels
+from clustrep._types import BoolArray, FloatArray, IntArray
 from clustrep._validation import check_choice, check_flag, check_integer, check_positive
 from clustrep.cluster_indices import (
     d_index_of,
     inclusion_of,
     jaccard_of,
-    matching_distance_of,
+    matching_distances_of,
     pairs_of,
     r_index_of,
 )
@@ -152,7 +152,7 @@ def sensitivity(
     True
     """
     check_choice(index, "index", READERS)
-    if isinstance(scales, str) or not isinstance(scales, Sequence | np.ndarray) or not len(scales):
+    if isinstance(scales, str) or np.ndim(scales) != 1 or not len(scales):
         raise ParameterError(f"scales must be a sequence of numbers, at least one; got {scales!r}.")
     checked = tuple(check_positive(scale, "scales") for scale in scales)
     if len(set(checked)) < len(checked):
@@ -213,7 +213,7 @@ def stability_of(
     )
 
 
-def _is_cluster(reference: Partition, noise: Noise) -> Labels:
+def _is_cluster(reference: Partition, noise: Noise) -> BoolArray:
     return np.array([noise == "label" or label != NOISE for label in reference.classes.tolist()])
 
 
@@ -226,8 +226,7 @@ def _read(reader: Reader, rows: IntArray, sizes: FloatArray, relative: bool, tab
 
 
 def _matching(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    distances = np.array([matching_distance_of(table) for table in tables])
-    return (distances / np.maximum(tables.sum(axis=(1, 2)), 1) if relative else distances)[:, None]
+    return matching_distances_of(tables, relative=relative)[:, None]
 
 
 def _inclusion(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:

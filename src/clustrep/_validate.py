@@ -14,17 +14,17 @@ from numpy.typing import ArrayLike
 from clustrep._consensus import assignments_of, consensus_of, instability_of
 from clustrep._engine import Execution, Rng
 from clustrep._neighbours import neighbours
-from clustrep._reclustering import Question, Relabelled, pair, recluster, references_of
+from clustrep._reclustering import Noise, Question, Relabelled, check_noise, pair, recluster, references_of
 from clustrep._stability import DEFAULTS, stability_of
 from clustrep._validation import check_choice, check_integer
 from clustrep.contingency import Partition
 from clustrep.errors import ParameterError
 from clustrep.functions import Clusterer
-from clustrep.in_group import proportions_of
+from clustrep.in_group import judged_rows, proportions_of
 from clustrep.prediction import N_SPLITS, relative_validation_of, split_in_two, strength_of
 from clustrep.resampling import Bootstrap, Perturbation, Rerun
-from clustrep.results.common import count_causes, report_failures
-from clustrep.results.curves import Curve
+from clustrep.results.common import Failing, report_failures
+from clustrep.results.curves import Curve, PredictionStrength
 from clustrep.results.stability import Stability
 from clustrep.results.validation import ALL, INDICES, Validation
 from clustrep.significance import cluster_test
@@ -34,6 +34,15 @@ TAILS = (0.025, 0.975)
 FROM_SUBSAMPLES = ("matching", "pac", "consensus", "assignment")
 FROM_SPLITS = ("prediction_strength", "relative_validation")
 WITHOUT_REFERENCE = (*FROM_SPLITS, "instability", "test")
+FROM_LABELS = (*WITHOUT_REFERENCE, "in_group")
+RESAMPLED_BY = {
+    **{index: repr(perturbation) for index, perturbation in DEFAULTS.items()},
+    **dict.fromkeys(("pac", "consensus", "assignment"), repr(DEFAULTS["matching"])),
+    **dict.fromkeys(FROM_SPLITS, "half-splits"),
+    "instability": "pairs of Bootstrap()",
+    "in_group": "none",
+    "test": "data from the null",
+}
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,7 @@ def validate(
     labels: ArrayLike | None = None,
     n_resamples: int = 100,
     n_splits: int = N_SPLITS,
+    noise: Noise = "label",
     rng: Rng = None,
     accelerate: bool = True,
     n_jobs: int | None = None,
@@ -69,8 +79,9 @@ def validate(
     """Compute every index side by side, over k, per cluster and overall, from shared fits.
 
     Each value is the one that its own function gives with the same seed and its default perturbation: `stability` for
-    the first five, `prediction_strength`, `in_group_proportion`, `bootstrap_instability`, `relative_validation`,
-    `consensus` ("pac" and "consensus"), `assignment_consistency`, `cluster_test`.
+    the first five, `prediction_strength` (its clusters, which differ from split to split, ranked from the weakest, #1),
+    `in_group_proportion`, `bootstrap_instability`, `relative_validation`, `consensus` ("pac" and "consensus"),
+    `assignment_consistency`, `cluster_test`.
 
     Parameters
     ----------
@@ -84,9 +95,13 @@ def validate(
         "relative_validation", "pac", "consensus", "assignment", "test"; by default all. "matching" and "d" are
         relative.
     labels : array_like, optional
-        Existing clusters as the reference partition, in the place of the clusterer's own; with one number of clusters.
+        Existing clusters as the reference partition, in the place of the clusterer's own. Prediction strength,
+        instability, relative validation and PAC have no reference: they judge the clusterer. With `clusterer=None`
+        the labels alone are judged, by the indices that need no clusterer.
     n_resamples, n_splits : int
         Number of perturbed copies of each kind, and of half-splits.
+    noise : {"label", "drop"}
+        As in the single functions.
     rng, accelerate, n_jobs, progress, batch_size
         As in `replicability`.
 
@@ -105,14 +120,16 @@ def validate(
     """
     wanted = _checked(indices)
     execution = Execution(n_jobs, progress, batch_size)
-    question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution)
-    if labels is not None and len(question.configurations) > 1:
-        raise ParameterError("labels are one partition: pass one number of clusters with them.")
+    alone = clusterer is None  # labels stand in for a clusterer where they can
+    question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution, labels_suffice=alone)
+    if alone:
+        wanted = _from_labels(wanted, indices)
+    check_noise(noise)
     check_integer(n_resamples, "n_resamples")
     check_integer(n_splits, "n_splits")
-    fits: list[Relabelled] = []
-    rows = _rows(question, wanted, n_resamples, n_splits, fits)
-    failures = _failures(fits)
+    results: list[Failing] = []
+    rows = _rows(question, wanted, n_resamples, n_splits, noise, results)
+    failures = _failures(results)
     columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in Row.__dataclass_fields__}
     return Validation(
         clusterer=question.configurations[0].name,
@@ -123,81 +140,94 @@ def validate(
         size=np.array(columns["size"]),
         **{name: np.array(columns[name], dtype=float) for name in ("value", "sd", "low", "high")},
         failures=failures,
-        provenance=question.provenance(Rerun(), n_resamples=n_resamples, n_splits=n_splits),
+        provenance={
+            **question.provenance(Rerun(), n_resamples=n_resamples, n_splits=n_splits, noise=noise),
+            "resampling": {index: RESAMPLED_BY[index] for index in wanted},
+        },
     )
 
 
-def _failures(fits: Sequence[Relabelled]) -> dict[str, int]:
-    """Count what failed in all fits, and say so once."""
+def _failures(results: Sequence[Failing]) -> dict[str, int]:
+    """Count what failed behind all indices, and say so once."""
     failures = Counter[str]()
-    for one in fits:
-        failures.update(count_causes(one.failed, one.causes))
-    n_fits = sum(one.n_replicates for one in fits)
-    report_failures(dict(failures), n_fits, "fit", no_resample_left=0 < n_fits == failures.total())
+    for one in results:
+        failures.update(one.failures)
+    n_values = sum(one.failed.size for one in results)
+    report_failures(dict(failures), n_values, "value", no_resample_left=0 < n_values == failures.total())
     return dict(failures)
 
 
 def _rows(
-    question: Question, wanted: Sequence[str], n_resamples: int, n_splits: int, fits: list[Relabelled]
+    question: Question,
+    wanted: Sequence[str],
+    n_resamples: int,
+    n_splits: int,
+    noise: Noise,
+    results: list[Failing],
 ) -> list[Row]:
-    """Compute all rows, and collect the fits that they come from."""
+    """Compute all rows, and collect the results that they come from."""
     references: list[Partition] = []
     if any(index not in WITHOUT_REFERENCE for index in wanted):
-        references = references_of(question, question.setting(Rerun()))
+        references = references_of(question)
     rows: list[Row] = []
 
     def again(perturbation: Perturbation, description: str) -> list[Relabelled]:
-        relabelled = recluster(question, perturbation, n_resamples, description, references=references)
-        fits.extend(relabelled)
-        return relabelled
+        return recluster(question, perturbation, n_resamples, description, references=references)
 
     if any(index in wanted for index in FROM_SUBSAMPLES):
         perturbation = DEFAULTS["matching"]
         relabelled = again(perturbation, "subsamples")
         if "matching" in wanted:
-            rows += _stability_rows(question, relabelled, perturbation, "matching")
+            rows += _stability_rows(question, relabelled, perturbation, "matching", noise, results)
         if "pac" in wanted or "consensus" in wanted:
-            rows += _consensus_rows(question, relabelled, perturbation, wanted)
+            rows += _consensus_rows(question, relabelled, perturbation, wanted, noise, results)
         if "assignment" in wanted:
-            rows += _assignment_rows(question, relabelled, perturbation)
+            rows += _assignment_rows(question, relabelled, perturbation, noise, results)
     for some in (("inclusion",), ("jaccard",), ("r", "d")):
         if any(index in wanted for index in some):
             perturbation = DEFAULTS[some[0]]
             relabelled = again(perturbation, ", ".join(some))
             for index in some:
                 if index in wanted:
-                    rows += _stability_rows(question, relabelled, perturbation, index)
+                    rows += _stability_rows(question, relabelled, perturbation, index, noise, results)
     if any(index in wanted for index in FROM_SPLITS):
         relabelled = split_in_two(question, Rerun(), n_splits, "half-splits")
-        fits += relabelled
         n = len(question.study)
         if "prediction_strength" in wanted:
-            strengths = strength_of(question, relabelled, perturbation=Rerun())
-            rows += _curve_rows("prediction_strength", strengths, n)
+            strengths = strength_of(question, relabelled, noise=noise, perturbation=Rerun())
+            results.append(strengths)
+            rows += [*_ordered_cluster_rows(strengths), *_curve_rows("prediction_strength", strengths, n)]
         if "relative_validation" in wanted:
-            relative = relative_validation_of(question, relabelled, perturbation=Rerun())
+            relative = relative_validation_of(question, relabelled, noise=noise, perturbation=Rerun())
+            results.append(relative)
             rows += _curve_rows("relative_validation", relative, n)
     if "instability" in wanted:
         relabelled = recluster(question, Bootstrap(), n_resamples, "instability", split=pair, needs_reference=False)
-        fits += relabelled
-        instability = instability_of(question, relabelled, perturbation=Bootstrap())
+        instability = instability_of(question, relabelled, noise=noise, perturbation=Bootstrap())
+        results.append(instability)
         rows += _curve_rows("instability", instability, len(question.study))
     if "in_group" in wanted:
-        rows += _in_group_rows(question, references)
+        rows += _in_group_rows(question, references, noise)
     if "test" in wanted:
         how = dataclasses.asdict(question.execution)
-        test = cluster_test(question.study, n_resamples=n_resamples, rng=question.root, **how)
+        test = cluster_test(question.study, rng=question.root, **how)
         rows.append(_whole("test", None, len(question.study), test.pvalue))
     order = list(INDICES)
     return sorted(rows, key=lambda row: (order.index(row.index), row.k or 0))
 
 
 def _stability_rows(
-    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, index: str
+    question: Question,
+    relabelled: Sequence[Relabelled],
+    perturbation: Perturbation,
+    index: str,
+    noise: Noise,
+    results: list[Failing],
 ) -> list[Row]:
     rows = []
     for one in relabelled:
-        result = stability_of(question, one, perturbation, index, relative=True)
+        result = stability_of(question, one, perturbation, index, relative=True, noise=noise)
+        results.append(result)
         if index != "matching":
             low, high = result.confidence_interval()
             summary = zip(result.clusters, result.sizes, result.mean, result.sd, low, high, strict=True)
@@ -213,6 +243,25 @@ def _overall_row(index: str, k: int | None, result: Stability) -> Row:
     return _whole(index, k, len(result.labels), result.overall, sd, low, high)
 
 
+def _ordered_cluster_rows(strengths: PredictionStrength) -> list[Row]:
+    """Rank the test clusters of every split from the weakest on: ranks, unlike clusters, can be averaged."""
+    rows = []
+    for i, (k, values) in enumerate(strengths.per_cluster.items()):
+        own_sizes = strengths.cluster_sizes[:, :, i, : values.shape[2]]
+        order = np.lexsort((own_sizes, values), axis=2)  # NaN, clusters of one, come last
+        ranked = np.take_along_axis(values, order, axis=2).reshape(-1, values.shape[2])
+        sizes = np.take_along_axis(own_sizes, order, axis=2).reshape(ranked.shape)
+        for rank in range(values.shape[2]):
+            there = ~np.isnan(ranked[:, rank])
+            known = ranked[there, rank]
+            if len(known):
+                sd = float(known.std(ddof=1)) if len(known) > 1 else np.nan
+                size = round(float(sizes[there, rank].mean()))
+                low, high = np.quantile(known, TAILS)
+                rows.append(Row("prediction_strength", k, f"#{rank + 1}", size, float(known.mean()), sd, low, high))
+    return rows
+
+
 def _curve_rows(index: str, curve: Curve, n: int) -> list[Row]:
     low, high = curve.confidence_interval()
     summary = zip(curve.n_clusters, curve.mean, curve.sd, low, high, strict=True)
@@ -220,40 +269,56 @@ def _curve_rows(index: str, curve: Curve, n: int) -> list[Row]:
 
 
 def _consensus_rows(
-    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, wanted: Sequence[str]
+    question: Question,
+    relabelled: Sequence[Relabelled],
+    perturbation: Perturbation,
+    wanted: Sequence[str],
+    noise: Noise,
+    results: list[Failing],
 ) -> list[Row]:
-    result = consensus_of(question, relabelled, perturbation)
+    result = consensus_of(question, relabelled, perturbation, noise=noise)
+    results.append(result)
     rows = []
     for i, (k, pac) in enumerate(zip(result.n_clusters, result.pac(), strict=True)):
         n = len(result.samples)
-        sizes = np.bincount(result.labels[i])
-        clusters = result.cluster_consensus[i, : len(sizes)]
+        sizes = np.bincount(result.labels[i], minlength=result.n_labels[i])
+        followed = result.followed(i)
         if "pac" in wanted:
             rows.append(_whole("pac", k, n, pac))
         if "consensus" in wanted:
-            summary = zip(result.clusters[i, : len(sizes)], sizes, clusters, strict=True)
-            rows += [Row("consensus", k, str(name), size, value) for name, size, value in summary]
-            known = ~np.isnan(clusters)
-            average = float(clusters[known] @ sizes[known] / sizes[known].sum()) if known.any() else np.nan
+            own = result.cluster_consensus[i]
+            rows += [Row("consensus", k, str(result.clusters[i, c]), sizes[c], own[c]) for c in followed]
+            known = [c for c in followed if not np.isnan(own[c])]
+            average = float(own[known] @ sizes[known] / sizes[known].sum()) if known else np.nan
             rows.append(_whole("consensus", k, n, average))
     return rows
 
 
-def _assignment_rows(question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation) -> list[Row]:
-    result = assignments_of(question, relabelled, perturbation)
+def _assignment_rows(
+    question: Question,
+    relabelled: Sequence[Relabelled],
+    perturbation: Perturbation,
+    noise: Noise,
+    results: list[Failing],
+) -> list[Row]:
+    result = assignments_of(question, relabelled, perturbation, noise)
+    results.append(result)
     rows = []
     for i, k in enumerate(result.n_clusters):
-        n_labels = result.n_labels[i]
-        summary = zip(result.clusters[i], result.sizes[i], result.cri[i], strict=True)
-        rows += [Row("assignment", k, str(name), size, value) for name, size, value in list(summary)[:n_labels]]
+        names, sizes, cri = result.clusters[i], result.sizes[i], result.cri[i]
+        rows += [Row("assignment", k, str(names[c]), sizes[c], cri[c]) for c in result.followed(i)]
         rows.append(_whole("assignment", k, len(result.samples), result.twcri[i]))
     return rows
 
 
-def _in_group_rows(question: Question, references: Sequence[Partition]) -> list[Row]:
-    nearest = neighbours(question.study.X, 1)
+def _in_group_rows(question: Question, references: Sequence[Partition], noise: Noise) -> list[Row]:
     rows = []
-    for configuration, reference in zip(question.configurations, references, strict=True):
+    for configuration, partition in zip(question.configurations, references, strict=True):
+        judged = judged_rows(partition, noise)
+        if len(judged) < 2:
+            continue
+        reference = Partition(partition.codes[judged], partition.classes)
+        nearest = neighbours(question.study.X[judged], 1)
         sizes = np.bincount(reference.codes, minlength=reference.n_labels)
         (values,) = proportions_of(reference, nearest, [1])
         k, there = configuration.n_clusters, sizes > 0
@@ -274,6 +339,15 @@ def _whole(
 ) -> Row:
     """Make the row of a whole partition."""
     return Row(index, k, ALL, size, value, sd, low, high, whole=True)
+
+
+def _from_labels(wanted: Sequence[str], indices: Any) -> tuple[str, ...]:
+    """Keep what labels alone can answer; an index that was asked for and can't be is an error."""
+    able = tuple(index for index in wanted if index in FROM_LABELS)
+    if indices is not None and len(able) < len(wanted):
+        lacking = ", ".join(repr(index) for index in wanted if index not in able)
+        raise ParameterError(f"indices {lacking} need a clusterer that finds the clusters again, also those in labels.")
+    return able
 
 
 def _checked(indices: Any) -> tuple[str, ...]:

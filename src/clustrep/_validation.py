@@ -174,6 +174,8 @@ def check_labels(labels: ArrayLike, name: str, *, length: int | None = None, sam
 def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[str] | None) -> Labels:
     """Check a study's labels; a Series whose index names the samples is put in their order."""
     name = f"labels of study {study!r}"
+    if isinstance(labels, pd.Series) and samples is None and sorted_is_range(labels.index, n_samples):
+        labels = labels.sort_index()  # shuffled rows of a numbered table
     if isinstance(labels, pd.Series) and samples is not None and not _is_default(labels.index):
         labels = labels.set_axis([str(sample) for sample in labels.index])
         lacking = [sample for sample in samples if sample not in labels.index]
@@ -186,6 +188,11 @@ def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[s
             )
         labels = labels.loc[list(samples)]
     return check_labels(labels, name, length=n_samples, same_as=f"study {study!r}")
+
+
+def sorted_is_range(index: pd.Index[Any], n: int) -> bool:
+    """Whether an index holds the numbers 0, 1, … in whatever order."""
+    return index.dtype.kind in "iu" and len(index) == n and bool((np.sort(index.to_numpy()) == np.arange(n)).all())
 
 
 def _as_objects(values: Any) -> NDArray[Any] | None:

@@ -111,7 +111,8 @@ def _ami_max(counts: Counts) -> FloatArray:
 def _prediction_strength(counts: Counts) -> FloatArray:
     """Equation (4): of the pairs in each cluster of V, Ψ(X′; X′), the share that U, Ψ(X′; X), keeps; the smallest.
 
-    A cluster of one point has no pairs, and is left out.
+    A cluster of one point has no pairs, and is left out; 0 where no cluster has any (`prediction_strength` counts such
+    a split as failed).
     """
     n_tables, k_v = counts.columns.shape
     place = np.arange(n_tables)[:, None] * k_v + counts.column_of_cell
@@ -119,7 +120,7 @@ def _prediction_strength(counts: Counts) -> FloatArray:
         float
     )
     pairs = counts.columns * (counts.columns - 1)
-    shares = np.where(pairs > 0, _divide(kept.reshape(n_tables, k_v).astype(float), pairs), np.inf)
+    shares = np.where(pairs > 0, _divide(kept.reshape(n_tables, k_v), pairs), np.inf)
     smallest = shares.min(axis=1)
     return np.where(counts.identical, 1.0, np.where(np.isinf(smallest), 0.0, smallest))
 

@@ -7,10 +7,6 @@ value, NaN; but its Jaccard coefficient is 0, as in Hennig (2007).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
@@ -18,8 +14,6 @@ from scipy.optimize import linear_sum_assignment
 from clustrep._types import BoolArray, FloatArray, IntArray, Labels
 from clustrep._validation import check_flag, check_labels, check_weights
 from clustrep.contingency import encode, tables_of
-
-ClusterScore: TypeAlias = Callable[[FloatArray], FloatArray]  # (..., k_u, k_v) -> (..., k_u)
 
 
 def inclusion_of(tables: FloatArray) -> FloatArray:
@@ -58,15 +52,19 @@ def d_index_of(tables: FloatArray) -> FloatArray:
     return np.where(rows > 0, rows + smallest - 2 * tables.max(axis=-1), np.nan)
 
 
-CLUSTER_INDICES: Mapping[str, ClusterScore] = MappingProxyType(
-    {"inclusion": inclusion_of, "jaccard": jaccard_of, "r": r_index_of, "d": d_index_of}
-)
-
-
 def matching_of(table: FloatArray) -> tuple[IntArray, IntArray]:
     """Return the rows and columns of the one-to-one matching of labels that keeps most points together."""
     rows, columns = linear_sum_assignment(table, maximize=True)
     return np.asarray(rows), np.asarray(columns)
+
+
+def partners_of(table: FloatArray) -> IntArray:
+    """Return the column that each row is matched with, −1 for none: partners share at least one point, (k_u,)."""
+    partners = np.full(len(table), -1)
+    rows, columns = matching_of(table)
+    shared = table[rows, columns] > 0
+    partners[rows[shared]] = columns[shared]
+    return partners
 
 
 def matched_points(cells: FloatArray, rows: IntArray, columns: IntArray) -> float:
@@ -102,6 +100,12 @@ def _may_match(cells: FloatArray, own: IntArray, other: IntArray) -> BoolArray:
 def matching_distance_of(table: FloatArray) -> float:
     """Equation (3) of the paper as a count: points outside the best matching, also where numbers of clusters differ."""
     return float(table.sum() - table[matching_of(table)].sum())
+
+
+def matching_distances_of(tables: FloatArray, *, relative: bool) -> FloatArray:
+    """Return the matching distance of every table, (n_tables,)."""
+    distances = np.array([matching_distance_of(table) for table in tables])
+    return np.asarray(distances / np.maximum(tables.sum(axis=(1, 2)), 1)) if relative else distances
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -152,9 +156,8 @@ def match_labels(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None
     {0: 'B', 1: 'A'}
     """
     labels_u, labels_v, table = _table(u, v, weights)
-    rows, columns = matching_of(table)
-    partners = sorted((j, i) for i, j in zip(rows, columns, strict=True) if table[i, j] > 0)
-    return {labels_v[j].item(): labels_u[i].item() for j, i in partners}
+    partners = partners_of(table.T)
+    return {label.item(): labels_u[i].item() for label, i in zip(labels_v, partners, strict=True) if i >= 0}
 
 
 def inclusion(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:

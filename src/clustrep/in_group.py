@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,21 +19,23 @@ from clustrep._engine import (
     make_generator,
     one_thread,
     root_entropy,
+    run_replicates,
     seed_of,
 )
 from clustrep._learning import Source
 from clustrep._neighbours import Metric, assigned, neighbours
-from clustrep._provenance import describe
-from clustrep._reclustering import Question, Relabelled, labels_of, one_study, recluster, references_of
+from clustrep._provenance import describe, provenance_of_data
+from clustrep._reclustering import Noise, Question, check_noise, labels_of, one_study, references_of
 from clustrep._setting import Setting
-from clustrep._types import FloatArray, IntArray
+from clustrep._types import BoolArray, FloatArray, IntArray
 from clustrep._validation import check_integer
-from clustrep.cluster_indices import matching_of
-from clustrep.contingency import Partition, encode, tables_of
+from clustrep.cluster_indices import partners_of
+from clustrep.contingency import NOISE, Partition, encode, tables_of
 from clustrep.errors import AllReplicatesFailed, ParameterError
 from clustrep.functions import Clusterer, check_metric
+from clustrep.nulls import principal_axes
 from clustrep.resampling import Perturbation, Rerun, check_perturbation
-from clustrep.results.common import report_failed
+from clustrep.results.common import number_causes, report_failed
 from clustrep.results.in_group import InGroupProportion
 from clustrep.studies import Studies
 from clustrep.study import Study
@@ -50,6 +54,7 @@ def in_group_proportion(
     n_null: int = 0,
     perturbation: Perturbation | None = None,
     n_resamples: int = 100,
+    noise: Noise = "label",
     rng: Rng = None,
     accelerate: bool = True,
     n_jobs: int | None = None,
@@ -67,8 +72,9 @@ def in_group_proportion(
     clusterer : object with `fit_predict`, or function X → labels, optional
         Instead of labels: clusters `X`, or learns from `train`.
     train : Study or table, optional
-        Another study, whose clustering function labels `X`: the cross-study form. Known labels of it are carried over
-        by the nearest sample.
+        Another study, whose clustering function labels `X`: the cross-study form, on the features that both have. Known
+        labels of it are carried over by the nearest sample. A cluster without a sample in `X` has size 0 and no
+        proportion.
     n_neighbors : int or several
         All of a sample's j nearest neighbours must belong to its cluster; several j give a row for each.
     metric : str or function
@@ -76,12 +82,16 @@ def in_group_proportion(
     n_null : int
         Number of random partitions for p-values; 0 for none. As many centres as there are clusters are drawn uniformly
         in the box of the clusters' own centres along the principal components of `X`, and every sample goes to the
-        nearest one. Permuted labels would reject for any contiguous partition, structure or not.
+        nearest one. Permuted labels would reject for any contiguous partition, structure or not. Meant for clusters
+        that come from `train`: those that a clusterer made from X itself along its neighbours, such as Ward's, beat
+        random cells without any structure.
     perturbation : Jitter, Subsample, Bootstrap, … or a sum, optional
         Also compute the proportions in perturbed copies of `X`. Labels travel with the samples; where a clusterer made
         them from `X` itself, every copy is clustered again, and its labels are matched one to one.
     n_resamples : int
         Number of perturbed copies.
+    noise : {"label", "drop"}
+        Samples labelled −1 form a cluster like any other, or are left out altogether.
     rng, accelerate, n_jobs, progress, batch_size
         As in `replicability`.
 
@@ -98,8 +108,9 @@ def in_group_proportion(
     study, training = one_study(X), None
     if train is not None:
         study, training = _aligned(study, train)
-    js = _checked_js(n_neighbors, len(study))
+    js = _checked_js(n_neighbors)
     check_metric(metric)
+    check_noise(noise)
     check_integer(n_null, "n_null", at_least=0)
     if perturbation is not None:
         check_perturbation(perturbation)
@@ -107,42 +118,57 @@ def in_group_proportion(
     root = root_entropy(rng)
     execution = Execution(n_jobs, progress, batch_size)
     question = _question(study, training, labels, clusterer, root, accelerate, execution)
-    partition = question.reference if question.reference is not None else _learned(question, study)
-    proportions = proportions_of(partition, neighbours(study.X, max(js), metric), js)
+    partition = _partition(question, training)
+    judged = judged_rows(partition, noise)
+    if max(js) >= len(judged):
+        apart = ", noise apart" if noise == "drop" else ""
+        raise ParameterError(f"n_neighbors must be below the number of samples, {len(judged)}{apart}, got {max(js)}.")
+    kept = _without_noise(partition, judged) if noise == "drop" else partition
+    nearest = neighbours(study.X[judged], max(js), metric)
+    proportions = proportions_of(kept, nearest, js)
     pvalues = null = None
     if n_null:
-        null = _null(study, partition, js, metric, n_null, root)
+        null = _null(study, study.X[judged].astype(float), kept, nearest, js, metric, n_null, root)
         pvalues = pvalues_of(proportions, null)
-    distribution = failed = None
+    distribution: FloatArray | None = None
+    failed: IntArray = np.zeros(0, dtype=np.int64)
     causes: tuple[str, ...] = ()
     if perturbation is not None:
-        (relabelled,) = recluster(question, perturbation, n_resamples, "in-group proportion", references=[partition])
-        distribution, failed, causes = _perturbed(question, relabelled, perturbation, js, metric)
+        plan = CopyPlan(
+            question.setting(perturbation), partition, labels is not None or training is not None, js, metric, noise
+        )
+        copies = run_replicates(
+            partial(score_copy, plan), range(1, n_resamples + 1), execution, "in-group proportion", first_here=True
+        )
+        is_cluster = np.isin(partition.classes, kept.classes)
+        distribution = np.stack([copy.proportions for copy in copies])[:, :, is_cluster]
+        failed, causes = number_causes(np.array([copy.cause for copy in copies], dtype=object))
         report_failed(failed, causes, "resample")
-    one = isinstance(n_neighbors, int | np.integer)
-    sizes = np.bincount(partition.codes, minlength=partition.n_labels)
+    picked = 0 if np.ndim(n_neighbors) == 0 else slice(None)
     return InGroupProportion(
         n_neighbors=js,
-        clusters=partition.classes,
-        sizes=sizes,
+        clusters=kept.classes,
+        sizes=np.bincount(kept.codes, minlength=kept.n_labels),
         labels=partition.labels,
         samples=study.samples,
-        proportions=proportions[0] if one else proportions,
-        pvalues=None if pvalues is None else pvalues[0] if one else pvalues,
+        proportions=proportions[picked],
+        pvalues=None if pvalues is None else pvalues[picked],
         null_distribution=null,
-        distribution=None if distribution is None else distribution[:, 0] if one else distribution,
-        failed=np.zeros(0, dtype=np.int64) if failed is None else failed,
+        distribution=None if distribution is None else distribution[:, picked],
+        failed=failed,
         causes=causes,
-        provenance={
-            **question.provenance(
-                Rerun() if perturbation is None else perturbation,
-                metric=describe(metric),
-                n_null=n_null,
-                train=None if training is None else training.name,
-            ),
-            "clusterers": ["known labels" if clusterer is None else describe(clusterer)],
-            "labels": "known" if clusterer is None else "the clusterer's",
-        },
+        provenance=provenance_of_data(
+            root,
+            [study] if training is None else [training, study],
+            resampling="none" if perturbation is None else describe(perturbation),
+            n_resamples=0 if perturbation is None else n_resamples,
+            n_neighbors=list(js),
+            metric=describe(metric),
+            n_null=n_null,
+            noise=noise,
+            train=None if training is None else training.name,
+            clusterers=["known labels" if clusterer is None else describe(clusterer)],
+        ),
     )
 
 
@@ -159,28 +185,42 @@ def _question(
     accelerate: bool,
     execution: Execution,
 ) -> Question:
+    """Ask about the clusters of the study itself, or about those of the training study."""
     if (labels is None) == (clusterer is None):
         raise ParameterError("Pass either labels or a clusterer: one of them says which clusters are judged.")
-    if training is not None:
-        known = None if labels is None else labels_of(labels, training)
-        learned = Question.of(clusterer, training, None, known, root, accelerate, execution, labels_suffice=True)
-        labels, clusterer = _learned(learned, study).labels, None
-    return Question.of(clusterer, study, None, labels, root, accelerate, execution, labels_suffice=True)
+    learned_from = study if training is None else training
+    known = None if labels is None else labels_of(labels, learned_from)
+    question = Question.of(clusterer, learned_from, None, known, root, accelerate, execution, labels_suffice=True)
+    return replace(question, study=study) if training is not None else question
 
 
-def _learned(question: Question, study: Study) -> Partition:
-    """Ψ(study; the question's study): only the clusters that have samples there."""
-    if study is question.study:
-        (reference,) = references_of(question, question.setting(Rerun()))
+def _partition(question: Question, training: Study | None) -> Partition:
+    """Ψ(X; X), or Ψ(X; train): with all clusters that the function gives, also those without a sample in X."""
+    if training is None:
+        (reference,) = references_of(question)
         return encode([reference.labels])[0]
     source = Source(Rerun(), question.root, question.accelerate)
-    setting = Setting.prepare(source, (question.study,), question.configurations, at=study.X, for_run=False)
+    at = question.study.X
+    setting = Setting.prepare(source, (training,), question.configurations, at=at, for_run=False)
     assert setting.at is not None
     with one_thread():
-        labelled = setting.paths[0].learn(setting.sample(0, FULL_STUDY)).labels(0, [setting.at])
+        labelled = setting.paths[0].learn(setting.sample(0, FULL_STUDY)).labels(0, [setting.places[0], setting.at])
     if isinstance(labelled, Failed):
-        raise AllReplicatesFailed(f"The clusterer failed on study {question.study.name!r}: {labelled.cause}.")
-    return encode([labelled.at(0).labels])[0]
+        raise AllReplicatesFailed(f"The clusterer failed on study {training.name!r}: {labelled.cause}.")
+    return encode([labelled.at(0).labels, labelled.at(1).labels])[1]
+
+
+def judged_rows(partition: Partition, noise: Noise) -> IntArray:
+    """Return the rows of the samples that are judged: noise may be left out."""
+    return np.arange(len(partition.codes)) if noise == "label" else np.flatnonzero(~partition.is_noise)
+
+
+def _without_noise(partition: Partition, judged: IntArray) -> Partition:
+    """Leave noise out, as samples and as a cluster."""
+    classes = partition.classes
+    kept = np.array([label != NOISE for label in classes.tolist()])
+    places = np.cumsum(kept) - 1
+    return Partition(places[partition.codes[judged]], classes[kept])
 
 
 def _aligned(study: Study, train: Any) -> tuple[Study, Study]:
@@ -204,24 +244,30 @@ def proportions_of(partition: Partition, nearest: IntArray, js: Sequence[int]) -
     return np.where(sizes > 0, np.array(inside) / np.where(sizes > 0, sizes, 1), np.nan)
 
 
-def _null(study: Study, partition: Partition, js: Sequence[int], metric: Metric, n_null: int, root: int) -> FloatArray:
+def _null(
+    study: Study,
+    X: FloatArray,
+    partition: Partition,
+    nearest: IntArray,
+    js: Sequence[int],
+    metric: Metric,
+    n_null: int,
+    root: int,
+) -> FloatArray:
     """Return the proportions of random partitions, (n_null, n_j, k); NaN for a centre that no sample is nearest to.
 
     Kapp & Tibshirani (2006), sec. 2.2: centres uniform in the box of the centroids along the principal components.
     """
-    X = study.X.astype(float)
-    mean = X.mean(axis=0)
-    components = np.linalg.svd(X - mean, full_matrices=False)[2]  # (q, p)
-    centroids = np.array([X[partition.codes == c].mean(axis=0) for c in range(partition.n_labels)])
-    scores = (centroids - mean) @ components.T
-    low, high = scores.min(axis=0), scores.max(axis=0)
-    nearest = neighbours(study.X, max(js), metric)
-    null = np.empty((n_null, len(js), partition.n_labels))
-    for b in range(n_null):
-        rng = make_generator(seed_of(root, Stream.NULL, study.name, b + 1))
-        centres = mean + rng.uniform(low, high, size=scores.shape) @ components
-        codes = assigned(X, centres, metric)
-        null[b] = proportions_of(Partition(codes, partition.classes), nearest, js)
+    with one_thread():
+        mean, axes = X.mean(axis=0), principal_axes(X)
+        centroids = np.array([X[partition.codes == c].mean(axis=0) for c in np.unique(partition.codes)])
+        scores = (centroids - mean) @ axes.T
+        low, high = scores.min(axis=0), scores.max(axis=0)
+        null = np.empty((n_null, len(js), partition.n_labels))
+        for b in range(n_null):
+            rng = make_generator(seed_of(root, Stream.NULL, study.name, b + 1))
+            centres = mean + rng.uniform(low, high, size=(partition.n_labels, len(low))) @ axes
+            null[b] = proportions_of(Partition(assigned(X, centres, metric), partition.classes), nearest, js)
     return null
 
 
@@ -233,52 +279,65 @@ def pvalues_of(proportions: FloatArray, null: FloatArray) -> FloatArray:
         [np.count_nonzero(values[there] >= own) for own in row]
         for row, values, there in zip(proportions, pooled, known, strict=True)
     ]
-    return np.asarray((1 + np.array(at_least)) / (1 + known.sum(axis=1, keepdims=True)))
+    pvalues = (1 + np.array(at_least)) / (1 + known.sum(axis=1, keepdims=True))
+    return np.where(np.isnan(proportions), np.nan, pvalues)
 
 
-def _perturbed(
-    question: Question, relabelled: Relabelled, perturbation: Perturbation, js: Sequence[int], metric: Metric
-) -> tuple[FloatArray, IntArray, tuple[str, ...]]:
-    """Return the proportions in every perturbed copy, among its distinct rows, (n_resamples, n_j, k), and failures."""
-    reference = relabelled.reference
-    assert reference is not None
-    source = Source(perturbation, question.root, question.accelerate)
-    values = np.full((relabelled.n_replicates, len(js), reference.n_labels), np.nan)
-    failed, causes = relabelled.failed.copy(), (*relabelled.causes, TOO_FEW)
-    for b in range(relabelled.n_replicates):
-        draw = source.draw(question.study, b + 1)
-        rows = np.flatnonzero(draw.weights)
-        if failed[b]:
-            continue
-        if len(rows) <= max(js):
-            failed[b] = len(causes)
-            continue
-        codes = reference.codes[rows]
-        if question.labels is None:
-            codes = _matched(relabelled, b, rows, codes)
-        most = int(max(codes.max(), reference.n_labels - 1)) + 1
-        nearest = neighbours(draw.points[rows], max(js), metric)
-        values[b] = proportions_of(Partition(codes, np.arange(most)), nearest, js)[:, : reference.n_labels]
-    return values, failed, causes
+# ---------------------------------------------------------------------------------------------------------------------
+# perturbed copies
 
 
-def _matched(relabelled: Relabelled, b: int, rows: IntArray, reference: IntArray) -> IntArray:
-    """Rename the clusters of one copy after those of the study; one without a partner gets a number beyond them."""
-    assert relabelled.reference is not None
-    labelings, k = relabelled.labelings[0], relabelled.reference.n_labels
-    codes = labelings.codes[b][rows].astype(np.int64)
-    table = tables_of(codes[None], reference.astype(np.int64), None, (labelings.n_labels, k))[0]
-    partners = k + np.arange(labelings.n_labels)
-    new, old = matching_of(table)
-    partners[new] = old
-    return np.asarray(partners[codes])
+@dataclass(frozen=True, eq=False)
+class CopyPlan:
+    """Everything that a perturbed copy's proportions follow from, but for its number."""
+
+    setting: Setting
+    reference: Partition
+    labels_travel: bool  # else every copy is clustered again
+    js: tuple[int, ...]
+    metric: Metric
+    noise: Noise
 
 
-def _checked_js(n_neighbors: Any, n: int) -> tuple[int, ...]:
-    several = n_neighbors if isinstance(n_neighbors, Sequence | range | np.ndarray) else [n_neighbors]
-    if isinstance(several, str) or not len(several):
+class Copy(NamedTuple):
+    """The proportions in one perturbed copy, and why there are none."""
+
+    proportions: FloatArray  # (n_j, k)
+    cause: str
+
+
+def score_copy(plan: CopyPlan, replicate: int) -> Copy:
+    """Compute the proportions in one perturbed copy, among its distinct rows."""
+    sample = plan.setting.sample(0, replicate)
+    k = plan.reference.n_labels
+    nothing = np.full((len(plan.js), k), np.nan)
+    codes, is_noise = plan.reference.codes, plan.reference.is_noise
+    drawn = sample.draw.weights > 0
+    if not plan.labels_travel:
+        labelled = plan.setting.paths[0].learn(sample).labels(0, [sample.points])
+        if isinstance(labelled, Failed):
+            return Copy(nothing, labelled.cause)
+        codes, is_noise = _matched(labelled.at(0), codes, drawn, k), labelled.at(0).is_noise
+    rows = np.flatnonzero(drawn & ~is_noise if plan.noise == "drop" else drawn)
+    if len(rows) <= max(plan.js):
+        return Copy(nothing, TOO_FEW)
+    nearest = neighbours(sample.draw.points[rows], max(plan.js), plan.metric)
+    codes = codes[rows]
+    partition = Partition(codes, np.arange(max(k, int(codes.max()) + 1)))
+    return Copy(proportions_of(partition, nearest, plan.js)[:, :k], "")
+
+
+def _matched(copy: Partition, reference: IntArray, drawn: BoolArray, k: int) -> IntArray:
+    """Rename the clusters of a copy after those of the study; one without a partner gets a number beyond them."""
+    table = tables_of(copy.codes[None], reference, drawn, (copy.n_labels, k))[0]
+    partners = partners_of(table)
+    partners = np.where(partners < 0, k + np.arange(copy.n_labels), partners)
+    return np.asarray(partners[copy.codes])
+
+
+def _checked_js(n_neighbors: Any) -> tuple[int, ...]:
+    several = [n_neighbors] if np.ndim(n_neighbors) == 0 else list(n_neighbors)
+    if isinstance(n_neighbors, str) or not several:
         raise ParameterError(f"n_neighbors must be a positive integer, or several; got {n_neighbors!r}.")
-    js = tuple(check_integer(j, "n_neighbors") for j in several)
-    if max(js) >= n:
-        raise ParameterError(f"n_neighbors must be below the number of samples, {n}, got {max(js)}.")
-    return js
+    plain = [j.item() if isinstance(j, np.ndarray) else j for j in several]
+    return tuple(check_integer(j, "n_neighbors") for j in plain)

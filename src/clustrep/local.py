@@ -32,7 +32,7 @@ from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.functions import Clusterer
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
 from clustrep.results import LocalReplicability
-from clustrep.results.common import number_causes, report_failures
+from clustrep.results.common import Origin, number_causes, report_failures
 from clustrep.studies import Studies
 from clustrep.study import Study
 
@@ -328,6 +328,9 @@ def _result(
             noise=plan.noise,
         ),
         _points=plan.points.X,
+        _origin=Origin(
+            plan.setting.source, _distinct([plan.train, study]), plan.configuration, (plan.agreement,), plan.noise
+        ),
     )
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clustrep._validation import check_choice
 from clustrep.agreement import shown
 from clustrep.errors import DataError, ParameterError
+from clustrep.results.curves import PredictionStrength
 from clustrep.results.stability import DISSOLVED, RECOVERED, full_name
 from clustrep.results.validation import INDICES
 
@@ -20,11 +22,15 @@ if TYPE_CHECKING:
         ClusterTest,
         Comparison,
         Consensus,
+        Counterparts,
         InGroupProportion,
+        LeaveOneStudyOut,
         LocalReplicability,
+        NullReference,
         Replicability,
         Sensitivity,
         Stability,
+        StudyRelations,
         Validation,
     )
     from clustrep.results.curves import Curve
@@ -111,6 +117,94 @@ def local_map(result: LocalReplicability, points: ArrayLike | None, ax: Axes | N
     return ax
 
 
+def against_null(result: NullReference, agreement: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw scores, and behind them the range of those of data without clusters."""
+    if agreement is not None:
+        check_choice(agreement, "agreement", result.agreements)
+    a = 0 if agreement is None else result.agreements.index(agreement)
+    ax = _axes(ax)
+    if result.kind == "comparison":
+        return _curves_against_null(result, a, ax)
+    frame = result.to_frame()
+    names = frame["cluster"].astype(str) if result.kind == "local" else frame["train"] + " → " + frame["test"]
+    places = np.arange(len(frame))
+    ax.vlines(places, frame["null_low"], frame["null_high"], color="0.8", lw=8, label="without clusters, 95 %")
+    ax.plot(places, frame["null_mean"], "_", color="0.4", markersize=12)
+    ax.plot(places, frame["observed"], "o", color=COLOURS[0], label="observed")
+    ax.set_xticks(places, names.tolist(), rotation=0 if result.kind == "local" else 30, ha="center")
+    ax.set_xlabel("cluster" if result.kind == "local" else "trained → tested")
+    ax.set_ylabel(shown(result.agreements[a]))
+    ax.legend(frameon=False)
+    return ax
+
+
+def _curves_against_null(result: NullReference, a: int, ax: Axes) -> Axes:
+    with np.errstate(invalid="ignore"):
+        low, high = np.nanquantile(result.overall_distribution[:, :, a], [0.025, 0.975], axis=0)
+    for i, name in enumerate(dict.fromkeys(result.clusterers)):
+        own = [c for c, other in enumerate(result.clusterers) if other == name and result.n_clusters[c] is not None]
+        if not own:
+            continue
+        own.sort(key=lambda c: result.n_clusters[c] or 0)
+        ks, colour = [result.n_clusters[c] or 0 for c in own], COLOURS[i % len(COLOURS)]
+        ax.plot(ks, result.overall[own, a], marker=MARKERS[i % len(MARKERS)], color=colour, label=name)
+        ax.fill_between(ks, low[own], high[own], color=colour, alpha=0.15, lw=0, label=f"{name}, without clusters")
+    ax.set_xlabel("number of clusters k")
+    ax.set_ylabel(f"{shown(result.agreements[a])}, mean over pairs of studies")
+    ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
+def study_tree(result: StudyRelations, ax: Axes | None = None) -> Axes:
+    """Draw the tree of studies; those that stand apart are marked."""
+    from scipy.cluster.hierarchy import dendrogram
+
+    ax = _axes(ax)
+    names = [f"{name} *" if apart else name for name, apart in zip(result.names, result.apart, strict=True)]
+    dendrogram(result.tree, labels=names, ax=ax, color_threshold=0, above_threshold_color=COLOURS[0])
+    ax.set_ylabel("1 − score, mean of both directions")
+    ax.set_xlabel("* stands apart" if result.apart.any() else "study")
+    return ax
+
+
+def counterpart_map(result: Counterparts, train: str, ax: Axes | None = None) -> Axes:
+    """Draw a table: one study's clusters, their counterparts in the others, and how far they overlap."""
+    ax = _axes(ax)
+    s = result.names.index(train)
+    others = [t for t in range(len(result.names)) if t != s]
+    rows = [i for i, size in enumerate(result.sizes[s]) if size]
+    values = np.array([[result.overlap[s, t, i] for t in others] for i in rows])
+    image = ax.imshow(values, cmap=SCORES, vmin=0, vmax=1, aspect="auto")
+    for y, i in enumerate(rows):
+        for x, t in enumerate(others):
+            j = result.partner[s, t, i]
+            text = f"{result.clusters[t, j]}\n{values[y, x]:.2f}" if j >= 0 else "none"
+            colour = "black" if np.nan_to_num(values[y, x]) > 0.6 else "white"
+            ax.text(x, y, text, ha="center", va="center", color=colour, fontsize=8)
+    ax.set_xticks(range(len(others)), [result.names[t] for t in others])
+    ax.set_yticks(range(len(rows)), [result.clusters[s, i] for i in rows])
+    ax.set_xlabel("counterpart in")
+    ax.set_ylabel(f"cluster of {train}")
+    ax.figure.colorbar(image, ax=ax).set_label("overlap (Jaccard)")
+    return ax
+
+
+def left_out(result: LeaveOneStudyOut, ax: Axes | None = None) -> Axes:
+    """Draw the score of every study that was left out, with its interval."""
+    ax = _axes(ax)
+    low, high = result.confidence_interval()
+    places = np.arange(len(result.names))
+    ax.vlines(places, low, high, color=COLOURS[0], lw=2)
+    ax.plot(places, result.mean, "o", color=COLOURS[0], label="bootstrap mean, 95 %")
+    ax.plot(places, result.estimate, "_", color="black", markersize=14, label="R̂")
+    ax.set_xticks(places, list(result.names))
+    ax.set_xlabel("tested on, trained on all others")
+    ax.set_ylabel(shown(result.agreement))
+    ax.set_ylim(min(0.0, float(np.nanmin(low))) - 0.03, 1.03)
+    ax.legend(frameon=False)
+    return ax
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # one study
 
@@ -165,8 +259,9 @@ def over_k(result: Curve, ax: Axes | None = None) -> Axes:
     low, high = result.confidence_interval()
     ax.plot(k, result.mean[order], marker="o", color=COLOURS[0])
     ax.fill_between(k, low[order], high[order], color=COLOURS[0], alpha=0.15, lw=0)
-    if hasattr(result, "recommended"):
-        ax.axhspan(0.8, 0.9, color="0.9", zorder=0)
+    if isinstance(result, PredictionStrength):
+        ax.axhspan(0.8, 0.9, color="0.9", zorder=0, label="enough, by Tibshirani and Walther")
+        ax.legend(frameon=False, fontsize=8)
         ax.set_ylim(0, 1.03)
     else:
         ax.set_ylim(bottom=0)

@@ -29,7 +29,7 @@ from clustrep._reclustering import (
 )
 from clustrep._types import FloatArray, IntArray
 from clustrep._validation import check_flag, check_integer, check_n_clusters
-from clustrep.cluster_indices import matching_distance_of, r_index_of
+from clustrep.cluster_indices import matching_distances_of, r_index_of
 from clustrep.contingency import tables_of
 from clustrep.errors import ParameterError
 from clustrep.functions import Clusterer
@@ -38,6 +38,7 @@ from clustrep.results.common import report_failed, reported
 from clustrep.results.curves import PredictionStrength, RelativeValidation
 
 N_SPLITS = 50
+ONLY_SINGLETONS = "every test cluster has one sample"
 
 
 def prediction_strength(
@@ -217,6 +218,8 @@ def strength_of(
     smallest = np.where(np.isnan(strengths), np.inf, strengths).min(axis=3)
     by_direction = np.where(np.isinf(smallest), np.nan, smallest)
     by_direction[np.broadcast_to(failed[:, None] > 0, by_direction.shape)] = np.nan
+    causes = (*relabelled[0].causes, ONLY_SINGLETONS)
+    failed[(failed == 0) & np.isnan(by_direction).any(axis=1)] = len(causes)
     return PredictionStrength(
         **curve_fields(
             question,
@@ -225,6 +228,8 @@ def strength_of(
             by_direction.mean(axis=1),
             failed,
             perturbation,
+            causes=causes,
+            n_splits=n_splits,
             both_directions=both_directions,
             noise=noise,
         ),
@@ -257,9 +262,10 @@ def relative_validation_of(
     if noise == "drop":
         relabelled = [_without_noise(one) for one in relabelled]
     distances, random = [], []
+    relative_distances = partial(matching_distances_of, relative=True)
     for one in relabelled:
         both = [
-            read_tables(_matching, one.labelings[test], one.labelings[1 - test], one.weights[test], noise)
+            read_tables(relative_distances, one.labelings[test], one.labelings[1 - test], one.weights[test], noise)
             for test in (0, 1)
         ]
         distances.append(one.nan_where_failed(np.mean(both, axis=0)))
@@ -274,21 +280,17 @@ def relative_validation_of(
             np.stack(distances, axis=1) / np.where(norm > 0, norm, 1),
             failed,
             perturbation,
+            n_splits=len(failed),
             noise=noise,
         ),
         random=norm,
     )
 
 
-def _matching(tables: FloatArray) -> FloatArray:
-    distances = np.array([matching_distance_of(table) for table in tables])
-    return np.asarray(distances / np.maximum(tables.sum(axis=(1, 2)), 1))
-
-
 def _of_random_labels(question: Question, one: Relabelled, noise: Noise) -> float:
     """Return the mean distance of two random labelings of the second half, with as many labels as partitions have."""
     first, second = one.labelings
-    counted = np.ones(first.codes.shape, dtype=bool) if noise == "label" else ~(first.is_noise | second.is_noise)
+    counted = np.ones(first.codes.shape, dtype=bool) if noise == "label" else ~(first.is_noise() | second.is_noise())
     distances = []
     for b in np.flatnonzero(one.failed == 0).tolist():
         own = [
@@ -298,7 +300,7 @@ def _of_random_labels(question: Question, one: Relabelled, noise: Noise) -> floa
         n = int(one.weights[1][b][counted[b]].sum())
         rng = make_generator(seed_of(question.root, Stream.NULL, question.study.name, b + 1, one.n_clusters))
         u, v = rng.integers(k, size=(2, 1, n))
-        distances.append(_matching(tables_of(u, v, None, (k, k)))[0])
+        distances.append(matching_distances_of(tables_of(u, v, None, (k, k)), relative=True)[0])
     return float(np.mean(distances)) if distances else float("nan")
 
 

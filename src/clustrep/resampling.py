@@ -77,6 +77,10 @@ class Perturbation(ABC):
         """Draw one replicate."""
         return self.change(whole(study), rng)
 
+    def changes_nothing(self, n_samples: int, n_features: int) -> bool:
+        """Whether a study of this shape comes out as it was, but for the order of its samples."""
+        return False
+
     def __add__(self, other: object) -> Combination:
         if not isinstance(other, Perturbation):
             return NotImplemented
@@ -128,6 +132,10 @@ class Subsample(Perturbation):
         size = max(2, _share(self.fraction, n))
         return replace(draw, order=draw.order[rng.permutation(n)[:size]])
 
+    def changes_nothing(self, n_samples: int, n_features: int) -> bool:
+        """Whether all samples are drawn."""
+        return max(2, _share(self.fraction, n_samples)) >= n_samples
+
 
 @dataclass(frozen=True)
 class FeatureSubset(Perturbation):
@@ -148,6 +156,10 @@ class FeatureSubset(Perturbation):
     def n_kept(self, n_features: int) -> int:
         """How many of so many features are kept."""
         return max(1, _share(self.fraction, n_features))
+
+    def changes_nothing(self, n_samples: int, n_features: int) -> bool:
+        """Whether all features are kept."""
+        return self.n_kept(n_features) == n_features
 
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Keep some features, in their order."""
@@ -198,6 +210,10 @@ class Rerun(Perturbation):
         """Leave everything as it is."""
         return draw
 
+    def changes_nothing(self, n_samples: int, n_features: int) -> bool:
+        """It never changes anything."""
+        return True
+
 
 @dataclass(frozen=True)
 class Combination(Perturbation):
@@ -220,6 +236,10 @@ class Combination(Perturbation):
         for step in self.steps:
             draw = step.change(draw, rng)
         return draw
+
+    def changes_nothing(self, n_samples: int, n_features: int) -> bool:
+        """Whether none of the changes is one."""
+        return all(step.changes_nothing(n_samples, n_features) for step in self.steps)
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.steps))

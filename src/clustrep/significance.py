@@ -10,13 +10,23 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clustrep._engine import Execution, Rng, Stream, make_generator, root_entropy, run_replicates, seed_of
+from clustrep._engine import (
+    Execution,
+    Rng,
+    Stream,
+    make_generator,
+    one_thread,
+    root_entropy,
+    run_replicates,
+    seed_of,
+)
 from clustrep._neighbours import nearest_distances
 from clustrep._provenance import describe, provenance_of_data
 from clustrep._reclustering import one_study
 from clustrep._types import FloatArray
 from clustrep._validation import check_choice, check_flag, check_integer, check_points
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.nulls import GaussianNull, principal_axes
 from clustrep.results.significance import ClusterTest
 
 Sampler: TypeAlias = Callable[[FloatArray, np.random.Generator], ArrayLike]
@@ -44,8 +54,8 @@ def cluster_test(
     """Test whether distances to the nearest neighbour are those of data without clusters (section 2.4).
 
     The statistic of a data set is the integral of the squared difference between the distribution function of its
-    nearest-neighbour distances and the average of those of all other data sets, observed and simulated: exact, a sum
-    over all distances. The p-value is (1 + #{simulated ≥ observed}) / (1 + n_resamples).
+    nearest-neighbour distances and the average of those of all other data sets, observed and simulated: a sum over
+    all distances, no grid. The p-value is (1 + #{simulated ≥ observed}) / (1 + n_resamples).
 
     Parameters
     ----------
@@ -53,13 +63,13 @@ def cluster_test(
         Samples by features.
     null : "gaussian" or function of (X, rng)
         Data without clusters: by default Gaussian with the sample mean and covariance of X; a function returns a table
-        like X.
+        like the one that it is given, X or its principal components.
     n_resamples : int
         Number of simulated data sets.
     whiten : bool
         Whiten every data set, observed and simulated, by its own covariance: exact under any Gaussian. Without it, a
         covariance that was estimated makes the test conservative for few features, with hundreds of samples more so in
-        five dimensions than in two, and liberal where the samples are fewer than the square of the number of features.
+        five dimensions than in two; with p features and fewer than about p²/2 samples it can reject too often.
     n_components : int, optional
         Work on so many principal components of X, as McShane et al. do.
     squared : bool
@@ -91,13 +101,13 @@ def cluster_test(
         check_choice(statistic, "statistic", ("cdf",), or_else="a function of all values")
     data = study.X.astype(float)
     if n_components is not None:
-        data = _principal_components(data, check_integer(n_components, "n_components"))
+        with one_thread():
+            data = _principal_components(data, check_integer(n_components, "n_components"))
     check_flag(squared, "squared")
     if not check_flag(whiten, "whiten") and not callable(null):
         _warn_of_many_features(*data.shape)
     root = root_entropy(rng)
     plan = TestPlan(data, null, measure, squared, whiten, root, study.name)
-    plan.factor  # noqa: B018 - once, not in every worker
     n = check_integer(n_resamples, "n_resamples")
     execution = Execution(n_jobs, progress, batch_size)
     replicates = run_replicates(partial(measure_replicate, plan), range(OBSERVED, n + 1), execution, "cluster test")
@@ -142,15 +152,9 @@ class TestPlan:
     study: str
 
     @cached_property
-    def mean(self) -> FloatArray:
-        """The sample mean."""
-        return np.asarray(self.data.mean(axis=0))
-
-    @cached_property
-    def factor(self) -> FloatArray:
-        """R with RᵀR the sample covariance: from the QR decomposition of (X − mean)/√(n − 1)."""
-        R = np.linalg.qr((self.data - self.mean) / np.sqrt(len(self.data) - 1), mode="r")
-        return np.asarray(R * np.where(np.diagonal(R) < 0, -1.0, 1.0)[:, None])  # whatever the order of rows
+    def gaussian(self) -> GaussianNull:
+        """The Gaussian with the data's mean and covariance."""
+        return GaussianNull(self.data)
 
 
 def measure_replicate(plan: TestPlan, replicate: int) -> FloatArray:
@@ -171,7 +175,7 @@ def _draw(plan: TestPlan, replicate: int) -> FloatArray:
         if X.shape != plan.data.shape:
             raise DataError(f"null must return a table like X, of {plan.data.shape}, got {X.shape}.")
         return X.astype(float)
-    return np.asarray(plan.mean + rng.standard_normal((len(plan.data), len(plan.factor))) @ plan.factor)
+    return plan.gaussian.draw(rng)
 
 
 def whitened(X: FloatArray) -> FloatArray:
@@ -212,15 +216,14 @@ def _principal_components(X: FloatArray, q: int) -> FloatArray:
     most = min(X.shape[1], len(X) - 1)
     if q > most:
         raise ParameterError(f"n_components must be at most {most}, got {q}.")
-    u, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    return np.asarray(u[:, :q] * s[:q])
+    return np.asarray((X - X.mean(axis=0)) @ principal_axes(X)[:q].T)
 
 
 def _warn_of_many_features(n: int, p: int) -> None:
-    if n < p**2:
+    if 2 * n <= p**2:
         warn(
-            f"X has {p:,} features and {n:,} samples: with fewer samples than the square of the number of features, "
-            "a Gaussian fitted to them makes the test reject too often. cluster_test(whiten=True) is exact; "
+            f"X has {p:,} features and {n:,} samples: with so few samples for the number of features, a Gaussian that "
+            "is fitted to them can make the test reject too often. cluster_test(whiten=True) is exact; "
             "cluster_test(n_components=...) works on a few principal components.",
             DataWarning,
         )

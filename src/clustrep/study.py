@@ -186,6 +186,22 @@ class Study:
                 )
         return self._with(X=read_only(np.ascontiguousarray(X)), scale=scale)
 
+    def with_samples_of(self, others: Sequence[Study], name: str) -> Study:
+        """Return a study with the samples of all of these, whose features are the same; their names tell the study."""
+        studies = [self, *others]
+        samples = [f"{study.name}/{sample}" for study in studies for sample in study.samples]
+        return self._with(
+            name=name,
+            X=read_only(np.concatenate([study.X for study in studies])),
+            samples=tuple(samples),
+            labels=None,
+        )
+
+    def with_table(self, X: FloatArray) -> Study:
+        """Return a study of the same samples with another table, whose features have no names."""
+        features = tuple(str(j + 1) for j in range(X.shape[1]))
+        return self._with(X=X, features=features if X.shape[1] != len(self.features) else self.features)
+
     def _with_precision(self, dtype: np.dtype[Any]) -> Study:
         """Return the study in single or double precision."""
         return self if self.X.dtype == dtype else self._with(X=read_only(self.X.astype(dtype)))

@@ -9,11 +9,16 @@ from typing import Any
 from clustrep._files import load_fields
 from clustrep._validation import listing
 from clustrep.errors import DataError
+from clustrep.results.choice import Choice
 from clustrep.results.comparison import Best, Candidate, Comparison
 from clustrep.results.consensus import AssignmentConsistency, Consensus
+from clustrep.results.counterparts import Counterparts
 from clustrep.results.curves import BootstrapInstability, PredictionStrength, RelativeValidation
 from clustrep.results.in_group import InGroupProportion
+from clustrep.results.leave_one_out import LeaveOneStudyOut
 from clustrep.results.local import LocalReplicability
+from clustrep.results.null import NullReference
+from clustrep.results.relations import StudyRelations
 from clustrep.results.replicability import Replicability, TrainingAverage
 from clustrep.results.significance import ClusterTest
 from clustrep.results.stability import Sensitivity, Stability
@@ -24,16 +29,21 @@ __all__ = [
     "Best",
     "BootstrapInstability",
     "Candidate",
+    "Choice",
     "ClusterTest",
     "Comparison",
     "Consensus",
+    "Counterparts",
     "InGroupProportion",
+    "LeaveOneStudyOut",
     "LocalReplicability",
+    "NullReference",
     "PredictionStrength",
     "RelativeValidation",
     "Replicability",
     "Sensitivity",
     "Stability",
+    "StudyRelations",
     "TrainingAverage",
     "Validation",
     "load",
@@ -55,6 +65,9 @@ RESULTS: dict[str, Any] = {
         Consensus,
         AssignmentConsistency,
         Validation,
+        NullReference,
+        Counterparts,
+        LeaveOneStudyOut,
     )
 }
 

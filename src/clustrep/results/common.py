@@ -23,6 +23,7 @@ from clustrep._validation import (
     check_numbers_between,
     plural,
 )
+from clustrep.agreement import Agreement
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
 from clustrep.functions import ClusteringFunction
 from clustrep.study import Study
@@ -38,6 +39,8 @@ class Origin:
     source: Source
     studies: tuple[Study, ...]
     configuration: Configuration
+    agreements: tuple[Agreement, ...]
+    noise: str
 
     def function(self, s: int, replicate: int) -> ClusteringFunction:
         """Learn the clustering function of one study in one replicate again, from its seed."""

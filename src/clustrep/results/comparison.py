@@ -17,11 +17,14 @@ from clustrep._validation import (
 )
 from clustrep.agreement import shown
 from clustrep.errors import NoBest, ParameterError
+from clustrep.results.choice import FALSE_DISCOVERIES, Choice
 from clustrep.results.common import TRIVIAL_AT_MOST, Failing, Origin, Saved, freeze, quiet, tails
 from clustrep.results.replicability import Replicability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from clustrep.results.null import NullReference
 
 # A resample is complete when every pair of different studies has its score.
 COMPLETE_AT_LEAST = 0.5
@@ -183,6 +186,61 @@ class Comparison(Failing, Saved):
             agreement=self.agreements[a],
             rivals=tuple(self._candidate(c, a) for c in rivals),
         )
+
+    def choice(self, reference: NullReference | None = None, *, agreement: str | None = None) -> Choice:
+        """Choose with uncertainty: how often each is the best, and what is above data without clusters.
+
+        Parameters
+        ----------
+        reference : NullReference, optional
+            `null_reference` of this comparison. With it, only what is above data without clusters can be chosen, with
+            at most 5 % false discoveries; perhaps nothing is.
+        agreement : str, optional
+            By which agreement; the first by default.
+        """
+        a = self._agreement(agreement)
+        best = self.best(self.agreements[a])
+        eligible = np.flatnonzero(self._eligible[:, a])
+        order = sorted(eligible.tolist(), key=lambda c: (self.n_clusters[c] or 0, c))
+        averages = np.where(np.isnan(self._averages[order, a]), -np.inf, self._averages[order, a])
+        wins = np.bincount(averages.argmax(axis=0), minlength=len(order))  # ties to the smaller k
+        candidates = tuple(self._candidate(c, a) for c in order)
+        near = [one for one in candidates if one.n_clusters and one.score >= best.score - self._standard_error(best, a)]
+        excess = pvalue = qvalue = None
+        chosen: Candidate | None = candidates[int(np.argmax([one.score for one in candidates]))]
+        if reference is not None:
+            self._check_reference(reference)
+            excess, pvalue, qvalue = (
+                values[order, a]
+                for values in (reference.overall_excess, reference.overall_pvalue, reference.overall_qvalue)
+            )
+            above = np.flatnonzero(qvalue <= FALSE_DISCOVERIES)
+            chosen = candidates[above[np.argmax(excess[above])]] if above.size else None
+        return Choice(
+            agreement=self.agreements[a],
+            best=best,
+            simplest=min(near, key=lambda one: one.n_clusters or 0) if near else best,
+            candidates=candidates,
+            probability_best=wins / wins.sum(),
+            excess=excess,
+            pvalue=pvalue,
+            qvalue=qvalue,
+            chosen=chosen,
+        )
+
+    def _standard_error(self, best: Candidate, a: int) -> float:
+        (c,) = [
+            c
+            for c, (name, k) in enumerate(zip(self.clusterers, self.n_clusters, strict=True))
+            if (name, k) == (best.clusterer, best.n_clusters)
+        ]
+        with quiet():
+            return float(np.nanstd(self._averages[c, a], ddof=1))
+
+    def _check_reference(self, reference: NullReference) -> None:
+        same = ("names", "agreements", "clusterers", "n_clusters")
+        if any(getattr(reference, name, None) != getattr(self, name) for name in same):
+            raise ParameterError("reference must be null_reference(...) of this very comparison.")
 
     def plot(self, ax: Axes | None = None, agreement: str | None = None) -> Axes:
         """Draw the score against the number of clusters, a line for each clusterer."""

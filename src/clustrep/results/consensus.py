@@ -12,6 +12,7 @@ import pandas as pd
 from clustrep._kernels import pairs
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import check_known, check_numbers_between, plural
+from clustrep.contingency import NOISE
 from clustrep.errors import ParameterError
 from clustrep.results.common import Failing, Saved, freeze, quiet
 
@@ -41,6 +42,20 @@ class OverK(Failing, Saved):
 
     def __post_init__(self) -> None:
         freeze(self)
+
+    def _conclusion(self) -> list[str]:
+        best = self.best_n_clusters
+        return [f"Best at k = {best}"] if best is not None and len(self.n_clusters) > 1 else []
+
+    @property
+    def best_n_clusters(self) -> int | None:
+        """The best k, the smallest of several; None without any number of clusters."""
+        raise NotImplementedError
+
+    def followed(self, place: int) -> list[int]:
+        """Return the reference clusters of one k; noise that was dropped is none."""
+        dropped = self.provenance["noise"] == "drop"
+        return [c for c in range(self.n_labels[place]) if not (dropped and self.clusters[place, c] == str(NOISE))]
 
     def _best(self, scores: FloatArray) -> int | None:
         """Return the k with the highest score, the smallest of several."""
@@ -132,10 +147,8 @@ class Consensus(OverK):
         """One row for every k and cluster, and one for each k as a whole: k, cluster, size, consensus, pac."""
         rows = []
         for i, (k, pac) in enumerate(zip(self.n_clusters, self.pac(), strict=True)):
-            sizes = np.bincount(self.labels[i])
-            rows += [
-                (k, self.clusters[i, c], size, self.cluster_consensus[i, c], np.nan) for c, size in enumerate(sizes)
-            ]
+            sizes = np.bincount(self.labels[i], minlength=self.n_labels[i])
+            rows += [(k, self.clusters[i, c], sizes[c], self.cluster_consensus[i, c], np.nan) for c in self.followed(i)]
             rows.append((k, "all", len(self.samples), np.nan, pac))
         frame = pd.DataFrame(rows, columns=["k", "cluster", "size", "consensus", "pac"])
         return frame.astype({"k": "Int64"})
@@ -153,8 +166,9 @@ class Consensus(OverK):
             f"Consensus of {self.clusterer}: {plural(self.codes.shape[1], 'resample')}, {what}, "
             f"seed {self.provenance['seed']}",
             frame.round(3).to_string(index=False),
+            *self._conclusion(),
+            *self._failure_lines("fit"),
         ]
-        lines += self._failure_lines("fit")
         return "\n".join(lines)
 
 
@@ -191,15 +205,29 @@ class AssignmentConsistency(OverK):
         How often each sample was assigned to each cluster of the reference partition, after its labels were matched.
     totals : ndarray of int, (number of k, n_samples)
         How often each sample was assigned at all, also to clusters without a partner.
+    labels : ndarray of int, (number of k, n_samples)
+        The reference partition of each k, numbered from 0.
+
+    `cri` is the mean consistency of a cluster's samples, `wcri` the same times its share of all samples, `twcri` the
+    sum of these: the mean consistency of a sample.
     """
 
     counts: IntArray
     totals: IntArray
+    labels: IntArray
 
     @property
     def modal(self) -> IntArray:
-        """Each sample's most frequent cluster, (number of k, n_samples); −1 for a sample that was never assigned."""
-        return np.where(self.counts.max(axis=2) > 0, self.counts.argmax(axis=2), -1)
+        """Each sample's most frequent cluster, (number of k, n_samples); −1 for a sample that was never assigned.
+
+        Of several, the one that it has in the reference partition, else the largest there.
+        """
+        most = self.counts.shape[2]
+        own = self.labels[:, :, None] == np.arange(most)  # (number of k, n_samples, most)
+        sizes = own.sum(axis=1, keepdims=True)
+        n = 1 + self.labels.shape[1]
+        order = (self.counts * 2 + own) * n + sizes
+        return np.where(self.counts.max(axis=2) > 0, order.argmax(axis=2), -1)
 
     @property
     def per_sample(self) -> FloatArray:
@@ -258,7 +286,7 @@ class AssignmentConsistency(OverK):
         rows: list[tuple[Any, ...]] = []
         cri, wcri, sizes = self.cri, self.wcri, self.sizes
         for i, k in enumerate(self.n_clusters):
-            rows += [(k, self.clusters[i, c], sizes[i, c], cri[i, c], wcri[i, c]) for c in range(self.n_labels[i])]
+            rows += [(k, self.clusters[i, c], sizes[i, c], cri[i, c], wcri[i, c]) for c in self.followed(i)]
             rows.append((k, "all", sizes[i].sum(), np.nan, self.twcri[i]))
         return pd.DataFrame(rows, columns=["k", "cluster", "size", "cri", "wcri"]).astype({"k": "Int64"})
 
@@ -274,6 +302,7 @@ class AssignmentConsistency(OverK):
             f"Assignment consistency of {self.clusterer}: {plural(len(self.failed), 'resample')}, "
             f"seed {self.provenance['seed']}",
             frame.round(3).to_string(index=False),
+            *self._conclusion(),
+            *self._failure_lines("fit"),
         ]
-        lines += self._failure_lines("fit")
         return "\n".join(lines)

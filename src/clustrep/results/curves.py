@@ -146,8 +146,8 @@ class PredictionStrength(Curve):
         lines = super()._conclusions()
         if lines:
             rule = [self.recommended(threshold) for threshold in (0.8, 0.9)]
-            said = "no k above 1" if rule == [1, 1] else f"{rule[0]} (above 0.8), {rule[1]} (above 0.9)"
-            lines.append(f"Largest k by Tibshirani and Walther's rule: {said}")
+            said = "1, no clusters" if rule == [1, 1] else f"{rule[0]} (above 0.8), {rule[1]} (above 0.9)"
+            lines.append(f"Tibshirani and Walther's rule, the largest k with enough strength: {said}")
         if self.n_singletons.any():
             lines.append(f"Left out: {plural(int(self.n_singletons.sum()), 'test cluster')} of one sample")
         return lines

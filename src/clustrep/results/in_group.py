@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from clustrep._types import FloatArray, IntArray, Labels
+from clustrep._validation import plural
 from clustrep.results.common import Failing, Saved, freeze, quiet, tails
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class InGroupProportion(Failing, Saved):
     @property
     def overall(self) -> float | FloatArray:
         """The share of all samples, one number for each number of neighbours."""
-        shares = self.proportions @ self.sizes / self.sizes.sum()
+        shares = np.nan_to_num(self.proportions) @ self.sizes / self.sizes.sum()
         return np.asarray(shares) if np.ndim(shares) else float(shares)
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
@@ -86,4 +87,12 @@ class InGroupProportion(Failing, Saved):
         return plots.in_group(self, ax)
 
     def __repr__(self) -> str:
-        return f"In-group proportion: {len(self.labels):,} samples\n{self.to_frame().round(3).to_string(index=False)}"
+        made = self.provenance
+        by = f"{made['clusterers'][0]}" + (f" learned on {made['train']}" if made["train"] else "")
+        lines = [
+            f"In-group proportion: {plural(len(self.labels), 'sample')}, clusters by {by}, "
+            f"{plural(made['n_null'], 'random partition')}, seed {made['seed']}",
+            self.to_frame().round(3).to_string(index=False),
+            *self._failure_lines("resample"),
+        ]
+        return "\n".join(lines)

@@ -18,7 +18,7 @@ from clustrep._validation import (
 )
 from clustrep.agreement import shown
 from clustrep.errors import ParameterError
-from clustrep.results.common import Failing, Saved, freeze, quiet, tails
+from clustrep.results.common import Failing, Origin, Saved, freeze, quiet, tails
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,6 +68,7 @@ class LocalReplicability(Failing, Saved):
     causes: tuple[str, ...]
     provenance: dict[str, Any]
     _points: FloatArray | None = None
+    _origin: Origin | None = None  # training study first, test study last
 
     def __post_init__(self) -> None:
         freeze(self)

@@ -22,6 +22,8 @@ from clustrep.results.common import TRIVIAL_AT_MOST, Failing, Origin, Resampled,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from clustrep.results.relations import StudyRelations
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingAverage(Resampled):
@@ -82,6 +84,12 @@ class Replicability(Resampled, Failing, Saved):
         return TrainingAverage(
             name, float(self.estimate[t, others].mean()), read_only(self.distribution[:, t, others].mean(axis=1))
         )
+
+    def relations(self) -> StudyRelations:
+        """Say which studies agree, and which one stands apart; needs the diagonal, and at least three studies."""
+        from clustrep.results.relations import StudyRelations
+
+        return StudyRelations.of(self)
 
     def clustering_function(self, name: str, resample: int | None = None) -> ClusteringFunction:
         """Return ψ learned on a study as it is, or on its draw in a resample: fitted again from its seed."""

@@ -11,6 +11,7 @@ import pandas as pd
 
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import plural
+from clustrep.errors import ParameterError
 from clustrep.results.common import Failing, Resampled, Saved, freeze, number_causes, quiet, tails
 
 if TYPE_CHECKING:
@@ -87,12 +88,18 @@ class Stability(Resampled, Failing, Saved):
         return self.quantile(0.5)
 
     def dissolved(self, at_most: float = DISSOLVED) -> IntArray:
-        """Count the resamples in which each cluster's index is at most this: for Jaccard, it is gone."""
+        """Count the resamples in which each cluster's Jaccard coefficient is at most this: it is gone."""
+        self._check_jaccard()
         return np.asarray((self.distribution <= at_most).sum(axis=0))
 
     def recovered(self, above: float = RECOVERED) -> IntArray:
-        """Count the resamples in which each cluster's index is above this: for Jaccard, it is there again."""
+        """Count the resamples in which each cluster's Jaccard coefficient is above this: it is there again."""
+        self._check_jaccard()
         return np.asarray((self.distribution > above).sum(axis=0))
+
+    def _check_jaccard(self) -> None:
+        if self.index != "jaccard":
+            raise ParameterError(f'Clusters dissolve and recover by index="jaccard" alone, not by {self.index!r}.')
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every cluster: cluster, size, mean, sd, median, low, high; one row in all for "matching"."""
@@ -121,8 +128,10 @@ class Stability(Resampled, Failing, Saved):
 
     def __repr__(self) -> str:
         k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
+        known = self.provenance["labels"] == "known"
+        subject = f"known labels, found again by {self.clusterer}{k}" if known else f"{self.clusterer}{k}"
         lines = [
-            f"Stability of {self.clusterer}{k}: {full_name(self.index, self.relative)}, "
+            f"Stability of {subject}: {full_name(self.index, self.relative)}, "
             f"{plural(len(self.distribution), 'resample')} by {self.provenance['resampling']}, "
             f"seed {self.provenance['seed']}",
             self.to_frame().round(3).to_string(index=False),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from clustrep._types import BoolArray, FloatArray, IntArray
 from clustrep._validation import plural
 from clustrep.results.common import Saved, freeze
-
-if TYPE_CHECKING:
-    pass
 
 # What each index is, and whether more of it is better.
 INDICES: dict[str, tuple[str, bool]] = {
@@ -52,7 +49,7 @@ class Validation(Saved):
     whole : ndarray of bool
         Whether the row speaks of all clusters together.
     failures : dict
-        How many fits failed, by cause.
+        How many values behind the means are missing, by cause.
     size : ndarray of int
     value, sd, low, high : ndarray
         Mean, standard deviation and 95 % interval over resamples or splits; the last three are NaN for a value that
@@ -117,7 +114,11 @@ class Validation(Saved):
         return float(self.value[at[0]]) if at.size else None
 
     def __repr__(self) -> str:
-        lines = [f"Validation of {self.clusterer}: seed {self.provenance['seed']}"]
+        made = self.provenance
+        known = made["labels"] == "known" and self.clusterer != "known labels"
+        of = f"known labels and {self.clusterer}" if known else self.clusterer
+        counts = f"{plural(made['n_resamples'], 'resample')}, {plural(made['n_splits'], 'split')}"
+        lines = [f"Validation of {of}: {counts}, seed {made['seed']}"]
         summary = self.overall().round(3).T
         summary.index = [f"{INDICES[index][0]} ({'+' if INDICES[index][1] else '−'})" for index in summary.index]
         summary.columns = ["" if pd.isna(k) else f"k = {k}" for k in summary.columns]
@@ -125,6 +126,6 @@ class Validation(Saved):
             lines.append(summary.to_string())
         if self.pvalue is not None:
             lines.append(f"Test for clusters: p = {self.pvalue:.3g}")
-        lines += [f"Failed: {plural(count, 'fit')}: {cause}" for cause, count in self.failures.items()]
+        lines += [f"Failed: {plural(count, 'value')}: {cause}" for cause, count in self.failures.items()]
         lines.append(f"{plural(len(self.index), 'row')} in to_frame(), clusters among them")
         return "\n".join(lines)

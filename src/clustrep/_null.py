@@ -1,0 +1,253 @@
+"""Scores read against data without clusters: the same clusterer on simulated collections that look like the studies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from clustrep import local
+from clustrep._engine import (
+    FULL_STUDY,
+    Execution,
+    Failed,
+    Rng,
+    Stream,
+    derived_root,
+    make_generator,
+    one_thread,
+    root_entropy,
+    run_replicates,
+)
+from clustrep._learning import Configuration, Source
+from clustrep._provenance import describe, provenance
+from clustrep._replicability import Plan, score_replicate
+from clustrep._rotation import Rotation, in_coordinates, needs_basis
+from clustrep._setting import Setting, rotates
+from clustrep._types import FloatArray, read_only
+from clustrep._validation import check_choice, check_integer
+from clustrep.agreement import Agreement
+from clustrep.errors import AllReplicatesFailed, ParameterError
+from clustrep.functions import KnownLabels
+from clustrep.nulls import Collection, GaussianCollection, Sampler, check_null, collection_of
+from clustrep.results import Comparison, LocalReplicability, Replicability
+from clustrep.results.common import Origin, quiet
+from clustrep.results.null import NullReference
+from clustrep.study import Study
+
+STATISTICS = ("estimate", "mean")
+
+
+def null_reference(
+    result: Replicability | Comparison | LocalReplicability,
+    n: int = 199,
+    *,
+    null: str | Sampler = "gaussian",
+    statistic: str = "estimate",
+    rng: Rng = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    batch_size: int | None = None,
+) -> NullReference:
+    """Compute the same scores on data without clusters, and compare.
+
+    A high score says that a cut repeats, not that there are clusters: one long Gaussian is cut across its long axis
+    again and again. Here every study is replaced by simulated data with its own size, mean and covariance, `n` times.
+    Means and covariances are those of the studies as far as the data can tell them from each other and from noise:
+    see docs/null.md.
+
+    Parameters
+    ----------
+    result : Replicability, Comparison or LocalReplicability
+        From a run in this session: files hold no data.
+    n : int
+        Number of simulated collections of studies.
+    null : "gaussian", "copula" or function of (study, rng)
+        A Gaussian with each study's mean and covariance; a Gaussian copula with each feature's own values as margins,
+        for skewed and heavy-tailed features; or any sampler that returns a table like the study.
+    statistic : {"estimate", "mean"}
+        Compare R̂, one fit for each study and collection; or the bootstrap mean, which repeats all resamples in every
+        collection.
+    rng : int, Generator, SeedSequence or None
+        The seed; None takes the result's own.
+    n_jobs, progress, batch_size
+        As in `replicability`.
+
+    Returns
+    -------
+    NullReference
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> from clustrep import replicability
+    >>> studies = [np.random.default_rng(i).normal(size=(60, 2)) * [5, 1] for i in (0, 1)]  # no clusters, but long
+    >>> result = replicability(KMeans(2, n_init=3), studies, n_resamples=5, rng=0)
+    >>> reference = null_reference(result, n=39)
+    >>> bool(result.estimate[0, 1] > 0.5), bool(reference.pvalue[0, 1] > 0.05)
+    (True, True)
+    """
+    origins = _origins(result)
+    check_integer(n, "n")
+    check_null(null)
+    check_choice(statistic, "statistic", STATISTICS)
+    root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
+    execution = Execution(n_jobs, progress, batch_size)
+    plan = NullPlan.of(result, origins, null, statistic, root)
+    task = score_local_collection if isinstance(result, LocalReplicability) else score_collection
+    collections = run_replicates(
+        partial(task, plan), range(1, n + 1), execution, "data without clusters", first_here=True
+    )
+    scores = _stack(collections)
+    if np.isnan(scores).all():
+        raise AllReplicatesFailed("Not one simulated collection could be scored.")
+    source = Source(origins[0].source.resampling, root, origins[0].source.accelerate)
+    clusterers = [describe(origin.configuration.clusterer) for origin in origins]
+    made = provenance(source, origins[0].studies, clusterers, n=n, null=describe(null), statistic=statistic)
+    return NullReference.of(result, statistic, scores, made)
+
+
+def _origins(result: Any) -> tuple[Origin, ...]:
+    """Return what a result came from, where that is known and can be simulated."""
+    if not isinstance(result, Replicability | Comparison | LocalReplicability):
+        raise ParameterError(
+            "result must be what replicability, compare or local_replicability returned, for one agreement and one "
+            f"test study; got {type(result).__name__}."
+        )
+    origins = result._origins if isinstance(result, Comparison) else (result._origin,)
+    if origins is None or origins[0] is None:
+        raise ParameterError(
+            "This result was read from a file, which holds scores but no data: run it again with "
+            f"rng={result.provenance['seed']} to compare it with data without clusters."
+        )
+    if any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in origins if origin is not None):
+        raise ParameterError("Known labels can't be carried over to simulated data: a clusterer is needed.")
+    return tuple(origin for origin in origins if origin is not None)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# one simulated collection
+
+
+@dataclass(frozen=True, eq=False)
+class NullPlan:
+    """Everything that a simulated collection's scores follow from, but for its number."""
+
+    studies: tuple[Study, ...]
+    simulated: Collection
+    configurations: tuple[Configuration, ...]
+    agreements: tuple[Agreement, ...]
+    noise: Any
+    source: Source  # the result's own resampling, and the root of all collections
+    n_resamples: int  # 0: the studies as they are
+    at: int  # for local scores: whose points are scored
+
+    @classmethod
+    def of(
+        cls,
+        result: Replicability | Comparison | LocalReplicability,
+        origins: Sequence[Origin],
+        null: str | Sampler,
+        statistic: str,
+        root: int,
+    ) -> NullPlan:
+        """Take over what the result was made with; where features outnumber samples, in coordinates."""
+        first = origins[0]
+        configurations = tuple(origin.configuration for origin in origins)
+        in_features = any(needs_basis(one.clusterer) for one in configurations) or not all(
+            rotates(first.source, first.studies, one) for one in configurations
+        )
+        with one_thread():
+            if null != "gaussian" or in_features:
+                simulated = collection_of(null, first.studies)
+            else:
+                rotation = Rotation.of([study.X for study in first.studies])
+                simulated = GaussianCollection.in_coordinates(rotation)
+                simulated_in = Rotation(rotation.origin, tuple(simulated.draw(make_generator(0))), None)
+                configurations = tuple(
+                    Configuration(one.name, in_coordinates(one.clusterer, simulated_in)) for one in configurations
+                )
+        agreements = first.agreements
+        if isinstance(result, Replicability):
+            agreements = tuple(one for one in agreements if one.name == result.agreement)
+        return cls(
+            studies=first.studies,
+            simulated=simulated,
+            configurations=configurations,
+            agreements=agreements,
+            noise=first.noise,
+            source=Source(first.source.resampling, root, first.source.accelerate),
+            n_resamples=0 if statistic == "estimate" else result.provenance["n_resamples"],
+            at=_place_of_points(result, first) if isinstance(result, LocalReplicability) else 0,
+        )
+
+    @property
+    def replicates(self) -> Sequence[int]:
+        """Which replicates of a collection are averaged."""
+        return range(1, self.n_resamples + 1) if self.n_resamples else [FULL_STUDY]
+
+    def collection(self, number: int) -> tuple[tuple[Study, ...], Source]:
+        """Simulate all studies, and return the source of their draws and fits."""
+        root = derived_root(self.source.root, Stream.NULL, number)
+        tables = self.simulated.draw(make_generator(np.random.SeedSequence(root)))
+        studies = tuple(
+            study.with_table(read_only(np.ascontiguousarray(X, dtype=study.X.dtype)))
+            for study, X in zip(self.studies, tables, strict=True)
+        )
+        return studies, Source(self.source.resampling, root, self.source.accelerate)
+
+
+def score_collection(plan: NullPlan, number: int) -> FloatArray:
+    """Score one simulated collection, (n_configurations, n_agreements, S, S)."""
+    studies, source = plan.collection(number)
+    setting = Setting.prepare(source, studies, plan.configurations)
+    own = Plan(plan.n_resamples, plan.agreements, False, plan.noise, setting)
+    with quiet():
+        return np.asarray(np.nanmean([score_replicate(own, b).scores for b in plan.replicates], axis=0))
+
+
+def score_local_collection(plan: NullPlan, number: int) -> FloatArray:
+    """Score every cluster of one simulated training study, (n_clusters,); nothing where the clusterer failed."""
+    studies, source = plan.collection(number)
+    setting = Setting.prepare(source, studies, plan.configurations, at=studies[plan.at].X)
+    own = local.LocalPlan(setting, 1, (), plan.agreements[0], plan.noise)
+    labels = local.score_replicate(own, FULL_STUDY).labels_of_points
+    if isinstance(labels, Failed):
+        return np.empty(0)
+    clusters, codes = np.unique(labels, return_inverse=True)
+    values = []
+    for b in plan.replicates:
+        (scores,) = local.score_replicate(own, b).by_test
+        if not isinstance(scores, Failed):
+            points = scores.table[scores.at[0], scores.at[1]]
+            known = ~np.isnan(points)
+            counts = np.bincount(codes[known], minlength=len(clusters))
+            sums = np.bincount(codes[known], points[known], minlength=len(clusters))
+            values.append(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
+    with quiet():
+        return np.asarray(np.nanmean(values, axis=0)) if values else np.empty(0)
+
+
+def _place_of_points(result: LocalReplicability, origin: Origin) -> int:
+    """Find whose points a local result scores: the training study's, or the test study's."""
+    for place, study in enumerate(origin.studies):
+        if result._points is not None and np.array_equal(result._points, study.X):
+            return place
+    raise ParameterError(
+        "A local result is compared with data without clusters at the points of its training or test study: "
+        "run local_replicability with at=None, or with at=test."
+    )
+
+
+def _stack(collections: Sequence[FloatArray]) -> FloatArray:
+    """Stack scores; those with fewer clusters are padded with NaN."""
+    if collections[0].ndim > 1:
+        return np.stack(collections)
+    stacked = np.full((len(collections), max(1, *(len(scores) for scores in collections))), np.nan)
+    for row, scores in zip(stacked, collections, strict=True):
+        row[: len(scores)] = scores
+    return stacked

@@ -1,0 +1,87 @@
+"""Which clusterer and which k, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from clustrep._types import FloatArray
+from clustrep.agreement import shown
+
+if TYPE_CHECKING:
+    from clustrep.results.comparison import Best, Candidate
+
+# Scores are said to be above those of data without clusters up to this share of false discoveries.
+FALSE_DISCOVERIES = 0.05
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice:
+    """A choice among clusterers and numbers of clusters, with its uncertainty.
+
+    Attributes
+    ----------
+    best : Best
+        The highest score, and the rivals that can't be told from it.
+    simplest : Candidate
+        The smallest k whose score is within one standard error of the best.
+    candidates : tuple of Candidate
+        All that can be chosen.
+    probability_best : ndarray, (n_candidates,)
+        The share of resamples in which each has the highest score.
+    excess, pvalue, qvalue : ndarray or None, (n_candidates,)
+        Against data without clusters, where a reference was given.
+    chosen : Candidate or None
+        Without a reference, the best. With one, the highest excess among those above data without clusters; None where
+        nothing is.
+    """
+
+    agreement: str
+    best: Best
+    simplest: Candidate
+    candidates: tuple[Candidate, ...]
+    probability_best: FloatArray
+    excess: FloatArray | None
+    pvalue: FloatArray | None
+    qvalue: FloatArray | None
+    chosen: Candidate | None
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for every candidate."""
+        rivals = {(rival.clusterer, rival.n_clusters) for rival in self.best.rivals}
+        frame = pd.DataFrame(
+            {
+                "clusterer": [one.clusterer for one in self.candidates],
+                "k": pd.array([one.n_clusters for one in self.candidates], dtype="Int64"),
+                "score": [one.score for one in self.candidates],
+                "low": [one.low for one in self.candidates],
+                "high": [one.high for one in self.candidates],
+                "probability_best": self.probability_best,
+                "rival": [(one.clusterer, one.n_clusters) in rivals for one in self.candidates],
+            }
+        )
+        if self.excess is not None:
+            frame["excess"], frame["pvalue"], frame["qvalue"] = self.excess, self.pvalue, self.qvalue
+        return frame
+
+    def __str__(self) -> str:
+        if self.chosen is None:
+            return f"By {shown(self.agreement)}, no k is better than data without clusters"
+        lines = [str(self.best)]
+        if self.excess is not None:
+            place = self.candidates.index(self.chosen)
+            lines.append(
+                f"Farthest above data without clusters: {self.chosen} (excess {self.excess[place]:.2f}, "
+                f"q = {self.qvalue[place]:.3g})"  # type: ignore[index]
+            )
+        if self.simplest is not self.best and (self.simplest.clusterer, self.simplest.n_clusters) != (
+            self.best.clusterer,
+            self.best.n_clusters,
+        ):
+            lines.append(f"Smallest k within one standard error of the best: {self.simplest}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"{self}\n{self.to_frame().round(3).to_string(index=False)}"

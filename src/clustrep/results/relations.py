@@ -1,0 +1,142 @@
+"""Which studies agree, and which one stands apart: read off the study × study matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+
+from clustrep._types import BoolArray, FloatArray, IntArray
+from clustrep.errors import ParameterError
+from clustrep.results.common import freeze, quiet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from clustrep.results.replicability import Replicability
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StudyRelations:
+    """How the studies of a collection relate.
+
+    Attributes
+    ----------
+    names : tuple of str
+    similarity : ndarray, (S, S)
+        Bootstrap means of both directions, averaged.
+    tree : ndarray, (S − 1, 4)
+        Average linkage of 1 − similarity, as SciPy writes it.
+    order : ndarray, (S,)
+        The studies so that similar ones stand side by side.
+    gap, gap_low, gap_high : ndarray, (S,)
+        How far each study's scores with the others lie below the others' and its own diagonal, with an interval.
+    contrast, contrast_low, contrast_high : ndarray, (S,)
+        How far these gaps lie below those of the pairs without this study.
+    apart : ndarray of bool, (S,)
+        Studies that stand apart: both intervals, at 95 % for all studies together, lie below 0.
+    heterogeneity : float
+        The share of the variance between pairs that resampling does not explain.
+    """
+
+    names: tuple[str, ...]
+    similarity: FloatArray
+    tree: FloatArray
+    order: IntArray
+    gap: FloatArray
+    gap_low: FloatArray
+    gap_high: FloatArray
+    contrast: FloatArray
+    contrast_low: FloatArray
+    contrast_high: FloatArray
+    apart: BoolArray
+    heterogeneity: float
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @classmethod
+    def of(cls, result: Replicability) -> StudyRelations:
+        """Read them off a result with its diagonal."""
+        S = len(result.names)
+        diagonal = np.diagonal(result.distribution, axis1=1, axis2=2)  # (n_resamples, S)
+        if np.isnan(diagonal).all():
+            raise ParameterError("The studies' own diagonals are needed: run replicability with diagonal=True.")
+        if S < 3:
+            raise ParameterError("At least three studies are needed to tell which one stands apart.")
+        # Below the yardstick of the study that is tested, (n_resamples, S, S).
+        below = result.distribution - diagonal[:, None, :]
+        off = ~np.eye(S, dtype=bool)
+        gaps, contrasts = [], []
+        with quiet():
+            for s in range(S):
+                own = off.copy()
+                own[np.ix_(np.arange(S) != s, np.arange(S) != s)] = False
+                gaps.append(np.nanmean(below[:, own], axis=1))
+                contrasts.append(gaps[-1] - np.nanmean(below[:, off & ~own], axis=1))
+            tail = (1 - LEVEL) / 2 / S  # for all studies together
+            gap_low, gap_high = np.nanquantile(gaps, [tail, 1 - tail], axis=1)
+            contrast_low, contrast_high = np.nanquantile(contrasts, [tail, 1 - tail], axis=1)
+            mean = result.mean
+            similarity = np.where(off, (mean + mean.T) / 2, 1.0)
+            distances = np.clip(np.nan_to_num(1 - similarity, nan=1.0), 0, None)
+            tree = linkage(squareform(distances * off, checks=False), "average", optimal_ordering=True)
+            return cls(
+                names=result.names,
+                similarity=similarity,
+                tree=tree,
+                order=leaves_list(tree),
+                gap=np.nanmean(gaps, axis=1),
+                gap_low=gap_low,
+                gap_high=gap_high,
+                contrast=np.nanmean(contrasts, axis=1),
+                contrast_low=contrast_low,
+                contrast_high=contrast_high,
+                apart=(gap_high < 0) & (contrast_high < 0),
+                heterogeneity=_heterogeneity(result.distribution[:, off]),
+            )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for every study."""
+        return pd.DataFrame(
+            {
+                "study": self.names,
+                "gap": self.gap,
+                "gap_low": self.gap_low,
+                "gap_high": self.gap_high,
+                "contrast": self.contrast,
+                "contrast_low": self.contrast_low,
+                "contrast_high": self.contrast_high,
+                "apart": self.apart,
+            }
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the tree of studies."""
+        from clustrep import plots
+
+        return plots.study_tree(self, ax)
+
+    def __str__(self) -> str:
+        apart = [name for name, stands in zip(self.names, self.apart, strict=True) if stands]
+        verb = "stands" if len(apart) == 1 else "stand"
+        said = f"{', '.join(apart)} {verb} apart" if apart else "no study stands apart"
+        return f"{said}; {self.heterogeneity:.0%} of the variance between pairs is beyond resampling"
+
+    def __repr__(self) -> str:
+        return f"{self}\n{self.to_frame().round(3).to_string(index=False)}"
+
+
+def _heterogeneity(scores: FloatArray) -> float:
+    """Return the share of the variance between pairs beyond resampling, from scores of (n_resamples, n_pairs)."""
+    means = np.nanmean(scores, axis=0)
+    between = float(np.nanvar(means, ddof=1))
+    # What pairs share in a resample, because they share studies, is no difference between them.
+    resampling = float(np.nanmean(np.nanvar(scores - means, axis=1, ddof=1)))
+    return max(0.0, 1 - resampling / between) if between > 0 else 0.0

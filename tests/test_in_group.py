@@ -472,7 +472,7 @@ def test_what_a_copy_calls_noise_is_left_out_of_it(X):
 def test_noise_alone_leaves_nobody_to_judge(X):
     with pytest.raises(ParameterError, match="n_neighbors must be below the number of samples, 0, noise apart, got 1"):
         cr.in_group_proportion(X, [-1] * 14, noise="drop")
-    with pytest.raises(ParameterError, match="n_neighbors must be below the number of samples, 2, got 2"):
+    with pytest.raises(ParameterError, match="n_neighbors must be below the number of samples, 2, noise apart, got 2"):
         cr.in_group_proportion(X, [-1] * 12 + [0, 1], noise="drop", n_neighbors=2)
 
 

@@ -22,19 +22,18 @@ from clustrep._replicability import (
     score_replicate,
 )
 from clustrep._setting import Setting
-from clustrep._types import FloatArray, IntArray, read_only
+from clustrep._types import BoolArray, FloatArray, IntArray, Labels, read_only
 from clustrep._validation import check_flag, check_integer
 from clustrep.agreement import AgreementSpec, resolve_agreement
 from clustrep.cluster_indices import partners_of
 from clustrep.contingency import Partition, tables_of
 from clustrep.errors import AllReplicatesFailed
-from clustrep.functions import Clusterer
+from clustrep.functions import Clusterer, KnownLabels
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
-from clustrep.results.common import number_causes, report_failed
+from clustrep.results.common import count_causes, number_causes, report_failed, report_failures
 from clustrep.results.counterparts import Counterparts
 from clustrep.results.leave_one_out import LeaveOneStudyOut
 from clustrep.studies import StudiesLike, as_studies
-from clustrep.study import Study
 
 
 def counterparts(
@@ -92,19 +91,25 @@ def counterparts(
         "counterparts",
         first_here=setting.has_kernels,
     )
-    causes = np.array([one.cause if isinstance(one, Failed) else "" for one in replicates], dtype=object)
-    report_failed(*number_causes(causes), "resample")
+    failed, causes = number_causes(
+        np.array([one.cause if isinstance(one, Failed) else "" for one in replicates], dtype=object)
+    )
+    report_failed(failed, causes, "resample")
     nothing = np.full(full.overlap.shape, np.nan)
-    own = [labelled[s] for s, labelled in enumerate(full.partitions)]
-    most = full.overlap.shape[2]
+    own, most = full.own, full.overlap.shape[2]
+    named = isinstance(configuration.clusterer, KnownLabels)  # after themselves
+    known = [None if named else study.labels for study in checked.values()]
     return Counterparts(
         clusterer=configuration.name,
         names=checked.names,
-        clusters=np.array([_named(study, one, most) for study, one in zip(checked.values(), own, strict=True)]),
+        clusters=np.array([_named(labels_, one, most) for labels_, one in zip(known, own, strict=True)]),
         sizes=np.stack([np.bincount(one.codes, minlength=most) for one in own]),
         partner=full.partner,
         overlap=full.overlap,
         distribution=np.stack([nothing if isinstance(one, Failed) else one.overlap for one in replicates]),
+        places=np.concatenate([one.codes for one in own]),
+        failed=failed,
+        causes=causes,
         provenance=provenance(
             source, tuple(checked.values()), [describe(configuration.clusterer)], n_resamples=n_resamples
         ),
@@ -114,7 +119,7 @@ def counterparts(
 class Matched(NamedTuple):
     """Clusters of all studies in one replicate, matched."""
 
-    partitions: list[list[Partition]]  # by study that was learned from, then by study
+    own: list[Partition]  # Ψ(X_s; X_s⁽ᵇ⁾), under the names of the studies as they are
     partner: IntArray  # (S, S, most clusters)
     overlap: FloatArray  # (S, S, most clusters)
 
@@ -132,59 +137,69 @@ def match_replicate(plan: MatchPlan, replicate: int) -> Matched | Failed:
     setting, (path,) = plan.setting, plan.setting.paths
     S = len(setting.studies)
     samples = [setting.sample(s, replicate) for s in range(S)]
-    partitions: list[list[Partition]] = []
+    places = [*setting.places, *(sample.points for sample in samples)]
+    labelled = []
     for s in range(S):
-        labelled = path.learn(samples[s]).labels(0, setting.places)
-        if isinstance(labelled, Failed):
-            return labelled
-        partitions.append(list(labelled.partitions))
-    if plan.full is not None:
-        partitions = [_renamed(own, plan.full.partitions[s], s) for s, own in enumerate(partitions)]
-        most = plan.full.overlap.shape[2]
-    else:
-        most = max(partition.n_labels for own in partitions for partition in own)
+        one = path.learn(samples[s]).labels(0, places)
+        if isinstance(one, Failed):
+            return one
+        labelled.append(_renamed(one.partitions, s, plan.full))
+    full = plan.full
+    most = max(one[0].n_labels for one in labelled) if full is None else full.overlap.shape[2]
     partner, overlap = np.full((S, S, most), -1), np.full((S, S, most), np.nan)
     for s, t in np.ndindex(S, S):
-        if s == t:
-            continue
-        table = _table(partitions[s][t], partitions[t][t], samples[t].draw.weights, most + 1)[:most, :most]
-        partner[s, t] = partners_of(table) if plan.full is None else plan.full.partner[s, t]
-        rows, columns = table.sum(axis=1), table.sum(axis=0)
-        if plan.full is not None:  # all points count, also those of clusters that are not followed
-            whole = _table(partitions[s][t], partitions[t][t], samples[t].draw.weights, most + 1)
-            rows, columns = whole.sum(axis=1)[:most], whole.sum(axis=0)[:most]
-        for i, j in enumerate(partner[s, t]):
-            if j >= 0 and rows[i] > 0 and columns[j] > 0:
-                overlap[s, t, i] = table[i, j] / (rows[i] + columns[j] - table[i, j])
-            elif plan.full is None and rows[i] > 0:
-                overlap[s, t, i] = 0.0
-    return Matched(partitions, partner, overlap)
+        if s != t:
+            # Rows and columns behind the last are clusters that are not followed.
+            table = _table(labelled[s][S + t], labelled[t][S + t], samples[t].draw.weights, most + 1)
+            partner[s, t] = partners_of(table[:most, :most]) if full is None else full.partner[s, t]
+            found = (_found(labelled[s][s], most), _found(labelled[t][t], most))
+            overlap[s, t] = _overlaps(table, partner[s, t], *found)
+            if full is None:  # a cluster without a counterpart overlaps with nothing
+                overlap[s, t, found[0] & (partner[s, t] < 0)] = 0.0
+    return Matched([labelled[s][s] for s in range(S)], partner, overlap)
 
 
-def _renamed(partitions: Sequence[Partition], full: Sequence[Partition], s: int) -> list[Partition]:
-    """Rename the clusters of a replicate after those of the study as it is; a new one gets the number behind them."""
-    k, n_new = full[s].n_labels, partitions[s].n_labels
-    table = tables_of(partitions[s].codes[None], full[s].codes, None, (n_new, k))[0]
+def _overlaps(table: FloatArray, partner: IntArray, found: BoolArray, partner_found: BoolArray) -> FloatArray:
+    """Return each cluster's Jaccard overlap with its partner; NaN without one, or where either is not found."""
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    overlaps = np.full(len(partner), np.nan)
+    for i, j in enumerate(partner):
+        if j >= 0 and found[i] and partner_found[j]:
+            union = rows[i] + columns[j] - table[i, j]
+            overlaps[i] = table[i, j] / union if union > 0 else np.nan
+    return overlaps
+
+
+def _found(own: Partition, most: int) -> BoolArray:
+    return np.asarray(np.bincount(own.codes, minlength=most + 1)[:most] > 0)
+
+
+def _renamed(partitions: Sequence[Partition], s: int, full: Matched | None) -> list[Partition]:
+    """Rename the clusters of a replicate after those of the study as it is; others get the number behind the last."""
+    if full is None:
+        return list(partitions)
+    most = full.overlap.shape[2]
+    own, reference = partitions[s], full.own[s]
+    table = tables_of(own.codes[None], reference.codes, None, (own.n_labels, reference.n_labels))[0]
     partners = partners_of(table)
-    classes = np.arange(k + 1)
-    return [Partition(np.where(partners < 0, k, partners)[one.codes], classes) for one in partitions]
+    numbers, classes = np.where(partners < 0, most, partners), np.arange(most + 1)
+    return [Partition(numbers[one.codes], classes) for one in partitions]
 
 
 def _table(u: Partition, v: Partition, weights: IntArray, k: int) -> FloatArray:
-    size = max(k, u.n_labels, v.n_labels)
-    return np.asarray(tables_of(u.codes[None], v.codes, weights, (size, size))[0])
+    return np.asarray(tables_of(u.codes[None], v.codes, weights, (k, k))[0])
 
 
-def _named(study: Study, partition: Partition, most: int) -> list[str]:
+def _named(labels: Labels | None, partition: Partition, most: int) -> list[str]:
     """Name clusters, after the most frequent known label of their samples where labels are known."""
     names = []
     for code, label in enumerate(partition.classes.tolist()):
         own = partition.codes == code
-        known = ""
-        if study.labels is not None and own.any():
-            values, counts = np.unique(study.labels[own], return_counts=True)
-            known = f" ({values[counts.argmax()]})"
-        names.append(f"{label}{known}")
+        name = str(label)
+        if labels is not None and own.any():
+            values, counts = np.unique(labels[own], return_counts=True)
+            name += f" ({values[counts.argmax()]})"
+        names.append(name)
     return names + [""] * (most - len(names))
 
 
@@ -251,7 +266,8 @@ def leave_one_study_out(
         causes.append([one.causes[0, 0, 0, 1] for one in replicates])
     table = np.array(scores, dtype=float).T  # (1 + n_resamples, S)
     failed, names = number_causes(np.array(causes, dtype=object).T)
-    report_failed(failed, names, "score")
+    no_resample_left = bool((failed[1:] > 0).all())
+    report_failures(count_causes(failed, names), failed.size, "score", no_resample_left=no_resample_left)
     return LeaveOneStudyOut(
         clusterer=configuration.name,
         n_clusters=configuration.n_clusters,

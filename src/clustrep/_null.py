@@ -28,9 +28,9 @@ from clustrep._replicability import Plan, score_replicate
 from clustrep._rotation import Rotation, in_coordinates, needs_basis
 from clustrep._setting import Setting, rotates
 from clustrep._types import FloatArray, read_only
-from clustrep._validation import check_choice, check_integer
+from clustrep._validation import check_choice, check_integer, plural
 from clustrep.agreement import Agreement
-from clustrep.errors import AllReplicatesFailed, ParameterError
+from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
 from clustrep.functions import KnownLabels
 from clustrep.nulls import Collection, GaussianCollection, Sampler, check_null, collection_of
 from clustrep.results import Comparison, LocalReplicability, Replicability
@@ -103,12 +103,28 @@ def null_reference(
         partial(task, plan), range(1, n + 1), execution, "data without clusters", first_here=True
     )
     scores = _stack(collections)
-    if np.isnan(scores).all():
-        raise AllReplicatesFailed("Not one simulated collection could be scored.")
+    _report_missing(result, scores)
     source = Source(origins[0].source.resampling, root, origins[0].source.accelerate)
     clusterers = [describe(origin.configuration.clusterer) for origin in origins]
     made = provenance(source, origins[0].studies, clusterers, n=n, null=describe(null), statistic=statistic)
     return NullReference.of(result, statistic, scores, made)
+
+
+def _report_missing(result: Any, scores: FloatArray) -> None:
+    """Say how many simulated collections have no scores, or not all of them; raise where none has any."""
+    if isinstance(result, LocalReplicability):
+        missing = np.isnan(scores).all(axis=1)
+    else:
+        off = ~np.eye(scores.shape[-1], dtype=bool)
+        missing = np.isnan(scores[..., off]).any(axis=tuple(range(1, scores.ndim - 1)))
+    if np.isnan(scores).all():
+        raise AllReplicatesFailed("Not one simulated collection could be scored: the clusterer failed on all of them.")
+    if missing.any():
+        warn(
+            f"The clusterer failed on {plural(int(missing.sum()), 'simulated collection')} of {len(scores)}, in part "
+            "or as a whole: what is missing is left out.",
+            ReplicateWarning,
+        )
 
 
 def _origins(result: Any) -> tuple[Origin, ...]:
@@ -206,8 +222,11 @@ def score_collection(plan: NullPlan, number: int) -> FloatArray:
     studies, source = plan.collection(number)
     setting = Setting.prepare(source, studies, plan.configurations)
     own = Plan(plan.n_resamples, plan.agreements, False, plan.noise, setting)
+    replicates = [score_replicate(own, b) for b in plan.replicates]
+    # A single block, on both sides perhaps, agrees on nothing that a cluster could be compared with.
+    scores = [np.where(one.trivial[:, None] & ~np.isnan(one.scores), 0.0, one.scores) for one in replicates]
     with quiet():
-        return np.asarray(np.nanmean([score_replicate(own, b).scores for b in plan.replicates], axis=0))
+        return np.asarray(np.nanmean(scores, axis=0))
 
 
 def score_local_collection(plan: NullPlan, number: int) -> FloatArray:
@@ -223,7 +242,7 @@ def score_local_collection(plan: NullPlan, number: int) -> FloatArray:
     for b in plan.replicates:
         (scores,) = local.score_replicate(own, b).by_test
         if not isinstance(scores, Failed):
-            points = scores.table[scores.at[0], scores.at[1]]
+            points = scores.table[scores.at[0], scores.at[1]] * (not scores.trivial)
             known = ~np.isnan(points)
             counts = np.bincount(codes[known], minlength=len(clusters))
             sums = np.bincount(codes[known], points[known], minlength=len(clusters))

@@ -83,33 +83,32 @@ def structures_of(tables: Sequence[FloatArray], n_features: int) -> list[Structu
 
     Simulated data must share between studies what the data share. Sample covariances would not do: directions that all
     studies have in common are found with an error of each study's own, and with many features noise alone has strong
-    directions, other ones in every study. So a study's covariance is drawn towards the pooled one by the share of
-    their difference that sampling explains; eigenvalues that noise explains become equal, and the others lose what
-    noise added to them (Johnstone 2001; Baik & Silverstein 2006).
+    directions, other ones in every study. So a study's covariance, apart from its scale, is drawn towards the pooled
+    one by the share of their difference that sampling explains; eigenvalues that noise explains become equal, and the
+    others lose what noise added to them (Johnstone 2001; Baik & Silverstein 2006).
 
     tables : the studies in at most as many coordinates as there are samples in all
     n_features : how many features there are, of which the coordinates are a part
     """
-    centred = [X - X.mean(axis=0) for X in tables]
-    freedom = np.array([len(X) - 1 for X in tables])
-    own = [X.T @ X / nu for X, nu in zip(centred, freedom, strict=True)]
+    means = np.array([X.mean(axis=0) for X in tables])
+    sizes, freedom = np.array([len(X) for X in tables]), np.array([len(X) - 1 for X in tables])
+    raw = [(X - mean).T @ (X - mean) / nu for X, mean, nu in zip(tables, means, freedom, strict=True)]
+    traces = np.array([float(np.trace(S)) for S in raw])
+    scales = np.where(traces > 0, traces / n_features, 1.0)  # every study keeps its own: noise in one is none in others
+    own = [S / scale for S, scale in zip(raw, scales, strict=True)]
     total = int(freedom.sum())
-    pooled = sum(nu * S for nu, S in zip(freedom, own, strict=True)) / total
+    pooled = np.asarray(sum(nu * S for nu, S in zip(freedom, own, strict=True)) / total)
     trace, squares = float(np.trace(pooled)), float(np.sum(pooled**2))
     spread = max(squares - trace**2 / total, 0) + trace**2  # E‖S − Σ‖² is this, divided by the degrees of freedom
-    sizes = np.array([len(X) for X in tables])
-    means = np.array([X.mean(axis=0) for X in tables])
-    centre = sizes @ means / sizes.sum()
+    weights = sizes / sizes.sum()
+    centre, variances = weights @ means, traces / sizes  # of the means
     structures = []
-    for n, nu, S, mean in zip(sizes, freedom, own, means, strict=True):
+    for s, (nu, S, mean, scale) in enumerate(zip(freedom, own, means, scales, strict=True)):
         towards = _explained(S - pooled, spread * (1 / nu - 1 / total))
         effective = 1 / ((1 - towards) ** 2 / nu + (1 - (1 - towards) ** 2) / total)
-        shift = 1 - _explained(mean - centre, trace * (1 / n - 1 / sizes.sum()))
-        structures.append(
-            _without_noise(
-                (1 - towards) * S + towards * pooled, centre + shift * (mean - centre), n_features, effective
-            )
-        )
+        shift = 1 - _explained(mean - centre, (1 - 2 * weights[s]) * variances[s] + weights**2 @ variances)
+        axes, strong, noise = _without_noise((1 - towards) * S + towards * pooled, n_features, effective)
+        structures.append(Structure(centre + shift * (mean - centre), axes, scale * strong, scale * noise))
     return structures
 
 
@@ -119,8 +118,8 @@ def _explained(difference: FloatArray, expected: float) -> float:
     return 1.0 if square <= SAME * expected else SAME * expected / square
 
 
-def _without_noise(S: FloatArray, mean: FloatArray, n_features: int, freedom: float) -> Structure:
-    """Take the sampling noise out of the eigenvalues of a sample covariance."""
+def _without_noise(S: FloatArray, n_features: int, freedom: float) -> tuple[FloatArray, FloatArray, float]:
+    """Take the sampling noise out of a sample covariance: strong directions, their variances, all others' variance."""
     values, axes = np.linalg.eigh(S)
     values, axes = np.maximum(values[::-1], 0), axes.T[::-1]
     gamma = n_features / freedom
@@ -137,7 +136,7 @@ def _without_noise(S: FloatArray, mean: FloatArray, n_features: int, freedom: fl
         if found == n_strong:
             break
         n_strong = found
-    return Structure(mean, axes[: len(strong)], strong, noise)
+    return axes[: len(strong)], strong, noise
 
 
 class Collection(Protocol):
@@ -179,7 +178,7 @@ class GaussianCollection:
     def in_coordinates(cls, rotation: Rotation) -> GaussianCollection:
         """Learn from studies in their coordinates, and stay in as few as the simulated ones need."""
         structures = structures_of(rotation.coordinates, rotation.n_features)
-        means = np.array([one.mean - structures[0].mean for one in structures[1:]])
+        means = np.array([one.mean - structures[0].mean for one in structures])
         # Noise apart, all studies lie in the span of their means and strong directions.
         basis = _orthonormal(np.concatenate([means, *(one.axes for one in structures)]))  # (q, n_coordinates)
         turned = [

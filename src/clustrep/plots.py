@@ -200,7 +200,7 @@ def left_out(result: LeaveOneStudyOut, ax: Axes | None = None) -> Axes:
     ax.set_xticks(places, list(result.names))
     ax.set_xlabel("tested on, trained on all others")
     ax.set_ylabel(shown(result.agreement))
-    ax.set_ylim(min(0.0, float(np.nanmin(low))) - 0.03, 1.03)
+    ax.set_ylim(min(0.0, float(np.nan_to_num(low).min())) - 0.03, 1.03)
     ax.legend(frameon=False)
     return ax
 

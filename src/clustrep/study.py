@@ -198,9 +198,10 @@ class Study:
         )
 
     def with_table(self, X: FloatArray) -> Study:
-        """Return a study of the same samples with another table, whose features have no names."""
-        features = tuple(str(j + 1) for j in range(X.shape[1]))
-        return self._with(X=X, features=features if X.shape[1] != len(self.features) else self.features)
+        """Return a study of as many samples with another table; with another number of features, these are numbered."""
+        if X.shape[1] == len(self.features):
+            return self._with(X=X)
+        return self._with(X=X, features=tuple(str(j + 1) for j in range(X.shape[1])), features_are_named=False)
 
     def _with_precision(self, dtype: np.dtype[Any]) -> Study:
         """Return the study in single or double precision."""

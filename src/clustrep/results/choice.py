@@ -13,8 +13,8 @@ from clustrep.agreement import shown
 if TYPE_CHECKING:
     from clustrep.results.comparison import Best, Candidate
 
-# Scores are said to be above those of data without clusters up to this share of false discoveries.
-FALSE_DISCOVERIES = 0.05
+# Scores are said to be above those of data without clusters up to this chance of any false finding.
+FALSE_FINDING = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,11 +31,12 @@ class Choice:
         All that can be chosen.
     probability_best : ndarray, (n_candidates,)
         The share of resamples in which each has the highest score.
-    excess, pvalue, qvalue : ndarray or None, (n_candidates,)
-        Against data without clusters, where a reference was given.
+    excess, pvalue, adjusted : ndarray or None, (n_candidates,)
+        Against data without clusters, where a reference was given; `adjusted` p-values keep the chance of any false
+        finding among all candidates.
     chosen : Candidate or None
-        Without a reference, the best. With one, the highest excess among those above data without clusters; None where
-        nothing is.
+        Without a reference, the best. With one, the highest excess among those above data without clusters (adjusted
+        p-value at most 5 %); None where nothing is.
     """
 
     agreement: str
@@ -45,7 +46,7 @@ class Choice:
     probability_best: FloatArray
     excess: FloatArray | None
     pvalue: FloatArray | None
-    qvalue: FloatArray | None
+    adjusted: FloatArray | None
     chosen: Candidate | None
 
     def to_frame(self) -> pd.DataFrame:
@@ -63,7 +64,7 @@ class Choice:
             }
         )
         if self.excess is not None:
-            frame["excess"], frame["pvalue"], frame["qvalue"] = self.excess, self.pvalue, self.qvalue
+            frame["excess"], frame["pvalue"], frame["adjusted"] = self.excess, self.pvalue, self.adjusted
         return frame
 
     def __str__(self) -> str:
@@ -74,7 +75,7 @@ class Choice:
             place = self.candidates.index(self.chosen)
             lines.append(
                 f"Farthest above data without clusters: {self.chosen} (excess {self.excess[place]:.2f}, "
-                f"q = {self.qvalue[place]:.3g})"  # type: ignore[index]
+                f"adjusted p = {self.adjusted[place]:.3g})"  # type: ignore[index]
             )
         if self.simplest is not self.best and (self.simplest.clusterer, self.simplest.n_clusters) != (
             self.best.clusterer,

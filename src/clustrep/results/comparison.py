@@ -17,7 +17,7 @@ from clustrep._validation import (
 )
 from clustrep.agreement import shown
 from clustrep.errors import NoBest, ParameterError
-from clustrep.results.choice import FALSE_DISCOVERIES, Choice
+from clustrep.results.choice import FALSE_FINDING, Choice
 from clustrep.results.common import TRIVIAL_AT_MOST, Failing, Origin, Saved, freeze, quiet, tails
 from clustrep.results.replicability import Replicability
 
@@ -194,7 +194,7 @@ class Comparison(Failing, Saved):
         ----------
         reference : NullReference, optional
             `null_reference` of this comparison. With it, only what is above data without clusters can be chosen, with
-            at most 5 % false discoveries; perhaps nothing is.
+            a chance of at most 5 % that any such finding is false; perhaps nothing is.
         agreement : str, optional
             By which agreement; the first by default.
         """
@@ -202,29 +202,29 @@ class Comparison(Failing, Saved):
         best = self.best(self.agreements[a])
         eligible = np.flatnonzero(self._eligible[:, a])
         order = sorted(eligible.tolist(), key=lambda c: (self.n_clusters[c] or 0, c))
-        averages = np.where(np.isnan(self._averages[order, a]), -np.inf, self._averages[order, a])
-        wins = np.bincount(averages.argmax(axis=0), minlength=len(order))  # ties to the smaller k
+        averages = self._averages[order, a][:, ~np.isnan(self._averages[order, a]).all(axis=0)]
+        wins = np.bincount(np.nanargmax(averages, axis=0), minlength=len(order))  # ties to the smaller k
         candidates = tuple(self._candidate(c, a) for c in order)
         near = [one for one in candidates if one.n_clusters and one.score >= best.score - self._standard_error(best, a)]
-        excess = pvalue = qvalue = None
+        excess = pvalue = adjusted = None
         chosen: Candidate | None = candidates[int(np.argmax([one.score for one in candidates]))]
         if reference is not None:
             self._check_reference(reference)
-            excess, pvalue, qvalue = (
+            excess, pvalue, adjusted = (
                 values[order, a]
-                for values in (reference.overall_excess, reference.overall_pvalue, reference.overall_qvalue)
+                for values in (reference.overall_excess, reference.overall_pvalue, reference.overall_adjusted)
             )
-            above = np.flatnonzero(qvalue <= FALSE_DISCOVERIES)
+            above = np.flatnonzero(adjusted <= FALSE_FINDING)
             chosen = candidates[above[np.argmax(excess[above])]] if above.size else None
         return Choice(
             agreement=self.agreements[a],
             best=best,
-            simplest=min(near, key=lambda one: one.n_clusters or 0) if near else best,
+            simplest=min(near, key=lambda one: (one.n_clusters or 0, -one.score)) if near else best,
             candidates=candidates,
             probability_best=wins / wins.sum(),
             excess=excess,
             pvalue=pvalue,
-            qvalue=qvalue,
+            adjusted=adjusted,
             chosen=chosen,
         )
 
@@ -239,7 +239,11 @@ class Comparison(Failing, Saved):
 
     def _check_reference(self, reference: NullReference) -> None:
         same = ("names", "agreements", "clusterers", "n_clusters")
-        if any(getattr(reference, name, None) != getattr(self, name) for name in same):
+        fits = getattr(reference, "kind", None) == "comparison" and all(
+            getattr(reference, name) == getattr(self, name) for name in same
+        )
+        own = self.estimate if fits and reference.statistic == "estimate" else self._means
+        if not fits or not np.allclose(reference.observed[..., self._off], own[..., self._off], equal_nan=True):
             raise ParameterError("reference must be null_reference(...) of this very comparison.")
 
     def plot(self, ax: Axes | None = None, agreement: str | None = None) -> Axes:
@@ -267,6 +271,12 @@ class Comparison(Failing, Saved):
         """Mean over pairs of the bootstrap mean, (n_configurations, n_agreements)."""
         with quiet():
             return np.asarray(np.nanmean(self.distribution[..., self._off], axis=-2).mean(axis=-1))
+
+    @property
+    def _means(self) -> FloatArray:
+        """Bootstrap means, (n_configurations, n_agreements, S, S)."""
+        with quiet():
+            return np.asarray(np.nanmean(self.distribution, axis=2))
 
     @cached_property
     def _trivial_share(self) -> FloatArray:

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from clustrep._types import FloatArray, IntArray
 from clustrep._validation import check_known, plural
-from clustrep.results.common import Saved, freeze, quiet, tails
+from clustrep.results.common import Failing, Saved, freeze, quiet, tails
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counterparts(Saved):
+class Counterparts(Failing, Saved):
     """For every cluster of every study its best match in every other study.
 
     Attributes
@@ -35,6 +35,8 @@ class Counterparts(Saved):
         cluster, and those that its own function puts into the counterpart.
     distribution : ndarray, (n_resamples, S, S, most clusters)
         The same in resamples, for the same pair of clusters; NaN where either is not found again.
+    places : ndarray of int, (number of samples in all studies,)
+        Every sample's place among its study's clusters: see `labels`.
     """
 
     clusterer: str
@@ -44,10 +46,20 @@ class Counterparts(Saved):
     partner: IntArray
     overlap: FloatArray
     distribution: FloatArray
+    places: IntArray
+    failed: IntArray
+    causes: tuple[str, ...]
     provenance: dict[str, Any]
 
     def __post_init__(self) -> None:
         freeze(self)
+
+    def labels(self, study: str) -> NDArray[np.str_]:
+        """Return the cluster of every sample of a study, by the names used here."""
+        check_known(study, "study", self.names)
+        s = self.names.index(study)
+        ends = np.cumsum(self.sizes.sum(axis=1))
+        return np.asarray(self.clusters[s][self.places[ends[s] - self.sizes[s].sum() : ends[s]]])
 
     def of(self, study: str, cluster: str) -> dict[str, str | None]:
         """Return the counterparts of one cluster in all other studies."""
@@ -97,8 +109,10 @@ class Counterparts(Saved):
         return plots.counterpart_map(self, train or self.names[0], ax)
 
     def __repr__(self) -> str:
-        return (
+        lines = [
             f"Counterparts of the clusters of {self.clusterer} in {plural(len(self.names), 'study')}: Jaccard overlap, "
-            f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}\n"
-            f"{self.to_frame().round(3).to_string(index=False)}"
-        )
+            f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
+            self.to_frame().round(3).to_string(index=False),
+            *self._failure_lines("resample"),
+        ]
+        return "\n".join(lines)

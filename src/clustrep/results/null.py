@@ -70,7 +70,7 @@ class NullReference(Saved):
             clusters, observed = frame["cluster"].to_numpy(), frame[statistic].to_numpy()
         elif isinstance(result, Comparison):
             kind, names = "comparison", result.names
-            observed = _statistic(result.estimate, result.distribution, statistic)
+            observed = result.estimate if statistic == "estimate" else result._means
         else:
             kind, names, scores = "replicability", result.names, scores[:, 0, 0]
             observed = result.estimate if statistic == "estimate" else result.mean
@@ -163,6 +163,21 @@ class NullReference(Saved):
             return pvalues
         return np.stack([_adjusted(pvalues[:, a]) for a in range(len(self.agreements))], axis=1)
 
+    @property
+    def overall_adjusted(self) -> FloatArray:
+        """Its p-value, adjusted to keep the chance of any false finding (Westfall and Young 1993), by agreement.
+
+        Every configuration is compared with the largest excess of all in each collection, in standard deviations.
+        """
+        observed, simulated = np.atleast_1d(self.overall), self.overall_distribution.reshape(len(self.distribution), -1)
+        with quiet():
+            mean, sd = np.nanmean(simulated, axis=0), np.nanstd(simulated, axis=0)
+            sd = np.where(sd > 0, sd, 1.0)
+            z = ((simulated - mean) / sd).reshape(len(simulated), -1, len(self.agreements))
+            largest = np.nanmax(z, axis=1, keepdims=True)  # (n, 1, n_agreements)
+            own = ((observed.ravel() - mean) / sd).reshape(-1, len(self.agreements))
+        return _pvalues(own, np.repeat(largest, len(own), axis=1)[:, None]).reshape(np.shape(self.overall))
+
     def _over_pairs(self, scores: FloatArray) -> FloatArray:
         with quiet():
             if self.kind == CLUSTERS:
@@ -215,6 +230,7 @@ class NullReference(Saved):
                     "excess": self.overall_excess[place],
                     "pvalue": self.overall_pvalue[place],
                     "qvalue": self.overall_qvalue[place],
+                    "adjusted": self.overall_adjusted[place],
                 }
             )
         return pd.DataFrame(rows).astype({"k": "Int64"})
@@ -233,13 +249,6 @@ class NullReference(Saved):
             f"without clusters, null {self.provenance['null']}, seed {self.provenance['seed']}\n"
             f"{frame.round(3).to_string(index=False)}"
         )
-
-
-def _statistic(estimate: FloatArray, distribution: FloatArray, statistic: str) -> FloatArray:
-    if statistic == "estimate":
-        return estimate
-    with quiet():
-        return np.asarray(np.nanmean(distribution, axis=2))
 
 
 def _pvalues(observed: FloatArray, simulated: FloatArray) -> FloatArray:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from clustrep.results.replicability import Replicability
 
 LEVEL = 0.95
+# With fewer resamples the intervals are too narrow to tell anything.
+FEWEST_RESAMPLES = 20
+# A variance between scores that rounding alone may have.
+ROUNDING = 1e-20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +44,8 @@ class StudyRelations:
     contrast, contrast_low, contrast_high : ndarray, (S,)
         How far these gaps lie below those of the pairs without this study.
     apart : ndarray of bool, (S,)
-        Studies that stand apart: both intervals, at 95 % for all studies together, lie below 0.
+        Studies that stand apart: both intervals, at 95 % for all studies together, lie below 0. None with fewer than 20
+        resamples.
     heterogeneity : float
         The share of the variance between pairs that resampling does not explain.
     """
@@ -56,6 +61,7 @@ class StudyRelations:
     contrast_low: FloatArray
     contrast_high: FloatArray
     apart: BoolArray
+    n_resamples: int
     heterogeneity: float
 
     def __post_init__(self) -> None:
@@ -98,7 +104,8 @@ class StudyRelations:
                 contrast=np.nanmean(contrasts, axis=1),
                 contrast_low=contrast_low,
                 contrast_high=contrast_high,
-                apart=(gap_high < 0) & (contrast_high < 0),
+                apart=(gap_high < 0) & (contrast_high < 0) & (len(diagonal) >= FEWEST_RESAMPLES),
+                n_resamples=len(diagonal),
                 heterogeneity=_heterogeneity(result.distribution[:, off]),
             )
 
@@ -127,6 +134,8 @@ class StudyRelations:
         apart = [name for name, stands in zip(self.names, self.apart, strict=True) if stands]
         verb = "stands" if len(apart) == 1 else "stand"
         said = f"{', '.join(apart)} {verb} apart" if apart else "no study stands apart"
+        if self.n_resamples < FEWEST_RESAMPLES:
+            said = f"too few resamples, {self.n_resamples}, to tell which study stands apart"
         return f"{said}; {self.heterogeneity:.0%} of the variance between pairs is beyond resampling"
 
     def __repr__(self) -> str:
@@ -135,8 +144,11 @@ class StudyRelations:
 
 def _heterogeneity(scores: FloatArray) -> float:
     """Return the share of the variance between pairs beyond resampling, from scores of (n_resamples, n_pairs)."""
+    B = len(scores)
+    if B < 2:
+        return float("nan")
     means = np.nanmean(scores, axis=0)
     between = float(np.nanvar(means, ddof=1))
     # What pairs share in a resample, because they share studies, is no difference between them.
-    resampling = float(np.nanmean(np.nanvar(scores - means, axis=1, ddof=1)))
-    return max(0.0, 1 - resampling / between) if between > 0 else 0.0
+    resampling = float(np.nanmean(np.nanvar(scores - means, axis=1, ddof=1))) * B / (B - 1)
+    return max(0.0, 1 - resampling / between) if between > ROUNDING else 0.0

@@ -22,7 +22,7 @@ from clustrep import _consensus
 from clustrep._engine import Execution
 from clustrep._kernels import pairs, plain
 from clustrep._learning import Source
-from clustrep._reclustering import Question
+from clustrep._question import Question
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError, ReplicateWarning
 from clustrep.results import consensus as consensus_results
 from clustrep.results.consensus import all_pairs

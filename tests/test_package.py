@@ -77,6 +77,7 @@ ROAD = [
     "_replicability",
     "local",
     "selection",
+    "_question",
     "_reclustering",
     "_stability",
     "prediction",

@@ -9,16 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep._engine import Execution, Rng, Stream, breathe, make_generator, seed_of
-from clustrep._reclustering import (
-    Noise,
-    Question,
-    Relabelled,
-    check_noise,
-    curve_fields,
-    pair,
-    read_tables,
-    recluster,
-)
+from clustrep._question import Noise, Question, check_noise
+from clustrep._reclustering import Relabelled, curve_fields, pair, read_tables, recluster
 from clustrep._stability import DEFAULTS
 from clustrep._types import FloatArray, IntArray, Labels
 from clustrep._validation import check_flag, check_integer

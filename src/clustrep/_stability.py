@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep._engine import Execution, Rng
-from clustrep._reclustering import Noise, Question, Relabelled, check_noise, read_tables, recluster
+from clustrep._question import Noise, Question, check_noise
+from clustrep._reclustering import Relabelled, read_tables, recluster
 from clustrep._types import BoolArray, FloatArray, IntArray
 from clustrep._validation import check_choice, check_flag, check_integer, check_positive
 from clustrep.cluster_indices import (

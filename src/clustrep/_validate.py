@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from clustrep._consensus import assignments_of, consensus_of, instability_of
 from clustrep._engine import Execution, Rng
 from clustrep._neighbours import neighbours
-from clustrep._reclustering import Noise, Question, Relabelled, check_noise, pair, recluster, references_of
+from clustrep._question import Noise, Question, check_noise
+from clustrep._reclustering import Relabelled, pair, recluster, references_of
 from clustrep._stability import DEFAULTS, stability_of
 from clustrep._validation import check_choice, check_integer
 from clustrep.contingency import Partition

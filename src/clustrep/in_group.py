@@ -25,7 +25,8 @@ from clustrep._engine import (
 from clustrep._learning import Source
 from clustrep._neighbours import Metric, assigned, neighbours
 from clustrep._provenance import describe, provenance_of_data
-from clustrep._reclustering import Noise, Question, check_noise, labels_of, one_study, references_of
+from clustrep._question import Noise, Question, check_noise, labels_of, one_study
+from clustrep._reclustering import references_of
 from clustrep._setting import Setting
 from clustrep._types import BoolArray, FloatArray, IntArray
 from clustrep._validation import check_integer

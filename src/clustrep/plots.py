@@ -131,10 +131,11 @@ def against_null(result: NullReference, agreement: str | None = None, ax: Axes |
     ax.vlines(places, frame["null_low"], frame["null_high"], color="0.8", lw=8, label="without clusters, 95 %")
     ax.plot(places, frame["null_mean"], "_", color="0.4", markersize=12)
     ax.plot(places, frame["observed"], "o", color=COLOURS[0], label="observed")
-    ax.set_xticks(places, names.tolist(), rotation=0 if result.kind == "local" else 30, ha="center")
+    turned: dict[str, Any] = {} if result.kind == "local" else {"rotation": 30, "ha": "right"}
+    ax.set_xticks(places, names.tolist(), **turned)
     ax.set_xlabel("cluster" if result.kind == "local" else "trained → tested")
     ax.set_ylabel(shown(result.agreements[a]))
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return ax
 
 
@@ -149,6 +150,8 @@ def _curves_against_null(result: NullReference, a: int, ax: Axes) -> Axes:
         ks, colour = [result.n_clusters[c] or 0 for c in own], COLOURS[i % len(COLOURS)]
         ax.plot(ks, result.overall[own, a], marker=MARKERS[i % len(MARKERS)], color=colour, label=name)
         ax.fill_between(ks, low[own], high[own], color=colour, alpha=0.15, lw=0, label=f"{name}, without clusters")
+        if len(ks) <= 15:
+            ax.set_xticks(ks)
     ax.set_xlabel("number of clusters k")
     ax.set_ylabel(f"{shown(result.agreements[a])}, mean over pairs of studies")
     ax.legend(frameon=False, fontsize=8)

@@ -14,19 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep._engine import Execution, Rng, Stream, make_generator, seed_of
-from clustrep._reclustering import (
-    Noise,
-    Question,
-    Relabelled,
-    Splitting,
-    check_noise,
-    curve_fields,
-    given_parts,
-    halves,
-    one_study,
-    read_tables,
-    recluster,
-)
+from clustrep._question import Noise, Question, check_noise, one_study
+from clustrep._reclustering import Relabelled, Splitting, curve_fields, given_parts, halves, read_tables, recluster
 from clustrep._types import FloatArray, IntArray
 from clustrep._validation import check_flag, check_integer, check_n_clusters
 from clustrep.cluster_indices import matching_distances_of, r_index_of

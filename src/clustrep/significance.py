@@ -22,7 +22,7 @@ from clustrep._engine import (
 )
 from clustrep._neighbours import nearest_distances
 from clustrep._provenance import describe, provenance_of_data
-from clustrep._reclustering import one_study
+from clustrep._question import one_study
 from clustrep._types import FloatArray
 from clustrep._validation import check_choice, check_flag, check_integer, check_points
 from clustrep.errors import DataError, DataWarning, ParameterError, warn

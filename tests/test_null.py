@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
 from scipy.stats import binomtest, false_discovery_control, ks_2samp, spearmanr
-from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans
+from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, KMeans
 
 import clustrep as cr
 from clustrep._rotation import Rotation
@@ -407,7 +407,7 @@ def test_the_mean_repeats_all_resamples_in_every_collection(three):
     result = cr.replicability(halves, three, n_resamples=3, diagonal=False, rng=0)
     n_fits = 0
     cr.null_reference(result, 2)
-    assert n_fits == 2 * 3
+    assert n_fits == (1 + 2) * 3  # and the studies as they are, to see whether they are single blocks
     n_fits = 0
     reference = cr.null_reference(result, 2, statistic="mean")
     assert n_fits == 2 * 3 * 3
@@ -944,8 +944,14 @@ def test_the_reference_of_another_comparison_is_refused(comparison, reference, c
     for one, other in [(comparison, reference), (comparison, "reference"), (fewer, comparison_reference)]:
         with pytest.raises(ParameterError, match=r"reference must be null_reference\(...\) of this very comparison"):
             one.choice(other)
-    comparison_reference.save(tmp_path / "null.npz")
-    assert repr(comparison.choice(cr.load(tmp_path / "null.npz"))) == repr(comparison.choice(comparison_reference))
+    enough = cr.null_reference(comparison, 19)
+    enough.save(tmp_path / "null.npz")
+    assert repr(comparison.choice(cr.load(tmp_path / "null.npz"))) == repr(comparison.choice(enough))
+
+
+def test_too_few_collections_to_say_anything_are_refused(comparison):
+    with pytest.raises(ParameterError, match="reference has 18 collections, too few for any p-value of 5%"):
+        comparison.choice(cr.null_reference(comparison, 18))
 
 
 def test_the_reference_of_the_only_configuration_is_refused(three):
@@ -1089,6 +1095,62 @@ def test_finding_nothing_in_simulated_data_does_not_count_as_agreement():
     )
     assert result.estimate[0, 1] > 0.9
     assert cr.null_reference(result, 19).overall_pvalue <= 0.1
+
+
+def test_single_blocks_are_no_agreement_on_either_side():
+    tables = gaussians(3, np.ones(2), (30, 30))
+    one_block = DBSCAN(eps=100)
+    result = cr.replicability(one_block, tables, n_resamples=2, diagonal=False, rng=0)
+    assert (off_diagonal(result.estimate) == 1).all()
+    for statistic in ("estimate", "mean"):
+        reference = cr.null_reference(result, 9, statistic=statistic)
+        assert (off_diagonal(reference.observed) == 0).all()
+        assert (off_diagonal(reference.pvalue) == 1).all()
+        local = cr.local_replicability(one_block, train=tables[0], test=tables[1], n_resamples=2, rng=0)
+        reference = cr.null_reference(local, 9, statistic=statistic)
+        assert reference.observed.tolist() == [0]
+        assert reference.pvalue.tolist() == [1]
+
+
+@pytest.mark.parametrize(("n", "n_configurations"), [(19, 8), (99, 20)])
+def test_adjusted_pvalues_keep_the_chance_of_any_false_finding(n, n_configurations):
+    """Scores of data like those of simulated collections: the smallest of all is at most 5 % in 5 % of the cases."""
+    rng = np.random.default_rng(11)
+    comparison = comparison_by_hand(np.full((n_configurations, 3), 0.5), range(2, 2 + n_configurations))
+    n_found, n_trials = 0, 400
+    for _ in range(n_trials):
+        scores = rng.normal(size=(1 + n, n_configurations, 1)) + rng.normal(size=(1 + n, 1, 1))
+        reference = reference_by_hand(comparison, scores[0], scores[1:])
+        n_found += bool((reference.overall_adjusted <= 0.05).any())
+    assert binomtest(n_found, n_trials, 0.05).pvalue > 0.005
+    assert n_found > 5
+
+
+def test_pairs_without_a_score_are_left_out_on_both_sides(reference):
+    observed = np.array(reference.observed)
+    observed[0] = observed[:, 0] = np.nan  # one pair of studies is left
+    part = replace(reference, observed=observed)
+    assert part.overall == pytest.approx(observed[[1, 2], [2, 1]].mean())
+    np.testing.assert_allclose(part.overall_distribution, reference.distribution[:, [1, 2], [2, 1]].mean(axis=1))
+
+
+@pytest.mark.parametrize("scale", ["zscore", "robust"])
+def test_simulated_studies_are_scaled_as_the_studies_were(scale):
+    seen = []
+
+    def watched(X):
+        seen.append(np.array(X))
+        return (X[:, 0] > np.median(X[:, 0])).astype(int)
+
+    studies = cr.Studies(dict(zip("ab", gaussians(3, np.array([5.0, 1.0, 2.0]), (30, 40)), strict=True))).scaled(scale)
+    result = cr.replicability(watched, studies, n_resamples=1, diagonal=False, rng=0)
+    seen.clear()
+    cr.null_reference(result, 4)
+    for X in seen:
+        middle = X.mean(axis=0) if scale == "zscore" else np.median(X, axis=0)
+        spread = X.std(axis=0) if scale == "zscore" else np.subtract(*np.quantile(X, [0.75, 0.25], axis=0))
+        np.testing.assert_allclose(middle, 0, atol=1e-12)
+        np.testing.assert_allclose(spread, 1)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -1339,3 +1339,11 @@ def test_single_precision_is_kept_when_studies_are_pooled(rng):
     np.testing.assert_allclose(
         found.estimate, cr.leave_one_study_out(AgglomerativeClustering(2), double, n_resamples=1, rng=0).estimate
     )
+
+
+def test_the_order_of_studies_does_not_matter_to_those_left_out(overlapping):
+    clusterer = KMeans(3, n_init=1)
+    one = cr.leave_one_study_out(clusterer, overlapping, n_resamples=3, rng=0)
+    other = cr.leave_one_study_out(clusterer, dict(reversed(overlapping.items())), n_resamples=3, rng=0)
+    np.testing.assert_array_equal(one.estimate, other.estimate[::-1])
+    np.testing.assert_array_equal(one.distribution, other.distribution[:, ::-1])

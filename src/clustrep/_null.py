@@ -107,7 +107,7 @@ def null_reference(
     source = Source(origins[0].source.resampling, root, origins[0].source.accelerate)
     clusterers = [describe(origin.configuration.clusterer) for origin in origins]
     made = provenance(source, origins[0].studies, clusterers, n=n, null=describe(null), statistic=statistic)
-    return NullReference.of(result, statistic, scores, made)
+    return NullReference.of(result, statistic, _observed(result, origins, statistic), scores, made)
 
 
 def _report_missing(result: Any, scores: FloatArray) -> None:
@@ -174,8 +174,10 @@ class NullPlan:
         """Take over what the result was made with; where features outnumber samples, in coordinates."""
         first = origins[0]
         configurations = tuple(origin.configuration for origin in origins)
-        in_features = any(needs_basis(one.clusterer) for one in configurations) or not all(
-            rotates(first.source, first.studies, one) for one in configurations
+        in_features = (
+            any(study.scale != "none" for study in first.studies)  # simulated ones are scaled, too
+            or any(needs_basis(one.clusterer) for one in configurations)
+            or not all(rotates(first.source, first.studies, one) for one in configurations)
         )
         with one_thread():
             if null != "gaussian" or in_features:
@@ -211,7 +213,7 @@ class NullPlan:
         root = derived_root(self.source.root, Stream.NULL, number)
         tables = self.simulated.draw(make_generator(np.random.SeedSequence(root)))
         studies = tuple(
-            study.with_table(read_only(np.ascontiguousarray(X, dtype=study.X.dtype)))
+            study.with_table(read_only(np.ascontiguousarray(X, dtype=study.X.dtype))).scaled_again()
             for study, X in zip(self.studies, tables, strict=True)
         )
         return studies, Source(self.source.resampling, root, self.source.accelerate)
@@ -221,12 +223,54 @@ def score_collection(plan: NullPlan, number: int) -> FloatArray:
     """Score one simulated collection, (n_configurations, n_agreements, S, S)."""
     studies, source = plan.collection(number)
     setting = Setting.prepare(source, studies, plan.configurations)
-    own = Plan(plan.n_resamples, plan.agreements, False, plan.noise, setting)
-    replicates = [score_replicate(own, b) for b in plan.replicates]
-    # A single block, on both sides perhaps, agrees on nothing that a cluster could be compared with.
-    scores = [np.where(one.trivial[:, None] & ~np.isnan(one.scores), 0.0, one.scores) for one in replicates]
+    return _scores(Plan(plan.n_resamples, plan.agreements, False, plan.noise, setting), plan.replicates)
+
+
+def _scores(plan: Plan, replicates: Sequence[int]) -> FloatArray:
+    """Average the scores of replicates, (n_configurations, n_agreements, S, S).
+
+    A single block, on both sides perhaps, agrees on nothing that a cluster could be compared with: 0.
+    """
+    scored = [score_replicate(plan, b) for b in replicates]
+    scores = [np.where(one.trivial[:, None] & ~np.isnan(one.scores), 0.0, one.scores) for one in scored]
     with quiet():
         return np.asarray(np.nanmean(scores, axis=0))
+
+
+def _observed(
+    result: Replicability | Comparison | LocalReplicability, origins: Sequence[Origin], statistic: str
+) -> FloatArray:
+    """Return the scores of the result itself, by the rule for single blocks that holds for simulated collections."""
+    if isinstance(result, LocalReplicability):
+        if statistic == "mean":
+            blocks = np.where(result.trivial[:, None], 0.0, result.cluster_distribution)
+            with quiet():
+                return np.asarray(np.nanmean(blocks, axis=0))
+        estimate = result.by_cluster()["estimate"].to_numpy(dtype=float)
+        return estimate * (not _is_trivial(origins[0]))
+    if statistic == "mean":
+        several = isinstance(result, Comparison)
+        scores = result.distribution if several else result.distribution[None, None]
+        trivial = result.trivial[:, None] if several else result.trivial[None, None]
+        with quiet():
+            return np.asarray(np.nanmean(np.where(trivial & ~np.isnan(scores), 0.0, scores), axis=2))
+    first = origins[0]
+    configurations = [origin.configuration for origin in origins]
+    agreements = first.agreements
+    if isinstance(result, Replicability):
+        agreements = tuple(one for one in agreements if one.name == result.agreement)
+    with one_thread():
+        setting = Setting.prepare(first.source, first.studies, configurations)
+        return _scores(Plan(0, agreements, False, first.noise, setting), [FULL_STUDY])  # type: ignore[arg-type]
+
+
+def _is_trivial(origin: Origin) -> bool:
+    """Whether either function puts the whole test study, as it is, into a single block."""
+    with one_thread():
+        setting = Setting.prepare(origin.source, origin.studies, [origin.configuration], at=origin.studies[0].X)
+        plan = local.LocalPlan(setting, 1, (), origin.agreements[0], origin.noise)  # type: ignore[arg-type]
+        (scores,) = local.score_replicate(plan, FULL_STUDY).by_test
+    return not isinstance(scores, Failed) and scores.trivial
 
 
 def score_local_collection(plan: NullPlan, number: int) -> FloatArray:

@@ -37,7 +37,7 @@ def principal_axes(X: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class GaussianNull:
-    """A Gaussian with a study's own mean and covariance."""
+    """A Gaussian with the sample mean and covariance of a single study, as the paper's test has it."""
 
     X: FloatArray = field(repr=False)
 
@@ -149,7 +149,7 @@ class Collection(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class GaussianCollection:
-    """Gaussian studies, each with the size, the mean and the covariance of its own.
+    """Gaussian studies, each with its own size, and with its own mean and covariance as far as these can be told.
 
     beyond : features beyond the coordinates. In these there is noise alone, of which distances see no more than what
         the inner products of all samples tell: a triangle of random numbers has the same (Bartlett 1933).

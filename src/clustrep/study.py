@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -196,6 +196,10 @@ class Study:
             samples=tuple(samples),
             labels=None,
         )
+
+    def scaled_again(self) -> Study:
+        """Scale a new table as the study's own was."""
+        return self if self.scale == "none" else self._with(scale="none").scaled(cast(Scale, self.scale))
 
     def with_table(self, X: FloatArray) -> Study:
         """Return a study of as many samples with another table; with another number of features, these are numbered."""

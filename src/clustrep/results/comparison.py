@@ -243,8 +243,17 @@ class Comparison(Failing, Saved):
             getattr(reference, name) == getattr(self, name) for name in same
         )
         own = self.estimate if fits and reference.statistic == "estimate" else self._means
-        if not fits or not np.allclose(reference.observed[..., self._off], own[..., self._off], equal_nan=True):
+        if fits:
+            theirs, ours = reference.observed[..., self._off], own[..., self._off]
+            # Single blocks count 0 there.
+            fits = bool((np.isclose(theirs, ours, equal_nan=True) | (theirs == 0)).all())
+        if not fits:
             raise ParameterError("reference must be null_reference(...) of this very comparison.")
+        if 1 / (1 + len(reference.distribution)) > FALSE_FINDING:
+            raise ParameterError(
+                f"reference has {len(reference.distribution)} collections, too few for any p-value of "
+                f"{FALSE_FINDING:.0%}: take null_reference(result, n=199)."
+            )
 
     def plot(self, ax: Axes | None = None, agreement: str | None = None) -> Axes:
         """Draw the score against the number of clusters, a line for each clusterer."""

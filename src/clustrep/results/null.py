@@ -33,7 +33,7 @@ class NullReference(Saved):
     kind : {"replicability", "comparison", "local"}
     observed : ndarray
         The scores: (S, S) of a replicability, (n_configurations, n_agreements, S, S) of a comparison, (n_clusters,) of
-        a local result.
+        a local result. 0, here and in simulated collections, where either side is a single block.
     distribution : ndarray, (n, ...)
         The same in every simulated collection. A simulated collection has clusters of its own: of a local result,
         (n, most clusters), NaN where there are fewer.
@@ -58,25 +58,21 @@ class NullReference(Saved):
         cls,
         result: Replicability | Comparison | LocalReplicability,
         statistic: str,
+        observed: FloatArray,
         scores: FloatArray,
         provenance: dict[str, Any],
     ) -> NullReference:
-        """Put a result beside the scores of simulated collections."""
+        """Put a result's scores, (n_configurations, n_agreements, S, S) or (n_clusters,), beside simulated ones."""
         clusters: Labels = np.zeros(0, dtype=np.int64)
         names: tuple[str, ...]
         if isinstance(result, LocalReplicability):
-            frame = result.by_cluster()
+            clusters = result.by_cluster()["cluster"].to_numpy()
             kind, names = CLUSTERS, (result.train, result.test)
-            clusters, observed = frame["cluster"].to_numpy(), frame[statistic].to_numpy()
-        elif isinstance(result, Comparison):
-            kind, names = "comparison", result.names
-            observed = result.estimate if statistic == "estimate" else result._means
         else:
-            kind, names, scores = "replicability", result.names, scores[:, 0, 0]
-            observed = result.estimate if statistic == "estimate" else result.mean
-        observed = np.array(observed, dtype=float)
-        if kind != CLUSTERS:  # no null for a study against itself
-            observed[..., np.arange(len(names)), np.arange(len(names))] = np.nan
+            kind, names = "comparison" if isinstance(result, Comparison) else "replicability", result.names
+            observed = np.where(np.eye(len(names), dtype=bool), np.nan, observed)  # no null for a study against itself
+            if isinstance(result, Replicability):
+                observed, scores = observed[0, 0], scores[:, 0, 0]
         return cls(
             kind=kind,
             statistic=statistic,
@@ -169,20 +165,23 @@ class NullReference(Saved):
 
         Every configuration is compared with the largest excess of all in each collection, in standard deviations.
         """
-        observed, simulated = np.atleast_1d(self.overall), self.overall_distribution.reshape(len(self.distribution), -1)
+        n, shape = len(self.distribution), np.shape(self.overall)
+        # The data are standardised together with the collections: without clusters, they are one of them.
+        scores = np.concatenate([np.reshape(self.overall, (1, -1)), self.overall_distribution.reshape(n, -1)])
         with quiet():
-            mean, sd = np.nanmean(simulated, axis=0), np.nanstd(simulated, axis=0)
-            sd = np.where(sd > 0, sd, 1.0)
-            z = ((simulated - mean) / sd).reshape(len(simulated), -1, len(self.agreements))
-            largest = np.nanmax(z, axis=1, keepdims=True)  # (n, 1, n_agreements)
-            own = ((observed.ravel() - mean) / sd).reshape(-1, len(self.agreements))
-        return _pvalues(own, np.repeat(largest, len(own), axis=1)[:, None]).reshape(np.shape(self.overall))
+            sd = np.nanstd(scores, axis=0)
+            z = (scores - np.nanmean(scores, axis=0)) / np.where(sd > 0, sd, 1.0)
+            z = z.reshape(1 + n, -1, len(self.agreements))
+            largest = np.nanmax(z[1:], axis=1, keepdims=True)  # (n, 1, n_agreements)
+        return _pvalues(z[0], np.repeat(largest, z.shape[1], axis=1)[:, None]).reshape(shape)
 
     def _over_pairs(self, scores: FloatArray) -> FloatArray:
         with quiet():
             if self.kind == CLUSTERS:
                 return np.asarray(np.nanmean(scores, axis=-1))
-            return np.asarray(np.nanmean(scores[..., ~np.eye(len(self.names), dtype=bool)], axis=-1))
+            # The same pairs on both sides: those that have an observed score.
+            known = np.where(np.isnan(self.observed), np.nan, scores)
+            return np.asarray(np.nanmean(known, axis=(-2, -1)))
 
     # -----------------------------------------------------------------------------------------------------------------
     # tables and words

@@ -44,8 +44,8 @@ class StudyRelations:
     contrast, contrast_low, contrast_high : ndarray, (S,)
         How far these gaps lie below those of the pairs without this study.
     apart : ndarray of bool, (S,)
-        Studies that stand apart: both intervals, at 95 % for all studies together, lie below 0. None with fewer than 20
-        resamples.
+        Studies that stand apart: both intervals lie below 0, at a level of 95 % for all studies together as far as the
+        number of resamples allows. None with fewer than 20.
     heterogeneity : float
         The share of the variance between pairs that resampling does not explain.
     """
@@ -72,10 +72,12 @@ class StudyRelations:
         """Read them off a result with its diagonal."""
         S = len(result.names)
         diagonal = np.diagonal(result.distribution, axis1=1, axis2=2)  # (n_resamples, S)
-        if np.isnan(diagonal).all():
-            raise ParameterError("The studies' own diagonals are needed: run replicability with diagonal=True.")
         if S < 3:
             raise ParameterError("At least three studies are needed to tell which one stands apart.")
+        if np.isnan(diagonal).all():
+            raise ParameterError("The studies' own diagonals are needed: run replicability with diagonal=True.")
+        if result.agreement == "mi":
+            raise ParameterError("Mutual information has no bound to measure distances from: use 'ami' or 'ari'.")
         # Below the yardstick of the study that is tested, (n_resamples, S, S).
         below = result.distribution - diagonal[:, None, :]
         off = ~np.eye(S, dtype=bool)

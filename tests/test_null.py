@@ -308,7 +308,9 @@ class Recorded:
         return self.tables[-1]
 
     def collections(self, names):
-        return [dict(zip(names, part, strict=True)) for part in self.batches(len(names))]
+        """Studies are simulated in the order of their names."""
+        by_name = [dict(zip(sorted(names), part, strict=True)) for part in self.batches(len(names))]
+        return [{name: tables[name] for name in names} for tables in by_name]
 
     def batches(self, size):
         return [self.tables[i : i + size] for i in range(0, len(self.tables), size)]
@@ -1132,6 +1134,22 @@ def test_pairs_without_a_score_are_left_out_on_both_sides(reference):
     part = replace(reference, observed=observed)
     assert part.overall == pytest.approx(observed[[1, 2], [2, 1]].mean())
     np.testing.assert_allclose(part.overall_distribution, reference.distribution[:, [1, 2], [2, 1]].mean(axis=1))
+
+
+@pytest.mark.parametrize("p", [3, 120])
+def test_the_order_of_studies_does_not_matter(p):
+    tables = dict(zip("abc", gaussians(6, np.r_[4.0, np.ones(p - 1)], (14, 18, 16)), strict=True))
+    one, other = (
+        cr.null_reference(cr.replicability(WARD, studies, n_resamples=1, diagonal=False, rng=0), 5)
+        for studies in (tables, dict(reversed(tables.items())))
+    )
+    np.testing.assert_allclose(other.distribution, one.distribution[:, ::-1, ::-1], equal_nan=True)
+
+
+def test_a_sampler_that_fails_is_told_so(three):
+    result = cr.replicability(WARD, three, n_resamples=1, diagonal=False, rng=0)
+    with pytest.raises(DataError, match=r"null failed for study .*: TypeError.*It is called with \(study, rng\)"):
+        cr.null_reference(result, 2, null=lambda X: X)
 
 
 @pytest.mark.parametrize("scale", ["zscore", "robust"])

@@ -154,6 +154,7 @@ class NullPlan:
     """Everything that a simulated collection's scores follow from, but for its number."""
 
     studies: tuple[Study, ...]
+    order: tuple[int, ...]  # the studies by their names, as they are simulated: in whatever order they came
     simulated: Collection
     configurations: tuple[Configuration, ...]
     agreements: tuple[Agreement, ...]
@@ -179,11 +180,13 @@ class NullPlan:
             or any(needs_basis(one.clusterer) for one in configurations)
             or not all(rotates(first.source, first.studies, one) for one in configurations)
         )
+        order = tuple(sorted(range(len(first.studies)), key=lambda s: first.studies[s].name))
+        by_name = [first.studies[s] for s in order]
         with one_thread():
             if null != "gaussian" or in_features:
-                simulated = collection_of(null, first.studies)
+                simulated = collection_of(null, by_name)
             else:
-                rotation = Rotation.of([study.X for study in first.studies])
+                rotation = Rotation.of([study.X for study in by_name])
                 simulated = GaussianCollection.in_coordinates(rotation)
                 simulated_in = Rotation(rotation.origin, tuple(simulated.draw(make_generator(0))), None)
                 configurations = tuple(
@@ -194,6 +197,7 @@ class NullPlan:
             agreements = tuple(one for one in agreements if one.name == result.agreement)
         return cls(
             studies=first.studies,
+            order=order,
             simulated=simulated,
             configurations=configurations,
             agreements=agreements,
@@ -211,10 +215,11 @@ class NullPlan:
     def collection(self, number: int) -> tuple[tuple[Study, ...], Source]:
         """Simulate all studies, and return the source of their draws and fits."""
         root = derived_root(self.source.root, Stream.NULL, number)
-        tables = self.simulated.draw(make_generator(np.random.SeedSequence(root)))
+        by_name = self.simulated.draw(make_generator(np.random.SeedSequence(root)))
+        tables = dict(zip(self.order, by_name, strict=True))
         studies = tuple(
-            study.with_table(read_only(np.ascontiguousarray(X, dtype=study.X.dtype))).scaled_again()
-            for study, X in zip(self.studies, tables, strict=True)
+            study.with_table(read_only(np.ascontiguousarray(tables[s], dtype=study.X.dtype))).scaled_again()
+            for s, study in enumerate(self.studies)
         )
         return studies, Source(self.source.resampling, root, self.source.accelerate)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm, rankdata
 
+from clustrep._engine import Failed, attempt
 from clustrep._rotation import Rotation
 from clustrep._types import FloatArray
 from clustrep._validation import check_choice, check_points
@@ -262,9 +263,10 @@ class GivenCollection:
         """Call it, and check what it returns."""
         tables = []
         for study in self.studies:
-            X = check_points(
-                self.sampler(study, rng), f"What null returned for study {study.name!r}", samples_at_least=2
-            )
+            drawn = attempt(self.sampler, study, rng)
+            if isinstance(drawn, Failed):
+                raise DataError(f"null failed for study {study.name!r}: {drawn.cause}. It is called with (study, rng).")
+            X = check_points(drawn, f"What null returned for study {study.name!r}", samples_at_least=2)
             if X.shape != study.X.shape:
                 raise DataError(
                     f"null must return a table like study {study.name!r}, of {study.X.shape}, got {X.shape}."

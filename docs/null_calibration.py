@@ -24,6 +24,12 @@ def scaled(n: int, p: int, *strong: float) -> Callable[[np.random.Generator], np
     return lambda rng: rng.normal(size=(n, p)) * scales
 
 
+def decaying(n: int, p: int) -> Callable[[np.random.Generator], np.ndarray]:
+    """A Gaussian whose directions become weaker and weaker, without a border between strong ones and noise."""
+    scales = 8 / np.arange(1, p + 1) ** 0.7
+    return lambda rng: rng.normal(size=(n, p)) * scales
+
+
 def skewed(n: int, p: int) -> Callable[[np.random.Generator], np.ndarray]:
     """Features with long right tails that share two factors."""
 
@@ -48,6 +54,7 @@ SETTINGS = [
     ("round, 40 × 200", scaled(40, 200), 2, "gaussian"),
     ("5, 3, 1, …; 60 × 300", scaled(60, 300, 5, 3), 2, "gaussian"),
     ("9, 4, 1, …; 60 × 300", scaled(60, 300, 9, 4), 2, "gaussian"),
+    ("decaying, 60 × 300", decaying(60, 300), 2, "gaussian"),
     ("skewed, 60 × 20", skewed(60, 20), 2, "copula"),
 ]
 

@@ -591,14 +591,14 @@ def spread(pvalues):
 
 
 def test_pvalues_are_uniform_where_the_null_is_true():
-    pvalues = pvalues_of(lambda rng: rng.normal(size=(25, 2)), 150, 1, null=standard_normal)
+    pvalues = pvalues_of(lambda rng: rng.normal(size=(25, 2)), 300, 1, null=standard_normal)
     assert kstest(spread(pvalues), "uniform").pvalue > 0.01
 
 
 def test_pvalues_are_uniform_for_other_nulls_measures_and_statistics():
     pvalues = pvalues_of(
         lambda rng: rng.uniform(size=(10, 2)),
-        150,
+        300,
         2,
         null=lambda X, rng: rng.uniform(size=X.shape),
         measure=column_means,
@@ -610,13 +610,13 @@ def test_pvalues_are_uniform_for_other_nulls_measures_and_statistics():
 @pytest.mark.parametrize("d", [2, 5])
 def test_pvalues_of_whitened_data_are_uniform_under_any_gaussian(d):
     mixing = np.triu(np.random.default_rng(d).uniform(0.5, 3, size=(d, d)))
-    pvalues = pvalues_of(lambda rng: rng.normal(size=(25, d)) @ mixing + 5, 150, 3, whiten=True)
+    pvalues = pvalues_of(lambda rng: rng.normal(size=(25, d)) @ mixing + 5, 300, 3, whiten=True)
     assert kstest(spread(pvalues), "uniform").pvalue > 0.01
 
 
 @pytest.mark.parametrize("d", [2, 5])
 def test_an_estimated_covariance_makes_no_more_rejections_than_nominal(d):
-    pvalues = pvalues_of(lambda rng: rng.normal(size=(30, d)), 150, 4)
+    pvalues = pvalues_of(lambda rng: rng.normal(size=(30, d)), 300, 4)
     for level in (0.05, 0.1, 0.2):
         n_rejected = np.count_nonzero(pvalues <= level)
         assert binomtest(n_rejected, len(pvalues), level, alternative="greater").pvalue > 0.01

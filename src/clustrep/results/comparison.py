@@ -193,8 +193,8 @@ class Comparison(Failing, Saved):
         Parameters
         ----------
         reference : NullReference, optional
-            `null_reference` of this comparison. With it, only what is above data without clusters can be chosen, with
-            a chance of at most 5 % that any such finding is false; perhaps nothing is.
+            `null_reference` of this comparison. With it, only what is above data without clusters can be chosen, by an
+            adjusted p-value of at most 5 %; perhaps nothing is.
         agreement : str, optional
             By which agreement; the first by default.
         """

@@ -926,6 +926,45 @@ def test_it_is_said_in_words_when_no_k_is_better_than_data_without_clusters():
     ]
 
 
+@pytest.mark.filterwarnings("ignore::clustrep.errors.ReplicateWarning")
+def test_where_everything_is_a_single_block_the_choice_is_nothing_in_words(three):
+    result = cr.compare({"one": DBSCAN(eps=1e3)}, three, n_resamples=3, rng=0)
+    for choice in (result.choice(), result.choice(cr.null_reference(result, 19))):
+        assert choice.best is choice.chosen is choice.simplest is None
+        assert str(choice).startswith("No configuration can be best")
+        assert choice.to_frame().empty
+    assert {"excess", "pvalue", "adjusted"} <= set(choice.to_frame().columns)
+
+
+def test_a_tie_counts_for_the_smaller_k():
+    comparison = comparison_by_hand([[0.5, 0.9, 0.7], [0.5, 0.2, 0.8]], [3, 2])
+    assert comparison.choice().to_frame().set_index("k")["probability_best"].to_dict() == {
+        2: pytest.approx(2 / 3),
+        3: pytest.approx(1 / 3),
+    }
+
+
+def test_a_clusterer_without_a_k_is_drawn_against_its_own_null(three):
+    result = cr.compare(
+        {"density": DBSCAN(eps=2.0), "ward": AgglomerativeClustering()},
+        three,
+        n_clusters=[2, 3, 5],
+        agreement="ari",
+        n_resamples=2,
+        rng=0,
+    )
+    reference = cr.null_reference(result, 19)
+    ax = reference.plot()
+    lines = dict(zip(["density", "ward"], ax.get_lines(), strict=True))
+    assert lines["ward"].get_xdata().tolist() == [2, 3, 5]
+    assert set(lines["density"].get_ydata()) == {reference.overall[result.clusterers.index("density"), 0]}
+    assert list(ax.get_xticks()) == [2, 3, 5]
+    alone = cr.compare({"density": DBSCAN(eps=2.0)}, three, agreement="ari", n_resamples=2, rng=0)
+    ax = cr.null_reference(alone, 19).plot()
+    assert len(ax.get_lines()) == 1
+    assert ax.get_xlabel() == "(no number of clusters to set)"
+
+
 def test_order_of_configurations_and_agreements_is_kept_apart():
     averages = np.stack([[[0.9] * 3, [0.2] * 3], [[0.5] * 3, [0.8] * 3], [[0.4] * 3, [0.3] * 3]])
     comparison = comparison_by_hand(averages, [4, 2, 3], agreements=("ari", "ami"))

@@ -33,6 +33,7 @@ from clustrep.resampling import Bootstrap, Resampling, check_resampling
 from clustrep.results.common import count_causes, number_causes, report_failed, report_failures
 from clustrep.results.counterparts import Counterparts
 from clustrep.results.leave_one_out import LeaveOneStudyOut
+from clustrep.results.stability import DISSOLVED
 from clustrep.studies import StudiesLike, as_studies
 
 
@@ -175,14 +176,20 @@ def _found(own: Partition, most: int) -> BoolArray:
 
 
 def _renamed(partitions: Sequence[Partition], s: int, full: Matched | None) -> list[Partition]:
-    """Rename the clusters of a replicate after those of the study as it is; others get the number behind the last."""
+    """Rename the clusters of a replicate after those of the study as it is; others get the number behind the last.
+
+    A cluster is found again where its Jaccard overlap with the new one, in its own study, is above one half: less than
+    that is called dissolved (Hennig 2007).
+    """
     if full is None:
         return list(partitions)
     most = full.overlap.shape[2]
     own, reference = partitions[s], full.own[s]
     table = tables_of(own.codes[None], reference.codes, None, (own.n_labels, reference.n_labels))[0]
     partners = partners_of(table)
-    numbers, classes = np.where(partners < 0, most, partners), np.arange(most + 1)
+    overlaps = _overlaps(table, partners, table.sum(axis=1) > 0, table.sum(axis=0) > 0)
+    found = np.nan_to_num(overlaps) > DISSOLVED
+    numbers, classes = np.where(found, partners, most), np.arange(most + 1)
     return [Partition(numbers[one.codes], classes) for one in partitions]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from clustrep._validation import check_choice
 from clustrep.agreement import shown
 from clustrep.errors import DataError, ParameterError
+from clustrep.results.common import quiet, tails
 from clustrep.results.curves import PredictionStrength
 from clustrep.results.stability import DISSOLVED, RECOVERED, full_name
 from clustrep.results.validation import INDICES
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SCORES = "viridis"
+MOST_TICKS = 15
+NO_K = "(no number of clusters to set)"
 
 
 def heat_map(result: Replicability, ax: Axes | None = None) -> Axes:
@@ -79,9 +83,9 @@ def curves(result: Comparison, agreement: str, ax: Axes | None = None) -> Axes:
         ax.plot(k, own["score"], marker=MARKERS[i % len(MARKERS)], color=colour, label=name)
         ax.fill_between(k, own["low"].to_numpy(float), own["high"].to_numpy(float), color=colour, alpha=0.15, lw=0)
     ks = sorted({k for k in result.n_clusters if k is not None})
-    if len(ks) <= 15:
+    if len(ks) <= MOST_TICKS:
         ax.set_xticks(ks)
-    ax.set_xlabel("number of clusters k" if ks else "(no number of clusters to set)")
+    ax.set_xlabel("number of clusters k" if ks else NO_K)
     ax.set_ylabel(f"{shown(agreement)}, mean over pairs of studies")
     ax.set_ylim(min(0.0, ax.get_ylim()[0]), max(1.02, float(np.nanmax(summary["high"].to_numpy(float))) * 1.02))
     ax.legend(frameon=False)
@@ -140,19 +144,26 @@ def against_null(result: NullReference, agreement: str | None = None, ax: Axes |
 
 
 def _curves_against_null(result: NullReference, a: int, ax: Axes) -> Axes:
-    with np.errstate(invalid="ignore"):
-        low, high = np.nanquantile(result.overall_distribution[:, :, a], [0.025, 0.975], axis=0)
+    """Draw a curve for every clusterer with a k, and a line for one that finds it by itself."""
+    with quiet():
+        low, high = np.nanquantile(result.overall_distribution[:, :, a], tails(0.95), axis=0)
+    all_ks = sorted({k for k in result.n_clusters if k is not None})
+    ends = (min(all_ks, default=0) - 0.3, max(all_ks, default=0) + 0.3)
     for i, name in enumerate(dict.fromkeys(result.clusterers)):
-        own = [c for c, other in enumerate(result.clusterers) if other == name and result.n_clusters[c] is not None]
-        if not own:
-            continue
+        own = [c for c, other in enumerate(result.clusterers) if other == name]
         own.sort(key=lambda c: result.n_clusters[c] or 0)
-        ks, colour = [result.n_clusters[c] or 0 for c in own], COLOURS[i % len(COLOURS)]
-        ax.plot(ks, result.overall[own, a], marker=MARKERS[i % len(MARKERS)], color=colour, label=name)
-        ax.fill_between(ks, low[own], high[own], color=colour, alpha=0.15, lw=0, label=f"{name}, without clusters")
-        if len(ks) <= 15:
-            ax.set_xticks(ks)
-    ax.set_xlabel("number of clusters k")
+        style: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)]}
+        ks: Sequence[float] = [result.n_clusters[c] or 0 for c in own]
+        if result.n_clusters[own[0]] is None:
+            ks, own, style["linestyle"] = ends, own * 2, "--"
+        else:
+            style["marker"] = MARKERS[i % len(MARKERS)]
+        ax.plot(ks, result.overall[own, a], label=name, **style)
+        band = f"{name}, without clusters (95 %)"
+        ax.fill_between(ks, low[own], high[own], color=style["color"], alpha=0.15, lw=0, label=band)
+    if not all_ks or len(all_ks) <= MOST_TICKS:
+        ax.set_xticks(all_ks)
+    ax.set_xlabel("number of clusters k" if all_ks else NO_K)
     ax.set_ylabel(f"{shown(result.agreements[a])}, mean over pairs of studies")
     ax.legend(frameon=False, fontsize=8)
     return ax
@@ -222,7 +233,7 @@ def by_cluster(result: Stability, ax: Axes | None = None) -> Axes:
     spread = np.linspace(-0.22, 0.22, len(values))  # spread by resample number: the same picture every time
     for i, column in enumerate(values.T, 1):
         ax.plot(i + spread, column, ".", color=COLOURS[0], alpha=0.35, markersize=3, zorder=1)
-    few = len(names) <= 15
+    few = len(names) <= MOST_TICKS
     ax.set_xticks(range(1, len(names) + 1), names if few else [""] * len(names))
     if result.index == "jaccard":
         for level, word, side in ((DISSOLVED, "dissolved", "top"), (RECOVERED, "recovered", "bottom")):
@@ -268,7 +279,7 @@ def over_k(result: Curve, ax: Axes | None = None) -> Axes:
         ax.set_ylim(0, 1.03)
     else:
         ax.set_ylim(bottom=0)
-    if len(ks) <= 15:
+    if len(ks) <= MOST_TICKS:
         ax.set_xticks(k)
     ax.set_xlabel("number of clusters k")
     ax.set_ylabel(result.title.lower())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from clustrep._types import FloatArray
@@ -23,14 +24,14 @@ class Choice:
 
     Attributes
     ----------
-    best : Best
-        The highest score, and the rivals that can't be told from it.
-    simplest : Candidate
+    best : Best or None
+        The highest score, and the rivals that can't be told from it; None where nothing can be chosen.
+    simplest : Candidate or None
         The smallest k whose score is within one standard error of the best.
     candidates : tuple of Candidate
         All that can be chosen.
     probability_best : ndarray, (n_candidates,)
-        The share of resamples in which each has the highest score.
+        The share of resamples in which each has the highest score; a tie counts for the smaller k, as in `best`.
     excess, pvalue, adjusted : ndarray or None, (n_candidates,)
         Against data without clusters, where a reference was given; `adjusted` p-values keep the chance of any false
         finding among all candidates.
@@ -40,18 +41,26 @@ class Choice:
     """
 
     agreement: str
-    best: Best
-    simplest: Candidate
+    best: Best | None
+    simplest: Candidate | None
     candidates: tuple[Candidate, ...]
     probability_best: FloatArray
     excess: FloatArray | None
     pvalue: FloatArray | None
     adjusted: FloatArray | None
     chosen: Candidate | None
+    why_nothing: str = ""  # where nothing can be chosen
+
+    @classmethod
+    def nothing(cls, agreement: str, why: str, *, with_reference: bool) -> Choice:
+        """Return the choice among nothing."""
+        none = np.zeros(0)
+        against = none if with_reference else None
+        return cls(agreement, None, None, (), none, against, against, against, None, why)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for every candidate."""
-        rivals = {(rival.clusterer, rival.n_clusters) for rival in self.best.rivals}
+        rivals = {(rival.clusterer, rival.n_clusters) for rival in (self.best.rivals if self.best else ())}
         frame = pd.DataFrame(
             {
                 "clusterer": [one.clusterer for one in self.candidates],
@@ -68,6 +77,8 @@ class Choice:
         return frame
 
     def __str__(self) -> str:
+        if self.best is None or self.simplest is None:
+            return self.why_nothing
         if self.chosen is None:
             return f"By {shown(self.agreement)}, no k is better than data without clusters"
         lines = [str(self.best)]
@@ -77,7 +88,7 @@ class Choice:
                 f"Farthest above data without clusters: {self.chosen} (excess {self.excess[place]:.2f}, "
                 f"adjusted p = {self.adjusted[place]:.3g})"  # type: ignore[index]
             )
-        if self.simplest is not self.best and (self.simplest.clusterer, self.simplest.n_clusters) != (
+        if (self.simplest.clusterer, self.simplest.n_clusters) != (
             self.best.clusterer,
             self.best.n_clusters,
         ):

@@ -178,7 +178,7 @@ class Comparison(Failing, Saved):
         eligible = np.flatnonzero(self._eligible[:, a]).tolist()
         if not eligible:
             raise NoBest(f"{NO_BEST} See summary().")
-        winner = min(eligible, key=lambda c: (-self._scores[c, a], self.n_clusters[c] or 0, c))
+        winner = self._winner(a)
         rivals = [c for c in eligible if c != winner and self._includes_zero(winner, c, a)]
         rivals.sort(key=lambda c: (-self._scores[c, a], self.n_clusters[c] or 0, c))
         return Best(
@@ -199,17 +199,22 @@ class Comparison(Failing, Saved):
             By which agreement; the first by default.
         """
         a = self._agreement(agreement)
-        best = self.best(self.agreements[a])
+        if reference is not None:
+            self._check_reference(reference)
         eligible = np.flatnonzero(self._eligible[:, a])
+        if not eligible.size:
+            return Choice.nothing(self.agreements[a], NO_BEST, with_reference=reference is not None)
+        best = self.best(self.agreements[a])
         order = sorted(eligible.tolist(), key=lambda c: (self.n_clusters[c] or 0, c))
         averages = self._averages[order, a][:, ~np.isnan(self._averages[order, a]).all(axis=0)]
         wins = np.bincount(np.nanargmax(averages, axis=0), minlength=len(order))  # ties to the smaller k
         candidates = tuple(self._candidate(c, a) for c in order)
-        near = [one for one in candidates if one.n_clusters and one.score >= best.score - self._standard_error(best, a)]
+        with quiet():
+            standard_error = float(np.nanstd(self._averages[self._winner(a), a], ddof=1))
+        near = [one for one in candidates if one.n_clusters and one.score >= best.score - standard_error]
         excess = pvalue = adjusted = None
         chosen: Candidate | None = candidates[int(np.argmax([one.score for one in candidates]))]
         if reference is not None:
-            self._check_reference(reference)
             excess, pvalue, adjusted = (
                 values[order, a]
                 for values in (reference.overall_excess, reference.overall_pvalue, reference.overall_adjusted)
@@ -228,14 +233,10 @@ class Comparison(Failing, Saved):
             chosen=chosen,
         )
 
-    def _standard_error(self, best: Candidate, a: int) -> float:
-        (c,) = [
-            c
-            for c, (name, k) in enumerate(zip(self.clusterers, self.n_clusters, strict=True))
-            if (name, k) == (best.clusterer, best.n_clusters)
-        ]
-        with quiet():
-            return float(np.nanstd(self._averages[c, a], ddof=1))
+    def _winner(self, a: int) -> int:
+        """Find the eligible configuration with the highest score; ties to the smaller k."""
+        eligible = np.flatnonzero(self._eligible[:, a]).tolist()
+        return min(eligible, key=lambda c: (-self._scores[c, a], self.n_clusters[c] or 0, c))
 
     def _check_reference(self, reference: NullReference) -> None:
         same = ("names", "agreements", "clusterers", "n_clusters")

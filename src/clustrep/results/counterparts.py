@@ -34,7 +34,8 @@ class Counterparts(Failing, Saved):
         Jaccard coefficient of the two in the other study: its samples that the training study's function puts into the
         cluster, and those that its own function puts into the counterpart.
     distribution : ndarray, (n_resamples, S, S, most clusters)
-        The same in resamples, for the same pair of clusters; NaN where either is not found again.
+        The same in resamples, for the same pair of clusters; NaN where either is not found again: where its Jaccard
+        overlap with the resample's cluster, in its own study, is at most one half.
     places : ndarray of int, (number of samples in all studies,)
         Every sample's place among its study's clusters: see `labels`.
     """

@@ -852,7 +852,7 @@ def reference_by_hand(comparison, observed, simulated):
         clusters=np.zeros(0, dtype=int),
         observed=spread[0],
         distribution=spread[1],
-        provenance={"null": "'gaussian'", "seed": 1},
+        provenance={"null": "'gaussian'", "seed": 1, "of": comparison._fingerprint},
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from clustrep import datasets, errors
+    from clustrep._analysis import analyse
     from clustrep._consensus import assignment_consistency, bootstrap_instability, consensus
     from clustrep._counterparts import counterparts, leave_one_study_out
     from clustrep._null import null_reference
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from clustrep.in_group import in_group_proportion
     from clustrep.local import local_replicability
     from clustrep.prediction import prediction_strength, relative_validation
+    from clustrep.report import Report
     from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Rerun, Simulate, Subsample
     from clustrep.results import (
+        Analysis,
         AssignmentConsistency,
         BootstrapInstability,
         Choice,
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Analysis": "results",
     "AssignmentConsistency": "results",
     "Bootstrap": "resampling",
     "BootstrapInstability": "results",
@@ -73,6 +77,7 @@ _HOME = {
     "PredictionStrength": "results",
     "RelativeValidation": "results",
     "Replicability": "results",
+    "Report": "report",
     "Rerun": "resampling",
     "Sensitivity": "results",
     "Simulate": "resampling",
@@ -84,6 +89,7 @@ _HOME = {
     "Validation": "results",
     "adjusted_mutual_information": "agreement",
     "adjusted_rand_index": "agreement",
+    "analyse": "_analysis",
     "assignment_consistency": "_consensus",
     "bootstrap_instability": "_consensus",
     "cluster_test": "significance",
@@ -114,6 +120,7 @@ _HOME = {
 _MODULES = ("datasets", "errors")
 
 __all__ = [
+    "Analysis",
     "AssignmentConsistency",
     "Bootstrap",
     "BootstrapInstability",
@@ -133,6 +140,7 @@ __all__ = [
     "PredictionStrength",
     "RelativeValidation",
     "Replicability",
+    "Report",
     "Rerun",
     "Sensitivity",
     "Simulate",
@@ -144,6 +152,7 @@ __all__ = [
     "Validation",
     "adjusted_mutual_information",
     "adjusted_rand_index",
+    "analyse",
     "assignment_consistency",
     "bootstrap_instability",
     "cluster_test",

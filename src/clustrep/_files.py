@@ -9,7 +9,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -43,18 +43,31 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def save_result(result: Any, path: str | os.PathLike[str]) -> None:
     """Write a result: its public fields, without the data that it came from."""
     arrays: dict[str, Any] = {}
-    values: dict[str, Any] = {}
-    for field in dataclasses.fields(result):
-        value = getattr(result, field.name)
-        if field.name.startswith("_"):
-            continue
-        if isinstance(value, np.ndarray) and value.dtype.hasobject:
-            raise ValueError(f"{field.name} holds Python objects, which only a pickle could hold.")
-        (arrays if isinstance(value, np.ndarray) else values)[field.name] = value
-    header = {"format": FORMAT, "kind": type(result).__name__, "values": values}
+    header = {"format": FORMAT, **_take_apart(result, "", arrays)}
     arrays[HEADER] = np.array(json.dumps(header, default=_plain))
     with written_whole(path) as stream:
         np.savez_compressed(stream, **arrays)
+
+
+def _take_apart(result: Any, prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Describe a result, and put its arrays aside under their names; those of results within it behind a prefix."""
+    values: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
+    for field in dataclasses.fields(result):
+        name, value = field.name, getattr(result, field.name)
+        if name.startswith("_"):
+            continue
+        if isinstance(value, np.ndarray):
+            if value.dtype.hasobject:
+                raise ValueError(f"{name} holds Python objects, which only a pickle could hold.")
+            arrays[prefix + name] = value
+        elif dataclasses.is_dataclass(value):
+            parts[name] = _take_apart(value, f"{prefix}{name}/", arrays)
+        elif isinstance(value, tuple) and value and all(map(dataclasses.is_dataclass, value)):
+            parts[name] = [_take_apart(one, f"{prefix}{name}/{i}/", arrays) for i, one in enumerate(value)]
+        else:
+            values[name] = value
+    return {"kind": type(result).__name__, "values": values, **({"parts": parts} if parts else {})}
 
 
 def _plain(value: Any) -> Any:
@@ -64,8 +77,15 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r} can't be written as JSON")
 
 
-def load_fields(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
-    """Read what `save_result` wrote: the kind of result, and its fields."""
+class Fields(NamedTuple):
+    """A result taken apart: its kind, and its fields, of which some are results, or tuples of them, themselves."""
+
+    kind: str
+    values: dict[str, Any]
+
+
+def load_fields(path: str | os.PathLike[str]) -> Fields:
+    """Read what `save_result` wrote."""
     check_path(path)
     if Path(path).is_dir():
         raise DataError(f"{path} is a folder: name a file.")
@@ -76,14 +96,35 @@ def load_fields(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(str(arrays.pop(HEADER)))
-        version, kind, values = header["format"], header["kind"], header["values"]
+        version, fields = header["format"], _put_together(header, arrays)
     except Exception:  # what a damaged archive can raise has no end
         raise foreign from None
-    if not isinstance(version, int) or not isinstance(kind, str) or not isinstance(values, dict):
+    if not isinstance(version, int):
         raise foreign
     if version > FORMAT:
         raise DataError(f"{path} was saved by a newer clustrep (format {version}, this one reads {FORMAT}): update it.")
-    return kind, {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()} | arrays
+    return fields
+
+
+def _put_together(header: dict[str, Any], arrays: dict[str, Any]) -> Fields:
+    """Join a header and the arrays that belong to it; whatever is wrong with them is an error of some kind."""
+    kind, values = header["kind"], dict(header["values"])
+    if not isinstance(kind, str):
+        raise TypeError
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    fields |= {name: array for name, array in arrays.items() if "/" not in name}
+    for name, part in header.get("parts", {}).items():
+        several = isinstance(part, list)
+        of_parts = [
+            _put_together(one, _behind(f"{name}/{i}/" if several else f"{name}/", arrays))
+            for i, one in enumerate(part if several else [part])
+        ]
+        fields[name] = tuple(of_parts) if several else of_parts[0]
+    return Fields(kind, fields)
+
+
+def _behind(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def check_path(path: object) -> None:

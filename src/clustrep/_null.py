@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.stats import skew
 
 from clustrep import local
 from clustrep._engine import (
@@ -30,7 +31,7 @@ from clustrep._setting import Setting, rotates
 from clustrep._types import FloatArray, read_only
 from clustrep._validation import check_choice, check_integer, plural
 from clustrep.agreement import Agreement
-from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
+from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, ReplicateWarning, warn
 from clustrep.functions import KnownLabels
 from clustrep.nulls import Collection, GaussianCollection, Sampler, check_null, collection_of
 from clustrep.results import Comparison, LocalReplicability, Replicability
@@ -39,6 +40,8 @@ from clustrep.results.null import NullReference
 from clustrep.study import Study
 
 STATISTICS = ("estimate", "mean")
+# The skewness of an exponential distribution is 2.
+SKEWED = 1.0
 
 
 def null_reference(
@@ -97,6 +100,8 @@ def null_reference(
     check_choice(statistic, "statistic", STATISTICS)
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
     execution = Execution(n_jobs, progress, batch_size)
+    if null == "gaussian":
+        _warn_of_skewness(origins[0].studies)
     plan = NullPlan.of(result, origins, null, statistic, root)
     task = score_local_collection if isinstance(result, LocalReplicability) else score_collection
     collections = run_replicates(
@@ -106,8 +111,23 @@ def null_reference(
     _report_missing(result, scores)
     source = Source(origins[0].source.resampling, root, origins[0].source.accelerate)
     clusterers = [describe(origin.configuration.clusterer) for origin in origins]
-    made = provenance(source, origins[0].studies, clusterers, n=n, null=describe(null), statistic=statistic)
+    of = result._fingerprint if isinstance(result, Comparison) else ""
+    made = provenance(source, origins[0].studies, clusterers, n=n, null=describe(null), statistic=statistic, of=of)
     return NullReference.of(result, statistic, _observed(result, origins, statistic), scores, made)
+
+
+def _warn_of_skewness(studies: Sequence[Study]) -> None:
+    """Say that a Gaussian is no fair comparison for skewed features: their long tails alone look like clusters."""
+    with quiet():
+        skewness = [float(np.nanmedian(np.abs(skew(study.X, axis=0)))) for study in studies]
+    most = float(np.nanmax(skewness)) if np.isfinite(skewness).any() else 0.0
+    if most > SKEWED:
+        warn(
+            f"Half of the features of study {studies[int(np.nanargmax(skewness))].name!r} have a skewness above "
+            f"{most:.1f}: Gaussian data without clusters have no such tails, which alone can look like clusters. "
+            'Transform the features, or compare with null="copula", too.',
+            DataWarning,
+        )
 
 
 def _report_missing(result: Any, scores: FloatArray) -> None:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clustrep._learning import Source
 from clustrep.functions import KnownLabels
@@ -45,6 +46,15 @@ def provenance_of_data(root: int, studies: Sequence[Study], **parameters: Any) -
         },
         "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
     }
+
+
+def fingerprint(*arrays: NDArray[Any], about: str = "") -> str:
+    """Return a number that other arrays, or arrays about other things, don't have."""
+    digest = hashlib.sha256(about.encode())
+    for array in arrays:
+        digest.update(str(array.shape).encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:16]
 
 
 def describe(thing: Any, depth: int = 5) -> str:

@@ -22,26 +22,26 @@ from clustrep.errors import DataError
 
 # Names of a first column that holds the samples' names; the second kind only where it holds no fractions.
 NAMES_SAMPLES = re.compile(
-    r"|index|row[ _.-]?names?|samples?|(\w+[ _.-])?(sample|patient|subject|cell|case|donor|array)?s?[ _.-]?"
+    r"|unnamed: 0|index|row[ _.-]?names?|samples?|(\w+[ _.-])?(sample|patient|subject|cell|case|donor|array)?s?[ _.-]?"
     r"(id|name|barcode|accession)s?",
     re.IGNORECASE,
 )
 MAY_NAME_SAMPLES = re.compile(r"(patient|subject|cell|case|donor|array|tumou?r)s?", re.IGNORECASE)
 MISSING = frozenset(["", "na", "n/a", "#n/a", "nan", "null", "none", "?", ".", "-"])
 MISSING_LABEL = frozenset(["", "na", "n/a", "#n/a", "nan"])
-OTHER_FORMATS = {
-    b"PK\x03\x04": "an Excel or zip file",
-    b"\xd0\xcf\x11\xe0": "an Excel file",
-    b"PAR1": "a Parquet file",
-    b"\x89HDF": "an HDF5 file",
-}
+UNNAMED = ("", "Unnamed: 0")  # as row numbers are written by default, and by pandas when it has read them as data
+OTHER_FORMATS = {b"PK\x03\x04": "an Excel or zip file", b"\xd0\xcf\x11\xe0": "an Excel file"}
+PARQUET = b"PAR1"
+HDF5 = b"\x89HDF"
 
 
 class Table(NamedTuple):
-    """What a file holds: names that it does not have are a `RangeIndex`."""
+    """One study as a file holds it: names that it does not have are a `RangeIndex`."""
 
+    name: str
     frame: pd.DataFrame
     labels: Labels | None
+    annotations: tuple[str, ...] | None = None  # what can be the label, where that is never a feature
 
 
 def study_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
@@ -60,61 +60,29 @@ def study_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
     return names
 
 
-def read_table(
-    path: str | PathLike[str],
-    study: str,
-    *,
-    label: str | Literal[False] | None,
-    transpose: bool,
-    header: bool | None,
-) -> Table:
-    """Read delimited text: sample names as index, feature names as columns, the label column aside."""
-    rows = _rows(_text(Path(path)), path)
-    if header is None:
-        header = _has_header(rows, path)
-    columns = rows.pop(0) if header else [str(j) for j in range(1, len(rows[0]) + 1)]
-    if not rows:
-        raise DataError(f"{path} has a header but no samples.")
-    if header and len(columns) == len(rows[0]) - 1:
-        columns.insert(0, "")  # as R writes row names: the header is one cell short
-    cells = np.array(rows, dtype=object)  # (n_rows, n_columns) of text
-    names = None
-    if len(columns) > 1 and columns[0] != label and _is_names(cells[:, 0], columns[0], header, transpose):
-        if not (header and columns[0] == "" and not transpose and _are_row_numbers(cells[:, 0])):
-            names = cells[:, 0].tolist()
-        cells, columns = cells[:, 1:], columns[1:]
-    column_names = columns if header else None
-    if names is not None and not transpose:
-        _check_sample_names(names, study)
-    if transpose:
-        cells, names, column_names = cells.T, column_names, names
-    known = column_names or [str(j) for j in range(1, cells.shape[1] + 1)]
-    labels = None
-    if label and label in known:
-        place = known.index(label)
-        check_unique([name for name in known if name == label], "feature", f"Study {study!r}")
-        labels = _as_labels(cells[:, place])
-        cells = np.delete(cells, place, axis=1)
-        column_names = column_names and [name for name in column_names if name != label]
-    return Table(_as_frame(cells, names, column_names), labels)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# text, records, columns
-
-
-def _text(path: Path) -> str:
-    if path.is_dir():
+def beginning(path: str | PathLike[str]) -> bytes:
+    """Return the first bytes of a file, which tell its format."""
+    file = Path(path)
+    if file.is_dir():
         raise DataError(f"{path} is a folder: name the files in it.")
-    if not path.exists():
-        siblings = sorted(entry.name for entry in path.parent.iterdir()) if path.parent.is_dir() else []
-        folder = "This folder" if path.parent == Path() else path.parent
+    if not file.exists():
+        siblings = sorted(entry.name for entry in file.parent.iterdir()) if file.parent.is_dir() else []
+        folder = "This folder" if file.parent == Path() else file.parent
         there = f" {folder} holds {listing(siblings)}." if siblings else ""
         raise DataError(f"There is no file {path}.{there}")
     try:
-        raw = path.read_bytes()
+        with file.open("rb") as stream:
+            return stream.read(8)
     except OSError as error:
-        raise DataError(f"{path} can't be read: {error.strerror}.") from None
+        raise _unreadable(path, error) from None
+
+
+def read_text(path: str | PathLike[str]) -> str:
+    """Return the text of a file, gzipped or not, with plain line ends."""
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from None
     for magic, kind in OTHER_FORMATS.items():
         if raw.startswith(magic):
             raise DataError(f"{path} is {kind}, not delimited text: save the table as CSV.")
@@ -123,6 +91,8 @@ def _text(path: Path) -> str:
             raw = gzip.decompress(raw)
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{path} is a damaged gzip file: {error}.") from None
+        if raw.startswith((*OTHER_FORMATS, PARQUET, HDF5)):
+            raise DataError(f"{path} is a gzip file with something other than text in it: unpack it first.")
     encoding, its_name = ("utf-16", "UTF-16") if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "UTF-8")
     try:
         text = raw.decode(encoding)
@@ -136,6 +106,54 @@ def _text(path: Path) -> str:
     if not lines.strip():
         raise DataError(f"{path} is empty.")
     return lines
+
+
+def _unreadable(path: str | PathLike[str], error: OSError) -> DataError:
+    return DataError(f"{path} can't be read: {error.strerror}.")
+
+
+def read_table(
+    text: str,
+    path: str | PathLike[str],
+    study: str,
+    *,
+    label: str | Literal[False] | None,
+    transpose: bool,
+    header: bool | None,
+) -> Table:
+    """Take delimited text as a table: sample names as index, feature names as columns, the label column aside."""
+    rows = _rows(text, path)
+    if header is None:
+        header = _has_header(rows, path)
+    columns = rows.pop(0) if header else [str(j) for j in range(1, len(rows[0]) + 1)]
+    if not rows:
+        raise DataError(f"{path} has a header but no samples.")
+    if header and len(columns) == len(rows[0]) - 1:
+        columns.insert(0, "")  # as R writes row names: the header is one cell short
+    cells = np.array(rows, dtype=object)  # (n_rows, n_columns) of text
+    names = None
+    if len(columns) > 1 and columns[0] != label and is_names(cells[:, 0].tolist(), columns[0], header, transpose):
+        if not (header and columns[0] in UNNAMED and not transpose and are_row_numbers(cells[:, 0].tolist())):
+            names = cells[:, 0].tolist()
+        cells, columns = cells[:, 1:], columns[1:]
+    column_names = columns if header else None
+    if names is not None and not transpose:
+        check_sample_names(names, study)
+    if transpose:
+        cells, names, column_names = cells.T, column_names, names
+    known = column_names or [str(j) for j in range(1, cells.shape[1] + 1)]
+    labels = None
+    if label and label in known:
+        place = known.index(label)
+        check_unique([name for name in known if name == label], "feature", f"Study {study!r}")
+        labels = as_labels(cells[:, place].tolist())
+        cells = np.delete(cells, place, axis=1)
+        column_names = column_names and [name for name in column_names if name != label]
+    return Table(study, _as_frame(cells, names, column_names), labels)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# records, columns
 
 
 def _rows(text: str, path: str | PathLike[str]) -> list[list[str]]:
@@ -179,8 +197,7 @@ def _delimiter(text: str) -> str | None:
 def _as_frame(cells: NDArray[np.object_], names: list[str] | None, columns: list[str] | None) -> pd.DataFrame:
     """Turn cells into numbers, column by column; a column with anything else in it stays text."""
     frame = pd.DataFrame({j: _as_numbers(cells[:, j]) for j in range(cells.shape[1])}, index=names)
-    if columns is not None:
-        frame.columns = pd.Index(columns, dtype=object)
+    frame.columns = pd.RangeIndex(cells.shape[1]) if columns is None else pd.Index(columns, dtype=object)
     return frame
 
 
@@ -188,14 +205,15 @@ def _as_numbers(cells: NDArray[np.object_]) -> NDArray[Any]:
     try:
         return cells.astype(float)
     except ValueError:
-        numbers = [_number(cell) for cell in cells]
+        numbers = [number(cell) for cell in cells]
         return cells if None in numbers else np.array(numbers, dtype=float)
 
 
-def _as_labels(cells: NDArray[np.object_]) -> Labels:
+def as_labels(cells: Sequence[str]) -> Labels:
+    """Take cells as labels: whole numbers where all are, else text; None for a missing one."""
     known = [None if cell.lower() in MISSING_LABEL else cell for cell in cells]
-    numbers = [None if cell is None else _number(cell) for cell in known]
-    if all(number is not None and number.is_integer() for number in numbers):
+    numbers = [None if cell is None else number(cell) for cell in known]
+    if all(value is not None and value.is_integer() for value in numbers):
         return np.array(numbers).astype(np.int64)
     return np.array(known, dtype=object)
 
@@ -204,7 +222,7 @@ def _as_labels(cells: NDArray[np.object_]) -> Labels:
 # what the first line and the first column are
 
 
-def _number(cell: str) -> float | None:
+def number(cell: str) -> float | None:
     """Read a cell as a number; None for text, NaN for a missing value."""
     if cell.lower() in MISSING:
         return float("nan")
@@ -215,14 +233,14 @@ def _number(cell: str) -> float | None:
 
 
 def _has_fraction(cells: Sequence[str]) -> bool:
-    numbers = [number for number in map(_number, cells) if number is not None and np.isfinite(number)]
-    return any(not number.is_integer() for number in numbers)
+    numbers = [value for value in map(number, cells) if value is not None and np.isfinite(value)]
+    return any(not value.is_integer() for value in numbers)
 
 
 def _has_header(rows: Sequence[Sequence[str]], path: str | PathLike[str]) -> bool:
     """Whether the first line names the features; refuse to guess between names that are numbers and data."""
     first = rows[0]
-    texts = [j for j, cell in enumerate(first) if _number(cell) is None]
+    texts = [j for j, cell in enumerate(first) if number(cell) is None]
     if len(rows) == 1:
         return len(texts) > 1 or (bool(texts) and len(first) == 1)
     second = rows[1]
@@ -250,21 +268,22 @@ def _either_way(path: str | PathLike[str]) -> DataError:
     )
 
 
-def _is_names(cells: NDArray[np.object_], name: str, header: bool, transpose: bool) -> bool:
+def is_names(cells: Sequence[str], name: str, header: bool, transpose: bool) -> bool:
     """Whether the first column names the rows: by its own name, or because it holds text."""
     if header and (transpose or NAMES_SAMPLES.fullmatch(name)):
         return True
     if header and MAY_NAME_SAMPLES.fullmatch(name):
-        return not _has_fraction(cells.tolist())
-    return any(_number(cell) is None for cell in cells)
+        return not _has_fraction(cells)
+    return any(number(cell) is None for cell in cells)
 
 
-def _are_row_numbers(names: NDArray[np.object_]) -> bool:
+def are_row_numbers(names: Sequence[str]) -> bool:
     """Whether these are the numbers that pandas or R write where rows have no names."""
-    return any(names.tolist() == [str(i + start) for i in range(len(names))] for start in (0, 1))
+    return any(list(names) == [str(i + start) for i in range(len(names))] for start in (0, 1))
 
 
-def _check_sample_names(names: Sequence[str], study: str) -> None:
+def check_sample_names(names: Sequence[str], study: str) -> None:
+    """Check that no sample is named twice, and say what else a first column may be."""
     try:
         check_unique(names, "sample", f"Study {study!r}")
     except DataError as error:

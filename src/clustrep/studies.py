@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from clustrep._engine import Rng, make_generator
-from clustrep._tables import read_table, study_names
+from clustrep._formats import read_tables, tables_of_anndata
+from clustrep._tables import study_names
 from clustrep._validation import (
     check_choice,
     check_flag,
@@ -69,7 +70,7 @@ class Studies(Mapping[str, Study]):
             _renamed(values, name, label) if isinstance(values, Study) else _made(values, name, label)
             for name, values in _entries(studies)
         ]
-        _check_label_was_found(collected, label)
+        _check_label_was_found(collected, label, set().union(*(study.features for study in collected)))
         self._align(collected, scale)
 
     @classmethod
@@ -80,22 +81,33 @@ class Studies(Mapping[str, Study]):
         scale: Scale = "none",
         transpose: bool | str | Sequence[str] = False,
         header: bool | None = None,
+        study_key: str | None = None,
+        rep: str | None = None,
     ) -> Studies:
-        """Read one study from each file: CSV, TSV or other delimited text, also gzipped.
+        """Read one study from each file, or several from an h5ad file; the content tells the format.
+
+        CSV, TSV or other delimited text and GEO series matrices, also gzipped; Parquet (needs pyarrow); h5ad (needs
+        anndata).
 
         Parameters
         ----------
         *paths
-            Rows are samples, columns features. The studies are named after their files.
+            Rows are samples, columns features; a GEO series matrix is turned that way by itself. The studies are
+            named after their files.
         label : str or False, optional
-            The column that holds the samples' known class; False: no column is one. A file with a column that looks
-            like one is refused otherwise.
+            The column that holds the samples' known class: of h5ad a column of obs, of GEO a characteristic such as
+            "er status". False: no column is one. A file with a column that looks like one is refused otherwise.
         scale : {"none", "zscore", "robust"}
             Scale each study by itself.
         transpose : bool, str or sequence of str
             Turn all tables, or those of the studies named, the other way round.
         header : bool, optional
-            Whether the first line holds the features' names; by default it does unless it looks like data.
+            Whether the first line of delimited text holds the features' names; by default it does unless it looks
+            like data.
+        study_key : str, optional
+            The column of obs that says which study a cell belongs to: an h5ad file then holds the studies named there.
+        rep : str, optional
+            What to take from an h5ad file: "X" (the default), or the name of an entry of obsm or of a layer.
         """
         if not paths:
             raise ParameterError("Studies.read needs at least one path.")
@@ -111,12 +123,13 @@ class Studies(Mapping[str, Study]):
         names = study_names(paths)
         turned = _names_to_turn(transpose, names)
         collected = []
-        for name, path in zip(names, paths, strict=True):
-            table = read_table(path, name, label=label, transpose=name in turned, header=header)
+        known: set[str] = set()
+        for table in read_tables(paths, names, label=label, turned=turned, header=header, study_key=study_key, rep=rep):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)  # of a file, a probable label is refused, below
-                collected.append(Study(table.frame, name, labels=table.labels))
-        _check_label_was_found(collected, label)
+                collected.append(Study(table.frame, table.name, labels=table.labels))
+            known.update(collected[-1].features if table.annotations is None else table.annotations)
+        _check_label_was_found(collected, label, known)
         for study in collected:
             if (suspicion := study._suspicion(label)) is not None:
                 raise DataError(suspicion)
@@ -133,6 +146,53 @@ class Studies(Mapping[str, Study]):
             if not isinstance(frame, pd.DataFrame):
                 raise DataError(f"Study {name!r} must be a pandas DataFrame, got {type(frame).__name__}.")
         return cls(frames, **options)
+
+    @classmethod
+    def from_anndata(
+        cls,
+        adata: Any,
+        study_key: str,
+        rep: str | None = None,
+        *,
+        label: Label = None,
+        scale: Scale = "none",
+    ) -> Studies:
+        """Take the studies of an AnnData, such as donors, batches or laboratories.
+
+        Parameters
+        ----------
+        adata : AnnData
+            Cells by features; also a view, or backed by its file.
+        study_key : str
+            The column of obs that says which study a cell belongs to; the studies are named by its values.
+        rep : str, optional
+            What to take: "X" (the default), or the name of an entry of obsm, such as "X_pca", or of a layer.
+        label : str or False, optional
+            The column of obs that holds the cells' known class. False: no feature is one.
+        scale : {"none", "zscore", "robust"}
+            Scale each study by itself.
+
+        Examples
+        --------
+        >>> import anndata
+        >>> import numpy as np
+        >>> adata = anndata.AnnData(np.array([[0.5, 1.5], [2.5, 3.5], [4.5, 5.5], [6.5, 7.5]]))
+        >>> adata.obs["batch"] = ["lab 1", "lab 2", "lab 1", "lab 2"]
+        >>> Studies.from_anndata(adata, study_key="batch")
+        Studies: 2 studies, 2 shared features
+          lab 1  2 samples
+          lab 2  2 samples
+        """
+        check_label(label)
+        collected = []
+        known: set[str] = set()
+        for table in tables_of_anndata(adata, study_key=study_key, rep=rep, label=label):
+            collected.append(Study(table.frame, table.name, labels=table.labels, label=None if label else label))
+            known.update(table.annotations or ())
+        _check_label_was_found(collected, label, known)
+        studies = cls.__new__(cls)
+        studies._align(collected, scale)
+        return studies
 
     @classmethod
     def split(
@@ -307,13 +367,11 @@ def _names_to_turn(transpose: object, names: Sequence[str]) -> Sequence[str]:
     return turned
 
 
-def _check_label_was_found(studies: Sequence[Study], label: Label) -> None:
+def _check_label_was_found(studies: Sequence[Study], label: Label, known: Iterable[str]) -> None:
     if label and all(study.labels is None for study in studies):
-        known = sorted(set().union(*(study.features for study in studies)))
-        raise DataError(
-            f"No study has a column {label!r} to take labels from; there are {listing(known, 10)}."
-            f"{nearest(label, known)}"
-        )
+        known = sorted(known)
+        there = f"; there are {listing(known, 10)}" if known else ""
+        raise DataError(f"No study has a column {label!r} to take labels from{there}.{nearest(label, known)}")
 
 
 def _check_all_or_none_named(studies: Sequence[Study]) -> None:

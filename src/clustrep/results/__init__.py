@@ -6,9 +6,10 @@ import dataclasses
 from os import PathLike
 from typing import Any
 
-from clustrep._files import load_fields
+from clustrep._files import Fields, load_fields
 from clustrep._validation import listing
 from clustrep.errors import DataError
+from clustrep.results.analysis import Analysis
 from clustrep.results.choice import Choice
 from clustrep.results.comparison import Best, Candidate, Comparison
 from clustrep.results.consensus import AssignmentConsistency, Consensus
@@ -25,6 +26,7 @@ from clustrep.results.stability import Sensitivity, Stability
 from clustrep.results.validation import Validation
 
 __all__ = [
+    "Analysis",
     "AssignmentConsistency",
     "Best",
     "BootstrapInstability",
@@ -68,6 +70,7 @@ RESULTS: dict[str, Any] = {
         NullReference,
         Counterparts,
         LeaveOneStudyOut,
+        Analysis,
     )
 }
 
@@ -81,12 +84,22 @@ def load(path: str | PathLike[str]) -> Any:
     Traceback (most recent call last):
     clustrep.errors.DataError: There is no file nothing.npz.
     """
-    kind, fields = load_fields(path)
-    if kind not in RESULTS:
-        raise DataError(f"{path} holds a result of kind {kind!r}; this clustrep knows {', '.join(RESULTS)}.")
-    result = RESULTS[kind]
+    return _made_of(load_fields(path), path)
+
+
+def _made_of(fields: Fields, path: str | PathLike[str]) -> Any:
+    """Make a result of its fields, and first the results that are among them."""
+    if fields.kind not in RESULTS:
+        raise DataError(f"{path} holds a result of kind {fields.kind!r}; this clustrep knows {', '.join(RESULTS)}.")
+    result = RESULTS[fields.kind]
     expected = {field.name for field in dataclasses.fields(result) if not field.name.startswith("_")}
-    if set(fields) != expected:
-        differing = sorted(set(fields) ^ expected)
+    if set(fields.values) != expected:
+        differing = sorted(set(fields.values) ^ expected)
         raise DataError(f"{path} is damaged: it lacks, or has beyond what it should, {listing(differing)}.")
-    return result(**fields)
+    values = dict(fields.values)
+    for name, value in values.items():
+        if isinstance(value, Fields):
+            values[name] = _made_of(value, path)
+        elif isinstance(value, tuple) and any(isinstance(one, Fields) for one in value):
+            values[name] = tuple(_made_of(one, path) for one in value)
+    return result(**values)

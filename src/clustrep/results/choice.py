@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from clustrep._types import FloatArray
+from clustrep._types import BoolArray, FloatArray
+from clustrep._validation import listing
 from clustrep.agreement import shown
 
 if TYPE_CHECKING:
@@ -16,6 +17,29 @@ if TYPE_CHECKING:
 
 # Scores are said to be above those of data without clusters up to this chance of any false finding.
 FALSE_FINDING = 0.05
+NO_BEST = (
+    "No configuration can be best: in each, more than 5 % of the scores are trivial (a single block on either side), "
+    "or more than half of the resamples lack a score."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Against:
+    """Candidates beside data without clusters, (n_candidates,) each.
+
+    Attributes
+    ----------
+    observed, null_mean, excess : ndarray
+        The score that is compared (R̂, or the bootstrap mean), its mean without clusters, and the difference.
+    pvalue, adjusted : ndarray
+        `adjusted` p-values keep the chance of any false finding among all candidates.
+    """
+
+    observed: FloatArray
+    null_mean: FloatArray
+    excess: FloatArray
+    pvalue: FloatArray
+    adjusted: FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,16 +49,18 @@ class Choice:
     Attributes
     ----------
     best : Best or None
-        The highest score, and the rivals that can't be told from it; None where nothing can be chosen.
+        The highest score, and the rivals that can't be told from it; None where nothing can be called the best.
     simplest : Candidate or None
-        The smallest k whose score is within one standard error of the best.
+        The smallest k whose score is within one standard error of the best; above data without clusters, where a
+        reference was given.
     candidates : tuple of Candidate
-        All that can be chosen.
+        All that have a score.
+    eligible : ndarray of bool, (n_candidates,)
+        Which can be called the best: those with few single blocks and few failures.
     probability_best : ndarray, (n_candidates,)
         The share of resamples in which each has the highest score; a tie counts for the smaller k, as in `best`.
-    excess, pvalue, adjusted : ndarray or None, (n_candidates,)
-        Against data without clusters, where a reference was given; `adjusted` p-values keep the chance of any false
-        finding among all candidates.
+    against : Against or None
+        Beside data without clusters, where a reference was given.
     chosen : Candidate or None
         Without a reference, the best. With one, the highest excess among those above data without clusters (adjusted
         p-value at most 5 %); None where nothing is.
@@ -44,19 +70,35 @@ class Choice:
     best: Best | None
     simplest: Candidate | None
     candidates: tuple[Candidate, ...]
+    eligible: BoolArray
     probability_best: FloatArray
-    excess: FloatArray | None
-    pvalue: FloatArray | None
-    adjusted: FloatArray | None
+    against: Against | None
     chosen: Candidate | None
-    why_nothing: str = ""  # where nothing can be chosen
 
-    @classmethod
-    def nothing(cls, agreement: str, why: str, *, with_reference: bool) -> Choice:
-        """Return the choice among nothing."""
-        none = np.zeros(0)
-        against = none if with_reference else None
-        return cls(agreement, None, None, (), none, against, against, against, None, why)
+    @property
+    def focus(self) -> Candidate | None:
+        """What to look at closely.
+
+        The best one, if it is above data without clusters; else the one farthest above them; else, where nothing is
+        above them or nothing was compared with them, the best again.
+        """
+        if self.best is not None and (self.chosen is None or self.is_above(self.best)):
+            return self.best
+        return self.chosen
+
+    @property
+    def nothing(self) -> str:
+        """What to call none of the candidates."""
+        return "no k" if all(one.n_clusters is not None for one in self.candidates) else "nothing"
+
+    def is_above(self, candidate: Candidate) -> bool:
+        """Whether a candidate is above data without clusters, as far as that is known."""
+        return self.against is not None and bool(self.against.adjusted[self.place(candidate)] <= FALSE_FINDING)
+
+    def place(self, candidate: Candidate) -> int:
+        """Find a candidate among all."""
+        names = [(one.clusterer, one.n_clusters) for one in self.candidates]
+        return names.index((candidate.clusterer, candidate.n_clusters))
 
     def to_frame(self) -> pd.DataFrame:
         """One row for every candidate."""
@@ -68,32 +110,46 @@ class Choice:
                 "score": [one.score for one in self.candidates],
                 "low": [one.low for one in self.candidates],
                 "high": [one.high for one in self.candidates],
+                "eligible": self.eligible,
                 "probability_best": self.probability_best,
                 "rival": [(one.clusterer, one.n_clusters) in rivals for one in self.candidates],
             }
         )
-        if self.excess is not None:
-            frame["excess"], frame["pvalue"], frame["adjusted"] = self.excess, self.pvalue, self.adjusted
-        return frame
+        return frame if self.against is None else frame.assign(**vars(self.against))
 
     def __str__(self) -> str:
-        if self.best is None or self.simplest is None:
-            return self.why_nothing
-        if self.chosen is None:
-            return f"By {shown(self.agreement)}, no k is better than data without clusters"
-        lines = [str(self.best)]
-        if self.excess is not None:
-            place = self.candidates.index(self.chosen)
-            lines.append(
-                f"Farthest above data without clusters: {self.chosen} (excess {self.excess[place]:.2f}, "
-                f"adjusted p = {self.adjusted[place]:.3g})"  # type: ignore[index]
-            )
-        if (self.simplest.clusterer, self.simplest.n_clusters) != (
-            self.best.clusterer,
-            self.best.n_clusters,
-        ):
+        lines = [str(self.best) if self.best is not None else NO_BEST]
+        if self.against is not None:
+            lines.append(self._beside_null(self.against))
+        same = self.best and self.simplest and self.place(self.best) == self.place(self.simplest)
+        if self.simplest is not None and not same:
             lines.append(f"Smallest k within one standard error of the best: {self.simplest}")
+        if self.best is not None and not self.eligible.all():
+            left_out = [short(one) for one, may in zip(self.candidates, self.eligible, strict=True) if not may]
+            lines.append(f"Too many single blocks or failures to be called the best: {listing(left_out)}")
         return "\n".join(lines)
+
+    def _beside_null(self, against: Against) -> str:
+        if self.chosen is None:
+            smallest = float(np.nanmin(against.adjusted)) if len(self.candidates) else 1.0
+            return (
+                f"By {shown(self.agreement)}, {self.nothing} is better than data without clusters "
+                f"(smallest adjusted p = {smallest:.2g})"
+            )
+        place = self.place(self.chosen)
+        text = (
+            f"Farthest above data without clusters: {short(self.chosen)}, {against.observed[place]:.2f} against "
+            f"{against.null_mean[place]:.2f}, adjusted p = {against.adjusted[place]:.2g}"
+        )
+        if self.best is None or self.is_above(self.best):
+            return text
+        p = against.adjusted[self.place(self.best)]
+        return f"But {short(self.best)} is no better than data without clusters (adjusted p = {p:.2g})\n{text}"
 
     def __repr__(self) -> str:
         return f"{self}\n{self.to_frame().round(3).to_string(index=False)}"
+
+
+def short(candidate: Candidate) -> str:
+    """Name a configuration without its score."""
+    return candidate.clusterer if candidate.n_clusters is None else f"{candidate.clusterer}, k = {candidate.n_clusters}"

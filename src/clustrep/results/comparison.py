@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import pandas as pd
 
+from clustrep._provenance import fingerprint
 from clustrep._types import BoolArray, FloatArray, IntArray
 from clustrep._validation import (
     check_choice,
@@ -17,22 +19,20 @@ from clustrep._validation import (
 )
 from clustrep.agreement import shown
 from clustrep.errors import NoBest, ParameterError
-from clustrep.results.choice import FALSE_FINDING, Choice
+from clustrep.results.choice import FALSE_FINDING, NO_BEST, Against, Choice, short
 from clustrep.results.common import TRIVIAL_AT_MOST, Failing, Origin, Saved, freeze, quiet, tails
 from clustrep.results.replicability import Replicability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from clustrep.results.null import NullReference
 
 # A resample is complete when every pair of different studies has its score.
 COMPLETE_AT_LEAST = 0.5
 CHOICE_LEVEL = 0.95
-NO_BEST = (
-    "No configuration can be best: in each, more than 5 % of the scores are trivial (a single block on either side), "
-    "or more than half of the resamples lack a score."
-)
+MOST_RIVALS = 5
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,7 @@ class Candidate:
     high: float
 
     def __str__(self) -> str:
-        k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
-        return f"{self.clusterer}{k} ({self.score:.2f} [{self.low:.2f}, {self.high:.2f}])"
+        return f"{short(self)} ({self.score:.2f} [{self.low:.2f}, {self.high:.2f}])"
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,8 @@ class Best(Candidate):
         if not self.rivals:
             return f"{best} replicates best by {shown(self.agreement)}"
         others = [Candidate.__str__(rival) for rival in self.rivals]
-        return f"By {shown(self.agreement)}, can't tell between {best} and {'; '.join(others)}"
+        more = f"; and {len(others) - MOST_RIVALS} more" if len(others) > MOST_RIVALS else ""
+        return f"By {shown(self.agreement)}, can't tell between {best} and {'; '.join(others[:MOST_RIVALS])}{more}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,44 +194,67 @@ class Comparison(Failing, Saved):
         ----------
         reference : NullReference, optional
             `null_reference` of this comparison. With it, only what is above data without clusters can be chosen, by an
-            adjusted p-value of at most 5 %; perhaps nothing is.
+            adjusted p-value of at most 5 %; perhaps nothing is. There single blocks count 0, so a configuration can be
+            chosen that has too many of them to be called the best.
         agreement : str, optional
             By which agreement; the first by default.
         """
         a = self._agreement(agreement)
         if reference is not None:
             self._check_reference(reference)
-        eligible = np.flatnonzero(self._eligible[:, a])
-        if not eligible.size:
-            return Choice.nothing(self.agreements[a], NO_BEST, with_reference=reference is not None)
-        best = self.best(self.agreements[a])
-        order = sorted(eligible.tolist(), key=lambda c: (self.n_clusters[c] or 0, c))
-        averages = self._averages[order, a][:, ~np.isnan(self._averages[order, a]).all(axis=0)]
-        wins = np.bincount(np.nanargmax(averages, axis=0), minlength=len(order))  # ties to the smaller k
+        known = np.flatnonzero(np.isfinite(self._scores[:, a])).tolist()
+        order = sorted(known, key=lambda c: (self.n_clusters[c] or 0, c))
         candidates = tuple(self._candidate(c, a) for c in order)
-        with quiet():
-            standard_error = float(np.nanstd(self._averages[self._winner(a), a], ddof=1))
-        near = [one for one in candidates if one.n_clusters and one.score >= best.score - standard_error]
-        excess = pvalue = adjusted = None
-        chosen: Candidate | None = candidates[int(np.argmax([one.score for one in candidates]))]
+        eligible = self._eligible[order, a]
+        best = self.best(self.agreements[a]) if eligible.any() else None
+        against = None
+        chosen: Candidate | None = best and candidates[order.index(self._winner(a))]
         if reference is not None:
-            excess, pvalue, adjusted = (
-                values[order, a]
-                for values in (reference.overall_excess, reference.overall_pvalue, reference.overall_adjusted)
+            against = Against(
+                *(
+                    values[order, a]
+                    for values in (
+                        reference.overall,
+                        reference.overall - reference.overall_excess,
+                        reference.overall_excess,
+                        reference.overall_pvalue,
+                        reference.overall_adjusted,
+                    )
+                )
             )
-            above = np.flatnonzero(adjusted <= FALSE_FINDING)
-            chosen = candidates[above[np.argmax(excess[above])]] if above.size else None
+            above = np.flatnonzero(against.adjusted <= FALSE_FINDING)
+            chosen = candidates[above[np.argmax(against.excess[above])]] if above.size else None
         return Choice(
             agreement=self.agreements[a],
             best=best,
-            simplest=min(near, key=lambda one: (one.n_clusters or 0, -one.score)) if near else best,
+            simplest=self._simplest(candidates, eligible, against, a) if best else None,
             candidates=candidates,
-            probability_best=wins / wins.sum(),
-            excess=excess,
-            pvalue=pvalue,
-            adjusted=adjusted,
+            eligible=eligible,
+            probability_best=self._probability_best(order, eligible, a),
+            against=against,
             chosen=chosen,
         )
+
+    def _probability_best(self, order: Sequence[int], eligible: BoolArray, a: int) -> FloatArray:
+        """Return the share of resamples that each candidate wins; ties to the first, those not eligible win none."""
+        shares = np.zeros(len(order))
+        averages = self._averages[np.asarray(order, dtype=int)[eligible], a]
+        averages = averages[:, ~np.isnan(averages).all(axis=0)]
+        if averages.size:
+            shares[eligible] = np.bincount(np.nanargmax(averages, axis=0), minlength=len(averages)) / averages.shape[1]
+        return shares
+
+    def _simplest(
+        self, candidates: Sequence[Candidate], eligible: BoolArray, against: Against | None, a: int
+    ) -> Candidate | None:
+        """Find the smallest k within one standard error of the best; with a reference, above data without clusters."""
+        with quiet():
+            enough = self._scores[self._winner(a), a] - float(np.nanstd(self._averages[self._winner(a), a], ddof=1))
+        allowed = eligible if against is None else eligible & (against.adjusted <= FALSE_FINDING)
+        near = [
+            one for one, may in zip(candidates, allowed, strict=True) if may and one.n_clusters and one.score >= enough
+        ]
+        return min(near, key=lambda one: (one.n_clusters or 0, -one.score), default=None)
 
     def _winner(self, a: int) -> int:
         """Find the eligible configuration with the highest score; ties to the smaller k."""
@@ -239,16 +262,8 @@ class Comparison(Failing, Saved):
         return min(eligible, key=lambda c: (-self._scores[c, a], self.n_clusters[c] or 0, c))
 
     def _check_reference(self, reference: NullReference) -> None:
-        same = ("names", "agreements", "clusterers", "n_clusters")
-        fits = getattr(reference, "kind", None) == "comparison" and all(
-            getattr(reference, name) == getattr(self, name) for name in same
-        )
-        own = self.estimate if fits and reference.statistic == "estimate" else self._means
-        if fits:
-            theirs, ours = reference.observed[..., self._off], own[..., self._off]
-            # Single blocks count 0 there.
-            fits = bool((np.isclose(theirs, ours, equal_nan=True) | (theirs == 0)).all())
-        if not fits:
+        own = getattr(reference, "kind", None) == "comparison" and reference.provenance.get("of") == self._fingerprint
+        if not own:
             raise ParameterError("reference must be null_reference(...) of this very comparison.")
         if 1 / (1 + len(reference.distribution)) > FALSE_FINDING:
             raise ParameterError(
@@ -256,11 +271,52 @@ class Comparison(Failing, Saved):
                 f"{FALSE_FINDING:.0%}: take null_reference(result, n=199)."
             )
 
-    def plot(self, ax: Axes | None = None, agreement: str | None = None) -> Axes:
-        """Draw the score against the number of clusters, a line for each clusterer."""
+    @overload
+    def plot(
+        self,
+        ax: Axes | None = None,
+        agreement: str | None = None,
+        *,
+        kind: Literal["curves"] = "curves",
+        reference: NullReference | None = None,
+    ) -> Axes: ...
+
+    @overload
+    def plot(self, ax: None = None, agreement: str | None = None, *, kind: Literal["matrices"]) -> NDArray[Any]: ...
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        agreement: str | None = None,
+        *,
+        kind: str = "curves",
+        reference: NullReference | None = None,
+    ) -> Axes | NDArray[Any]:
+        """Draw the score against the number of clusters, a line for each clusterer; or all matrices of scores.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        agreement : str, optional
+            By which agreement; the first by default.
+        kind : {"curves", "matrices"}
+            Curves over k: mean over pairs of studies, 95 % interval as a band, ± sd over resamples as bars. Or a study
+            × study matrix for every clusterer and k, six k at most: returns an array of axes.
+        reference : NullReference, optional
+            `null_reference` of this comparison: curves show the range of its scores, too.
+        """
         from clustrep import plots
 
-        return plots.curves(self, self.agreements[self._agreement(agreement)], ax)
+        check_choice(kind, "kind", ("curves", "matrices"))
+        name = self.agreements[self._agreement(agreement)]
+        if kind == "matrices":
+            plots.refuse_axes(ax, kind)
+            if reference is not None:
+                raise ParameterError("reference must be left out with kind='matrices': only curves show it.")
+            return plots.matrices(self, name)
+        if reference is not None:
+            self._check_reference(reference)
+        return plots.curves(self, name, ax, reference)
 
     def __repr__(self) -> str:
         table = self.summary().drop(columns="eligible").round(3).to_string(index=False)
@@ -283,10 +339,10 @@ class Comparison(Failing, Saved):
             return np.asarray(np.nanmean(self.distribution[..., self._off], axis=-2).mean(axis=-1))
 
     @property
-    def _means(self) -> FloatArray:
-        """Bootstrap means, (n_configurations, n_agreements, S, S)."""
-        with quiet():
-            return np.asarray(np.nanmean(self.distribution, axis=2))
+    def _fingerprint(self) -> str:
+        """A number that no other comparison has."""
+        about = str((self.names, self.agreements, self.clusterers, self.n_clusters))
+        return fingerprint(self.estimate, self.distribution, about=about)
 
     @cached_property
     def _trivial_share(self) -> FloatArray:

@@ -16,6 +16,9 @@ from clustrep.results.common import Failing, Saved, freeze, quiet, tails
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# With fewer resamples in which both clusters were found, an interval would tell of the lucky ones.
+FOUND_AT_LEAST = 0.5
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counterparts(Failing, Saved):
@@ -79,10 +82,13 @@ class Counterparts(Failing, Saved):
         """One row for every cluster and other study.
 
         Columns: train, cluster, size, test, counterpart, overlap, low, high and found, the share of resamples in which
-        both clusters were found again.
+        both clusters were found again; the interval is that of these resamples, and missing where they are fewer than
+        half. Without a counterpart there is nothing to find.
         """
         with quiet():
             low, high = np.nanquantile(self.distribution, tails(confidence_level), axis=0)
+        found = np.isfinite(self.distribution).mean(axis=0)  # (S, S, most clusters)
+        low, high = (np.where(found < FOUND_AT_LEAST, np.nan, end) for end in (low, high))
         rows = []
         for s, t, i in np.ndindex(self.partner.shape):
             if s != t and self.sizes[s, i]:
@@ -97,7 +103,7 @@ class Counterparts(Failing, Saved):
                         "overlap": self.overlap[s, t, i],
                         "low": low[s, t, i],
                         "high": high[s, t, i],
-                        "found": np.isfinite(self.distribution[:, s, t, i]).mean(),
+                        "found": found[s, t, i] if j >= 0 else np.nan,
                     }
                 )
         return pd.DataFrame(rows)

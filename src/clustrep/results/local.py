@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import pandas as pd
 
 from clustrep._types import BoolArray, FloatArray, IntArray, Labels, read_only
 from clustrep._validation import (
+    check_choice,
     check_integer,
     check_numbers_between,
     plural,
@@ -22,6 +23,7 @@ from clustrep.results.common import Failing, Origin, Saved, freeze, quiet, tails
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
 
 # Points whose whole distribution is gathered at once.
 POINTS_AT_ONCE = 4096
@@ -165,19 +167,71 @@ class LocalReplicability(Failing, Saved):
             }
         )
 
-    def plot(self, ax: Axes | None = None, *, points: FloatArray | None = None) -> Axes:
-        """Draw the points in two dimensions, coloured by their mean score.
+    @overload
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        kind: Literal["map", "clusters"] = "map",
+        points: ArrayLike | None = None,
+        point: int | None = None,
+        test_points: ArrayLike | None = None,
+    ) -> Axes: ...
+
+    @overload
+    def plot(
+        self,
+        ax: None = None,
+        *,
+        kind: Literal["co-clustering"],
+        points: ArrayLike | None = None,
+        point: int | None = None,
+        test_points: ArrayLike | None = None,
+    ) -> NDArray[Any]: ...
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        kind: str = "map",
+        points: ArrayLike | None = None,
+        point: int | None = None,
+        test_points: ArrayLike | None = None,
+    ) -> Axes | NDArray[Any]:
+        """Draw the points coloured by their mean score; or a bar for every cluster; or who shares a point's cluster.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-        points : ndarray, (n_points, 2), optional
+        kind : {"map", "clusters", "co-clustering"}
+            The last draws the test points by how often they share the cluster of `point`, under the function of either
+            study, and returns two axes.
+        points : "tsne", "pca" or ndarray, (n_points, 2), optional
             Where to draw the points; by default the points themselves in two dimensions, else their first two
             principal components. Needed for a result that was read from a file.
+        point : int, optional
+            Which point's cluster is shared.
+        test_points : "tsne", "pca" or ndarray, (n_test, 2), optional
+            Where to draw the test points; by default as above. The point itself is marked where `points`, or the
+            points in memory, have the same columns.
         """
         from clustrep import plots
 
-        return plots.local_map(self, self._points if points is None else points, ax)
+        check_choice(kind, "kind", ("map", "clusters", "co-clustering"))
+        if kind != "co-clustering" and (point is not None or test_points is not None):
+            raise ParameterError(f"point and test_points must be left out with kind={kind!r}.")
+        if kind == "clusters" and points is not None:
+            raise ParameterError("points must be left out with kind='clusters', which draws none.")
+        if kind == "map":
+            return plots.local_map(self, points, ax, memory=self._points)
+        if kind == "clusters":
+            return plots.cluster_bars(self, ax)
+        plots.refuse_axes(ax, kind)
+        if point is None:
+            raise ParameterError("point must be given with kind='co-clustering': whose cluster is shared?")
+        at = self._points if points is None else points
+        memory = None if self._origin is None else self._origin.studies[-1].X
+        return plots.co_clustering(self, point, test_points, at, memory=memory)
 
     def __repr__(self) -> str:
         k = "" if self.n_clusters is None else f", k = {self.n_clusters}"

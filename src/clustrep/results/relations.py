@@ -43,9 +43,12 @@ class StudyRelations:
         How far each study's scores with the others lie below the others' and its own diagonal, with an interval.
     contrast, contrast_low, contrast_high : ndarray, (S,)
         How far these gaps lie below those of the pairs without this study.
+    closest_high : ndarray, (S,)
+        The upper end of the interval for each study's gap with its closest partner alone.
     apart : ndarray of bool, (S,)
-        Studies that stand apart: both intervals lie below 0, at a level of 95 % for all studies together as far as the
-        number of resamples allows. None with fewer than 20.
+        Studies that stand apart: both intervals, and that with the closest partner, lie below 0, at a level of 95 % for
+        all studies together as far as the number of resamples allows. None with fewer than 20. A study whose own
+        clusters do not repeat, with a low diagonal, is not said to stand apart.
     heterogeneity : float
         The share of the variance between pairs that resampling does not explain.
     """
@@ -60,6 +63,7 @@ class StudyRelations:
     contrast: FloatArray
     contrast_low: FloatArray
     contrast_high: FloatArray
+    closest_high: FloatArray
     apart: BoolArray
     n_resamples: int
     heterogeneity: float
@@ -81,9 +85,11 @@ class StudyRelations:
         # Below the yardstick of the study that is tested, (n_resamples, S, S).
         below = result.distribution - diagonal[:, None, :]
         off = ~np.eye(S, dtype=bool)
-        gaps, contrasts = [], []
+        gaps, contrasts, closest = [], [], []
+        both = (below + below.transpose(0, 2, 1)) / 2
         with quiet():
             for s in range(S):
+                closest.append(np.nanmax(np.delete(both[:, s], s, axis=1), axis=1))
                 own = off.copy()
                 own[np.ix_(np.arange(S) != s, np.arange(S) != s)] = False
                 gaps.append(np.nanmean(below[:, own], axis=1))
@@ -91,6 +97,7 @@ class StudyRelations:
             tail = (1 - LEVEL) / 2 / S  # for all studies together
             gap_low, gap_high = np.nanquantile(gaps, [tail, 1 - tail], axis=1)
             contrast_low, contrast_high = np.nanquantile(contrasts, [tail, 1 - tail], axis=1)
+            closest_high = np.nanquantile(closest, 1 - tail, axis=1)
             mean = result.mean
             similarity = np.where(off, (mean + mean.T) / 2, 1.0)
             distances = np.clip(np.nan_to_num(1 - similarity, nan=1.0), 0, None)
@@ -106,7 +113,8 @@ class StudyRelations:
                 contrast=np.nanmean(contrasts, axis=1),
                 contrast_low=contrast_low,
                 contrast_high=contrast_high,
-                apart=(gap_high < 0) & (contrast_high < 0) & (len(diagonal) >= FEWEST_RESAMPLES),
+                closest_high=closest_high,
+                apart=(gap_high < 0) & (contrast_high < 0) & (closest_high < 0) & (len(diagonal) >= FEWEST_RESAMPLES),
                 n_resamples=len(diagonal),
                 heterogeneity=_heterogeneity(result.distribution[:, off]),
             )
@@ -122,6 +130,7 @@ class StudyRelations:
                 "contrast": self.contrast,
                 "contrast_low": self.contrast_low,
                 "contrast_high": self.contrast_high,
+                "closest_high": self.closest_high,
                 "apart": self.apart,
             }
         )
@@ -132,13 +141,18 @@ class StudyRelations:
 
         return plots.study_tree(self, ax)
 
+    @property
+    def says_who_stands_apart(self) -> bool:
+        """Whether there are resamples enough to tell."""
+        return self.n_resamples >= FEWEST_RESAMPLES
+
     def __str__(self) -> str:
         apart = [name for name, stands in zip(self.names, self.apart, strict=True) if stands]
         verb = "stands" if len(apart) == 1 else "stand"
         said = f"{', '.join(apart)} {verb} apart" if apart else "no study stands apart"
-        if self.n_resamples < FEWEST_RESAMPLES:
+        if not self.says_who_stands_apart:
             said = f"too few resamples, {self.n_resamples}, to tell which study stands apart"
-        return f"{said}; {self.heterogeneity:.0%} of the variance between pairs is beyond resampling"
+        return f"{said}; {self.heterogeneity:.0%} of the differences between pairs is more than resampling explains"
 
     def __repr__(self) -> str:
         return f"{self}\n{self.to_frame().round(3).to_string(index=False)}"

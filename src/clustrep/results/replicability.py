@@ -10,6 +10,7 @@ import pandas as pd
 
 from clustrep._types import BoolArray, FloatArray, IntArray, read_only
 from clustrep._validation import (
+    check_choice,
     check_integer,
     check_known,
     plural,
@@ -135,11 +136,12 @@ class Replicability(Resampled, Failing, Saved):
         asked = np.full(S * S, True) if self.provenance["diagonal"] else train != test
         return frame.loc[asked].reset_index(drop=True)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the study × study matrix of bootstrap means as a heat map."""
+    def plot(self, ax: Axes | None = None, *, kind: str = "matrix") -> Axes:
+        """Draw the study × study matrix of bootstrap means; or kind="distribution", all resamples of every pair."""
         from clustrep import plots
 
-        return plots.heat_map(self, ax)
+        check_choice(kind, "kind", ("matrix", "distribution"))
+        return plots.heat_map(self, ax) if kind == "matrix" else plots.strips(self, ax)
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval()

@@ -1,0 +1,8 @@
+"""`python -m clustrep …` is `clustrep …`."""
+
+from __future__ import annotations
+
+from clustrep.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""What goes to the terminal, and what the exit code says.
+
+0    fine
+1    something is wrong with clustrep itself
+2    the command was not understood
+3    the data can't be used as they are
+4    some replicates failed: results are written, `--allow-failures` makes it 0
+130  interrupted
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from typing import IO, Any
+
+import click
+
+from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning, DataError
+
+INTERNAL, USAGE, BAD_DATA, SOME_FAILED, INTERRUPTED = 1, 2, 3, 4, 130
+DEBUG = "CLUSTREP_DEBUG"
+
+# The library speaks of its parameters; here, they are options.
+AS_OPTIONS = (
+    (r"\bpass label=False\b", "use --no-label"),
+    (r"\bpass label=(\"[^\"]*\"|'[^']*')", r"use --label \1"),
+    (r"\blabel=False\b", "--no-label"),
+    (r"\blabel=(\"[^\"]*\"|'[^']*')", r"--label \1"),
+    (r"\bpass header=True\b", "use --header"),
+    (r"\bheader=True\b", "--header"),
+    (r"\bheader=False\b", "--no-header"),
+    (r"\bpass transpose=True\b", "use --transpose"),
+    (r"\btranspose=True\b", "--transpose"),
+    (r"\btranspose=(\[[^]]*\]|\"[^\"]*\"|'[^']*')", r"--transpose-only \1"),
+    (r"\bstudy_key=", "--study-key "),
+    (r"\brep=", "--rep "),
+    (r"\bscale=", "--scale "),
+    (r"\bnull=", "--null "),
+    (r"\bn_resamples\b", "--resamples"),
+    (r"\bn_clusters\b", "--k"),
+)
+
+
+def in_options(message: str) -> str:
+    """Say a sentence of the library's in terms of options."""
+    for pattern, option in AS_OPTIONS:
+        message = re.sub(pattern, option, message)
+    return message
+
+
+def coloured() -> bool | None:
+    """Whether to colour: never with NO_COLOR, else wherever click thinks it right."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def say(text: str, *, style: dict[str, Any] | None = None) -> None:
+    """Write a message, to stderr."""
+    click.echo(click.style(text, **style) if style else text, err=True, color=coloured())
+
+
+def put(text: str) -> None:
+    """Write data, to stdout."""
+    click.echo(text, color=coloured())
+
+
+class Failure(click.ClickException):
+    """Ends the program with a sentence and an exit code."""
+
+    def __init__(self, message: str, exit_code: int):
+        super().__init__(message)
+        self.exit_code = exit_code  # type: ignore[misc]
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Write the sentence."""
+        say(f"{click.style('error:', fg='red', bold=True)} {self.message}")
+
+
+class Interrupted(Failure):
+    """Ends the program because its user wanted so."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Say it without calling it an error."""
+        say(self.message)
+
+
+class Commands(click.Group):
+    """Commands whose errors are sentences and whose exit codes have a meaning."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command, and turn whatever it raises into a sentence and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except (KeyboardInterrupt, click.Abort):
+            raise Interrupted("Interrupted: nothing was written.", INTERRUPTED) from None
+        except (DataError, AllReplicatesFailed) as error:
+            raise Failure(in_options(str(error)), BAD_DATA) from None
+        except ClustrepError as error:
+            raise Failure(in_options(str(error)), USAGE) from None
+        except BrokenPipeError:
+            with contextlib.suppress(OSError):  # whoever read stdout has gone, and needs no more
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            ctx.exit(0)
+        except OSError as error:
+            about = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+            raise Failure(f"A file can't be used: {about}.", BAD_DATA) from None
+        except MemoryError:
+            raise Failure("There is not enough memory: use fewer features (--features) or samples.", BAD_DATA) from None
+        except Exception as error:
+            if os.environ.get(DEBUG):
+                raise
+            raise Failure(
+                f"This is a mistake in clustrep, not in your data: {type(error).__name__}: {error}. "
+                f"Please report it, with what {DEBUG}=1 makes it print.",
+                INTERNAL,
+            ) from None
+
+
+@contextlib.contextmanager
+def told_warnings() -> Iterator[list[str]]:
+    """Write warnings to stderr as they come, each once, and keep them for the report."""
+    told: list[str] = []
+
+    def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        text = in_options(str(message))
+        if text not in told:
+            told.append(text)
+            say(f"{click.style('warning:', fg='yellow')} {text}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("always", category=ClustrepWarning)
+        warnings.showwarning = tell
+        yield told

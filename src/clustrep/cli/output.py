@@ -1,0 +1,133 @@
+"""A folder of results: written whole or not at all, nothing of the user's lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clustrep.cli.config import MADE
+from clustrep.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CONFIG = "config.toml"
+RESULT = "result.npz"
+DPI = 200
+
+
+def check_folder(folder: Path, *, force: bool) -> None:
+    """See before the work begins that its results can be written."""
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{folder} is a file: name a folder with --out.")
+    if folder.is_dir() and any(folder.iterdir()):
+        if not force:
+            raise ParameterError(
+                f"{folder} exists already: name another folder with --out, or replace it with --force."
+            )
+        if not (folder / CONFIG).is_file():
+            raise ParameterError(f"{folder} holds no results of clustrep, so --force does not replace what is in it.")
+    at = next(parent for parent in [folder, *folder.absolute().parents] if parent.exists())
+    if not os.access(at, os.W_OK):
+        raise DataError(f"{at} can't be written to: name another folder with --out.")
+
+
+class Results:
+    """Files that are collected aside and put into their folder together."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        folder.absolute().parent.mkdir(parents=True, exist_ok=True)
+        self._aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
+        os.chmod(self._aside, 0o777 & ~_umask())
+
+    def __enter__(self) -> Results:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._put_in_place()
+        finally:
+            shutil.rmtree(self._aside, ignore_errors=True)
+
+    def path(self, *names: str) -> Path:
+        """Return where to write a file."""
+        path = self._aside.joinpath(*names)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def text(self, name: str, text: str) -> None:
+        """Write a text."""
+        self.path(name).write_bytes(text.encode())
+
+    def table(self, name: str, frame: pd.DataFrame) -> None:
+        """Write a tidy table."""
+        self.text(name, frame.to_csv(index=False, lineterminator="\n"))
+
+    def figure(self, name: str, draw: Callable[[], Any], formats: Sequence[str]) -> None:
+        """Draw a figure, and write it in every format, the same bytes every time."""
+        import matplotlib as mpl
+        import matplotlib.pyplot as plt
+
+        without_time: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+        with mpl.rc_context({"svg.hashsalt": "clustrep", "figure.max_open_warning": 0}):
+            figure = _figure_of(draw())
+            for extension in formats:
+                target = self.path("figures", f"{file_name(name)}.{extension}")
+                figure.savefig(target, dpi=DPI, metadata=without_time[extension])
+            plt.close(figure)
+
+    def config(self, values: Mapping[str, Any]) -> None:
+        """Write the options of the run, and which files are its own."""
+        import tomli_w
+
+        made = {**values[MADE], "files": sorted([*self._files(), CONFIG])}
+        self.text(CONFIG, tomli_w.dumps({**values, MADE: made}))
+
+    def _files(self) -> list[str]:
+        return [path.relative_to(self._aside).as_posix() for path in self._aside.rglob("*") if path.is_file()]
+
+    def _put_in_place(self) -> None:
+        if not self.folder.exists() or not any(self.folder.iterdir()):
+            if self.folder.exists():
+                self.folder.rmdir()
+            os.replace(self._aside, self.folder)
+            return
+        new = self._files()
+        for name in set(_former_files(self.folder)) - set(new):
+            (self.folder / name).unlink(missing_ok=True)
+        for name in sorted(new, key=lambda name: name == CONFIG):
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(self._aside / name, self.folder / name)
+
+
+def _former_files(folder: Path) -> list[str]:
+    """Return the files that an earlier run wrote here, by its own word; never one outside the folder."""
+    try:
+        names = tomllib.loads((folder / CONFIG).read_text(encoding="utf-8"))[MADE]["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    inside = folder.resolve()
+    return [name for name in names if isinstance(name, str) and (folder / name).resolve().is_relative_to(inside)]
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _figure_of(drawn: Any) -> Any:
+    return drawn.flat[0].figure if hasattr(drawn, "flat") else getattr(drawn, "figure", drawn)
+
+
+def file_name(name: str) -> str:
+    """Make a name that any file system bears."""
+    return re.sub(r"[^\w.-]+", "_", name).strip("._") or "study"

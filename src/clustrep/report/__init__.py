@@ -1,0 +1,68 @@
+"""Results → one page: facts → dict → template."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+from clustrep._files import written_whole
+from clustrep.report.facts import Facts, Material, facts_of
+
+
+class Report:
+    """One page that says it all, from any results.
+
+    Parameters
+    ----------
+    *results
+        What `analyse` returned; or any of what `compare`, `replicability`, `local_replicability` (also the dict of
+        several test studies), `null_reference`, `counterparts`, `relations()`, `validate`, `cluster_test` and the other
+        functions returned.
+    title : str, optional
+        The page's title.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clustrep import Report, cluster_test
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> Report(cluster_test(X, n_resamples=19, rng=0)).facts["verdict"][0]["kind"]
+    'clusters'
+    """
+
+    def __init__(self, *results: Any, title: str | None = None):
+        self._material = Material.of(results)
+        self._title = title
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Everything that the report says, in plain types: the verdict, sections with charts and tables, methods."""
+        return facts_of(self._material, self._title)
+
+    def to_html(self) -> str:
+        """Write the page: one file that needs no network, the same bytes for the same results."""
+        from clustrep.report import html
+
+        return html.render(self.facts)
+
+    def to_markdown(self) -> str:
+        """Write the same as Markdown, with charts told in words."""
+        from clustrep.report import markdown
+
+        return markdown.render(self.facts)
+
+    def to_json(self) -> str:
+        """Write the facts as JSON, without the charts."""
+        sections = [{key: value for key, value in one.items() if key != "charts"} for one in self.facts["sections"]]
+        return json.dumps({**self.facts, "sections": sections}, ensure_ascii=False, indent=2, allow_nan=False)
+
+    def write_html(self, path: str | PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all."""
+        text = self.to_html()
+        with written_whole(path) as stream:
+            stream.write(text.encode())
+
+    def __repr__(self) -> str:
+        return "\n".join(one["text"] for one in self.facts["verdict"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def analyse(
         by_test = local_replicability(
             clusterer, train=checked[name], test=checked, agreement=decisive, noise=noise, **options
         )
-        local += by_test.values()
+        local += [replace(one, clusterer=focus.clusterer) for one in by_test.values()]
     references: list[NullReference] = []
     if null is not None:
         references = [null_reference(one, n_null, null=null, **running) for one in local]

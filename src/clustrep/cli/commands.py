@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,7 @@ embedding = click.option(
 )
 
 
-@clustrep.command()
+@clustrep.command(short_help="Which algorithm and k replicate, which studies agree, which clusters hold.")
 @options.studies
 @options.numbers_of_clusters("2:8")
 @options.clustering
@@ -79,7 +80,7 @@ embedding = click.option(
 @options.running
 @click.pass_context
 def run(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> None:
-    r"""Say which algorithm and number of clusters replicate, which studies agree and which clusters hold.
+    """Say which algorithm and number of clusters replicate, which studies agree and which clusters hold.
 
     Every STUDY is a table: CSV, TSV (also gzipped), Parquet, h5ad or a GEO series matrix; rows are samples.
 
@@ -97,7 +98,7 @@ def run(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> None
     _whole_analysis(ctx, {"studies": studies, **chosen})
 
 
-@clustrep.command()
+@clustrep.command(short_help="The same on simulated cohorts.")
 @options.numbers_of_clusters("2:6")
 @options.clustering
 @options.resamples(50)
@@ -118,7 +119,7 @@ def demo(ctx: click.Context, /, **chosen: Any) -> None:
     _whole_analysis(ctx, {**chosen, "scale": "zscore"}, simulated=True)
 
 
-@clustrep.command()
+@clustrep.command(short_help="Follow the clusters of one algorithm into the other studies.")
 @options.studies
 @options.numbers_of_clusters(None)
 @options.clustering
@@ -134,7 +135,7 @@ def demo(ctx: click.Context, /, **chosen: Any) -> None:
 @options.running
 @click.pass_context
 def local(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> None:
-    r"""Follow the clusters of one algorithm, sample by sample, into the other studies.
+    """Follow the clusters of one algorithm, sample by sample, into the other studies.
 
     \b
     Example:
@@ -183,8 +184,6 @@ def _whole_analysis(ctx: click.Context, chosen: dict[str, Any], *, simulated: bo
 def _write_analysis(
     ctx: click.Context, chosen: dict[str, Any], found: Analysis, told: tuple[str, ...], measured: Studies | None
 ) -> None:
-    from dataclasses import replace
-
     from clustrep import Report
     from clustrep.cli.figures import draw_analysis
 
@@ -243,7 +242,7 @@ def _read(chosen: dict[str, Any]) -> Studies:
 # one study
 
 
-@clustrep.command()
+@clustrep.command(short_help="The classical indices within one study.")
 @options.studies
 @options.numbers_of_clusters("2:8")
 @options.clustering
@@ -261,7 +260,7 @@ def _read(chosen: dict[str, Any]) -> Studies:
 @options.running
 @click.pass_context
 def stability(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> None:
-    r"""Compute the classical indices within one study, over k and for every cluster.
+    """Compute the classical indices within one study, over k and for every cluster.
 
     \b
     Example:
@@ -291,7 +290,8 @@ def stability(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -
             rng=chosen["seed"],
             **_running(chosen),
         )
-    report = Report(result, title=f"{study.name}: {chosen['clusterer'][0]}")
+    result = replace(result, clusterer=chosen["clusterer"][0])
+    report = Report(result, title=f"{study.name}: {result.clusterer}")
     with Results(chosen["out"]) as results:
         results.table("indices.csv", result.to_frame())
         result.save(results.path(RESULT))
@@ -311,9 +311,8 @@ def _only_study(studies: Studies) -> list[Any]:
     return list(studies.values())
 
 
-@clustrep.command()
+@clustrep.command(short_help="Are there clusters at all?")
 @options.studies
-@click.option("--null", type=click.Choice(["gaussian", "uniform", "pca"]), default="gaussian", show_default=True)
 @click.option("--simulations", type=click.IntRange(19), default=999, show_default=True, help="Simulated data sets.")
 @click.option("--whiten", is_flag=True, help="Make all directions equally wide first.")
 @options.reading
@@ -322,7 +321,7 @@ def _only_study(studies: Studies) -> list[Any]:
 @options.running
 @click.pass_context
 def test(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> None:
-    r"""Test each study for clusters: are nearest neighbours nearer than in data without clusters.
+    """Test each study for clusters: are nearest neighbours nearer than in data without clusters.
 
     Without --out nothing is written.
 
@@ -341,7 +340,6 @@ def test(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> Non
         tests = {
             name: cluster_test(
                 study,
-                null=chosen["null"],
                 n_resamples=chosen["simulations"],
                 whiten=chosen["whiten"],
                 rng=chosen["seed"],
@@ -372,12 +370,12 @@ def test(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> Non
 # files
 
 
-@clustrep.command()
+@clustrep.command(short_help="Make the report of earlier results again.")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--format", "kind", type=click.Choice(["html", "markdown", "json"]), default="html", show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to; - is stdout.")
 def report(folder: Path, kind: str, out: Path | None) -> None:
-    r"""Make the report of earlier results again, as a page, as Markdown or as JSON.
+    """Make the report of earlier results again, as a page, as Markdown or as JSON.
 
     The page goes to DIR/report.html, the others to stdout, unless --out says otherwise.
 
@@ -404,13 +402,13 @@ def report(folder: Path, kind: str, out: Path | None) -> None:
     say(f"Wrote {target}.")
 
 
-@clustrep.command()
+@clustrep.command(short_help="How files are read, and what looks wrong.")
 @options.studies
 @options.reading
 @click.option("--json", is_flag=True, help="Write what was read to stdout as JSON.")
 @click.pass_context
 def inspect(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> None:
-    r"""Say how files are read: samples, features, what they share, what looks wrong. Nothing is computed.
+    """Say how files are read: samples, features, what they share, what looks wrong. Nothing is computed.
 
     \b
     Example:

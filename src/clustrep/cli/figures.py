@@ -9,7 +9,7 @@ from typing import Any
 from clustrep.cli.output import Results
 from clustrep.results import Analysis, LocalReplicability
 
-PANEL = (3.4, 3.0)  # inches
+PANEL = (3.4, 3.4)  # inches
 MOST_COLUMNS = 3
 
 
@@ -30,11 +30,21 @@ def draw_analysis(results: Results, found: Analysis, formats: Sequence[str]) -> 
     for name in dict.fromkeys(one.train for one in found.local):
         own = [one for one in found.local if one.train == name]
         drawings[f"clusters-{name}"] = partial(_panels, own, kind="clusters")
-        drawings[f"map-{name}"] = partial(_panels, own, kind="map", points=found.coordinates_of(name))
+        drawings[f"map-{name}"] = partial(_maps, own, found)
         if partners is not None:
             drawings[f"counterparts-{name}"] = partial(partners.plot, train=name)
     for name, draw in drawings.items():
         results.figure(name, draw, formats)
+
+
+def _maps(local: Sequence[LocalReplicability], found: Analysis) -> Any:
+    """Draw one map for every test study, all in the same place."""
+    figure = _panels(local, kind="map", points=found.coordinates_of(local[0].train))
+    for ax in figure.axes:
+        if ax.get_xlabel() == "first coordinate":
+            ax.set_xlabel(found.coordinate_names[0])
+            ax.set_ylabel(found.coordinate_names[1])
+    return figure
 
 
 def _panels(local: Sequence[LocalReplicability], **how: Any) -> Any:

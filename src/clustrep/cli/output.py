@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CONFIG = "config.toml"
 RESULT = "result.npz"
-DPI = 200
+DPI = 300
 
 
 def check_folder(folder: Path, *, force: bool) -> None:

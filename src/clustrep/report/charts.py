@@ -25,7 +25,7 @@ SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")
 # Points that all views of a map may have together: the page must stay small.
 MOST_POINTS = 12_000
-SIZE, SIZE_PER_SD = 6.0, 30.0
+SIZE, SIZE_PER_SD = 8.0, 30.0
 
 
 def numbers(values: Any) -> Any:
@@ -285,7 +285,7 @@ def tree(relations: StudyRelations) -> Chart:
     }
     return {
         "id": "tree",
-        "title": "Which studies agree",
+        "title": "The tree of studies",
         "description": "Average linkage of one minus the score, mean of both directions; a star marks a study that "
         "stands apart.",
         "height": 120 + 36 * len(order),
@@ -400,7 +400,7 @@ def _map(
                     "colorscale": "Viridis",
                     "showscale": i == 0,
                     "colorbar": {"title": {"text": f"local {shown(one.agreement)}"}, "thickness": 12},
-                    "line": {"width": 0.5, "color": "@paper"},
+                    "line": {"width": 0.5, "color": "@ink"},
                 },
             }
         )

@@ -61,8 +61,27 @@ LABELS = {
     "null_low": "without clusters, low",
     "null_high": "without clusters, high",
     "estimate": "R̂",
+    "observed": "compared",
     "trivial": "trivial",
 }
+
+CHOICE_COLUMNS = (
+    "clusterer",
+    "k",
+    "agreement",
+    "score",
+    "low",
+    "high",
+    "observed",
+    "null_mean",
+    "excess",
+    "pvalue",
+    "adjusted",
+    "probability_best",
+    "rival",
+    "trivial",
+    "failed",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +312,7 @@ def _choice(material: Material) -> Section | None:
     decisive["agreement"] = choice.agreement
     summary = summary.merge(decisive, how="left", on=["clusterer", "k", "agreement"])
     if material.reference is not None:
-        against = material.reference.summary().drop(columns=["observed", "qvalue"])
+        against = material.reference.summary().drop(columns="qvalue")
         summary = summary.merge(against, how="left", on=["clusterer", "k", "agreement"])
     summary["agreement"] = [shown(one) for one in summary["agreement"]]
     return _section(
@@ -304,7 +323,7 @@ def _choice(material: Material) -> Section | None:
             "from the best: the resample-wise difference has a 95 % interval that includes 0."
         ],
         [charts.curves(comparison, material.reference)],
-        [table_of(summary, "choice-table", "Clusterers and numbers of clusters")],
+        [table_of(summary, "choice-table", "Clusterers and numbers of clusters", CHOICE_COLUMNS)],
     )
 
 
@@ -340,18 +359,19 @@ def _clusters(material: Material) -> Section | None:
     table = material.clusters
     if table.empty:
         return None
-    own = ["train", "cluster", "size", "test", "mean", "low", "high", "null_mean", "null_high", "pvalue", "qvalue"]
-    tables = [table_of(table, "clusters-table", "Clusters in the other studies", [*own, "verdict"])]
+    columns = ["train", "cluster", "size", "test", "verdict", "mean", "low", "high", "null_mean", "pvalue", "qvalue"]
+    tables = [table_of(table, "clusters-table", "Clusters in the other studies", columns)]
     if material.counterparts is not None:
         partners = material.counterparts.to_frame()
         tables.append(table_of(partners, "counterparts-table", "Which cluster is which"))
     focus = material.local[0]
+    configuration = material.replicabilities[0] if material.comparison is not None else focus
     return _section(
         "clusters",
         "Which clusters hold",
         [
-            f"Clusters of {words.named(focus)}. A cluster's score in another study is the mean local score of its "
-            "samples. It holds where that is above data without clusters (q at most 0.05) and at least 0.5; a low "
+            f"Clusters of {words.named(configuration)}. A cluster's score in another study is the mean local score of "
+            "its samples. It holds where that is above data without clusters (q at most 0.05) and at least 0.5; a low "
             "score above data without clusters holds weakly.",
             "Counterparts are matched one to one on the tested study's samples; overlap is the Jaccard coefficient "
             "there, found the share of resamples in which both clusters were found again."

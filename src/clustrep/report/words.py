@@ -41,10 +41,13 @@ def about_choice(choice: Choice) -> str:
             f"{float(np.nanmin(choice.against.adjusted)):.2g}): the highest score, {named(best)} with {score} "
             f"{interval(best)}, is what data of one piece would give, too."
         )
-    text = (
-        f"{named(best)} replicates best: {score} {interval(best)} over all pairs of studies, the highest in "
-        f"{percent(choice.probability_best[choice.place(best)])} of resamples"
-    )
+    text = f"{named(best)} has {score} {interval(best)} over all pairs of studies"
+    if len(choice.candidates) > 1:
+        share = percent(choice.probability_best[choice.place(best)])
+        text = (
+            f"{named(best)} replicates best: {score} {interval(best)} over all pairs of studies, the highest in {share} "
+            "of resamples"
+        )
     if best.rivals:
         rivals = [f"{named(one)} ({one.score:.2f})" for one in best.rivals]
         text += f", but it can't be told from {listing(rivals, MOST_RIVALS)}"
@@ -249,7 +252,7 @@ def about_indices(result: Validation) -> str:
         values = table[index].dropna()
         if len(values) > 1:
             k = int(values.index[int(values.argmax() if higher else values.argmin())])
-            preferred.setdefault(k, []).append(name)
+            preferred.setdefault(k, []).append(name.split(",")[0])
     if not preferred:
         return ""
     most_first = sorted(preferred.items(), key=lambda item: (-len(item[1]), item[0]))

@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench check format calibration null-calibration clean
+.PHONY: demo test bench check format calibration null-calibration paper paper-quick clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -26,6 +26,12 @@ calibration: .venv/installed
 
 null-calibration: .venv/installed
 	$(BIN)/python docs/null_calibration.py
+
+paper: .venv/installed-dev
+	$(BIN)/python -m paper.run paper $(ARGS)
+
+paper-quick: .venv/installed-dev
+	$(BIN)/python -m paper.run paper-quick --quick $(ARGS)
 
 clean:
 	rm -rf .venv demo-results .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -829,13 +829,14 @@ def comparison_by_hand(averages, n_clusters, *, clusterers=None, agreements=("ar
         averages = averages[:, None]
     C, A, B = averages.shape
     distribution = np.repeat(np.repeat(averages[..., None, None], 2, axis=-1), 2, axis=-2)
+    known = np.isfinite(distribution).sum(axis=2)
     n_trivial = np.zeros(C) if trivial is None else np.asarray(trivial)
     return Comparison(
         names=("a", "b"),
         agreements=agreements,
         clusterers=clusterers or ("ward",) * C,
         n_clusters=tuple(n_clusters),
-        estimate=np.where(np.isnan(distribution).all(axis=2), np.nan, np.nansum(distribution, axis=2) / B),
+        estimate=np.where(known > 0, np.nansum(distribution, axis=2) / np.maximum(known, 1), np.nan),
         distribution=distribution,
         trivial=np.repeat(np.arange(B) < n_trivial[:, None], 4, axis=1).reshape(C, B, 2, 2),
         clusters_found=np.full((C, B, 2), 2),
@@ -874,7 +875,7 @@ def test_the_probability_of_being_best_is_the_share_of_resamples_won():
 
 def test_single_blocks_in_one_resample_of_twenty_are_borne_and_in_two_they_win_nothing():
     rng = np.random.default_rng(0)
-    scores = rng.uniform(size=(4, 20)) + [[0.4], [0.1], [0], [0]]
+    scores = rng.uniform(size=(4, 20)) + np.array([[0.4], [0.1], [0], [0]])
     choice = comparison_by_hand(scores, [2, 3, 4, 5], trivial=[2, 1, 0, 0]).choice()
     assert [one.n_clusters for one in choice.candidates] == [2, 3, 4, 5]
     assert choice.eligible.tolist() == choice.to_frame()["eligible"].tolist() == [False, True, True, True]
@@ -1078,8 +1079,8 @@ def test_it_is_said_in_words_when_nothing_is_better_than_data_without_clusters(k
 
 def test_the_smallest_adjusted_pvalue_is_told_where_none_is_small_enough():
     comparison = comparison_by_hand([[0.9] * 4, [0.7] * 4], [2, 3])
-    null = np.tile(np.linspace(0, 1, 99)[:, None, None], (1, 2, 1))  # 10 of 99 at least 0.9, 30 at least 0.7
-    choice = comparison.choice(reference_by_hand(comparison, [[0.9], [0.7]], null))
+    null = np.tile(np.linspace(0, 1, 99)[:, None, None], (1, 2, 1))  # 10 of 99 above 0.905, 30 above 0.7
+    choice = comparison.choice(reference_by_hand(comparison, [[0.905], [0.7]], null))
     assert choice.against.adjusted.min() == choice.against.adjusted[0] == pytest.approx(0.11)
     assert str(choice).endswith("no k is better than data without clusters (smallest adjusted p = 0.11)")
 
@@ -1191,7 +1192,7 @@ def test_the_reference_of_another_comparison_is_refused(comparison, reference, c
 
 @pytest.fixture(scope="module")
 def with_blocks(three):
-    """A comparison in which some resamples, and no study as it is, are single blocks; by agreements that praise them."""
+    """A comparison in which some resamples are single blocks, by agreements that praise them."""
     return cr.compare(
         {"density": DBSCAN(eps=1.6, min_samples=3), "ward": AgglomerativeClustering(3)},
         three,
@@ -1564,8 +1565,8 @@ def halves(X):
 
 
 def two_values(n_high, n=40):
-    """A feature of which some samples are 1 and the others 0."""
-    return (np.arange(n) < n_high).astype(float)
+    """A feature with two values."""
+    return 0.25 + 0.5 * (np.arange(n) < n_high)
 
 
 def skewness_by_hand(values):

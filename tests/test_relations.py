@@ -124,9 +124,25 @@ def quantile_by_hand(values, q):
     return values[i] + (place - i) * (values[i + 1] - values[i])
 
 
+def closest_by_hand(distribution):
+    """For every resample and study: the gap with its closest partner, both directions averaged."""
+    n, S, _ = distribution.shape
+    closest = np.full((n, S), np.nan)
+    for b, one in itertools.product(range(n), range(S)):
+        for other in range(S):
+            there = distribution[b, one, other] - distribution[b, other, other]
+            back = distribution[b, other, one] - distribution[b, one, one]
+            if other != one and not np.isnan(there + back) and not (there + back) / 2 <= closest[b, one]:
+                closest[b, one] = (there + back) / 2
+    return closest
+
+
 def assert_gaps(relations, distribution):
     S = distribution.shape[1]
     tail = 0.05 / (2 * S)
+    closest = closest_by_hand(distribution)
+    closest_high = [quantile_by_hand(closest[:, s], 1 - tail) for s in range(S)]
+    np.testing.assert_allclose(relations.closest_high, closest_high, atol=1e-12)
     for name, values in zip(("gap", "contrast"), gaps_by_hand(distribution), strict=True):
         np.testing.assert_allclose(getattr(relations, name), np.nanmean(values, axis=0), atol=1e-12)
         low = [quantile_by_hand(values[:, s], tail) for s in range(S)]
@@ -166,7 +182,7 @@ def test_intervals_hold_for_all_studies_together(scored):
     assert relations.contrast_high[0] == pytest.approx(-0.05 / 8)
 
 
-def test_a_study_stands_apart_if_both_intervals_lie_below_zero(scored):
+def test_a_study_stands_apart_if_all_three_intervals_lie_below_zero(scored):
     high = np.full((4, 4), 0.9)
     apart = high.copy()
     apart[2, :] = apart[:, 2] = 0.2
@@ -179,14 +195,48 @@ def test_a_study_stands_apart_if_both_intervals_lie_below_zero(scored):
         (wide, None),
     ]:
         relations = replace(scored, distribution=distribution).relations()
-        below = [g < 0 and c < 0 for g, c in zip(relations.gap_high, relations.contrast_high, strict=True)]
+        ends = (relations.gap_high, relations.contrast_high, relations.closest_high)
+        below = [max(of_study) < 0 for of_study in zip(*ends, strict=True)]
         assert relations.apart.tolist() == below == (below if expected is None else expected)
+
+
+def test_two_against_three_are_two_camps_and_no_outliers(scored):
+    """Both of the smaller camp have a gap and a contrast below 0; but each has a partner."""
+    means = np.full((5, 5), 0.2)
+    means[:3, :3] = means[3:, 3:] = 0.9
+    relations = replace(scored, names=tuple("abcde"), distribution=draws_by_hand(means, 0.02, 40)).relations()
+    below = (relations.gap_high < 0) & (relations.contrast_high < 0)
+    assert below.tolist() == [False, False, False, True, True]
+    np.testing.assert_allclose(relations.gap[3:], 3 / 4 * -0.7, atol=0.02)
+    np.testing.assert_allclose(relations.contrast[3:], 3 / 4 * -0.7 + 3 / 6 * 0.7, atol=0.02)
+    assert (relations.closest_high > 0).all()
+    assert not relations.apart.any()
+    assert str(relations).startswith("no study stands apart; ")
+    # Without a partner of its own, each of the two stands apart.
+    means[3, 4] = means[4, 3] = 0.2
+    relations = replace(scored, names=tuple("abcde"), distribution=draws_by_hand(means, 0.02, 40)).relations()
+    assert relations.apart.tolist() == below.tolist()
+    np.testing.assert_allclose(relations.closest_high[3:], -0.7, atol=0.05)
+
+
+def test_a_partner_must_agree_in_both_directions(scored):
+    """c is well predicted by a, but a is not by c: half of a gap is left."""
+    means = np.full((4, 4), 0.9)
+    means[2, :2] = means[:2, 2] = means[2, 3] = means[3, 2] = 0.3
+    means[0, 2] = 0.9
+    relations = replace(scored, distribution=np.stack([means] * 20)).relations()
+    np.testing.assert_allclose(relations.closest_high, [0, 0, -0.3, 0], atol=1e-12)
+    assert relations.apart.tolist() == [False, False, True, False]
+    means[2, 0] = 0.9
+    relations = replace(scored, distribution=np.stack([means] * 20)).relations()
+    assert relations.closest_high[2] == 0
+    assert not relations.apart.any()
 
 
 def test_a_study_at_zero_exactly_does_not_stand_apart(scored):
     relations = replace(scored, distribution=np.ones((5, 4, 4))).relations()
     assert not relations.apart.any()
-    assert relations.gap_high.tolist() == relations.contrast_high.tolist() == [0] * 4
+    assert relations.gap_high.tolist() == relations.contrast_high.tolist() == relations.closest_high.tolist() == [0] * 4
 
 
 def test_two_that_agree_with_each_other_alone_are_no_outlier(scored):
@@ -206,7 +256,7 @@ def test_the_order_of_the_studies_only_reorders(scored):
     names = tuple(scored.names[i] for i in turned)
     one = scored.relations()
     other = replace(scored, names=names, distribution=scored.distribution[:, turned][:, :, turned]).relations()
-    for name in ("gap", "gap_low", "gap_high", "contrast", "contrast_low", "contrast_high", "apart"):
+    for name in ("gap", "gap_low", "gap_high", "contrast", "contrast_low", "contrast_high", "closest_high", "apart"):
         np.testing.assert_allclose(getattr(other, name), getattr(one, name)[turned], atol=1e-12)
     np.testing.assert_allclose(np.sort(other.tree[:, 2]), np.sort(one.tree[:, 2]), atol=1e-12)
     assert other.heterogeneity == pytest.approx(one.heterogeneity)
@@ -280,6 +330,17 @@ def test_one_resample_sets_no_study_apart(scored):
     assert not replace(scored, distribution=scored.distribution[:1]).relations().apart.any()
 
 
+@pytest.mark.parametrize("n", [1, 19, 20])
+def test_fewer_than_twenty_resamples_do_not_say_who_stands_apart(scored, n):
+    means = np.full((4, 4), 0.9)
+    means[1, [0, 2, 3]] = means[[0, 2, 3], 1] = 0.1
+    relations = replace(scored, distribution=np.stack([means] * n)).relations()
+    assert relations.closest_high[1] == pytest.approx(-0.8)
+    assert relations.says_who_stands_apart == (n >= 20)
+    assert relations.apart.tolist() == [False, n >= 20, False, False]
+    assert str(relations).startswith("b stands apart; " if n >= 20 else "too few resamples, ")
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # collections
 
@@ -294,6 +355,25 @@ def test_a_study_with_other_clusters_is_flagged_and_no_other(seed):
     assert relations.names[relations.order[0]] == odd or relations.names[relations.order[-1]] == odd
     assert set(relations.tree[-1, :2]) & {"abcd".index(odd)}  # it joins last
     assert str(relations).startswith(f"{odd} stands apart; ")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_two_camps_of_studies_none_is_flagged_and_a_single_odd_one_is(seed):
+    one, other = np.array([[0.0, 0], [6, 0], [0, 6]]), np.array([[0.0, 0], [3, 3], [6, 6]])
+    rng = np.random.default_rng(seed)
+    for odd in ("be", "b"):
+        studies = {
+            name: (other if name in odd else one)[np.arange(40) % 3] + rng.normal(size=(40, 2)) for name in "abcde"
+        }
+        relations = cr.replicability(KMeans(3, n_init=1), studies, n_resamples=40, rng=seed).relations()
+        flagged = [name for name, apart in zip(relations.names, relations.apart, strict=True) if apart]
+        assert flagged == (["b"] if odd == "b" else [])
+        if odd == "be":
+            ordered = "".join(relations.names[i] for i in relations.order)
+            assert "be" in ordered + ordered[::-1]
+            assert set(relations.tree[0, :2]) <= {0, 2, 3} or set(relations.tree[0, :2]) == {1, 4}
+            without_partners = (relations.gap_high < 0) & (relations.contrast_high < 0)
+            assert without_partners.any() == (seed == 1)  # where those without the closest partner would be flagged
 
 
 def test_homogeneous_collections_flag_nothing():
@@ -367,11 +447,14 @@ def test_a_result_read_from_a_file_has_the_same_relations(scored, tmp_path):
 
 def test_relations_in_words(scored):
     few = replace(scored, distribution=np.ones((19, 4, 4))).relations()
-    assert str(few).startswith("too few resamples, 19, to tell which study stands apart")
+    assert str(few).startswith("too few resamples, 19, to tell which study stands apart; ")
+    assert not few.says_who_stands_apart
     same = replace(scored, distribution=np.ones((20, 4, 4))).relations()
-    assert str(same) == "no study stands apart; 0% of the variance between pairs is beyond resampling"
+    assert same.says_who_stands_apart
+    explained = "of the differences between pairs is more than resampling explains"
+    assert str(same) == f"no study stands apart; 0% {explained}"
     some = replace(same, apart=np.array([True, False, False, True]), heterogeneity=0.524)
-    assert str(some) == "a, d stand apart; 52% of the variance between pairs is beyond resampling"
+    assert str(some) == f"a, d stand apart; 52% {explained}"
     one = replace(same, apart=np.array([False, True, False, False]))
     assert str(one).startswith("b stands apart; ")
     assert repr(one).startswith(str(one))
@@ -381,7 +464,8 @@ def test_relations_in_words(scored):
 def test_the_frame_has_a_row_for_every_study(scored):
     relations = scored.relations()
     frame = relations.to_frame()
-    figures = ["gap", "gap_low", "gap_high", "contrast", "contrast_low", "contrast_high", "apart"]
+    intervals = [f"{name}{end}" for name in ("gap", "contrast") for end in ("", "_low", "_high")]
+    figures = [*intervals, "closest_high", "apart"]
     assert frame.columns.tolist() == ["study", *figures]
     assert frame["study"].tolist() == list("abcd")
     for name in figures:
@@ -390,7 +474,7 @@ def test_the_frame_has_a_row_for_every_study(scored):
 
 def test_relations_can_not_be_written_to(scored):
     relations = scored.relations()
-    for name in ("similarity", "tree", "order", "gap", "contrast_high", "apart"):
+    for name in ("similarity", "tree", "order", "gap", "contrast_high", "closest_high", "apart"):
         assert not getattr(relations, name).flags.writeable
     assert scored.distribution.shape == (30, 4, 4)
 
@@ -617,7 +701,8 @@ def test_clusters_are_matched_one_to_one():
     frame = found.to_frame()
     row = frame[(frame["train"] == "a") & (frame["cluster"] == "0")].iloc[0]
     assert pd.isna(row["counterpart"])
-    assert row["found"] == 0
+    assert row[["low", "high", "found"]].isna().all()  # nothing to find
+    assert frame["found"].isna().tolist() == frame["counterpart"].isna().tolist() == [True, False, False, False, False]
 
 
 def flipped(X):
@@ -903,23 +988,26 @@ def first_drawn(tables, n_resamples, seed):
     }
 
 
-def test_resamples_in_which_any_study_fails_are_left_out():
+@pytest.mark.parametrize(("seed", "most_fail"), [(1, True), (11, False), (12, False)])
+def test_resamples_in_which_any_study_fails_are_left_out(seed, most_fail):
     tables = {"a": line(0, 1, 2, 3, 4, 5), "b": line(0, 1, 2, 3, 4)}
-    drawn = first_drawn(tables, 12, 1)
+    drawn = first_drawn(tables, 12, seed)
     both = [a and b for a, b in zip(drawn["a"], drawn["b"], strict=True)]
     n_failed = 12 - sum(both)
     assert 1 < n_failed < 12
+    assert (n_failed > 6) == most_fail
     with pytest.warns(
         ReplicateWarning,
         match=rf"{n_failed} resamples of 12 failed and are left out: RuntimeError: the first sample is missing",
     ):
-        found = cr.counterparts(Fragile(), tables, n_resamples=12, rng=1)
+        found = cr.counterparts(Fragile(), tables, n_resamples=12, rng=seed)
     assert np.isnan(found.distribution[~np.array(both)]).all()
     np.testing.assert_array_equal(np.isfinite(found.distribution[:, 0, 1, 0]), both)
-    low, high = found.to_frame().iloc[0][["low", "high"]]
+    row = found.to_frame().iloc[0]
     values = found.distribution[both, 0, 1, 0]
-    assert low == pytest.approx(quantile_by_hand(values, 0.025))
-    assert high == pytest.approx(quantile_by_hand(values, 0.975))
+    expected = [np.nan] * 2 if most_fail else [quantile_by_hand(values, q) for q in (0.025, 0.975)]
+    assert [row["low"], row["high"]] == pytest.approx(expected, nan_ok=True)
+    assert row["found"] == pytest.approx(sum(both) / 12)
 
 
 def test_a_clusterer_that_always_fails_says_why(overlapping):
@@ -1013,6 +1101,7 @@ def test_the_frame_of_counterparts(matched_studies):
     assert not (wide["low"] > narrow["low"]).any()
     assert (wide["low"] < narrow["low"]).any()
     assert not (wide["high"] < narrow["high"]).any()
+    n_without_interval = 0
     for row in narrow.itertuples():
         s, t = matched_studies.names.index(row.train), matched_studies.names.index(row.test)
         i = matched_studies.clusters[s].tolist().index(row.cluster)
@@ -1021,11 +1110,34 @@ def test_the_frame_of_counterparts(matched_studies):
         partner = matched_studies.of(row.train, row.cluster)[row.test]
         if partner is None:
             assert pd.isna(row.counterpart)
+            assert np.isnan([row.low, row.high, row.found]).all()
             continue
         assert partner == row.counterpart
-        values = matched_studies.distribution[:, s, t, i]
-        assert row.low == pytest.approx(quantile_by_hand(values, 0.25), nan_ok=True)
-        assert row.high == pytest.approx(quantile_by_hand(values, 0.75), nan_ok=True)
+        values = matched_studies.distribution[:, s, t, i].tolist()
+        n_found = sum(value == value for value in values)
+        assert row.found == pytest.approx(n_found / 6)
+        ends = [quantile_by_hand(values, q) if n_found >= 3 else np.nan for q in (0.25, 0.75)]
+        assert [row.low, row.high] == pytest.approx(ends, nan_ok=True)
+        n_without_interval += 0 < n_found < 3
+    assert 0 < n_without_interval < len(frame)
+
+
+@pytest.mark.parametrize("n_found", [0, 1, 2, 3, 4, 5, 6])
+def test_an_interval_needs_both_clusters_in_half_of_the_resamples(matched_studies, n_found):
+    s, t, i = next(
+        place for place in np.ndindex(3, 3, 3) if place[0] != place[1] and matched_studies.partner[place] >= 0
+    )
+    distribution = np.array(matched_studies.distribution)
+    values = np.linspace(0.3, 0.8, 6)
+    distribution[:, s, t, i] = np.where(np.arange(6) < n_found, values, np.nan)
+    frame = replace(matched_studies, distribution=distribution).to_frame(0.5)
+    names, cluster = matched_studies.names, matched_studies.clusters[s, i]
+    (row,) = frame[
+        (frame["train"] == names[s]) & (frame["test"] == names[t]) & (frame["cluster"] == cluster)
+    ].itertuples()
+    assert row.found == pytest.approx(n_found / 6)
+    ends = [quantile_by_hand(values[:n_found], q) if n_found >= 3 else np.nan for q in (0.25, 0.75)]
+    assert [row.low, row.high] == pytest.approx(ends, nan_ok=True)
 
 
 def test_counterparts_in_words(matched_studies):

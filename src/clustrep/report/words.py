@@ -45,8 +45,8 @@ def about_choice(choice: Choice) -> str:
     if len(choice.candidates) > 1:
         share = percent(choice.probability_best[choice.place(best)])
         text = (
-            f"{named(best)} replicates best: {score} {interval(best)} over all pairs of studies, the highest in {share} "
-            "of resamples"
+            f"{named(best)} replicates best: {score} {interval(best)} over all pairs of studies, the highest in "
+            f"{share} of resamples"
         )
     if best.rivals:
         rivals = [f"{named(one)} ({one.score:.2f})" for one in best.rivals]
@@ -173,7 +173,7 @@ def _clusters_of(study: str, table: pd.DataFrame) -> str:
 
 def _of(count: int, n: int) -> str:
     if count == n:
-        return f"all {n} clusters" if n > 1 else "its cluster"
+        return {1: "its cluster", 2: "both clusters"}.get(n, f"all {n} clusters")
     return f"{count or 'none'} of {plural(n, 'cluster')}"
 
 

@@ -1,6 +1,6 @@
 """How often data without clusters are taken for clusters: the table in null.md.
 
-Run as `make null-calibration`: a quarter of an hour. Every row is 400 collections of two studies without clusters.
+Run as `make null-calibration`: half an hour. Every row is 400 collections of two studies without clusters.
 """
 
 from __future__ import annotations
@@ -45,6 +45,11 @@ def skewed(n: int, p: int) -> Callable[[np.random.Generator], np.ndarray]:
     return draw
 
 
+def lognormal(n: int, p: int) -> Callable[[np.random.Generator], np.ndarray]:
+    """Independent features with long right tails."""
+    return lambda rng: np.exp(rng.normal(size=(n, p)))
+
+
 def plug_in(study: cr.Study, rng: np.random.Generator) -> np.ndarray:
     """A Gaussian with the sample mean and covariance of each study: what one would try first."""
     X = study.X
@@ -67,6 +72,9 @@ SETTINGS = [
     ("9, 4, 1, …; 60 × 300", scaled(60, 300, 9, 4), (2,), "gaussian", "none"),
     ("decaying, 60 × 300", decaying(60, 300), (2,), "gaussian", "none"),
     ("skewed, 60 × 20", skewed(60, 20), (2,), "copula", "none"),
+    ("lognormal, 60 × 5", lognormal(60, 5), (2, 3, 4), "gaussian", "none"),
+    ("lognormal, 60 × 5", lognormal(60, 5), (2, 3, 4), "copula", "none"),
+    ("flat: a square, 60 × 2", lambda rng: rng.uniform(size=(60, 2)), (2,), "gaussian", "none"),
 ]
 
 

@@ -922,7 +922,6 @@ def test_the_simplest_is_the_smallest_k_within_one_standard_error_of_the_best():
     assert str(alone) == str(alone.best)
 
 
-@pytest.mark.xfail(reason="Comparison._simplest compares with NaN where there is no standard error", strict=True)
 def test_without_a_standard_error_the_best_is_the_simplest():
     assert comparison_by_hand([[0.5], [0.9]], [2, 3]).choice().simplest.n_clusters == 3
 
@@ -1109,7 +1108,6 @@ def test_the_table_of_candidates():
         assert frame[name].tolist() == getattr(choice.against, name).tolist() == [0.01] * 3
 
 
-@pytest.mark.xfail(reason="Choice._beside_null takes the smallest of nothing", strict=True)
 def test_where_no_score_could_be_compared_the_words_are_quiet():
     """A clusterer that fails on the studies as they are, and not on resamples."""
     comparison = comparison_by_hand([[0.9] * 4, [0.7] * 4], [2, 3])
@@ -1251,7 +1249,6 @@ def test_the_reference_of_the_same_comparison_with_another_seed_or_score_or_name
             comparison.choice(unknown)
 
 
-@pytest.mark.xfail(reason="Comparison._fingerprint writes NumPy's texts otherwise than Python's", strict=True)
 def test_names_that_are_numpys_texts_are_the_same_after_a_file(three, tmp_path):
     tables = {np.str_(name): X for name, X in three.items()}
     comparison = cr.compare(WARD, tables, n_clusters=[2], n_resamples=1, rng=0)

@@ -79,7 +79,7 @@ def analyse(
     checked = check_several(as_studies(studies))
     check_choice(embedding, "embedding", EMBEDDINGS)
     check_integer(n_null, "n_null", at_least=19)
-    followed = checked.names if train is None else tuple(train)
+    followed = checked.names if train is None else tuple(dict.fromkeys(train))
     for name in followed:
         check_known(name, "study to train on", checked)
     if null is not None:

@@ -41,20 +41,28 @@ def clusterer_of(spec: str) -> Any:
     """Make a clusterer of `name` or `name:parameter=value,…`."""
     name, _, rest = spec.partition(":")
     kind, parameters = _kind(name.strip(), spec)
-    known = inspect.signature(kind).parameters
+    known = [name for name in inspect.signature(kind).parameters if name not in ("args", "kwargs")]
     for part in [part for part in rest.split(",") if part.strip()]:
         key, equals, text = (piece.strip() for piece in part.partition("="))
         if not equals or not key:
             raise ParameterError(f"--clusterer {spec}: write parameters as name=value, got {part.strip()!r}.")
         if key not in known:
-            raise ParameterError(f"--clusterer {spec}: {kind.__name__} has no parameter {key!r}.{nearest(key, known)}")
+            there = nearest(key, known) or f" It has {', '.join(known)}."
+            raise ParameterError(f"--clusterer {spec}: {kind.__name__} has no parameter {key!r}.{there}")
         if key in NUMBER_OF_CLUSTERS:
             raise ParameterError(f"--clusterer {spec}: the number of clusters is set by --k.")
         parameters[key] = value_of(text)
+    needed = [
+        name
+        for name, parameter in inspect.signature(kind).parameters.items()
+        if parameter.default is parameter.empty and name in known and name not in parameters
+    ]
+    if needed:
+        raise ParameterError(f"--clusterer {spec}: {kind.__name__} needs a value for {', '.join(needed)}.")
     try:
         made = kind(**parameters)
-    except TypeError as error:
-        raise ParameterError(f"--clusterer {spec}: {error}.") from None
+    except Exception as error:
+        raise ParameterError(f"--clusterer {spec}: can't be made: {type(error).__name__}: {error}.") from None
     _check_parameters(made, spec)
     return made
 
@@ -83,14 +91,32 @@ def _kind(name: str, spec: str) -> tuple[type, dict[str, Any]]:
             f"its dotted name, such as sklearn.cluster.MeanShift.{nearest(name, SHORT_NAMES)}"
         )
     try:
-        kind = getattr(importlib.import_module(module), class_name)
-    except (ImportError, ValueError):
-        raise ParameterError(f"--clusterer {spec}: there is no module {module!r} to import.") from None
-    except AttributeError:
-        raise ParameterError(f"--clusterer {spec}: module {module!r} has no {class_name!r}.") from None
-    if not isinstance(kind, type) or not hasattr(kind, "fit_predict"):
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if module == error.name or module.startswith(f"{error.name}."):
+            raise ParameterError(f"--clusterer {spec}: there is no module {module!r} to import.") from None
+        raise _can_not_be_imported(spec, module, error) from None
+    except Exception as error:  # the module is the user's, and may do anything
+        raise _can_not_be_imported(spec, module, error) from None
+    kind = getattr(found, class_name, None)
+    if kind is None:
+        raise ParameterError(
+            f"--clusterer {spec}: module {module!r} has no {class_name!r}.{nearest(class_name, dir(found))}"
+        )
+    if (
+        not isinstance(kind, type)
+        or not callable(getattr(kind, "fit_predict", None))
+        or kind.__name__.endswith("Mixin")
+    ):
         raise ParameterError(f"--clusterer {spec}: {name} is not a clusterer: it has no fit_predict.")
     return kind, {}
+
+
+def _can_not_be_imported(spec: str, module: str, error: Exception) -> ParameterError:
+    first_line = str(error).split("\n")[0]
+    return ParameterError(
+        f"--clusterer {spec}: {module!r} can't be imported: {type(error).__name__}: {first_line.rstrip('.')}."
+    )
 
 
 def _check_parameters(made: Any, spec: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 import clustrep.cli.options as options
 from clustrep import __version__
@@ -64,17 +65,15 @@ embedding = click.option(
     help="How samples are placed in pictures.",
 )
 
+analysing = options.several(agreements, options.reading, options.null, embedding, options.figures)
+
 
 @clustrep.command(short_help="Which algorithm and k replicate, which studies agree, which clusters hold.")
 @options.studies
 @options.numbers_of_clusters("2:8")
 @options.clustering
 @options.resamples()
-@agreements
-@options.reading
-@options.null
-@embedding
-@options.figures
+@analysing
 @options.folder("clustrep-results")
 @options.failures
 @options.running
@@ -88,13 +87,7 @@ def run(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> None
     Example:
       clustrep run mainz.csv transbig.csv vdx.csv --scale zscore --k 2:8 --out breast
     """
-    if not studies:
-        raise click.UsageError("name two or more files, one for each study; or try `clustrep demo`.")
-    if len(studies) == 1 and not chosen["study_key"]:
-        raise click.UsageError(
-            "one study can't be compared with itself: name two or more files, or, for an h5ad file that holds several "
-            "studies, the column that tells them with --study-key. For one study there is `clustrep stability`."
-        )
+    _check_several(studies, chosen["study_key"])
     _whole_analysis(ctx, {"studies": studies, **chosen})
 
 
@@ -125,11 +118,7 @@ def demo(ctx: click.Context, /, **chosen: Any) -> None:
 @options.clustering
 @click.option("--train", multiple=True, metavar="STUDY", help="Whose clusters to follow; by default all studies'.")
 @options.resamples()
-@agreements
-@options.reading
-@options.null
-@embedding
-@options.figures
+@analysing
 @options.folder("clustrep-local")
 @options.failures
 @options.running
@@ -141,12 +130,21 @@ def local(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> No
     Example:
       clustrep local mainz.csv transbig.csv --clusterer kmeans --k 4 --train mainz
     """
-    if not studies:
-        raise click.UsageError("name two or more files, one for each study; or try `clustrep demo`.")
+    _check_several(studies, chosen["study_key"])
     if len(chosen["clusterer"]) > 1 or len(chosen["k"] or ()) > 1:
         raise click.UsageError("local follows one --clusterer with one --k; `clustrep run` compares several.")
     chosen["clusterer"] = chosen["clusterer"] or DEFAULT_CLUSTERERS[:1]
     _whole_analysis(ctx, {"studies": studies, **chosen})
+
+
+def _check_several(studies: tuple[Path, ...], study_key: str | None) -> None:
+    if not studies:
+        raise click.UsageError("name two or more files, one for each study; or try `clustrep demo`.")
+    if len(studies) == 1 and not study_key:
+        raise click.UsageError(
+            "one study can't be compared with itself: name two or more files, or, for an h5ad file that holds several "
+            "studies, the column that tells them with --study-key. For one study there is `clustrep stability`."
+        )
 
 
 def _whole_analysis(ctx: click.Context, chosen: dict[str, Any], *, simulated: bool = False) -> None:
@@ -223,11 +221,9 @@ def _read(chosen: dict[str, Any]) -> Studies:
     from clustrep import Studies
     from clustrep.cli.reading import select_features
 
-    if chosen["label"] and chosen["no_label"]:
-        raise click.UsageError("--label and --no-label exclude each other.")
     studies = Studies.read(
         *chosen["studies"],
-        label=False if chosen["no_label"] else chosen["label"],
+        label=_label(chosen),
         transpose=chosen["transpose_only"] or chosen["transpose"],
         header=chosen["header"],
         study_key=chosen["study_key"],
@@ -236,6 +232,19 @@ def _read(chosen: dict[str, Any]) -> Studies:
     if chosen["features"] is not None:
         studies = select_features(studies, chosen["features"])
     return studies.scaled(chosen["scale"])
+
+
+def _label(chosen: dict[str, Any]) -> Any:
+    """Say which column is a label; what stands on the command line wins over a configuration."""
+    if chosen["label"] is None or not chosen["no_label"]:
+        return False if chosen["no_label"] else chosen["label"]
+    said_here = {
+        name: click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
+        for name in ("label", "no_label")
+    }
+    if all(said_here.values()):
+        raise click.UsageError("--label and --no-label exclude each other.")
+    return False if said_here["no_label"] else chosen["label"]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -252,7 +261,14 @@ def _read(chosen: dict[str, Any]) -> Studies:
     help="Which indices; by default all: " + ", ".join(INDICES) + ".",
 )
 @options.resamples()
-@click.option("--splits", type=click.IntRange(1), default=10, show_default=True, help="Splits for prediction strength.")
+@click.option(
+    "--splits",
+    type=options.Whole(1),
+    metavar="N",
+    default=10,
+    show_default=True,
+    help="Splits for prediction strength.",
+)
 @options.reading
 @options.figures
 @options.folder("clustrep-stability")
@@ -291,7 +307,7 @@ def stability(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -
             **_running(chosen),
         )
     result = replace(result, clusterer=chosen["clusterer"][0])
-    report = Report(result, title=f"{study.name}: {result.clusterer}")
+    report = Report(result)
     with Results(chosen["out"]) as results:
         results.table("indices.csv", result.to_frame())
         result.save(results.path(RESULT))
@@ -307,13 +323,17 @@ def stability(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -
 
 def _only_study(studies: Studies) -> list[Any]:
     if len(studies) != 1:
-        raise click.UsageError(f"this command takes one study, but the file holds {len(studies)}.")
+        raise click.UsageError(
+            f"this command takes one study, but the file holds {len(studies)}: leave --study-key out to take all of it."
+        )
     return list(studies.values())
 
 
 @clustrep.command(short_help="Are there clusters at all?")
 @options.studies
-@click.option("--simulations", type=click.IntRange(19), default=999, show_default=True, help="Simulated data sets.")
+@click.option(
+    "--simulations", type=options.Whole(19), metavar="N", default=999, show_default=True, help="Simulated data sets."
+)
 @click.option("--whiten", is_flag=True, help="Make all directions equally wide first.")
 @options.reading
 @options.figures
@@ -347,17 +367,15 @@ def test(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> Non
             )
             for name, study in _read(chosen).items()
         }
-    report = Report(tests, title="Are there clusters at all?")
+    report = Report(tests)
     if chosen["out"] is not None:
         import pandas as pd
-
-        from clustrep.cli.output import file_name
 
         frames = [one.to_frame().assign(study=name) for name, one in tests.items()]
         with Results(chosen["out"]) as results:
             results.table("tests.csv", pd.concat(frames)[["study", *frames[0].columns.drop("study")]])
-            for name, one in tests.items():
-                one.save(results.path(f"result-{file_name(name)}.npz"))
+            for i, (name, one) in enumerate(tests.items(), 1):
+                one.save(results.path(f"result-{i:04d}.npz"))
                 formats = [format_ for format_ in chosen["figures"] if format_ != "none"]
                 if formats:
                     results.figure(f"test-{name}", one.plot, formats)
@@ -384,7 +402,7 @@ def report(folder: Path, kind: str, out: Path | None) -> None:
       clustrep report breast --format markdown > breast.md
     """
     if not folder.is_dir():
-        raise Failure(f"There is no folder {folder}.", BAD_DATA)
+        raise Failure(f"There is no folder {folder}: name the one that a run wrote.", BAD_DATA)
     paths = sorted(folder.glob("result*.npz"))
     if not paths:
         raise Failure(f"{folder} holds no {RESULT}: name the folder that a run wrote.", BAD_DATA)
@@ -406,8 +424,7 @@ def report(folder: Path, kind: str, out: Path | None) -> None:
 @options.studies
 @options.reading
 @click.option("--json", is_flag=True, help="Write what was read to stdout as JSON.")
-@click.pass_context
-def inspect(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> None:
+def inspect(studies: tuple[Path, ...], **chosen: Any) -> None:
     """Say how files are read: samples, features, what they share, what looks wrong. Nothing is computed.
 
     \b
@@ -418,7 +435,7 @@ def inspect(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> 
         raise click.UsageError("name at least one file.")
     from clustrep.cli.reading import inspection, told
 
-    found = inspection(studies, lambda some: _read({**chosen, "studies": some}))
+    found = inspection(studies, {**chosen, "label": _label(chosen)}, _read)
     if chosen["json"]:
         import json
 
@@ -426,4 +443,4 @@ def inspect(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> 
     else:
         put(told(found))
     if found["problems"]:
-        ctx.exit(BAD_DATA)
+        raise Failure("These files can't be used together as they are: see above.", BAD_DATA)

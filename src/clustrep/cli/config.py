@@ -13,7 +13,8 @@ import click
 MADE = "made"  # the table that tells how a run was made; not read as options
 # Not part of what is repeated: where results go, and how the program talks.
 NOT_KEPT = ("out", "force", "json", "config", "quiet", "jobs", "allow_failures")
-PATHS = ("studies", "study", "features")
+PATHS = ("studies", "features")
+LISTS = ("numbers", "words")  # kinds of values that may be written as a list
 
 
 def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
@@ -21,16 +22,18 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> Pa
     if path is None:
         return None
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except tomllib.TOMLDecodeError as error:
         raise click.BadParameter(f"{path} is not TOML: {error}.") from None
+    except UnicodeDecodeError:
+        raise click.BadParameter(f"{path} is not text in UTF-8: save it again with that encoding.") from None
     except OSError as error:
         raise click.BadParameter(f"{path} can't be read: {error.strerror}.") from None
     values.pop(MADE, None)
     command = values.pop("command", ctx.info_name)
     if command != ctx.info_name:
         raise click.BadParameter(f"{path} is for `clustrep {command}`, not for `clustrep {ctx.info_name}`.")
-    known = {parameter.name: parameter for parameter in ctx.command.params if parameter.name != "config"}
+    known = {str(parameter.name): parameter for parameter in ctx.command.params if parameter.name != "config"}
     options: dict[str, Any] = {}
     for key, value in values.items():
         name = key.replace("-", "_")
@@ -40,19 +43,49 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> Pa
         if name not in known:
             from clustrep._validation import nearest
 
-            raise click.BadParameter(f"{path} sets {key!r}, which is no option.{nearest(key, sorted(map(str, known)))}")
-        if isinstance(value, dict):
-            raise click.BadParameter(f"{path}: {key!r} is a table, but an option is a value or a list.")
-        options[name] = _at(path.parent, value) if name in PATHS else value
+            raise click.BadParameter(f"{path} sets {key!r}, which is no option.{nearest(key, sorted(known))}")
+        options[name] = _at(path.parent, _checked(known[name], value, f"{path}: {key!r}"), name)
     ctx.default_map = options
     return path
 
 
-def _at(folder: Path, value: Any) -> Any:
+def _checked(parameter: click.Parameter, value: Any, subject: str) -> Any:
+    """Check that TOML's value is of the option's own kind, and can be read as one."""
+    if isinstance(value, dict):
+        raise click.BadParameter(f"{subject} is a table, but an option is a value or a list.")
+    kind = parameter.type
+    many = bool(getattr(parameter, "multiple", False)) or parameter.nargs == -1
+    if many:
+        several = value if isinstance(value, list) else [value]
+        if not all(isinstance(one, str) for one in several):
+            raise click.BadParameter(f"{subject} must be a list of texts, got {value!r}.")
+        return several
+    if getattr(parameter, "is_flag", False):
+        wanted, fits = "true or false", isinstance(value, bool)
+    elif isinstance(kind, click.types.IntParamType):
+        wanted, fits = "a whole number", isinstance(value, int) and not isinstance(value, bool)
+    elif kind.name in LISTS:
+        parts = value if isinstance(value, list) else [value]
+        wanted, fits = (
+            "a text or a list",
+            all(isinstance(one, str | int) and not isinstance(one, bool) for one in parts),
+        )
+    else:
+        wanted, fits = "a text", isinstance(value, str)
+    if not fits:
+        raise click.BadParameter(f"{subject} must be {wanted}, got {value!r}.")
+    try:
+        kind.convert(value, parameter, None)
+    except click.BadParameter as error:
+        raise click.BadParameter(f"{subject}: {error.message}") from None
+    return value
+
+
+def _at(folder: Path, value: Any, name: str) -> Any:
     """Find files that a configuration names from its own folder."""
-    if isinstance(value, list):
-        return [_at(folder, one) for one in value]
-    return str(folder / value) if isinstance(value, str) else value
+    if name not in PATHS:
+        return value
+    return [str(folder / one) for one in value] if isinstance(value, list) else str(folder / value)
 
 
 def resolved(ctx: click.Context, options: Mapping[str, Any], made: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -59,12 +59,22 @@ def coloured() -> bool | None:
 
 def say(text: str, *, style: dict[str, Any] | None = None) -> None:
     """Write a message, to stderr."""
-    click.echo(click.style(text, **style) if style else text, err=True, color=coloured())
+    click.echo(_writable(click.style(text, **style) if style else text), err=True, color=coloured())
 
 
 def put(text: str) -> None:
     """Write data, to stdout."""
-    click.echo(text, color=coloured())
+    click.echo(_writable(text), color=coloured())
+
+
+def _writable(text: str) -> str:
+    """Show what no encoding has, such as parts of a file's name, as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def on_one_line(text: str) -> str:
+    """Show line ends, as names may have them, as escapes."""
+    return text.replace("\r", "\\r").replace("\n", "\\n")
 
 
 class Failure(click.ClickException):
@@ -76,7 +86,7 @@ class Failure(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write the sentence."""
-        say(f"{click.style('error:', fg='red', bold=True)} {self.message}")
+        say(f"{click.style('error:', fg='red', bold=True)} {on_one_line(self.message)}")
 
 
 class Interrupted(Failure):
@@ -130,7 +140,7 @@ def told_warnings() -> Iterator[list[str]]:
         text = in_options(str(message))
         if text not in told:
             told.append(text)
-            say(f"{click.style('warning:', fg='yellow')} {text}")
+            say(f"{click.style('warning:', fg='yellow')} {on_one_line(text)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

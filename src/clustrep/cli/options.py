@@ -81,6 +81,19 @@ def several(*options: Callable[[Command], Command]) -> Callable[[Command], Comma
     return decorate
 
 
+class Whole(click.IntRange):
+    """A whole number, from some border on."""
+
+    name = "whole number"
+
+
+def check_jobs(_: click.Context, __: click.Parameter, jobs: int) -> int:
+    """Refuse no processes at all."""
+    if jobs == 0:
+        raise click.BadParameter("0 processes do nothing: name a number from 1, or -1 for as many as cores.")
+    return jobs
+
+
 FILE = click.Path(path_type=Path)
 
 reading = several(
@@ -122,7 +135,12 @@ clustering = several(
 def resamples(default: int = 100) -> Callable[[Command], Command]:
     """Ask for a number of resamples."""
     return click.option(
-        "--resamples", type=click.IntRange(1), default=default, show_default=True, help="Number of bootstrap resamples."
+        "--resamples",
+        type=Whole(1),
+        metavar="N",
+        default=default,
+        show_default=True,
+        help="Number of bootstrap resamples.",
     )
 
 
@@ -141,7 +159,8 @@ null = several(
     ),
     click.option(
         "--null-collections",
-        type=click.IntRange(19),
+        type=Whole(19),
+        metavar="N",
         default=199,
         show_default=True,
         help="How many collections of these to simulate.",
@@ -152,7 +171,15 @@ running = several(
     click.option(
         "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same result."
     ),
-    click.option("--jobs", type=int, default=-1, show_default=True, help="Processes at once; -1: as many as cores."),
+    click.option(
+        "--jobs",
+        type=int,
+        metavar="N",
+        default=-1,
+        show_default=True,
+        callback=check_jobs,
+        help="Processes at once; -1: as many as cores.",
+    ),
     click.option(
         "--config",
         type=FILE,

@@ -24,16 +24,16 @@ DPI = 300
 
 def check_folder(folder: Path, *, force: bool) -> None:
     """See before the work begins that its results can be written."""
-    if folder.exists() and not folder.is_dir():
-        raise DataError(f"{folder} is a file: name a folder with --out.")
-    if folder.is_dir() and any(folder.iterdir()):
+    at = next(parent for parent in [folder, *folder.absolute().parents] if parent.exists())
+    if not at.is_dir():
+        raise ParameterError(f"{at} is a file: name a folder with --out.")
+    if at == folder and any(folder.iterdir()):
         if not force:
             raise ParameterError(
                 f"{folder} exists already: name another folder with --out, or replace it with --force."
             )
-        if not (folder / CONFIG).is_file():
+        if "clustrep" not in _made_in(folder).get("versions", {}):
             raise ParameterError(f"{folder} holds no results of clustrep, so --force does not replace what is in it.")
-    at = next(parent for parent in [folder, *folder.absolute().parents] if parent.exists())
     if not os.access(at, os.W_OK):
         raise DataError(f"{at} can't be written to: name another folder with --out.")
 
@@ -46,6 +46,7 @@ class Results:
         folder.absolute().parent.mkdir(parents=True, exist_ok=True)
         self._aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
         os.chmod(self._aside, 0o777 & ~_umask())
+        self._names: dict[str, str] = {}
 
     def __enter__(self) -> Results:
         return self
@@ -80,9 +81,17 @@ class Results:
         with mpl.rc_context({"svg.hashsalt": "clustrep", "figure.max_open_warning": 0}):
             figure = _figure_of(draw())
             for extension in formats:
-                target = self.path("figures", f"{file_name(name)}.{extension}")
+                target = self.path("figures", f"{self._file_name(name)}.{extension}")
                 figure.savefig(target, dpi=DPI, metadata=without_time[extension])
             plt.close(figure)
+
+    def _file_name(self, name: str) -> str:
+        """Find a name that any file system bears, and no other figure has."""
+        plain, number = file_name(name), 1
+        while self._names.setdefault(plain.lower(), name) != name:
+            number += 1
+            plain = f"{file_name(name)}-{number}"
+        return plain
 
     def config(self, values: Mapping[str, Any]) -> None:
         """Write the options of the run, and which files are its own."""
@@ -95,9 +104,7 @@ class Results:
         return [path.relative_to(self._aside).as_posix() for path in self._aside.rglob("*") if path.is_file()]
 
     def _put_in_place(self) -> None:
-        if not self.folder.exists() or not any(self.folder.iterdir()):
-            if self.folder.exists():
-                self.folder.rmdir()
+        if not self.folder.exists():
             os.replace(self._aside, self.folder)
             return
         new = self._files()
@@ -108,13 +115,18 @@ class Results:
             os.replace(self._aside / name, self.folder / name)
 
 
-def _former_files(folder: Path) -> list[str]:
-    """Return the files that an earlier run wrote here, by its own word; never one outside the folder."""
+def _made_in(folder: Path) -> dict[str, Any]:
+    """Return how the results in a folder were made, by their own word; nothing where there are none."""
     try:
-        names = tomllib.loads((folder / CONFIG).read_text(encoding="utf-8"))[MADE]["files"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-    inside = folder.resolve()
+        made = tomllib.loads((folder / CONFIG).read_text(encoding="utf-8"))[MADE]
+    except (OSError, ValueError, KeyError):
+        return {}
+    return made if isinstance(made, dict) else {}
+
+
+def _former_files(folder: Path) -> list[str]:
+    """Return the files that an earlier run wrote here; never one outside the folder."""
+    names, inside = _made_in(folder).get("files", []), folder.resolve()
     return [name for name in names if isinstance(name, str) and (folder / name).resolve().is_relative_to(inside)]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from clustrep import Studies
+from clustrep import Studies, Study
+from clustrep._tables import study_names
 from clustrep._validation import listing, plural
 from clustrep.cli.console import in_options
 from clustrep.errors import ClustrepError, DataError, DataWarning, warn
@@ -20,7 +21,9 @@ def select_features(studies: Studies, path: Path) -> Studies:
     except OSError as error:
         raise DataError(f"The list of features {path} can't be read: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise DataError(f"The list of features {path} is not text in UTF-8.") from None
+        raise DataError(
+            f"The list of features {path} is not text in UTF-8: save it again with that encoding."
+        ) from None
     wanted = list(dict.fromkeys(line.strip() for line in lines if line.strip() and not line.startswith("#")))
     if not wanted:
         raise DataError(f"The list of features {path} is empty: write one name on each line.")
@@ -29,54 +32,70 @@ def select_features(studies: Studies, path: Path) -> Studies:
     if not there:
         raise DataError(
             f"None of the {plural(len(wanted), 'feature')} that {path} lists ({listing(wanted, 3)}) is shared by the "
-            f"studies, which have {listing(studies.features, 3)}."
+            f"studies, which have {listing(studies.features, 3)}: write one name on each line."
         )
     if len(there) < len(wanted):
         lost = [name for name in wanted if name not in known]
-        warn(f"{plural(len(lost), 'feature')} of {path} are not in all studies: {listing(lost)}.", DataWarning)
+        are = "is" if len(lost) == 1 else "are"
+        warn(f"{plural(len(lost), 'feature')} of {path} {are} not in all studies: {listing(lost)}.", DataWarning)
     return studies.select(there)
 
 
-def inspection(paths: Sequence[Path], read: Callable[[Sequence[Path]], Studies]) -> dict[str, Any]:
-    """Read every file by itself, then all together, and collect what is wrong."""
+def inspection(
+    paths: Sequence[Path], chosen: Mapping[str, Any], read: Callable[[dict[str, Any]], Studies]
+) -> dict[str, Any]:
+    """Read all files together; where that fails, each by itself, to say with which of them something is wrong."""
+    suspicions: list[str] = []
+    together, problem = _attempt(read, {**chosen, "studies": paths}, suspicions)
+    if together is not None:
+        dropped = {name: len(lost) for name, lost in together.dropped.items()}
+        return {
+            "files": [_about(study, dropped[name]) for name, study in together.items()],
+            "shared": {"features": len(together.features), "dropped": dropped},
+            "suspicions": list(dict.fromkeys(suspicions)),
+            "problems": [],
+        }
     files: list[dict[str, Any]] = []
     problems: list[str] = []
-    suspicions: list[str] = []
-    for path in paths:
-        found, problem = _attempt(read, [path], suspicions)
+    for path, name in zip(paths, _names(paths), strict=True):
+        turned = [one for one in chosen["transpose_only"] if one == name]
+        alone = {**chosen, "studies": [path], "transpose_only": turned}
+        found, own = _attempt(read, alone, suspicions)
         if found is None:
-            problems.append(problem)
-            files.append({"file": str(path), "problem": problem})
-            continue
-        files += [
-            {
-                "file": str(path),
-                "study": name,
-                "samples": len(study),
-                "features": len(study.features),
-                "first_samples": list(study.samples[:3]),
-                "first_features": list(study.features[:3]),
-                "known_labels": None if study.labels is None else sorted({str(label) for label in study.labels}),
-            }
-            for name, study in found.items()
-        ]
-    shared = None
-    if not problems and len(paths) > 1:
-        together, problem = _attempt(read, paths, suspicions)
-        if together is None:
-            problems.append(problem)
+            problems.append(own)
+            files.append({"file": str(path), "problem": own})
         else:
-            shared = {"features": len(together.features), "dropped": {k: len(v) for k, v in together.dropped.items()}}
-    return {"files": files, "shared": shared, "suspicions": list(dict.fromkeys(suspicions)), "problems": problems}
+            files += [{"file": str(path), **_about(study, 0)} for study in found.values()]
+    if problem not in problems:
+        problems.append(problem)
+    return {"files": files, "shared": None, "suspicions": list(dict.fromkeys(suspicions)), "problems": problems}
+
+
+def _about(study: Study, n_dropped: int) -> dict[str, Any]:
+    return {
+        "study": study.name,
+        "samples": len(study),
+        "features": len(study.features) + n_dropped,
+        "first_samples": list(study.samples[:3]),
+        "first_features": list(study.features[:3]),
+        "known_labels": None if study.labels is None else sorted({str(label) for label in study.labels}),
+    }
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    try:
+        return study_names(paths)
+    except ClustrepError:
+        return [path.stem for path in paths]
 
 
 def _attempt(
-    read: Callable[[Sequence[Path]], Studies], paths: Sequence[Path], suspicions: list[str]
+    read: Callable[[dict[str, Any]], Studies], chosen: dict[str, Any], suspicions: list[str]
 ) -> tuple[Studies | None, str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         try:
-            return read(paths), ""
+            return read(chosen), ""
         except ClustrepError as error:
             return None, in_options(str(error))
         finally:
@@ -91,15 +110,15 @@ def told(found: dict[str, Any]) -> str:
             lines.append(f"{one['file']}\n  can't be used: {one['problem']}")
             continue
         lines.append(
-            f"{one['file']}\n  study {one['study']}: {plural(one['samples'], 'sample')} "
+            f"study {one['study']}: {plural(one['samples'], 'sample')} "
             f"({listing(one['first_samples'])}, …), {plural(one['features'], 'feature')} "
             f"({listing(one['first_features'])}, …)"
         )
         if one["known_labels"]:
             lines.append(f"  known labels {listing(one['known_labels'])}")
     if found["shared"] is not None:
-        lines.append(f"Together\n  {plural(found['shared']['features'], 'shared feature')}")
-    lines += [f"  look at this: {one}" for one in found["suspicions"]]
+        lines.append(plural(found["shared"]["features"], "shared feature"))
+    lines += [f"look at this: {one}" for one in found["suspicions"]]
     own = {one.get("problem") for one in found["files"]}
-    lines += [f"  can't be used together: {one}" for one in found["problems"] if one not in own]
+    lines += [f"can't be used together: {one}" for one in found["problems"] if one not in own]
     return "\n".join(lines)

@@ -228,7 +228,7 @@ def facts_of(material: Material, title: str | None = None) -> Facts:
         *(_other(one, i) for i, one in enumerate(material.others, 1)),
     ]
     return {
-        "title": title or "Which clusters hold up when someone else repeats the study",
+        "title": title or _title(material),
         "subtitle": f"{', '.join(studies)}: {sum(about['samples'] for about in studies.values()):,} samples",
         "verdict": verdict_of(material),
         "sections": [section for section in sections if section is not None],
@@ -236,6 +236,15 @@ def facts_of(material: Material, title: str | None = None) -> Facts:
         "warnings": list(material.warnings),
         "provenance": methods.provenance_of(made),
     }
+
+
+def _title(material: Material) -> str:
+    others = material.others
+    if material.everything == others and all(isinstance(one, ClusterTest) for one in others):
+        return "Are there clusters at all?"
+    if material.everything == others and len(others) == 1 and isinstance(others[0], Validation):
+        return f"{_studies_of(others[0])}: {others[0].clusterer}"
+    return "Which clusters hold up when someone else repeats the study"
 
 
 def verdict_of(material: Material) -> list[dict[str, str]]:

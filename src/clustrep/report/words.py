@@ -38,7 +38,7 @@ def about_choice(choice: Choice) -> str:
     if choice.against is not None and choice.chosen is None:
         return (
             f"{choice.nothing.capitalize()} is better than data without clusters (smallest adjusted p = "
-            f"{float(np.nanmin(choice.against.adjusted)):.2g}): the highest score, {named(best)} with {score} "
+            f"{choice.against.smallest:.2g}): the highest score, {named(best)} with {score} "
             f"{interval(best)}, is what data of one piece would give, too."
         )
     text = f"{named(best)} has {score} {interval(best)} over all pairs of studies"
@@ -120,9 +120,10 @@ def about_studies(result: Replicability, relations: StudyRelations | None) -> st
     ]
     if unsteady:
         text += f" Clusters do not even repeat within {joined(unsteady)}."
-    return (
-        f"{text} {percent(relations.heterogeneity)} of the differences between pairs is more than resampling explains."
-    )
+    if np.isnan(relations.heterogeneity):
+        return text
+    share = percent(relations.heterogeneity)
+    return f"{text} {share} of the differences between pairs is more than resampling explains."
 
 
 def _extremes(result: Replicability) -> str:

@@ -176,7 +176,9 @@ def cluster_table(
         frame["cluster"] = cluster_names(counterparts, one.train, frame["cluster"])
         frames.append(frame)
     if not frames:
-        return pd.DataFrame()
+        return pd.DataFrame(
+            columns=["train", "cluster", "size", "test", "estimate", "mean", "sd", "low", "high", "verdict"]
+        )
     table = pd.concat(frames, ignore_index=True)
     if "pvalue" in table:
         known = table["pvalue"].notna()

@@ -41,6 +41,11 @@ class Against:
     pvalue: FloatArray
     adjusted: FloatArray
 
+    @property
+    def smallest(self) -> float:
+        """The smallest adjusted p-value; 1 where none is known."""
+        return float(np.nanmin(self.adjusted, initial=1.0))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choice:
@@ -131,10 +136,9 @@ class Choice:
 
     def _beside_null(self, against: Against) -> str:
         if self.chosen is None:
-            smallest = float(np.nanmin(against.adjusted)) if len(self.candidates) else 1.0
             return (
                 f"By {shown(self.agreement)}, {self.nothing} is better than data without clusters "
-                f"(smallest adjusted p = {smallest:.2g})"
+                f"(smallest adjusted p = {against.smallest:.2g})"
             )
         place = self.place(self.chosen)
         text = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -249,7 +250,10 @@ class Comparison(Failing, Saved):
     ) -> Candidate | None:
         """Find the smallest k within one standard error of the best; with a reference, above data without clusters."""
         with quiet():
-            enough = self._scores[self._winner(a), a] - float(np.nanstd(self._averages[self._winner(a), a], ddof=1))
+            standard_error = np.nan_to_num(
+                np.nanstd(self._averages[self._winner(a), a], ddof=1)
+            )  # none of one resample
+        enough = self._scores[self._winner(a), a] - standard_error
         allowed = eligible if against is None else eligible & (against.adjusted <= FALSE_FINDING)
         near = [
             one for one, may in zip(candidates, allowed, strict=True) if may and one.n_clusters and one.score >= enough
@@ -341,7 +345,7 @@ class Comparison(Failing, Saved):
     @property
     def _fingerprint(self) -> str:
         """A number that no other comparison has."""
-        about = str((self.names, self.agreements, self.clusterers, self.n_clusters))
+        about = json.dumps([self.names, self.agreements, self.clusterers, self.n_clusters])
         return fingerprint(self.estimate, self.distribution, about=about)
 
     @cached_property

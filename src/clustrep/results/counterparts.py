@@ -81,13 +81,14 @@ class Counterparts(Failing, Saved):
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every cluster and other study.
 
-        Columns: train, cluster, size, test, counterpart, overlap, low, high and found, the share of resamples in which
-        both clusters were found again; the interval is that of these resamples, and missing where they are fewer than
-        half. Without a counterpart there is nothing to find.
+        Columns: train, cluster, size, test, counterpart, overlap, low, high and found, the share of resamples that did
+        not fail in which both clusters were found again. The interval is that of the resamples in which they were, and
+        missing where these are fewer than half. Without a counterpart there is nothing to find.
         """
         with quiet():
             low, high = np.nanquantile(self.distribution, tails(confidence_level), axis=0)
-        found = np.isfinite(self.distribution).mean(axis=0)  # (S, S, most clusters)
+        ran = max(1, int(np.count_nonzero(self.failed == 0)))
+        found = np.isfinite(self.distribution).sum(axis=0) / ran  # (S, S, most clusters)
         low, high = (np.where(found < FOUND_AT_LEAST, np.nan, end) for end in (low, high))
         rows = []
         for s, t, i in np.ndindex(self.partner.shape):

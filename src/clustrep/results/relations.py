@@ -86,8 +86,8 @@ class StudyRelations:
         below = result.distribution - diagonal[:, None, :]
         off = ~np.eye(S, dtype=bool)
         gaps, contrasts, closest = [], [], []
-        both = (below + below.transpose(0, 2, 1)) / 2
         with quiet():
+            both = np.nanmean([below, below.transpose(0, 2, 1)], axis=0)
             for s in range(S):
                 closest.append(np.nanmax(np.delete(both[:, s], s, axis=1), axis=1))
                 own = off.copy()
@@ -152,6 +152,8 @@ class StudyRelations:
         said = f"{', '.join(apart)} {verb} apart" if apart else "no study stands apart"
         if not self.says_who_stands_apart:
             said = f"too few resamples, {self.n_resamples}, to tell which study stands apart"
+        if np.isnan(self.heterogeneity):
+            return said
         return f"{said}; {self.heterogeneity:.0%} of the differences between pairs is more than resampling explains"
 
     def __repr__(self) -> str:

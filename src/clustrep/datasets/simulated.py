@@ -1,4 +1,4 @@
-"""Simulated cohorts, for examples and for trying things out where the truth is known."""
+"""Simulated studies, for examples and for trying things out where the truth is known."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from numbers import Real
 import numpy as np
 
 from clustrep._engine import Rng, make_generator
-from clustrep._validation import check_integer, check_known
+from clustrep._validation import check_integer, check_known, plural
 from clustrep.errors import ParameterError
 from clustrep.studies import Studies
 from clustrep.study import Study
 
 COHORTS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
 SUBTYPES = ("A", "B", "C", "D", "E", "F", "G", "H")
+
+# As measured in the DIM sets: centres have coordinates from 32 to 222; clusters have standard deviations about 1.8 (64
+# dimensions) and 2.6 (32), and the nearest centres are 35 and 21 of them times √d apart.
+LOWEST, HIGHEST = 32.0, 222.0
+DEVIATION = 2.0
+APART = 10.0
+TRIES = 1000
 
 
 def simulate_cohorts(
@@ -99,6 +106,50 @@ def simulate_cohorts(
             )
         )
     return Studies(studies)
+
+
+def simulate_dim(dimensions: int = 64, n_clusters: int = 16, n_samples: int = 1024, rng: Rng = None) -> Study:
+    """Simulate well separated Gaussian clusters like those of the DIM sets; the truth is kept as known labels.
+
+    The centres are uniform between 32 and 222 in every coordinate, and drawn again while one is nearer to another than
+    20 √dimensions; every cluster is Gaussian with standard deviation 2 in every coordinate. So the nearest centres are
+    at least 10 √dimensions standard deviations apart, and two points of a cluster about √(2 dimensions): no clusterer
+    should find this difficult. Sizes differ by at most one, and the samples are in the order of their clusters, as in
+    the DIM sets.
+
+    Parameters
+    ----------
+    dimensions, n_clusters, n_samples : int
+        Numbers of features (named x1, x2, …), of clusters (numbered from 1) and of samples.
+    rng : int, Generator, SeedSequence or None
+        The seed.
+
+    Examples
+    --------
+    >>> simulate_dim(dimensions=32, n_clusters=3, n_samples=100, rng=0)
+    Study 'dim032': 100 samples, 32 features, known labels 1, 2, 3
+    """
+    check_integer(dimensions, "dimensions")
+    check_integer(n_clusters, "n_clusters", at_least=2)
+    check_integer(n_samples, "n_samples", at_least=n_clusters)
+    generator = make_generator(rng)
+    apart = APART * DEVIATION * np.sqrt(dimensions)
+    centres = np.empty((0, dimensions))
+    for _ in range(n_clusters):
+        for _ in range(TRIES):
+            centre = generator.uniform(LOWEST, HIGHEST, size=dimensions)
+            if np.all(np.linalg.norm(centres - centre, axis=1) >= apart):
+                break
+        else:
+            raise ParameterError(
+                f"{n_clusters} clusters find no place that far apart in {plural(dimensions, 'dimension')}: "
+                "take fewer clusters, or more dimensions."
+            )
+        centres = np.vstack([centres, centre])
+    truth = np.sort(np.arange(n_samples) % n_clusters)
+    X = centres[truth] + DEVIATION * generator.normal(size=(n_samples, dimensions))
+    features = [f"x{j}" for j in range(1, dimensions + 1)]
+    return Study(X, f"dim{dimensions:03d}", features=features, labels=truth + 1)
 
 
 def _check_number(value: int, name: str, low: int, high: int) -> None:

@@ -1,0 +1,9 @@
+"""Data to try things out on: simulated, the paper's benchmark sets, the public breast cancer cohorts."""
+
+from __future__ import annotations
+
+from clustrep.datasets.benchmark import load_breast, load_dim, load_shape
+from clustrep.datasets.cohorts import load_pam50_cohorts
+from clustrep.datasets.simulated import simulate_cohorts, simulate_dim
+
+__all__ = ["load_breast", "load_dim", "load_pam50_cohorts", "load_shape", "simulate_cohorts", "simulate_dim"]

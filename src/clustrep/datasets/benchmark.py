@@ -1,0 +1,183 @@
+"""The paper's benchmark sets: downloaded once and kept, or taken from a folder; never used if a byte differs."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import os
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from clustrep._validation import check_choice
+from clustrep.errors import DataError, ParameterError
+from clustrep.studies import Studies
+from clustrep.study import Study
+
+# The repository of Masoero et al. (2023), at one commit: what is served there does not change.
+ADDRESS = (
+    "https://raw.githubusercontent.com/lorenzomasoero/clustering_replicability/9d9b51ab299114a95725b754e7c45e41d0f3691d"
+)
+SHAPES = ("aggregation", "compound", "d31", "r15", "spiral")
+DIMENSIONS = (32, 64)
+COHORTS = {"mainz": "MAINZ", "transbig": "TRANS", "vdx": "VDX"}
+GENES = {"205225_at": "ESR1", "216836_s_at": "ERBB2", "208079_s_at": "AURKA"}
+SUBTYPES = ("PAM50", "HK_3GENE")
+THERE = {
+    "shapes": "synthetic_data/Data/Shapes",
+    "gaussians": "synthetic_data/Data/Gaussians",
+    "breast": "real_data/Data",
+}
+SHA256 = {
+    "shapes/aggregation.txt": "216ae781417468a749f9d265a17004ac300055c7cea7b0d4d4731dde895ab187",
+    "shapes/compound.txt": "1afe7c73f4a742a816f550fe61af12d7f5b9b3d63991a3ec185247a96bf824bd",
+    "shapes/d31.txt": "9456275bb4df7cddf963d2900aebe9e22fced1e7f41a6d9e86aa02f2ad3e434f",
+    "shapes/r15.txt": "125cfd76551f02cbddb00c191263613a44db3b98ec76d6c1fb0dc5337b1feb65",
+    "shapes/spiral.txt": "14aac0a6ba90a8ef01ab333e7be232f49b666c75138830e1d91d75c4d0f29902",
+    "gaussians/dim032.txt": "222e3b59bc6221c27d1bff01185a27c7d2432af99d7d894e28f13b28bcbeedce",
+    "gaussians/dim064.txt": "d61f79995b9a091ad866ad95c2666435d526a5d768114a52516886e28f9bc522",
+    "breast/MAINZ_3_SV.csv": "3d9a0321f627bbdaffe8003b24e19ccf210cce87a432c0eac46ad31f1badb7d4",
+    "breast/TRANS_3_SV.csv": "e80636463065a9b887f492d7dc8b5e04b13ac15d6880b679400dc74e42db9911",
+    "breast/VDX_3_SV.csv": "0053d12880549e13bc15766e6a1a78103b579155fb707b34936f34aedb4439c9",
+    "breast/mainz_subtypes.csv": "0e0d4592afd90a15478b2ad3a1ce7d22f8360500f8e6b3e3f9f043c6875e94d9",
+    "breast/transbig_subtypes.csv": "bee2d343b12b8fad130a1bcd0549d7a64f95ee5d5ec9409d36c4138ef729f4b5",
+    "breast/vdx_subtypes.csv": "02140855ac40c353eb28619ef1e17129794bb663393aa6d8b48495b9da0b2000",
+}
+INSTEAD = "pass folder= or set CLUSTREP_DATA to a folder that holds the files"
+
+
+def load_shape(name: str, folder: str | PathLike[str] | None = None) -> Study:
+    """Load a set of points in the plane, of section 4.1; the true classes are its known labels.
+
+    The file is downloaded once (which needs pooch) and kept in the user's cache.
+
+    Parameters
+    ----------
+    name : {"aggregation", "compound", "d31", "r15", "spiral"}
+        Which set: 788, 399, 3,100, 600 or 312 points in 7, 6, 31, 15 or 3 classes.
+    folder : path, optional
+        Where the file is already, as shapes/<name>.txt; else the environment's CLUSTREP_DATA is that folder.
+    """
+    check_choice(name, "name", SHAPES)
+    values = np.loadtxt(_text(f"shapes/{name}.txt", folder))  # (n_samples, 3): x, y, class
+    return Study(values[:, :2], name, features=["x", "y"], labels=values[:, 2].astype(np.int64))
+
+
+def load_dim(dimensions: int = 64, folder: str | PathLike[str] | None = None) -> Study:
+    """Load a DIM set of section 4.2: 1,024 points, 64 in each of 16 well separated Gaussian clusters, without labels.
+
+    The file is downloaded once (which needs pooch) and kept in the user's cache. `simulate_dim` draws others like it,
+    with labels.
+
+    Parameters
+    ----------
+    dimensions : {32, 64}
+        The number of features; the study is named dim032 or dim064.
+    folder : path, optional
+        Where the file is already, as gaussians/dim064.txt; else the environment's CLUSTREP_DATA is that folder.
+    """
+    if isinstance(dimensions, bool) or dimensions not in DIMENSIONS:
+        raise ParameterError(f"dimensions must be 32 or 64, got {dimensions!r}.")
+    name = f"dim{dimensions:03d}"
+    values = np.loadtxt(_text(f"gaussians/{name}.txt", folder))
+    return Study(values, name, features=[f"x{j}" for j in range(1, dimensions + 1)], label=False)
+
+
+def load_breast(
+    subtypes: Literal["PAM50", "HK_3GENE"] | None = None, folder: str | PathLike[str] | None = None
+) -> Studies:
+    """Load the expression of ESR1, ERBB2 and AURKA in three breast cancer cohorts, of section 5.
+
+    The studies are mainz, transbig and vdx: 200, 198 and 344 patients. The files are downloaded once (which needs
+    pooch) and kept in the user's cache.
+
+    Parameters
+    ----------
+    subtypes : {"PAM50", "HK_3GENE"}, optional
+        Which classification of the patients are the known labels: by fifty genes, or by these three; by default none.
+    folder : path, optional
+        Where the files are already, as breast/VDX_3_SV.csv and so on; else the environment's CLUSTREP_DATA is that
+        folder.
+    """
+    if subtypes is not None:
+        check_choice(subtypes, "subtypes", SUBTYPES, or_else="None")
+    studies = []
+    for name, file in COHORTS.items():
+        frame = _table(f"breast/{file}_3_SV.csv", folder).rename(columns=GENES)
+        labels = None if subtypes is None else _table(f"breast/{name}_subtypes.csv", folder)[subtypes]
+        studies.append(Study(frame, name, labels=labels))  # labels are put in the order of the patients' names
+    return Studies(studies)
+
+
+def _table(file: str, folder: str | PathLike[str] | None) -> pd.DataFrame:
+    return pd.read_csv(_text(file, folder), index_col=0, float_precision="round_trip")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# from a folder, the cache or the network
+
+
+def _text(file: str, folder: str | PathLike[str] | None) -> io.StringIO:
+    """Return the content of a file whose bytes are known."""
+    where = folder if folder is not None else os.environ.get("CLUSTREP_DATA")
+    content = _downloaded(file) if not where else _local(Path(where), file)
+    return io.StringIO(content.decode("ascii"))
+
+
+def _local(folder: Path, file: str) -> bytes:
+    path = folder / file
+    if not path.is_file():
+        raise DataError(
+            f"There is no file {path}: pass folder= or set CLUSTREP_DATA to a folder that holds {file}, or leave both "
+            "out to download it."
+        )
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} can't be read: {error.strerror}.") from None
+    if hashlib.sha256(content).hexdigest() != SHA256[file]:
+        raise DataError(
+            f"{path} was changed: it is not the published file (its sha256 differs). Replace it by the one at "
+            f"{_address(file)}."
+        )
+    return content
+
+
+def _downloaded(file: str) -> bytes:
+    """Take a file from the cache, or download it; a download is kept whole and unchanged, or not at all."""
+    pooch = _pooch(file)
+    requests = importlib.import_module("requests.exceptions")  # which pooch needs
+    address, cache = _address(file), Path(pooch.os_cache("clustrep"))
+    try:
+        path = pooch.retrieve(address, known_hash=f"sha256:{SHA256[file]}", fname=file, path=cache)
+        return Path(path).read_bytes()
+    except requests.HTTPError as error:
+        reason = f"the server answered {error.response.status_code}"
+    except requests.RequestException:
+        reason = "the connection failed or broke off"
+    except ValueError:
+        reason = "what came is not the published file (its sha256 differs)"
+    except OSError as error:
+        raise DataError(f"{file} can't be kept in {cache} ({error.strerror or error}): {INSTEAD}.") from None
+    raise DataError(
+        f"{file} could not be downloaded from {address}: {reason}; nothing was kept. "
+        f"Connect and try again, or {INSTEAD}."
+    )
+
+
+def _address(file: str) -> str:
+    kind, _, name = file.partition("/")
+    return f"{ADDRESS}/{THERE[kind]}/{name}"
+
+
+def _pooch(file: str) -> Any:
+    try:
+        return importlib.import_module("pooch")
+    except ImportError:
+        raise DataError(
+            f'To download {file}, install pooch with pip install "clustrep[datasets]"; or {INSTEAD}.'
+        ) from None

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.stats import spearmanr
 from sklearn.cluster import KMeans
 
 import clustrep as cr
 from clustrep import datasets
 from clustrep.errors import DataError
 from clustrep.resampling import Draw, Perturbation
-from clustrep.results.stability import full_name
 from paper.common import DEPENDS, FAILS, HOLDS, NOT_RUN, SEED, Claim, number, save
 
-SHAPES = {"aggregation": range(3, 10), "compound": range(3, 10), "r15": range(5, 20)}
-QUICK = {"aggregation": (3, 4, 5, 7), "compound": (3, 6, 8), "r15": (7, 12, 15)}
-DRAWN_R15 = (5, 8, 10, 12, 14, 15, 16, 17, 18)  # the paper's columns
+FULL = {"aggregation": range(3, 10), "compound": range(3, 10), "r15": range(5, 20)}
+QUICK = {"aggregation": (3, 4, 5, 7, 8), "compound": (3, 6, 8), "r15": (5, 7, 15, 17)}
+DRAWN = (*range(3, 10), 10, 12, 14, 15, 16, 17, 18)
 SCALES = (0.1, 0.2, 0.3, 0.5, 0.7071, 1.0)
 SPURIOUS = 0.5  # a cluster whose Jaccard coefficient with every group is at most this
 N_BATCHES = 5  # of resamples, for the Monte Carlo error of what is not a mean
-Results = Mapping[str, Mapping[int, cr.Stability]]  # index, k
+NAMES = {"inclusion": "inclusion", "jaccard": "Jaccard", "r": "R index", "d": "D index, relative"}
+Results = dict[str, dict[str, dict[int, cr.Stability]]]  # data set, index, k
 
 
 @dataclass(frozen=True)
@@ -44,220 +45,172 @@ PUBLISHED = {"inclusion": cr.Rerun(), "r": PublishedNoise(), "d": PublishedNoise
 def main(out: Path, quick: bool = False) -> list[Claim]:
     """Measure the stability of every cluster as written and as published."""
     try:
-        shapes = {name: datasets.load_shape(name) for name in SHAPES}
+        shapes = {name: datasets.load_shape(name) for name in FULL}
     except DataError as error:
-        return [Claim("C.1", "Indices of stability on three benchmark shapes", "", "", NOT_RUN, str(error))]
-    n = 20 if quick else 200
-    numbers = QUICK if quick else SHAPES
-    written, published = {}, {}
-    for name, study in shapes.items():
-        written[name] = measure(study.X, numbers[name], WRITTEN, n, n_init=10)
-        with_labels = np.column_stack([study.X, np.asarray(study.labels, dtype=float)])
-        fewer = n // 2 if name == "r15" else n
-        published[name] = measure(with_labels, numbers[name], PUBLISHED, n, n_init=50, noisy=fewer)
-    curves = {
-        index: cr.sensitivity(
-            KMeans(5, n_init=10),
-            shapes["aggregation"],
-            index=index,
-            relative=True,
-            scales=SCALES,
-            n_resamples=n,
-            rng=SEED,
-        )
-        for index in ("r", "d")
-    }
-    figures = [
-        draw(shapes[name], results, out, f"appendix_c1_{name}_{variant}")
-        for variant, all_results in (("as_written", written), ("as_published", published))
-        for name, results in all_results.items()
-    ]
-    figures.append(draw_curves(curves, out))
+        return [Claim("C.1", "Indices of stability on three benchmark shapes.", "", "", NOT_RUN, str(error))]
+    n, ks = (20, QUICK) if quick else (200, FULL)
     truth = {name: np.asarray(study.labels) for name, study in shapes.items()}
+    with_labels = {name: np.column_stack([study.X, truth[name].astype(float)]) for name, study in shapes.items()}
+    written = measure({name: study.X for name, study in shapes.items()}, ks, WRITTEN, n, n_init=10)
+    published = measure(with_labels, ks, PUBLISHED, n, n_init=50, fewer_for="r15")
+    options = {"relative": True, "scales": SCALES, "n_resamples": n, "rng": SEED, "n_jobs": -1}
+    curves = {i: cr.sensitivity(KMeans(5, n_init=10), shapes["aggregation"], index=i, **options) for i in ("r", "d")}
+    figures = [
+        draw(shapes[name].X, variant[name], out, f"appendix_c1_{name}_{words}")
+        for words, variant in (("as_written", written), ("as_published", published))
+        for name in shapes
+    ]
     return [
-        *inclusion_claims(written, published, truth, tuple(figures)),
-        d_claim(written, published, truth),
+        *inclusion_claims(written, published, truth["aggregation"], (*figures, draw_curves(curves, out))),
+        telling_claim("d", "The D index can be useful to find spurious clusters.", written, published, truth),
         size_claim(written, published, truth),
-        r_claim(written, published, truth),
-        misleading_claim(written, published, truth),
+        telling_claim(
+            "r", "The R index can be useful to say which clusters are more stable.", written, published, truth
+        ),
+        misleading_claim(written, published, truth["aggregation"]),
         noise_claim(curves),
     ]
 
 
-def measure(
-    X: Any,
-    ks: Iterable[int],
-    perturbations: Mapping[str, Perturbation],
-    n: int,
-    *,
-    n_init: int,
-    noisy: int | None = None,
-) -> Results:
-    """Compute every index for every k; `noisy` is the number of copies with noise where it is another."""
+def measure(tables: Any, ks: Any, perturbations: Any, n: int, *, n_init: int, fewer_for: str = "") -> Results:
+    """Compute every index for every data set and k; one data set may have half as many copies with noise."""
     return {
-        index: {
-            k: cr.stability(
-                KMeans(k, n_init=n_init),
-                X,
-                index=index,
-                perturbation=perturbation,
-                n_resamples=noisy if noisy and index in "rd" else n,
-                rng=SEED,
-                n_jobs=-1,
-            )
-            for k in ks
+        name: {
+            index: {
+                k: cr.stability(
+                    KMeans(k, n_init=n_init),
+                    X,
+                    index=index,
+                    perturbation=perturbation,
+                    n_resamples=n // 2 if name == fewer_for and index in ("r", "d") else n,
+                    rng=SEED,
+                    n_jobs=-1,
+                )
+                for k in ks[name]
+            }
+            for index, perturbation in perturbations.items()
         }
-        for index, perturbation in perturbations.items()
+        for name, X in tables.items()
     }
 
 
-def told_apart(results: Mapping[int, cr.Stability], truth: Any, *, low: bool, relative: bool = False) -> list[float]:
-    """How often a spurious cluster has a worse value than a real one of the same k: one share for every batch.
+def told_apart(results: Results, index: str, truth: Any, *, relative: bool = False) -> dict[str, list[float]]:
+    """How often a spurious cluster has a worse value than a real one of the same k: a share for every batch.
 
     0.5 is what chance would give.
     """
-    shares = []
-    for batch in range(N_BATCHES):
-        pairs = []
-        for result in results.values():
-            real = cr.jaccard(result.labels, truth) > SPURIOUS
-            values = np.nanmean(result.distribution[batch::N_BATCHES], axis=0) / (result.sizes if relative else 1)
-            difference = values[~real][:, None] - values[real]
-            pairs.append(np.sign(-difference if low else difference).ravel())
-        shares.append(float(np.concatenate(pairs).mean() / 2 + 0.5))
+    shares: dict[str, list[float]] = {name: [] for name in results}
+    for name in results:
+        for batch in range(N_BATCHES):
+            pairs = []
+            for result in results[name][index].values():
+                real = cr.jaccard(result.labels, truth[name]) > SPURIOUS
+                values = np.nanmean(result.distribution[batch::N_BATCHES], axis=0) / (result.sizes if relative else 1)
+                pairs.append(np.sign(values[~real][:, None] - values[real]).ravel() * (1 if index == "d" else -1))
+            shares[name].append(float(np.concatenate(pairs).mean() / 2 + 0.5))
     return shares
 
 
-def listed(shares: Mapping[str, Sequence[float]]) -> str:
+def listed(shares: Mapping[str, list[float]]) -> str:
     """Write one number for every data set."""
     return ", ".join(f"{name} {number(values)}" for name, values in shares.items())
 
 
-def means(shares: Mapping[str, Sequence[float]]) -> dict[str, float]:
+def means(shares: Mapping[str, Any]) -> dict[str, float]:
     """Return one number for every data set."""
     return {name: float(np.mean(values)) for name, values in shares.items()}
 
 
-def inclusion_claims(written: Any, published: Any, truth: Any, figures: tuple[str, ...]) -> list[Claim]:
+def inclusion_claims(written: Results, published: Results, truth: Any, figures: tuple[str, ...]) -> list[Claim]:
     """Report the inclusion of aggregation's clusters at k = 3, 4, 5, and which of them are spurious."""
-    ours, theirs = written["aggregation"]["inclusion"], published["aggregation"]["inclusion"]
-    lowest = {k: float(ours[k].per_cluster.min()) for k in (3, 4, 5)}
-    again = {k: float(theirs[k].per_cluster.min()) for k in (3, 4, 5)}
-    smallest = {
-        k: "; ".join(number(ours[k].distribution[:, j]) for j in np.argsort(ours[k].per_cluster)[[0, -1]])
-        for k in (3, 4, 5)
-    }
-    fit = {k: cr.jaccard(ours[k].labels, truth["aggregation"]) for k in (3, 4, 5)}
+    ours, theirs = ({k: x["aggregation"]["inclusion"][k] for k in (3, 4, 5)} for x in (written, published))
+    lowest = {k: number(r.distribution[:, np.argmin(r.per_cluster)]) for k, r in ours.items()}
+    highest = {k: number(r.distribution[:, np.argmax(r.per_cluster)]) for k, r in ours.items()}
+    again = {k: number(r.distribution[:, np.argmin(r.per_cluster)]) for k, r in theirs.items()}
+    fit = {k: float(cr.jaccard(r.labels, truth).min()) for k, r in ours.items()}
     return [
         Claim(
             "C.1, Smolkin–Ghosh",
             "On aggregation with k = 3, 4, 5, the inclusion scores of all clusters are close to 1.",
-            "lowest and highest cluster: " + ", ".join(f"k = {k}: {text}" for k, text in smallest.items()),
-            "printed: close to 1; ours, lowest cluster: " + ", ".join(f"k = {k}: {v:.2f}" for k, v in again.items()),
+            "lowest and highest: " + "; ".join(f"k = {k}: {lowest[k]} and {highest[k]}" for k in ours),
+            "printed: close to 1; ours, lowest: " + "; ".join(f"k = {k}: {text}" for k, text in again.items()),
             FAILS,
-            "With bootstrap samples a cluster is rarely contained whole in a new one: one point that crosses a border "
-            "is enough. Scores near 1 come from new starts of k-means on the same data, which vary little; even then "
-            "one cluster at k = 5 depends on which of two nearly equal minima is found.",
+            "In bootstrap samples a cluster is often not contained whole in a new one: one point that crosses a border "
+            "is enough. Scores near 1 come from new starts on the same data, the label column among them.",
             figures,
-            {"written": lowest, "published": again},
+            {
+                "written": {k: float(r.per_cluster.min()) for k, r in ours.items()},
+                "published": {k: float(r.per_cluster.min()) for k, r in theirs.items()},
+            },
         ),
         Claim(
             "C.1, Smolkin–Ghosh",
             "Some of the clusters of aggregation at k = 3, 4, 5 are spurious in spite of their scores.",
-            "lowest Jaccard coefficient with a true group: "
-            + ", ".join(f"k = {k}: {v.min():.2f}" for k, v in fit.items()),
+            "lowest Jaccard coefficient with a true group: " + ", ".join(f"k = {k}: {v:.2f}" for k, v in fit.items()),
             "",
             HOLDS,
             "There are seven groups: fewer clusters join some, and at k = 5 one cluster is a piece cut off a group.",
-            values={"jaccard": {k: float(v.min()) for k, v in fit.items()}},
+            values=fit,
         ),
     ]
 
 
-def d_claim(written: Any, published: Any, truth: Any) -> Claim:
-    """Report how well D tells spurious clusters from real ones."""
-    ours = {name: told_apart(written[name]["d"], truth[name], low=False) for name in written}
-    theirs = {name: told_apart(published[name]["d"], truth[name], low=False) for name in published}
-    jaccard = {name: told_apart(written[name]["jaccard"], truth[name], low=True) for name in written}
+def telling_claim(index: str, claim: str, written: Results, published: Results, truth: Any) -> Claim:
+    """Report how well R or D tells spurious clusters from real ones."""
+    ours, theirs = told_apart(written, index, truth), told_apart(published, index, truth)
+    jaccard = told_apart(written, "jaccard", truth)
     return Claim(
-        "C.1, D index",
-        "The D index can be useful to find spurious clusters.",
-        f"share of pairs (spurious, real) of the same k in which the spurious one has the larger D: {listed(ours)}",
+        f"C.1, {index.upper()} index",
+        claim,
+        f"share of pairs (spurious, real) of the same k in which the spurious one has the worse value: {listed(ours)}",
         f"no number printed; ours: {listed(theirs)}",
         DEPENDS,
-        "Spurious: at most 0.5 in Jaccard coefficient with every true group. With the little noise of the published runs "
-        "D finds them; noise of half the variance, as written, drowns much of it. The bootstrap Jaccard coefficient does "
-        f"better than D with either: {listed(jaccard)}.",
+        "Chance gives 0.5; spurious means a Jaccard coefficient of at most 0.5 with every true group. The little noise of "
+        "the published runs tells them apart, noise of half the variance, as written, much less. For comparison, "
+        f"Hennig's Jaccard coefficient under the bootstrap: {listed(jaccard)}.",
         values={"written": means(ours), "published": means(theirs), "jaccard": means(jaccard)},
     )
 
 
-def size_claim(written: Any, published: Any, truth: Any) -> Claim:
+def size_claim(written: Results, published: Results, truth: Any) -> Claim:
     """Report how D goes with the size of clusters, before and after division by it."""
-    absolute = {name: np.mean([_rank(r, relative=False) for r in written[name]["d"].values()]) for name in written}
-    relative = {name: np.mean([_rank(r, relative=True) for r in written[name]["d"].values()]) for name in written}
-    apart = {name: told_apart(written[name]["d"], truth[name], low=False, relative=True) for name in written}
-    theirs = {name: told_apart(published[name]["d"], truth[name], low=False, relative=True) for name in written}
+    d = {name: written[name]["d"].values() for name in written}
+    absolute = means({name: [spearmanr(r.per_cluster, r.sizes)[0] for r in d[name]] for name in d})
+    relative = means({name: [spearmanr(r.per_cluster / r.sizes, r.sizes)[0] for r in d[name]] for name in d})
+    apart, theirs = (told_apart(results, "d", truth, relative=True) for results in (written, published))
     return Claim(
         "C.1, D index",
         "The absolute D index is unfair to large clusters; divided by the size, it compares clusters better.",
-        "rank correlation of D with the size, absolute and relative: "
-        + ", ".join(f"{name} {absolute[name]:.2f} and {relative[name]:.2f}" for name in written)
+        "mean rank correlation of D with the size, absolute and relative: "
+        + ", ".join(f"{name} {absolute[name]:.2f} and {relative[name]:.2f}" for name in d)
         + f"; pairs told apart by relative D: {listed(apart)}",
         f"no number printed; ours, pairs told apart by relative D: {listed(theirs)}",
         DEPENDS,
-        "Absolute D does grow with the size. But D counts additions, too, which a small cluster gets from its large "
-        "neighbours: relative D favours large clusters as much as absolute D favours small ones.",
-        values={
-            "absolute": {k: float(v) for k, v in absolute.items()},
-            "relative": {k: float(v) for k, v in relative.items()},
-            "apart": means(apart),
-        },
+        "Absolute D does grow with the size. But D counts additions, too, which a small cluster gets from large "
+        "neighbours: relative D errs the other way, and does not tell spurious clusters better in every data set.",
+        values={"absolute": absolute, "relative": relative, "apart": means(apart), "published": means(theirs)},
     )
 
 
-def _rank(result: cr.Stability, *, relative: bool) -> float:
-    values = result.per_cluster / (result.sizes if relative else 1)
-    ranks = [np.argsort(np.argsort(x, kind="stable"), kind="stable") for x in (values, result.sizes)]
-    return float(np.corrcoef(ranks)[0, 1])
-
-
-def r_claim(written: Any, published: Any, truth: Any) -> Claim:
-    """Report how well R tells real clusters from spurious ones."""
-    ours = {name: told_apart(written[name]["r"], truth[name], low=True) for name in written}
-    theirs = {name: told_apart(published[name]["r"], truth[name], low=True) for name in published}
-    return Claim(
-        "C.1, R index",
-        "The R index can be useful to say which of the clusters found are more stable.",
-        f"share of pairs (spurious, real) of the same k in which the spurious one has the smaller R: {listed(ours)}",
-        f"no number printed; ours: {listed(theirs)}",
-        DEPENDS,
-        "As for D: with the published runs' noise it does; with half the variance it says little beyond chance on two "
-        "of the three data sets, because such noise spreads even well separated groups over each other.",
-        values={"written": means(ours), "published": means(theirs)},
-    )
-
-
-def misleading_claim(written: Any, published: Any, truth: Any) -> Claim:
+def misleading_claim(written: Results, published: Results, truth: Any) -> Claim:
     """Compare R of the worst cluster of aggregation at k = 5 with the others'."""
-    texts, values = [], {}
-    for name, results in (("written", written), ("published", published)):
+    texts, values = {}, {}
+    for words, results in (("written", written), ("published", published)):
         result = results["aggregation"]["r"][5]
-        worst = int(np.argmin(cr.jaccard(result.labels, truth["aggregation"])))
+        worst = int(np.argmin(cr.jaccard(result.labels, truth)))
         others = np.delete(result.per_cluster, worst)
-        texts.append(
-            f"R of the spurious cluster {number(result.distribution[:, worst])}, "
-            f"of the others {others.min():.2f} to {others.max():.2f}"
+        texts[words] = (
+            f"spurious cluster {number(result.distribution[:, worst])}, others {others.min():.2f} to {others.max():.2f}"
         )
-        values[name] = {"spurious": float(result.per_cluster[worst]), "lowest other": float(others.min())}
+        values[words] = [float(result.per_cluster[worst]), float(others.min())]
     return Claim(
         "C.1, R index",
         "R can mislead: on aggregation with k = 5 it is not particularly low, though the clusters are not the groups.",
-        texts[0],
-        f"no number printed; ours: {texts[1]}",
+        texts["written"],
+        f"no number printed; ours: {texts['published']}",
         HOLDS,
-        "The cluster cut off a group has no lower R than clusters that are groups. As written all values are lower, "
-        "because the noise is three times as strong.",
+        "The piece of a group has about the same R as the lowest of the others. As written all are lower: the noise is "
+        "three times as strong.",
         values=values,
     )
 
@@ -265,11 +218,11 @@ def misleading_claim(written: Any, published: Any, truth: Any) -> Claim:
 def noise_claim(curves: Mapping[str, cr.Sensitivity]) -> Claim:
     """Report R and relative D over the scale of the noise."""
     ends = {index: [curve.overall_distribution[:, i] for i in (0, -2)] for index, curve in curves.items()}
+    (r_low, r_high), (d_low, d_high) = ([number(x) for x in both] for both in ends.values())
     return Claim(
         "C.1, R and D",
         "R and D depend heavily on the variance of the noise.",
-        f"aggregation, k = 5, noise of 0.1 and of 0.71 standard deviations: R {number(ends['r'][0])} and "
-        f"{number(ends['r'][1])}, relative D {number(ends['d'][0])} and {number(ends['d'][1])}",
+        f"aggregation, k = 5, noise of 0.1 and 0.71 standard deviations: R {r_low}, {r_high}; relative D {d_low}, {d_high}",
         "",
         HOLDS,
         "Both go from nearly perfect to poor over a range of scales that all seem sensible.",
@@ -277,29 +230,21 @@ def noise_claim(curves: Mapping[str, cr.Sensitivity]) -> Claim:
     )
 
 
-def draw(study: Any, results: Results, out: Path, name: str) -> str:
+def draw(X: Any, results: dict[str, dict[int, cr.Stability]], out: Path, name: str) -> str:
     """Draw the clusters of every k above their indices, in the same colours."""
-    ks = [k for k in results["r"] if study.name != "r15" or k in DRAWN_R15 or len(results["r"]) < len(DRAWN_R15)]
-    figure, axes = plt.subplots(
-        1 + len(results),
-        len(ks),
-        figsize=(1.7 * len(ks), 1.6 * (1 + len(results))),
-        squeeze=False,
-        layout="constrained",
-    )
+    ks = [k for k in results["r"] if k in DRAWN]
+    shape = (1 + len(results), len(ks))
+    figure, axes = plt.subplots(*shape, figsize=(1.6 * shape[1], 1.5 * shape[0]), squeeze=False, layout="constrained")
     for column, k in enumerate(ks):
         first = results["r"][k]
         colours = plt.get_cmap("nipy_spectral")(np.linspace(0.05, 0.95, len(first.clusters)))
-        codes = np.searchsorted(first.clusters, first.labels)
-        axes[0, column].scatter(*study.X.T[:2], c=colours[codes], s=1.5)
+        axes[0, column].scatter(*X.T, c=colours[np.searchsorted(first.clusters, first.labels)], s=1.5)
         axes[0, column].set(title=f"k = {k}", xticks=[], yticks=[])
-        for row, (index, by_k) in enumerate(results.items(), start=1):
-            ax, values = axes[row, column], by_k[k].per_cluster / (by_k[k].sizes if index == "d" else 1)
+        for ax, (index, by_k) in zip(axes[1:, column], results.items(), strict=True):
+            values = by_k[k].per_cluster / (by_k[k].sizes if index == "d" else 1)
             ax.vlines(range(len(values)), 0, values, colors=colours)
             ax.scatter(range(len(values)), values, c=colours, s=14)
-            ax.set(xticks=[], ylim=(0, None if index == "d" else 1.05))
-            if column == 0:
-                ax.set_ylabel(full_name(index, relative=True).replace(" ", "\n", 1), fontsize=8)
+            ax.set(xticks=[], ylim=(0, None if index == "d" else 1.05), ylabel="" if column else NAMES[index])
     return save(figure, out, name)
 
 

@@ -20,8 +20,6 @@ MARKERS = {"A": "v", "B": "^", "C": "x", "D": "s"}
 COMPONENTS = {"train": "ABC", "test": "ABD"}
 N_POINTS = 100
 EDGE = 3.5
-import os
-N_JOBS=int(os.environ.get("NJ","-1"))
 PRINTED = ".52 ± .12, .29 ± .11, .00 ± .02"
 
 
@@ -63,7 +61,6 @@ class Mixtures:
             n_resamples=n_resamples,
             resampling=resampling or cr.Bootstrap(),
             rng=SEED,
-            n_jobs=N_JOBS,
         )
 
     @property
@@ -162,8 +159,8 @@ def _plane(written: Mixtures, published: Mixtures, out: Path) -> Claim:
     return Claim(
         where="Fig. 4",
         claim="Over the plane, the score is high where both studies have the same cluster and low elsewhere.",
-        as_written=f"{a:.2f}, {b:.2f}, {d:.2f} on average at the test points of A, B, D. With {written.n_more} resamples, "
-        f"not {written.n_resamples}, the {len(change)} points change by {change.mean():.3f} on average.",
+        as_written=f"{a:.2f}, {b:.2f}, {d:.2f} on average at the test points of A, B, D. With {written.n_more} "
+        f"resamples, not {written.n_resamples}, {len(change)} points change by {change.mean():.3f} on average.",
         as_published=f"No numbers printed. Variance 0.2, {published.n_grid} × {published.n_grid} points, "
         f"{published.n_resamples} resamples: " + ", ".join(f"{value:.2f}" for value in by_published) + ".",
         verdict=HOLDS if a > max(b, d) + 0.3 else FAILS,

@@ -31,6 +31,7 @@ from clustrep.errors import AllReplicatesFailed, ReplicateWarning, warn
 from clustrep.functions import has_open_randomness
 from clustrep.resampling import Perturbation, Rerun
 from clustrep.results.common import number_causes
+from clustrep.study import Study
 
 # So many points or cells are compared at once.
 BATCH = 2**22
@@ -242,7 +243,9 @@ def references_of(question: Question) -> list[Partition]:
     if question.reference is not None:
         return [question.reference] * len(question.configurations)
     (replicate,) = _learn(question, question.setting(Rerun()), as_it_is, [FULL_STUDY], "reference")
-    return [_reference(one, c) for one, c in zip(replicate.partitions, question.configurations, strict=True)]
+    return [
+        _reference(one, c, question.study) for one, c in zip(replicate.partitions, question.configurations, strict=True)
+    ]
 
 
 def _learn(
@@ -272,12 +275,14 @@ def _check_something_varies(question: Question, perturbation: Perturbation) -> N
         )
 
 
-def _reference(partitions: list[Partition] | Failed, configuration: Configuration) -> Partition:
+def _reference(partitions: list[Partition] | Failed, configuration: Configuration, study: Study) -> Partition:
     if isinstance(partitions, Failed):
         k = "" if configuration.n_clusters is None else f" with k = {configuration.n_clusters}"
+        same = not np.ptp(study.X, axis=0).any()
+        advice = f" All samples of {study.name!r} are the same." if same else " Leave that number out." if k else ""
         raise AllReplicatesFailed(
             f"{configuration.name}{k} failed on the data as they are, so there are no clusters to speak of: "
-            f"{partitions.cause}." + (" Leave that number out." if k else "")
+            f"{partitions.cause}.{advice}"
         )
     return partitions[0]
 

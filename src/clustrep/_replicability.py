@@ -225,8 +225,22 @@ def run_plan(plan: Plan, execution: Execution) -> Comparison:
     )
     n_scores = failed.size if plan.diagonal else failed.size // len(studies) * (len(studies) - 1)
     no_resample_left = bool(np.isnan(result.distribution).all())
-    report_failures(result.failures, n_scores, "score", no_resample_left=no_resample_left)
+    report_failures(
+        result.failures, n_scores, "score", no_resample_left=no_resample_left, where=_where(result, studies)
+    )
     return result
+
+
+def _where(result: Comparison, studies: Sequence[Study]) -> str:
+    """Say which configurations could not be fitted, and to which studies; and that a study is one point many times."""
+    no_fit = result.clusters_found < 0  # (n_configurations, n_resamples, S)
+    if not no_fit.any():
+        return ""
+    which = [result._candidate_name(c) for c in np.flatnonzero(no_fit.any(axis=(1, 2))).tolist()]
+    names = [repr(result.names[s]) for s in np.flatnonzero(no_fit.any(axis=(0, 1)))]
+    same = [repr(study.name) for study in studies if not np.ptp(study.X, axis=0).any()]
+    constant = f" All samples of {' and of '.join(same)} are the same." if same else ""
+    return f" It is {listing(which)} that could not be fitted to {listing(names)}.{constant}"
 
 
 def score_replicate(plan: Plan, replicate: int) -> ReplicateScores:

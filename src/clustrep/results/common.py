@@ -117,16 +117,21 @@ def number_causes(causes: NDArray[np.object_]) -> tuple[IntArray, tuple[str, ...
     return np.vectorize(numbers.__getitem__, otypes=[np.int64])(causes), names
 
 
-def report_failures(failures: dict[str, int], n_scores: int, what: str, *, no_resample_left: bool) -> None:
-    """Say once, grouped by cause, what could not be scored; raise where no resample could."""
+def report_failures(
+    failures: dict[str, int], n_scores: int, what: str, *, no_resample_left: bool, where: str = ""
+) -> None:
+    """Say once, grouped by cause, what could not be scored, and where; raise where no resample could."""
     if not failures:
         return
     n_failed = sum(failures.values())
     causes = "; ".join(f"{cause} ({count:,})" for cause, count in failures.items())
     if no_resample_left:
-        raise AllReplicatesFailed(f"Not one resample could be scored; {plural(n_failed, what)} failed: {causes}.")
+        raise AllReplicatesFailed(
+            f"Not one resample could be scored; {plural(n_failed, what)} failed: {causes}.{where}"
+        )
+    are = "is" if n_failed == 1 else "are"
     warn(
-        f"{plural(n_failed, what)} of {n_scores:,} failed and {'is' if n_failed == 1 else 'are'} left out: {causes}.",
+        f"{plural(n_failed, what)} of {n_scores:,} failed and {are} left out: {causes}.{where}",
         ReplicateWarning,
     )
 

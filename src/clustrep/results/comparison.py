@@ -376,6 +376,10 @@ class Comparison(Failing, Saved):
             low, high = np.nanquantile(values, tails(confidence_level))
         return float(low), float(high)
 
+    def _candidate_name(self, c: int) -> str:
+        name, k = self.clusterers[c], self.n_clusters[c]
+        return name if k is None else f"{name} with k = {k}"
+
     def _candidate(self, c: int, a: int) -> Candidate:
         low, high = self._interval(self._averages[c, a], CHOICE_LEVEL)
         return Candidate(self.clusterers[c], self.n_clusters[c], float(self._scores[c, a]), low, high)

@@ -14,7 +14,7 @@ from clustrep._engine import make_generator
 from paper.common import DEPENDS, FAILS, HOLDS, SEED, Claim, number, save
 
 N, DIMENSIONS = (200, 350, 500), (5, 10, 15)
-LOW, UNIFORM = 0.3, 0.1  # what we call low, and the largest range over k that we call uniform
+LOW, UNIFORM = 0.3, 0.15  # what we call low, and the largest range over k that we call uniform
 LONG = np.array([3.0, 1.0])  # standard deviations
 
 
@@ -62,13 +62,13 @@ def described(found: dict[str, np.ndarray]) -> str:
 
 
 def claim(where: str, text: str, written: Any, published: Any, why: str, figures: tuple[str, ...]) -> Claim:
-    """Say whether scores are low, and the same for all k."""
+    """Say whether scores are low, and the same for all k, by both agreements."""
     averages = np.array([values.mean(axis=(0, -1)) for values in written.values()])  # (curve, k, agreement)
-    low, uniform = bool(averages.max() < LOW), bool(np.ptp(averages, axis=1).max() < UNIFORM)
+    fine = (averages.max(axis=(0, 1)) < LOW) & (np.ptp(averages, axis=1).max(axis=0) < UNIFORM)  # (agreement,)
     values = {"written": averages}
     if published:
         values["published"] = np.array([one.mean(axis=(0, -1)) for one in published.values()])
-    verdict = HOLDS if low and uniform else DEPENDS if low or uniform else FAILS
+    verdict = HOLDS if fine.all() else DEPENDS if fine.any() else FAILS
     return Claim(
         where, text, described(written), described(published) if published else "", verdict, why, figures, values
     )
@@ -100,12 +100,14 @@ def long_gaussian(n_sets: int, n_null: int, out: Path) -> Claim:
     return Claim(
         "A.2, our remark",
         "Without clusters scores are low, so that a high score is evidence of clusters",
-        f"one Gaussian with variances (9, 1), n = 200, k = 2: ARI {number(scores)}; data without clusters from "
-        f"null_reference {number(means)}; p at most 5 % in {rejected} of {n_sets} data sets, median {np.median(pvalues):.2f}",
+        f"one Gaussian with variances (9, 1), n = 200, k = 2: ARI {number(scores)}; R̂ of data without clusters from "
+        f"null_reference {number(means)}; p at most 5 % in {rejected} of {n_sets} data sets, "
+        f"median {np.median(pvalues):.2f}",
         "",
         FAILS if np.mean(scores) > 0.6 else DEPENDS,
-        "k-means cuts a long Gaussian across its long axis, in every study: the cut replicates, but there are no clusters. "
-        "The paper looks at round Gaussians alone. null_reference simulates studies as long as these, and finds nothing.",
+        "k-means cuts a long Gaussian across its long axis, in every study: the cut replicates, but there are no "
+        "clusters. The paper looks at round Gaussians alone. null_reference simulates studies as long as these, and "
+        "finds as few as there are.",
         (name,),
         {"scores": np.array(scores), "null": np.array(means), "pvalues": np.array(pvalues)},
     )
@@ -128,8 +130,8 @@ def main(out: Path, quick: bool = False) -> list[Claim]:
             "Without clusters, scores are low and the same for all k: d = 2",
             written,
             published,
-            "In the plane scores are far from low: centres of k-means on a round cloud share a shape, up to a turn. In "
-            "five dimensions, from which the published figure comes, they are.",
+            "In the plane ARI is about 0.4 to 0.5. The published figure comes from five dimensions: there ARI is low, "
+            "but AMI rises with k.",
             figures,
         ),
         claim(
@@ -137,7 +139,7 @@ def main(out: Path, quick: bool = False) -> list[Claim]:
             "Without clusters, scores are low and the same for all k: d = 5, 10, 15",
             dimensions,
             None,
-            "Low in all three, the lower the more dimensions.",
+            "ARI is low in all three, and the lower the more dimensions; AMI rises with k, and is not low at k = 15.",
             (draw("appendix_a_no_structure_d", dimensions, ks, out),),
         ),
         long_gaussian(*((6, 59) if quick else (20, 199)), out),

@@ -165,8 +165,8 @@ def telling_claim(index: str, claim: str, written: Results, published: Results, 
         f"share of pairs (spurious, real) of the same k in which the spurious one has the worse value: {listed(ours)}",
         f"no number printed; ours: {listed(theirs)}",
         DEPENDS,
-        "Chance gives 0.5; spurious means a Jaccard coefficient of at most 0.5 with every true group. The little noise of "
-        "the published runs tells them apart, noise of half the variance, as written, much less. For comparison, "
+        "Chance gives 0.5; spurious means a Jaccard coefficient of at most 0.5 with every true group. How well they are "
+        "told apart depends on the data set, and on the noise: half the variance as written, or less. For comparison, "
         f"Hennig's Jaccard coefficient under the bootstrap: {listed(jaccard)}.",
         values={"written": means(ours), "published": means(theirs), "jaccard": means(jaccard)},
     )
@@ -222,7 +222,8 @@ def noise_claim(curves: Mapping[str, cr.Sensitivity]) -> Claim:
     return Claim(
         "C.1, R and D",
         "R and D depend heavily on the variance of the noise.",
-        f"aggregation, k = 5, noise of 0.1 and 0.71 standard deviations: R {r_low}, {r_high}; relative D {d_low}, {d_high}",
+        f"aggregation, k = 5, noise of 0.1 and 0.71 standard deviations: R {r_low}, {r_high}; "
+        f"relative D {d_low}, {d_high}",
         "",
         HOLDS,
         "Both go from nearly perfect to poor over a range of scales that all seem sensible.",

@@ -205,7 +205,6 @@ def test_some_studies_clusters_are_followed(studies):
     assert made.counterparts.names == studies.names
 
 
-@pytest.mark.xfail(strict=True, reason="a study that is named twice is followed, counted and told twice")
 def test_a_study_that_is_named_twice_is_followed_once(studies):
     made = cr.analyse(WARD, studies, n_clusters=[3], null=None, train=["beta", "beta"], n_resamples=2, rng=0)
     assert len(made.local) == 2

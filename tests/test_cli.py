@@ -11,6 +11,7 @@ import pty
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from pathlib import Path
@@ -162,9 +163,7 @@ def test_local_stability_test_and_inspect_as_processes(folder):
         "gamma.csv",
     ]
     done = process("inspect", *PAIR, *READING)
-    assert done.stdout.startswith(
-        "alpha.csv\n  study alpha: 30 samples (alpha1, alpha2, alpha3, …), 3 features (gene1,"
-    )
+    assert done.stdout.startswith("study alpha: 30 samples (alpha1, alpha2, alpha3, …), 3 features (gene1,")
     assert done.stderr == ""
 
 
@@ -232,7 +231,8 @@ def test_some_failed_replicates_are_an_exit_code(folder, monkeypatch):
     (folder / "moods").mkdir()
     (folder / "moods" / "moody.py").write_text(MOODY)
     arguments = ["run", *PAIR, *READING, *SMALL[2:], *NO_NULL, "--clusterer", "moody.Moody:limit=-1"]
-    environment = {**os.environ, "PYTHONPATH": str(folder / "moods")}
+    paths = [str(folder / "moods"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = process(*arguments, "--out", "out", code=4, env=environment)
     assert "RuntimeError: not today" in done.stderr.split("warning: ")[1]
     assert "left out: RuntimeError: not today (" in done.stdout.splitlines()[-1]
@@ -267,7 +267,7 @@ def on_a_terminal(*arguments, **variables):
 def test_errors_are_red_on_a_terminal_unless_colour_is_not_wanted(folder):
     (folder / "out").write_text("a file")
     code, shown = on_a_terminal(*RUN, "--out", "out")
-    assert code == 3
+    assert code == 2
     assert shown.startswith(f"{ANSI}31m{ANSI}1merror:{ANSI}0m out is a file")
     code, shown = on_a_terminal(*RUN, "--out", "out", NO_COLOR="1")
     assert shown.startswith("error: out is a file")
@@ -301,15 +301,15 @@ def test_help_of_every_command_has_an_example_that_is_understood(name):
 def test_messages_without_a_terminal_have_no_colour_codes(folder):
     shown = invoke("inspect", "nofile.csv", code=3)
     assert ANSI not in shown.output
-    shown = invoke(*RUN, "--k", "3", "--out", "alpha.csv", code=3)
+    shown = invoke(*RUN, "--k", "3", "--out", "alpha.csv", code=2)
     assert shown.stderr == "error: alpha.csv is a file: name a folder with --out.\n"
 
 
 def test_no_colour_where_it_is_not_wanted(folder):
     arguments = [*RUN, "--out", "alpha.csv"]
-    assert ANSI in invoke(*arguments, code=3, color=True).stderr
-    assert ANSI not in invoke(*arguments, code=3, color=True, env={"NO_COLOR": "1"}).stderr
-    assert ANSI in invoke(*arguments, code=3, color=True, env={"NO_COLOR": ""}).stderr  # empty is not set: no-color.org
+    assert ANSI in invoke(*arguments, code=2, color=True).stderr
+    assert ANSI not in invoke(*arguments, code=2, color=True, env={"NO_COLOR": "1"}).stderr
+    assert ANSI in invoke(*arguments, code=2, color=True, env={"NO_COLOR": ""}).stderr  # empty is not set: no-color.org
 
 
 def test_json_is_everything_but_the_charts(folder):
@@ -326,9 +326,9 @@ def test_json_is_everything_but_the_charts(folder):
 def test_quiet_leaves_results_and_warnings(folder):
     (folder / "genes.txt").write_text("gene1\ngene2\ngene9\n")
     done = invoke(*RUN, "--quiet", "--features", "genes.txt")
-    assert done.stderr == "warning: 1 feature of genes.txt are not in all studies: gene9.\n"
+    assert done.stderr == "warning: 1 feature of genes.txt is not in all studies: gene9.\n"
     assert done.stdout.startswith("ward with k = ")
-    assert cr.load("clustrep-results/result.npz").warnings == ("1 feature of genes.txt are not in all studies: gene9.",)
+    assert cr.load("clustrep-results/result.npz").warnings == ("1 feature of genes.txt is not in all studies: gene9.",)
     assert "gene9" in Path("clustrep-results/report.html").read_text()
 
 
@@ -380,7 +380,7 @@ def test_what_the_user_wrote_is_quoted_as_it_was(arguments, kept, folder):
         (["local", *PAIR, *READING, *SMALL, "--k", "2", "--train", "alhpa"], "'alhpa'; there are alpha, beta"),
         ([*RUN, "--resampels", "3"], "No such option '--resampels'."),
         ([*RUN, "--resamples", "0"], "0 is not in the range x>=1."),
-        ([*RUN, "--resamples", "x"], "'x' is not a valid integer range."),
+        ([*RUN, "--resamples", "x"], "'x' is not a valid whole number."),
         ([*RUN, "--seed", "-1"], "-1 is not in the range x>=0."),
         ([*RUN, "--null-collections", "18"], "18 is not in the range x>=19."),
         ([*RUN, "--scale", "minmax"], "'minmax' is not one of 'none', 'zscore', 'robust'."),
@@ -398,6 +398,7 @@ def test_what_the_user_wrote_is_quoted_as_it_was(arguments, kept, folder):
         ([*RUN, "--clusterer", "kmaens"], "Did you mean 'kmeans'?"),
         ([*RUN, "--clusterer", "ward"], "--clusterer ward came twice."),
         ([*RUN, "--no-label"], "--label and --no-label exclude each other."),
+        ([*RUN, "--out", "alpha.csv"], "error: alpha.csv is a file: name a folder with --out."),
     ],
 )
 def test_a_command_that_is_not_understood_exits_with_2(arguments, sentence, folder):
@@ -407,7 +408,6 @@ def test_a_command_that_is_not_understood_exits_with_2(arguments, sentence, fold
     assert sorted(os.listdir(folder)) == ["alpha.csv", "beta.csv", "gamma.csv"]
 
 
-@pytest.mark.xfail(strict=True, reason="--jobs 0 is found out after reading, and called n_jobs")
 def test_no_jobs_are_no_choice(folder):
     assert "--jobs" in invoke(*RUN, "--jobs", "0", code=2).stderr
 
@@ -436,15 +436,14 @@ def write_ragged(folder):
             "The list of features nofile.txt can't be read: No such file or directory",
         ),
         ([*RUN, "--features", "empty.txt"], "The list of features empty.txt is empty: write one name on each line."),
-        ([*RUN, "--features", "binary.txt"], "The list of features binary.txt is not text in UTF-8."),
+        ([*RUN, "--features", "binary.txt"], "The list of features binary.txt is not text in UTF-8: save it again"),
         (
             [*RUN, "--features", "other.txt"],
             "None of the 2 features that other.txt lists (ESR1, ERBB2) is shared by the studies, which have gene1,",
         ),
-        (["report", "nofolder"], "There is no folder nofolder."),
+        (["report", "nofolder"], "There is no folder nofolder: name the one that a run wrote."),
         (["report", "empty"], "empty holds no result.npz: name the folder that a run wrote."),
         (["report", "damaged"], "is not a result that clustrep saved, or is damaged."),
-        ([*RUN, "--out", "other.txt"], "other.txt is a file: name a folder with --out."),
         ([*RUN, "--clusterer", "dbscan:eps=1e-9", "--noise", "drop", "--k", "40"], "Not one resample could be scored"),
     ],
 )
@@ -572,7 +571,6 @@ def test_force_leaves_files_outside_the_folder_alone(folder):
     assert Path("alpha.csv").exists()
 
 
-@pytest.mark.xfail(strict=True, reason="any config.toml counts as a result of clustrep, and is overwritten")
 def test_force_refuses_a_folder_with_someone_elses_config(folder):
     (folder / "site").mkdir()
     (folder / "site" / "config.toml").write_text('title = "My site"\n')
@@ -580,12 +578,13 @@ def test_force_refuses_a_folder_with_someone_elses_config(folder):
     assert contents(folder / "site") == {"config.toml": b'title = "My site"\n'}
 
 
-@pytest.mark.parametrize("out", ["alpha.csv", "nowhere/out"])
+@pytest.mark.parametrize("out", ["empty", "nowhere/out"])
 def test_a_place_that_cannot_be_written_to_is_found_before_the_work(out, folder, monkeypatch):
     monkeypatch.setattr(commands, "_read", None)
+    (folder / "empty").mkdir()
     monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
     done = invoke(*RUN, "--out", out, code=3)
-    assert "name a" in done.stderr
+    assert done.stderr.endswith(" can't be written to: name another folder with --out.\n")
     assert not Path("nowhere").exists()
 
 
@@ -597,16 +596,14 @@ def test_a_folder_without_permission_is_found_before_the_work(folder, monkeypatc
     assert done.stderr == f"error: {folder / 'locked'} can't be written to: name another folder with --out.\n"
 
 
-@pytest.mark.xfail(strict=True, reason="check_folder takes a file on the way for a folder: found only after the work")
 def test_a_file_on_the_way_to_the_folder_is_found_before_the_work(folder, monkeypatch):
     def work(*_, **__):
         pytest.fail("the work had begun")
 
     monkeypatch.setattr(commands, "_read", work)
-    invoke(*RUN, "--out", "alpha.csv/out", code=3)
+    assert "alpha.csv is a file" in invoke(*RUN, "--out", "alpha.csv/out", code=2).stderr
 
 
-@pytest.mark.xfail(strict=True, reason="an empty folder is removed and replaced, which . and links do not allow")
 @pytest.mark.parametrize("out", [".", "link"])
 def test_an_empty_folder_is_used_by_any_of_its_names(out, folder, monkeypatch):
     (folder / "out").mkdir()
@@ -617,6 +614,17 @@ def test_an_empty_folder_is_used_by_any_of_its_names(out, folder, monkeypatch):
     result = CliRunner().invoke(clustrep, [*arguments, "--out", out])
     assert result.exit_code == 0, result.stderr
     assert listed(folder / "out") == FILES
+
+
+@pytest.mark.xfail(strict=True, reason="files are collected beside the folder, and can't be moved between devices")
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no other device to try it on")
+def test_a_folder_on_another_device_is_used(folder):
+    """As behind a link, or where a disk is mounted."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as far:
+        (folder / "link").symlink_to(far)
+        result = CliRunner().invoke(clustrep, [*RUN, "--out", "link"])
+        assert result.exit_code == 0, result.stderr
+        assert listed(Path(far)) == FILES
 
 
 @pytest.mark.parametrize("existing", [False, True], ids=["new", "forced"])
@@ -759,9 +767,6 @@ def test_the_command_line_wins_over_the_file(folder, chosen):
     assert (chosen["null"], chosen["scale"], chosen["resamples"]) == ("none", "none", 7)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the file's label and the command line's --no-label are said to exclude each other"
-)
 @pytest.mark.parametrize(
     ("line", "arguments"), [("label = false", ["--label", "subtype"]), ('label = "gene1"', ["--no-label"])]
 )
@@ -797,11 +802,11 @@ def test_label_false_is_no_label(folder, frames):
         ('config = "more.toml"', "some.toml sets 'config', which is no option."),
         ('command = "stability"', "some.toml is for `clustrep stability`, not for `clustrep run`."),
         ("k = ", "some.toml is not TOML: Invalid value"),
-        ("\udcff", "some.toml is not TOML: 'utf-8' codec can't decode"),
+        ("\udcff", "some.toml is not text in UTF-8: save it again with that encoding."),
         ("[k]\na = 1", "some.toml: 'k' is a table, but an option is a value or a list."),
-        ("null-collections = 3", "Invalid value for '--null-collections': 3 is not in the range x>=19."),
-        ('scale = "minmax"', "Invalid value for '--scale'"),
-        ("k = 1", "Invalid value for '--k': '1'"),
+        ("null-collections = 3", "some.toml: 'null-collections': 3 is not in the range x>=19."),
+        ('scale = "minmax"', "some.toml: 'scale': 'minmax' is not one of 'none', 'zscore', 'robust'."),
+        ("k = 1", "some.toml: 'k': '1': the number of clusters lies between 2 and 1,000."),
     ],
 )
 def test_a_file_of_options_that_is_wrong_gets_its_sentence(text, sentence, folder):
@@ -815,7 +820,6 @@ def test_a_file_of_options_that_is_not_there(folder):
     assert "none.toml can't be read: No such file or directory." in done.stderr
 
 
-@pytest.mark.xfail(strict=True, reason="a value of the wrong type is taken for another one, or for our own mistake")
 @pytest.mark.parametrize("line", ["resamples = 4.5", "seed = true", "label = true", "features = 3", "out = 3"])
 def test_a_value_of_the_wrong_type_is_named(line, folder, chosen):
     (folder / "some.toml").write_text(line)
@@ -824,7 +828,6 @@ def test_a_value_of_the_wrong_type_is_named(line, folder, chosen):
     assert line.split()[0] in result.stderr
 
 
-@pytest.mark.xfail(strict=True, reason="one text where several may stand is 'Value must be an iterable'")
 @pytest.mark.parametrize("line", ['clusterer = "gmm"', 'transpose-only = "alpha"'])
 def test_one_value_needs_no_list(line, folder, chosen):
     (folder / "some.toml").write_text(line)
@@ -897,7 +900,7 @@ def test_parameters_reach_the_clusterer():
         ("sklearn.cluster.k_means", "is not a clusterer: it has no fit_predict."),
         ("sklearn.cluster.Kmeans", "module 'sklearn.cluster' has no 'Kmeans'."),
         ("no.such.Thing", "there is no module 'no.such' to import."),
-        (".Thing", "there is no module '' to import."),
+        (".Thing", "'' can't be imported: ValueError: Empty module name."),
     ],
 )
 def test_an_impossible_clusterer_is_named_before_the_run(spec, sentence):
@@ -908,7 +911,6 @@ def test_an_impossible_clusterer_is_named_before_the_run(spec, sentence):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.xfail(strict=True, reason="what the user's own module raises is hidden, or called a mistake in clustrep")
 @pytest.mark.parametrize(
     ("code", "told"),
     [
@@ -1040,7 +1042,6 @@ def test_names_that_file_systems_bear(name, written):
     assert file_name(name) == written
 
 
-@pytest.mark.xfail(strict=True, reason="two studies whose names differ in spaces alone get the same file; one is lost")
 def test_no_study_takes_the_place_of_another(folder):
     Path("alpha.csv").rename("a b.csv")
     Path("beta.csv").rename("a_b.csv")
@@ -1073,7 +1074,6 @@ def test_the_report_is_made_again_wherever_the_folder_is(folder):
 
 
 @pytest.mark.parametrize("command", ["stability", "test"])
-@pytest.mark.xfail(strict=True, reason="titles, and the order of studies, are not kept: the page is another one")
 def test_the_report_of_one_study_is_made_again_as_it_was(command, folder):
     arguments = {
         "stability": ["alpha.csv", "--k", "2:3", "--index", "jaccard", *SMALL],
@@ -1107,12 +1107,12 @@ def test_tests_for_clusters_are_written_where_asked_for(folder):
     arguments = ["test", *PAIR, *READING, "--simulations", "19", "--figures", "none", "--whiten"]
     done = invoke(*arguments, "--out", "out", "--json")
     assert [one["text"].split(":")[0] for one in json.loads(done.stdout)["verdict"]] == ["alpha", "beta"]
-    assert listed(folder / "out") == ["config.toml", "report.html", "result-alpha.npz", "result-beta.npz", "tests.csv"]
+    assert listed(folder / "out") == ["config.toml", "report.html", "result-0001.npz", "result-0002.npz", "tests.csv"]
     table = pd.read_csv("out/tests.csv")
     assert table["study"].tolist() == ["alpha", "beta"]
     study = cr.Studies.read(*PAIR, label="subtype")["beta"]
     alone = cr.cluster_test(study, whiten=True, n_resamples=19, rng=0)
-    assert table["pvalue"][1] == alone.pvalue == cr.load("out/result-beta.npz").pvalue
+    assert table["pvalue"][1] == alone.pvalue == cr.load("out/result-0002.npz").pvalue
     invoke("test", "--config", "out/config.toml", "--out", "again")
     assert contents(folder / "out") == contents(folder / "again")
 
@@ -1122,7 +1122,7 @@ def test_one_study_of_several_in_a_file_is_not_guessed(folder, frames):
     whole = pd.concat([frame.assign(donor=name) for name, frame in frames.items()])
     anndata.AnnData(whole.iloc[:, 1:4].to_numpy(), obs=whole[["donor"]]).write_h5ad(folder / "cells.h5ad")
     done = invoke("stability", "cells.h5ad", "--study-key", "donor", *SMALL, code=2)
-    assert "this command takes one study, but the file holds 3." in done.stderr
+    assert "this command takes one study, but the file holds 3: leave --study-key out" in done.stderr
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1133,7 +1133,6 @@ def test_inspect_tells_what_is_in_files(folder):
     done = invoke("inspect", *PAIR, *READING, "--json")
     found = json.loads(done.stdout)
     assert found["files"][1] == {
-        "file": "beta.csv",
         "study": "beta",
         "samples": 30,
         "features": 3,
@@ -1145,7 +1144,7 @@ def test_inspect_tells_what_is_in_files(folder):
     assert found["suspicions"] == found["problems"] == []
     text = invoke("inspect", *PAIR, *READING).stdout
     assert "  known labels A, B, C\n" in text
-    assert text.endswith("Together\n  3 shared features\n")
+    assert text.endswith("\n3 shared features\n")
 
 
 def test_inspect_collects_everything_that_is_wrong(folder, frames):
@@ -1168,10 +1167,9 @@ def test_inspect_has_suspicions(folder, frames):
     found = json.loads(invoke("inspect", *PAIR, *READING, "--json").stdout)
     assert found["shared"] == {"features": 2, "dropped": {"alpha": 1, "beta": 0}}
     assert found["suspicions"]
-    assert "  look at this: " in invoke("inspect", *PAIR, *READING).stdout
+    assert "\nlook at this: " in invoke("inspect", *PAIR, *READING).stdout
 
 
-@pytest.mark.xfail(strict=True, reason="inspect reads every file alone, with options that speak of other files, too")
 @pytest.mark.parametrize("arguments", [["--transpose-only", "beta"], ["--label", "subtype"]])
 def test_inspect_can_use_what_run_can_use(arguments, folder, frames):
     values = frames["beta"].drop(columns="subtype")
@@ -1195,7 +1193,6 @@ def test_nothing_eligible_is_an_answer(folder):
     invoke("report", "clustrep-results")
 
 
-@pytest.mark.xfail(strict=True, reason="clusters() of nothing has no columns: clusters.csv is an empty line")
 def test_a_table_of_nothing_has_its_columns(folder):
     invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000")
     text = Path("clustrep-results/clusters.csv").read_text()

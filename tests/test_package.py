@@ -26,7 +26,10 @@ MODULES = {
 ROAD = [
     "errors",
     "_types",
+    "_words",
+    "_numbers",
     "_validation",
+    "_suspicions",
     "_engine",
     "_tables",
     "_formats",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Number
 from os import PathLike
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -13,6 +13,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
+from clustrep._numbers import text_sentence
+from clustrep._suspicions import AS_THEY_ARE, Reading
 from clustrep._tables import (
     HDF5,
     PARQUET,
@@ -20,10 +22,10 @@ from clustrep._tables import (
     Table,
     are_row_numbers,
     as_labels,
+    as_numbers,
     beginning,
     check_sample_names,
     is_names,
-    number,
     read_table,
     read_text,
 )
@@ -34,6 +36,7 @@ from clustrep.errors import DataError, DataWarning, ParameterError, warn
 Path: TypeAlias = str | PathLike[str]
 Label: TypeAlias = str | Literal[False] | None
 
+AGAIN = "copy or download it again"
 DENSE_BYTES_AT_MOST = 2 * 1024**3
 SERIES_MATRIX = re.compile(r"\s*!(series|sample)_", re.IGNORECASE)
 
@@ -43,10 +46,9 @@ def read_tables(
     names: Sequence[str],
     *,
     label: Label,
-    turned: Collection[str],
-    header: bool | None,
-    study_key: str | None,
-    rep: str | None,
+    reading: Reading = AS_THEY_ARE,
+    study_key: str | None = None,
+    rep: str | None = None,
 ) -> Iterator[Table]:
     """Read the studies of all files, each after the other; an h5ad file may hold several."""
     beginnings = [beginning(path) for path in paths]
@@ -55,23 +57,24 @@ def read_tables(
             raise ParameterError(f"{parameter} must be a name or None, got {value!r}.")
         if value is not None and not any(first.startswith(HDF5) for first in beginnings):
             raise ParameterError(f"{parameter}={value!r} is for h5ad files, and there is none among these.")
+    turned, header = reading.turned(names), reading.header
     source: dict[str, Path] = {}
     embeddings: list[Path] = []
     for path, name, first in zip(paths, names, beginnings, strict=True):
         tables: Iterator[Table] | list[Table]
         if first.startswith(HDF5):
-            _check_for_text_only(path, "an h5ad file", "its rows are cells already", name in turned, header)
+            _check_for_text_only(path, name, names, "an h5ad file", "its rows are cells already", reading)
             cells = _read_h5ad(path, rep)
             embeddings += [path] if cells.are_embedded else []
             tables = _studies_of(cells, name, label=label, study_key=study_key)
         elif first.startswith(PARQUET):
-            _check_for_text_only(path, "a Parquet file", "", False, header)
+            _check_for_text_only(path, name, names, "a Parquet file", "", reading)
             tables = [_read_parquet(path, name, label=label, transpose=name in turned)]
         else:
             text = read_text(path)
             if SERIES_MATRIX.match(text):
                 its_rows = "its rows are made samples by themselves"
-                _check_for_text_only(path, "a GEO series matrix", its_rows, name in turned, header)
+                _check_for_text_only(path, name, names, "a GEO series matrix", its_rows, reading)
                 tables = [_read_series_matrix(text, path, name, label=label)]
             else:
                 tables = [read_table(text, path, name, label=label, transpose=name in turned, header=header)]
@@ -91,13 +94,16 @@ def read_tables(
         )
 
 
-def _check_for_text_only(path: Path, kind: str, its_rows: str, turned: bool, header: bool | None) -> None:
-    if header is not None:
-        raise ParameterError(f"header is for delimited text, and {path} is {kind}: leave header out.")
-    if turned:
-        raise ParameterError(
-            f"{path} is {kind}, and {its_rows}: leave transpose out, or let it name the other studies alone."
-        )
+def _check_for_text_only(
+    path: Path, name: str, names: Sequence[str], kind: str, its_rows: str, reading: Reading
+) -> None:
+    if reading.header is not None:
+        argument = f"header={reading.header}"
+        raise ParameterError(f"{argument} is for delimited text, and {path} is {kind}: leave {argument} out.")
+    if its_rows and name in reading.turned(names):
+        others = [other for other in names if other != name]
+        instead = f", or pass transpose={others!r}" if others and reading.transpose is True else ""
+        raise ParameterError(f"{path} is {kind}, and {its_rows}: leave {reading.turning(name)} out{instead}.")
 
 
 def _needed(module: str, path: Path, kind: str, extra: str) -> Any:
@@ -112,6 +118,7 @@ def _needed(module: str, path: Path, kind: str, extra: str) -> Any:
 def _in_brief(error: Exception) -> str:
     """The first line of a library's error, without what ends a sentence."""
     words = (str(error).strip().splitlines() or [""])[0].rstrip(".")
+    words = re.sub(r"^.*'<Buffer>': |: eof = [^)]*", "", words)  # names and numbers of its own
     return f"{type(error).__name__}: {words[:200]}" if words else type(error).__name__
 
 
@@ -140,7 +147,8 @@ def _read_series_matrix(text: str, path: Path, study: str, *, label: Label) -> T
         cells = line.split("\t")
         if len(cells) != len(samples) + 1:
             raise DataError(
-                f"{path} has {len(samples) + 1} cells in the header of its table but {len(cells)} in line {i + 1}."
+                f"{path} has {len(samples) + 1} cells in the header of its table but {len(cells)} in line {i + 1}: "
+                "download it again, or correct that line."
             )
         features.append(_cells_of(cells[0])[0])
         rows.append(_numbers(cells[1:], study, samples, features[-1]))
@@ -162,19 +170,13 @@ def _cells_of(line: str) -> list[str]:
 
 
 def _numbers(cells: list[str], study: str, samples: Sequence[str], feature: str) -> FloatArray:
-    try:
-        return np.array(list(map(float, cells)))
-    except ValueError:
-        cells = [cell.strip().strip('"').strip() for cell in cells]
-    values = []
-    for cell, sample in zip(cells, samples, strict=True):
-        value = number(cell)
-        if value is None:
-            raise DataError(
-                f"Study {study!r} has a value that is not numeric: {cell!r} at sample {sample!r}, feature {feature!r}."
-            )
-        values.append(value)
-    return np.array(values)
+    values = as_numbers(np.array(cells, dtype=object))
+    if values.dtype == object:
+        values = as_numbers(np.array([cell.strip().strip('"').strip() for cell in cells], dtype=object))
+    if values.dtype == object:
+        texts = [(value, samples[i], feature) for i, value in enumerate(values.tolist()) if isinstance(value, str)]
+        raise DataError(text_sentence(texts, f"Study {study!r}"))
+    return values
 
 
 def _characteristics(lines: Sequence[str], samples: Sequence[str]) -> dict[str, dict[str, dict[str, None]]]:
@@ -204,20 +206,21 @@ def _read_parquet(path: Path, study: str, *, label: Label, transpose: bool) -> T
         with open(path, "rb") as stream:  # by its path, folders named like a=b would become columns
             frame = pd.read_parquet(stream, engine="pyarrow")
     except Exception as error:
-        raise DataError(f"{path} is a damaged Parquet file ({_in_brief(error)}).") from None
+        raise DataError(f"{path} is a damaged Parquet file ({_in_brief(error)}): {AGAIN}.") from None
     _check_flat(frame, path)
     names: list[Any] | None = None
+    column = str(frame.index.name or "")
     if frame.index.name is not None and frame.index.name == label:
         frame = frame.reset_index()
     elif frame.index.name is not None or not isinstance(frame.index, pd.RangeIndex):
         names = frame.index.tolist()
     elif frame.shape[1] > 1 and frame.columns[0] != label and _names_rows(frame, transpose):
-        names = frame.iloc[:, 0].astype(object).tolist()
+        names, column = frame.iloc[:, 0].astype(object).tolist(), str(frame.columns[0])
         if frame.columns[0] in UNNAMED and not transpose and are_row_numbers([str(name) for name in names]):
             names = None
         frame = frame.iloc[:, 1:]
     if names is not None and not transpose and not pd.isna(pd.Series(names, dtype=object)).any():
-        check_sample_names([str(name) for name in names], study)
+        check_sample_names([str(name) for name in names], study, column)
     columns: list[Any] = frame.columns.tolist()
     numbered = columns == list(range(len(columns)))
     frame = frame.set_axis(pd.RangeIndex(len(frame)) if names is None else pd.Index(names, dtype=object), axis=0)
@@ -231,7 +234,7 @@ def _check_flat(frame: pd.DataFrame, path: Path) -> None:
     if isinstance(frame.index, pd.MultiIndex):
         raise DataError(
             f"{path} has an index of {frame.index.nlevels} levels: keep the one that names the samples, "
-            "with reset_index, and write it again."
+            "and write it again."
         )
     for name, column in frame.items():
         if column.dtype.kind == "O" and any(isinstance(value, np.ndarray | list | dict) for value in column):
@@ -294,7 +297,7 @@ def _read_h5ad(path: Path, rep: str | None) -> Cells:
         with h5py.File(path, "r") as file:
             is_h5ad = "obs" in file and "var" in file
     except OSError as error:
-        raise DataError(f"{path} is an HDF5 file that is damaged ({_in_brief(error)}).") from None
+        raise DataError(f"{path} is an HDF5 file that is damaged ({_in_brief(error)}): {AGAIN}.") from None
     if not is_h5ad:
         raise DataError(
             f"{path} is an HDF5 file but not h5ad, for it has no obs and var: save it as h5ad, or the table as CSV."
@@ -304,11 +307,11 @@ def _read_h5ad(path: Path, rep: str | None) -> Cells:
             warnings.simplefilter("ignore")  # of names that are not unique: refused below; of old formats
             adata = anndata.read_h5ad(path, backed="r")
     except Exception as error:
-        raise DataError(f"{path} is an h5ad file that anndata can't read ({_in_brief(error)}).") from None
+        raise DataError(f"{path} is an h5ad file that anndata can't read ({_in_brief(error)}): {AGAIN}.") from None
     try:
         return _cells(adata, str(path), rep)
     except OSError as error:
-        raise DataError(f"{path} is an HDF5 file that is damaged ({_in_brief(error)}).") from None
+        raise DataError(f"{path} is an HDF5 file that is damaged ({_in_brief(error)}): {AGAIN}.") from None
     finally:
         adata.file.close()
 
@@ -397,6 +400,12 @@ def _groups(cells: Cells, study_key: str, known: Sequence[str]) -> dict[str, Int
     if missing:
         raise DataError(
             f"{cells.source} has {plural(missing, 'cell')} without a study: {study_key!r} is missing there. "
+            "Leave those cells out, or give them a study."
+        )
+    blank = sum(not str(value).strip() for value in column)
+    if blank:
+        raise DataError(
+            f"{cells.source} has {plural(blank, 'cell')} whose study has no name: {study_key!r} is blank there. "
             "Leave those cells out, or give them a study."
         )
     codes, values = pd.factorize(np.array([str(value) for value in column], dtype=object))

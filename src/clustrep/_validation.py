@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,43 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from clustrep._numbers import check_finite, check_numbers
 from clustrep._types import FloatArray, IntArray, Labels
+from clustrep._words import listing as listing
+from clustrep._words import nearest as nearest
+from clustrep._words import plural as plural
 from clustrep.errors import DataError, ParameterError
-
-SHOWN = 5
-LABEL_NAME = re.compile(
-    r"(true|known|pred(icted)?)?[ _.-]*"
-    r"(class(es)?|labels?|clusters?|groups?|sub[ _.-]?types?|types?|targets?|categor(y|ies)|diagnos[ie]s|y)"
-    r"[ _.-]*(id|no|nr|number|\d)?",
-    re.IGNORECASE,
-)
-LABEL_VALUES_AT_MOST = 50
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# words
-
-
-def listing(items: Iterable[object], shown: int = SHOWN) -> str:
-    """List a few of the items, and say how many more there are."""
-    items = list(items)
-    more = f" and {len(items) - shown} more" if len(items) > shown else ""
-    return ", ".join(str(item) for item in items[:shown]) + more
-
-
-def plural(count: int, noun: str) -> str:
-    """Write a count with its noun: '1 study', '3 studies'."""
-    if count != 1:
-        noun = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{count:,} {noun}"
-
-
-def nearest(word: object, choices: Iterable[object]) -> str:
-    """Return ' Did you mean …?' where a choice is close to the word."""
-    by_lower_case = {str(choice).lower(): str(choice) for choice in choices if str(choice) != str(word)}
-    close = difflib.get_close_matches(str(word).lower(), by_lower_case, n=1)
-    return f" Did you mean {by_lower_case[close[0]]!r}?" if close else ""
-
 
 # ---------------------------------------------------------------------------------------------------------------------
 # parameters
@@ -138,7 +105,14 @@ def check_n_clusters(n_clusters: object, *, at_least: int = 2) -> tuple[int, ...
 # labelings
 
 
-def check_labels(labels: ArrayLike, name: str, *, length: int | None = None, same_as: str = "") -> Labels:
+def check_labels(
+    labels: ArrayLike,
+    name: str,
+    *,
+    length: int | None = None,
+    same_as: str = "",
+    samples: Sequence[str] | None = None,
+) -> Labels:
     """Check one labelling: one label for every point, none missing; returned as integers or text."""
     if isinstance(labels, str | set | frozenset | Mapping) or not hasattr(labels, "__len__"):
         raise DataError(f"{name} must be a sequence of labels, one for every point; got {labels!r}.")
@@ -153,9 +127,14 @@ def check_labels(labels: ArrayLike, name: str, *, length: int | None = None, sam
         raise DataError(f"{name} must have one label for every point of {same_as}: {length}; got {len(array)}.")
     missing = np.flatnonzero(pd.isna(array))
     if missing.size:
+        first, those = (
+            (f"position {missing[0] + 1}", "points")
+            if samples is None
+            else (f"sample {samples[missing[0]]!r}", "samples")
+        )
         raise DataError(
-            f"{name} {has} {plural(missing.size, 'missing label')}, the first at position {missing[0]}: "
-            "leave those points out, or give them a label of their own."
+            f"{name} {has} {plural(missing.size, 'missing label')}, the first at {first}: "
+            f"leave those {those} out, or give them a label of their own."
         )
     if array.dtype.kind == "O" and all(isinstance(value, Real) for value in array):
         array = np.array([float(value) if isinstance(value, float) else int(value) for value in array])
@@ -187,7 +166,7 @@ def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[s
                 f"({listing(strangers, 3) or 'none'})."
             )
         labels = labels.loc[list(samples)]
-    return check_labels(labels, name, length=n_samples, same_as=f"study {study!r}")
+    return check_labels(labels, name, length=n_samples, same_as=f"study {study!r}", samples=samples)
 
 
 def sorted_is_range(index: pd.Index[Any], n: int) -> bool:
@@ -292,74 +271,6 @@ def _as_matrix(values: Any, subject: str) -> NDArray[Any]:
     return array
 
 
-def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = False) -> FloatArray:
-    """Check that every column holds numbers, and return them, in single precision where all of them are."""
-    if set(table.dtypes) in ({np.dtype("f8")}, {np.dtype("f4")}):
-        return np.array(table.to_numpy(), order="C")
-    bad: dict[str, str] = {}
-    columns = []
-    for name, column in zip(table.columns, _columns(table), strict=True):
-        numbers = _as_floats(column)
-        if numbers is None:
-            bad[name] = _first_text(column)
-        else:
-            columns.append(numbers)
-    if bad:
-        raise DataError(_not_numeric(bad, subject, may_have_label))
-    if not columns:
-        raise DataError(f"{subject} has no features: there is nothing to cluster by.")
-    return np.ascontiguousarray(np.column_stack(columns))
-
-
-def _columns(table: pd.DataFrame) -> Iterator[NDArray[Any]]:
-    if len(set(table.dtypes)) == 1 and table.dtypes.iloc[0].kind in "iufbc":
-        yield from table.to_numpy().T
-        return
-    for j in range(table.shape[1]):
-        column = table.iloc[:, j]
-        plain = pd.api.types.is_numeric_dtype(column.dtype) and not isinstance(column.dtype, np.dtype)
-        yield column.to_numpy(dtype=float, na_value=np.nan) if plain else column.to_numpy()
-
-
-def _as_floats(column: NDArray[Any]) -> FloatArray | None:
-    if column.dtype == np.float32:
-        return column
-    if column.dtype.kind in "iufb":
-        return column.astype(np.float64)
-    if column.dtype.kind != "O" or any(isinstance(value, str | bytes | complex) for value in column):
-        return None
-    try:
-        return np.array([np.nan if pd.isna(value) else float(value) for value in column])
-    except (TypeError, ValueError):
-        return None
-
-
-def _first_text(column: NDArray[Any]) -> str:
-    for value in column.tolist():
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            if not pd.isna(value):
-                return str(value)
-    return str(column[0])
-
-
-def _not_numeric(bad: Mapping[str, str], subject: str, may_have_label: bool) -> str:
-    examples = ", ".join(f"{name!r} (such as {value!r})" for name, value in list(bad.items())[:3])
-    more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
-    if any(re.fullmatch(r"[+-]?\d+,\d+", value) for value in bad.values()):
-        advice = "The numbers seem to have decimal commas: write them with points."
-    elif any(re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", value, re.IGNORECASE) for value in bad.values()):
-        advice = "They hold numbers as text: turn them into numbers, for example with pandas.to_numeric."
-    else:
-        advice = f"Leave {'it' if len(bad) == 1 else 'them'} out"
-        advice += f", or pass label={next(iter(bad))!r} if that is the samples' known class." if may_have_label else "."
-    return (
-        f"{subject} has {plural(len(bad), 'column')} that {'is' if len(bad) == 1 else 'are'} not numeric: "
-        f"{examples}{more}. {advice}"
-    )
-
-
 def check_points(values: Any, what: str, *, samples_at_least: int = 1) -> FloatArray:
     """Check points without names of their own: numbers throughout, none missing or infinite."""
     return check_table(as_table(values, what)[0], what, samples_at_least=samples_at_least)
@@ -389,23 +300,6 @@ def check_not_empty(shape: tuple[int, ...], subject: str, *, samples_at_least: i
         raise DataError(f"{subject} has {plural(n_samples, 'sample')}: {needed}.")
 
 
-def check_finite(X: FloatArray, samples: Iterable[str], features: Iterable[str], subject: str) -> None:
-    """Check that no value is missing or infinite."""
-    bad = ~np.isfinite(X)
-    if not bad.any():
-        return
-    samples, features = list(samples), list(features)
-    n_missing = int(np.isnan(X).sum())
-    n_infinite = int(bad.sum()) - n_missing
-    kinds = [plural(n, f"{kind} value") for n, kind in ((n_missing, "missing"), (n_infinite, "infinite")) if n]
-    places = [f"sample {samples[i]!r}, feature {features[j]!r}" for i, j in np.argwhere(bad)[:3]]
-    rows, columns = int(bad.any(axis=1).sum()), int(bad.any(axis=0).sum())
-    raise DataError(
-        f"{subject} has {' and '.join(kinds)} in {plural(rows, 'sample')} and {plural(columns, 'feature')}, "
-        f"first at {'; '.join(places)}. Fill them in, or drop those samples or features."
-    )
-
-
 def check_unique(names: Sequence[str], what: str, subject: str) -> None:
     """Check that no sample or feature of a study is named twice."""
     twice = [name for name, count in Counter(names).items() if count > 1]
@@ -427,70 +321,7 @@ def check_axis_names(names: object, what: str, length: int, subject: str) -> tup
         i for i, name in enumerate(names) if (pd.api.types.is_scalar(name) and pd.isna(name)) or not str(name).strip()
     ]
     if blank:
-        raise DataError(f"{subject} has {what}s without a name, the first at position {blank[0] + 1}.")
+        raise DataError(f"{subject} has {what}s without a name, the first at position {blank[0] + 1}: give it one.")
     checked = tuple(str(name) for name in names)
     check_unique(checked, what, subject)
     return checked
-
-
-def probable_label(X: FloatArray, features: Sequence[str]) -> str | None:
-    """Find a feature that is probably a class label: few small integers, named like one or last among real ones."""
-
-    def few_small_integers(column: FloatArray) -> bool:
-        if not np.array_equal(column, np.rint(column)) or column.min() < -1 or column.max() > 1000:
-            return False
-        return 2 <= len(np.unique(column)) <= min(LABEL_VALUES_AT_MOST, len(column) // 2)
-
-    for j, feature in enumerate(features):
-        if LABEL_NAME.fullmatch(feature) and few_small_integers(X[:, j]):
-            return feature
-    if X.shape[1] < 2 or not few_small_integers(X[:, -1]):
-        return None
-    others_real = np.any(X[:, :-1] != np.rint(X[:, :-1]), axis=0).all()
-    return features[-1] if others_real else None
-
-
-def label_sentence(study: str, feature: str, X: FloatArray, features: Sequence[str]) -> str:
-    """Say that a feature is probably a class label, and what to do about it."""
-    values = np.unique(X[:, list(features).index(feature)]).astype(int)
-    return (
-        f"Feature {feature!r} of study {study!r} is probably a class label (values {listing(values)}), not data. "
-        f"Pass label={feature!r} to keep it aside as the samples' known labels, or label=False if it is data."
-    )
-
-
-def check_same_features(features: Mapping[str, Sequence[str]], samples: Mapping[str, Sequence[str]]) -> None:
-    """Check that the studies share features; if not, show what each has, and whether they lie the wrong way round."""
-    sets = {name: set(names) for name, names in features.items()}
-    if set.intersection(*sets.values()):
-        return
-    n_rows_shared = len(set.intersection(*(set(names) for names in samples.values())))
-    hint = (
-        f" But they share {plural(n_rows_shared, 'sample name')}: the tables are probably the wrong way round. "
-        "Rows must be samples, columns features: pass transpose=True."
-        if n_rows_shared
-        else ""
-    )
-    lines = []
-    for name, own in features.items():
-        others = set().union(*(other for key, other in sets.items() if key != name))
-        alone = [feature for feature in own if feature not in others]
-        lines.append(f"  {name}: {plural(len(own), 'feature')}, {len(alone):,} in no other study: {listing(alone, 4)}")
-    shown = lines[:10] + ([f"  and {len(lines) - 10} more studies"] if len(lines) > 10 else [])
-    raise DataError("The studies have no feature in common." + hint + "\n" + "\n".join(shown))
-
-
-def check_orientation(features: Mapping[str, Sequence[str]], samples: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a table whose rows, rather than its columns, share names with the other studies' columns."""
-    for name in features:
-        others = set().union(*(set(columns) for key, columns in features.items() if key != name))
-        rows_shared = [sample for sample in samples[name] if sample in others]
-        columns_shared = sum(feature in others for feature in features[name])
-        if len(rows_shared) > columns_shared:
-            raise DataError(
-                f"Study {name!r} is probably the wrong way round: {plural(len(rows_shared), 'row')} of its "
-                f"{len(samples[name]):,} {'is' if len(rows_shared) == 1 else 'are'} named like features of the other "
-                f"studies ({listing(rows_shared, 3)}), "
-                f"but only {columns_shared} of its columns. Rows must be samples, columns features: "
-                f"transpose it (frame.T, or transpose=[{name!r}] when reading files)."
-            )

@@ -105,7 +105,7 @@ def cluster_test(
             data = _principal_components(data, check_integer(n_components, "n_components"))
     check_flag(squared, "squared")
     if not check_flag(whiten, "whiten") and not callable(null):
-        _warn_of_many_features(*data.shape)
+        _warn_of_many_features("X" if study.name == "X" else f"Study {study.name!r}", *data.shape)
     root = root_entropy(rng)
     plan = TestPlan(data, null, measure, squared, whiten, root, study.name)
     n = check_integer(n_resamples, "n_resamples")
@@ -219,11 +219,11 @@ def _principal_components(X: FloatArray, q: int) -> FloatArray:
     return np.asarray((X - X.mean(axis=0)) @ principal_axes(X)[:q].T)
 
 
-def _warn_of_many_features(n: int, p: int) -> None:
+def _warn_of_many_features(subject: str, n: int, p: int) -> None:
     if 2 * n <= p**2:
         warn(
-            f"X has {p:,} features and {n:,} samples: with so few samples for the number of features, a Gaussian that "
-            "is fitted to them can make the test reject too often. cluster_test(whiten=True) is exact; "
+            f"{subject} has {p:,} features and {n:,} samples: with so few samples for the number of features, a "
+            "Gaussian that is fitted to them can make the test reject too often. cluster_test(whiten=True) is exact; "
             "cluster_test(n_components=...) works on a few principal components.",
             DataWarning,
         )

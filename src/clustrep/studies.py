@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike
 
 from clustrep._engine import Rng, make_generator
 from clustrep._formats import read_tables, tables_of_anndata
+from clustrep._numbers import check_squares
+from clustrep._suspicions import Reading, check_orientation, check_same_features
 from clustrep._tables import study_names
 from clustrep._validation import (
     check_choice,
@@ -22,8 +24,6 @@ from clustrep._validation import (
     check_known,
     check_label,
     check_name,
-    check_orientation,
-    check_same_features,
     listing,
     nearest,
     plural,
@@ -121,20 +121,22 @@ class Studies(Mapping[str, Study]):
         if header is not None:
             check_flag(header, "header")
         names = study_names(paths)
-        turned = _names_to_turn(transpose, names)
+        reading = Reading(_names_to_turn(transpose, names), header)
         collected = []
         known: set[str] = set()
-        for table in read_tables(paths, names, label=label, turned=turned, header=header, study_key=study_key, rep=rep):
+        for table in read_tables(paths, names, label=label, reading=reading, study_key=study_key, rep=rep):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)  # of a file, a probable label is refused, below
-                collected.append(Study(table.frame, table.name, labels=table.labels))
+                study = Study(table.frame, table.name, labels=table.labels)
+            check_squares(study.X, study.samples, study.features, f"Study {study.name!r}")
+            collected.append(study)
             known.update(collected[-1].features if table.annotations is None else table.annotations)
         _check_label_was_found(collected, label, known)
         for study in collected:
             if (suspicion := study._suspicion(label)) is not None:
                 raise DataError(suspicion)
         studies = cls.__new__(cls)
-        studies._align(collected, scale)
+        studies._align(collected, scale, reading)
         return studies
 
     @classmethod
@@ -223,15 +225,15 @@ class Studies(Mapping[str, Study]):
         parts = np.array_split(make_generator(rng).permutation(len(whole)), n)
         return cls([whole._part(np.sort(rows), str(i)) for i, rows in enumerate(parts, 1)], scale=scale)
 
-    def _align(self, studies: Sequence[Study], scale: Scale) -> None:
+    def _align(self, studies: Sequence[Study], scale: Scale, reading: Reading | None = None) -> None:
         """Keep the features that all studies have, in the order of the first."""
         check_choice(scale, "scale", SCALES)
         features = {study.name: study.features for study in studies}
         if len(studies) > 1:
             named_samples = {study.name: study.samples if study.samples_are_named else () for study in studies}
-            _check_all_or_none_named(studies)
-            check_orientation(features, named_samples)
-            check_same_features(features, named_samples)
+            _check_all_or_none_named(studies, reading)
+            check_orientation(features, named_samples, reading)
+            check_same_features(features, named_samples, reading)
         _warn_of_common_samples(studies)
         if len({study.scale for study in studies}) > 1:
             scales = ", ".join(f"{study.name} {study.scale}" for study in studies)
@@ -355,9 +357,9 @@ def _renamed(study: Study, name: str, label: Label) -> Study:
     return study if study.name == name else study._with(name=name)
 
 
-def _names_to_turn(transpose: object, names: Sequence[str]) -> Sequence[str]:
+def _names_to_turn(transpose: object, names: Sequence[str]) -> bool | Sequence[str]:
     if isinstance(transpose, bool):
-        return names if transpose else ()
+        return transpose
     turned = [transpose] if isinstance(transpose, str) else transpose
     if not isinstance(turned, Iterable):
         raise ParameterError(f"transpose must be True, False or the names of studies, got {transpose!r}.")
@@ -374,23 +376,25 @@ def _check_label_was_found(studies: Sequence[Study], label: Label, known: Iterab
         raise DataError(f"No study has a column {label!r} to take labels from{there}.{nearest(label, known)}")
 
 
-def _check_all_or_none_named(studies: Sequence[Study]) -> None:
+def _check_all_or_none_named(studies: Sequence[Study], reading: Reading | None) -> None:
     """Features without names can only be aligned by place: among themselves, and only if there are as many."""
     unnamed = [study.name for study in studies if not study.features_are_named]
     if not unnamed:
         return
     if len(unnamed) < len(studies):
         named = next(study.name for study in studies if study.features_are_named)
-        raise DataError(
-            f"Study {unnamed[0]!r} does not name its features, study {named!r} does: "
-            "pass frames whose columns have the same names, or all studies as arrays."
-        )
+        remedy = "pass frames whose columns have the same names, or all studies as arrays"
+        if reading is not None:
+            remedy = "write their names into its first line, or pass header=True if they are there"
+        raise DataError(f"Study {unnamed[0]!r} does not name its features, study {named!r} does: {remedy}.")
     numbers = {study.name: len(study.features) for study in studies}
     if len(set(numbers.values())) > 1:
         listed = ", ".join(f"{name} {number}" for name, number in numbers.items())
+        remedy = "pass frames, whose columns have names"
+        if reading is not None:
+            remedy = "write the names into the first line of every file"
         raise DataError(
-            f"The studies have different numbers of features ({listed}), and no names to align them by: "
-            "pass frames, whose columns have names."
+            f"The studies have different numbers of features ({listed}), and no names to align them by: {remedy}."
         )
 
 

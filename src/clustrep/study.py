@@ -10,23 +10,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from clustrep._numbers import check_finite, check_numbers
+from clustrep._suspicions import label_sentence, probable_label
 from clustrep._types import FloatArray, IntArray, Labels, read_only
 from clustrep._validation import (
     as_table,
     check_axis_names,
     check_choice,
-    check_finite,
     check_known,
     check_label,
     check_labels_of,
     check_name,
     check_names_differ,
     check_not_empty,
-    check_numbers,
-    label_sentence,
     listing,
     plural,
-    probable_label,
 )
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 

@@ -10,9 +10,11 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import os
 import re
+import shlex
 import warnings
 from collections.abc import Iterator
 from typing import IO, Any
@@ -24,32 +26,50 @@ from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning,
 INTERNAL, USAGE, BAD_DATA, SOME_FAILED, INTERRUPTED = 1, 2, 3, 4, 130
 DEBUG = "CLUSTREP_DEBUG"
 
-# The library speaks of its parameters; here, they are options.
-AS_OPTIONS = (
-    (r"\bpass label=False\b", "use --no-label"),
-    (r"\bpass label=(\"[^\"]*\"|'[^']*')", r"use --label \1"),
-    (r"\blabel=False\b", "--no-label"),
-    (r"\blabel=(\"[^\"]*\"|'[^']*')", r"--label \1"),
-    (r"\bpass header=True\b", "use --header"),
-    (r"\bheader=True\b", "--header"),
-    (r"\bheader=False\b", "--no-header"),
-    (r"\bpass transpose=True\b", "use --transpose"),
-    (r"\btranspose=True\b", "--transpose"),
-    (r"\btranspose=(\[[^]]*\]|\"[^\"]*\"|'[^']*')", r"--transpose-only \1"),
-    (r"\bstudy_key=", "--study-key "),
-    (r"\brep=", "--rep "),
-    (r"\bscale=", "--scale "),
-    (r"\bnull=", "--null "),
-    (r"\bn_resamples\b", "--resamples"),
-    (r"\bn_clusters\b", "--k"),
+# The library speaks of its parameters; here, they are options. Only these phrases are translated, never a word alone:
+# it may be the user's, such as the name of a file.
+TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+ARGUMENT = re.compile(
+    r"(?P<before>\b[Pp]ass |\bor |\bleave |\bwith |^(?=\w+=\S+ is for ))"
+    r"(?P<name>label|header|transpose|study_key|rep|null)="
+    rf"(?P<value>True|False|{TEXT}|\[{TEXT}(?:, {TEXT})*\])(?![\w.])"
 )
+FLAGS = {
+    ("label", "False"): "--no-label",
+    ("header", "True"): "--header",
+    ("header", "False"): "--no-header",
+    ("transpose", "True"): "--transpose",
+}
+PHRASES = {
+    "label must be the name of a column, False or None,": "--label must be the name of a column,",
+    "study_key must be a name or None,": "--study-key must be a name,",
+    "rep must be a name or None,": "--rep must be a name,",
+    "; pass as rep one of ": "; use as --rep one of ",
+    " adata.obs_names_make_unique() gives it one.": "",
+    " adata.var_names_make_unique() gives it one.": "",
+    "cluster_test(whiten=True) is exact; cluster_test(n_components=...) works on a few principal components.": (
+        "--whiten is exact, where samples outnumber features."
+    ),
+    "Pass n_components to work on a few principal components.": "Choose fewer features with --features.",
+}
 
 
 def in_options(message: str) -> str:
     """Say a sentence of the library's in terms of options."""
-    for pattern, option in AS_OPTIONS:
-        message = re.sub(pattern, option, message)
-    return message
+    for phrase, translated in PHRASES.items():
+        message = message.replace(phrase, translated)
+    return ARGUMENT.sub(_as_option, message)
+
+
+def _as_option(match: re.Match[str]) -> str:
+    before, name, value = match["before"], match["name"], match["value"]
+    before = {"pass ": "use ", "Pass ": "Use "}.get(before, before)
+    if (name, value) in FLAGS:
+        return before + FLAGS[name, value]
+    if name == "transpose":
+        studies = ast.literal_eval(value)
+        return before + " ".join(f"--transpose-only {shlex.quote(study)}" for study in studies)
+    return f"{before}--{name.replace('_', '-')} {value}"
 
 
 def coloured() -> bool | None:
@@ -73,8 +93,8 @@ def _writable(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Show line ends, as names may have them, as escapes."""
-    return text.replace("\r", "\\r").replace("\n", "\\n")
+    """Show line ends, as names may have them, as escapes; those of a list, whose lines are indented, stay."""
+    return re.sub(r"\n(?!  )", r"\\n", text.replace("\r", "\\r"))
 
 
 class Failure(click.ClickException):

@@ -154,7 +154,7 @@ def _named(paths: Iterable[Path], accession: str) -> list[Path]:
 
 def _series(path: Path) -> pd.DataFrame:
     """Read a series matrix, samples by probes, on the log scale."""
-    (table,) = read_tables([path], [path.name], label=None, turned=(), header=None, study_key=None, rep=None)
+    (table,) = read_tables([path], [path.name], label=None)
     if table.annotations is None:
         raise DataError(f"{path} is not a GEO series matrix: it should begin with lines such as !Series_title.")
     if table.frame.max().max() <= LOGGED_AT_MOST:

@@ -350,8 +350,8 @@ def _pairs(material: Material) -> Section | None:
         "Which studies agree",
         [
             f"Shown first: {words.named(focus)}.",
-            "A study stands apart if its scores with the others lie below the diagonals of the tested studies, and "
-            "farther below than those of the pairs without it."
+            "A study stands apart if its scores with the others, even with its closest partner, lie below the diagonals "
+            "of the tested studies, and farther below than those of the pairs without it."
             if relations is not None
             else "",
         ],

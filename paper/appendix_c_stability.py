@@ -165,8 +165,8 @@ def telling_claim(index: str, claim: str, written: Results, published: Results, 
         f"share of pairs (spurious, real) of the same k in which the spurious one has the worse value: {listed(ours)}",
         f"no number printed; ours: {listed(theirs)}",
         DEPENDS,
-        "Chance gives 0.5; spurious means a Jaccard coefficient of at most 0.5 with every true group. How well they are "
-        "told apart depends on the data set, and on the noise: half the variance as written, or less. For comparison, "
+        "Chance gives 0.5; spurious means a Jaccard coefficient of at most 0.5 with every true group. How well they "
+        "are told apart depends on the data set, and on the noise: half the variance as written, or less. For comparison, "
         f"Hennig's Jaccard coefficient under the bootstrap: {listed(jaccard)}.",
         values={"written": means(ours), "published": means(theirs), "jaccard": means(jaccard)},
     )

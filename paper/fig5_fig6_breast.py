@@ -148,7 +148,7 @@ def _table_1(studies: cr.Studies, pam50: cr.Studies) -> Claim:
 
 def _fifty(n: int) -> list[Claim]:
     local = "With the PAM50 genes too, Basal replicates best locally, and clusters are like the PAM50 subtypes."
-    unnamed = "The series at GEO name their patients otherwise than the files with the subtypes."
+    unnamed = "The loader of the series at GEO brings no subtypes, and nothing here matches their samples to any."
     try:
         studies = datasets.load_pam50_cohorts(Path(os.environ.get("CLUSTREP_DATA", ".")) / "geo")
     except DataError as error:

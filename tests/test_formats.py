@@ -223,7 +223,7 @@ def test_parquet_in_a_folder_named_like_a_partition_gains_no_column(parquet, tmp
         pytest.param(
             FRAME.reset_index(drop=True).reset_index(names="x").assign(x=["A", "B", "A"]),
             {},
-            r"duplicate sample name: 'A'.*pass label=\"its name\"",
+            r"duplicate sample name: 'A'.*pass label='x'",
             id="a class first",
         ),
         pytest.param(
@@ -261,7 +261,7 @@ def test_parquet_the_wrong_way_round_is_noticed(parquet, tmp_path):
 @pytest.mark.parametrize("keep", [4, 100, -8, -1])
 def test_damaged_parquet_is_refused_in_one_sentence(parquet, tmp_path, keep):
     damaged = write(tmp_path, parquet(FRAME).read_bytes()[:keep], "half.parquet")
-    with pytest.raises(DataError, match=r"half\.parquet is a damaged Parquet file \(.*\)\.$") as caught:
+    with pytest.raises(DataError, match=r"half\.parquet is a damaged Parquet file \(.*\): copy or download it again\.$") as caught:
         cr.Studies.read(damaged)
     assert_stands_alone(caught)
 
@@ -497,7 +497,7 @@ def twice(names):
         pytest.param({"obs": pd.DataFrame({"donor": [*"aaaaa", "b"]}, index=list(BARCODES))},
                      {"study_key": "donor"}, r"Study 'b' has 1 sample: at least 2", id="one cell"),
         pytest.param({"obs": pd.DataFrame({"donor": [*"aaa", " ", " ", " "]}, index=list(BARCODES))},
-                     {"study_key": "donor"}, r"text that is not empty, got ' '", id="blank study"),
+                     {"study_key": "donor"}, r"3 cells whose study has no name: 'donor' is blank", id="blank study"),
         pytest.param({"obs": pd.DataFrame(index=list(BARCODES))}, {"study_key": "donor"},
                      r"no column 'donor' in obs to tell the studies apart\.$", id="no columns"),
         pytest.param({"obs": pd.DataFrame(index=list(BARCODES))}, {"label": "type"},
@@ -541,7 +541,7 @@ def test_a_large_sparse_table_is_refused_before_it_is_dense():
 @pytest.mark.parametrize("keep", [6, 8, 700, -1000])
 def test_damaged_h5ad_is_refused_in_one_sentence(h5ad, tmp_path, keep):
     damaged = write(tmp_path, h5ad(make()).read_bytes()[:keep], "half.h5ad")
-    with pytest.raises(DataError, match=r"half\.h5ad is an HDF5 file that is damaged \(.*\)\.$") as caught:
+    with pytest.raises(DataError, match=r"half\.h5ad is an HDF5 file that is damaged \(.*\): copy or download it again\.$") as caught:
         cr.Studies.read(damaged)
     assert_stands_alone(caught)
 
@@ -552,7 +552,7 @@ def test_h5ad_that_anndata_refuses_is_refused_in_one_sentence(h5ad):
     path = h5ad(make())
     with h5py.File(path, "a") as file:
         file["obs"].attrs["encoding-version"] = "99.0.0"
-    with pytest.raises(DataError, match=r"cells\.h5ad is an h5ad file that anndata can't read \(.*\)\.$") as caught:
+    with pytest.raises(DataError, match=r"cells\.h5ad is an h5ad file that anndata can't read \(.*\): update") as caught:
         cr.Studies.read(path)
     assert_stands_alone(caught)
 
@@ -695,8 +695,8 @@ def test_characteristics_belong_to_samples_not_to_places(tmp_path):
         pytest.param(SERIES.partition("!series_matrix_table_end")[0], None, r"geo\.txt .* is cut off", id="no end"),
         pytest.param(SERIES[: SERIES.index('"ERBB2"') + 9], None, r"is cut off: .*Download it", id="cut in a row"),
         pytest.param(SERIES.partition("!series_matrix_table_begin")[0], None, r"is cut off", id="no table"),
-        pytest.param(SERIES.replace("\t2.0\n", "\n"), None, r"4 cells in the header .* but 3 in line 15\.", id="short"),
-        pytest.param(SERIES.replace("13.0", "13.0\t1"), None, r"but 5 in line 14\.", id="a row too long"),
+        pytest.param(SERIES.replace("\t2.0\n", "\n"), None, r"4 cells in the header .* but 3 in line 15: ", id="short"),
+        pytest.param(SERIES.replace("13.0", "13.0\t1"), None, r"but 5 in line 14: download", id="a row too long"),
         pytest.param(SERIES.replace('"ERBB2"', '"ESR1"'), None, r"duplicate feature name: 'ESR1'", id="features"),
         pytest.param(
             SERIES.replace('"ID_REF"\t"m1"\t"m2"', '"ID_REF"\t"m1"\t"m1"'), None, r"duplicate sample name", id="samples"
@@ -742,7 +742,7 @@ def test_header_is_for_delimited_text(tmp_path, parquet, h5ad, header):
         (h5ad(make()), "an h5ad file"),
         (write(tmp_path, SERIES, "geo.txt"), "a GEO series matrix"),
     ):
-        with pytest.raises(ParameterError, match=rf"header is for delimited text, and .*{path.name} is {kind}"):
+        with pytest.raises(ParameterError, match=rf"^header={header} is for .*{path.name} is {kind}: leave"):
             cr.Studies.read(path, header=header)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import pytest
-
 from paper import appendix_c_prediction, appendix_c_stability, appendix_c_tests
 from paper.common import quietly
 

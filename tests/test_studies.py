@@ -203,7 +203,7 @@ def test_studies_without_common_features_are_refused_with_a_short_listing():
     with pytest.raises(DataError) as caught:
         cr.Studies(tables, label=False)
     lines = str(caught.value).split("\n")
-    assert lines[0] == "The studies have no feature in common."
+    assert lines[0].startswith("The studies have no feature in common: 3,000 names differ only in upper and lower case")
     assert "one: 3,000 features, 3,000 in no other study: g0, g1, g2, g3 and 2996 more" in lines[1]
     assert "two: 3,000 features" in lines[2]
     assert len(lines) == 3
@@ -220,7 +220,7 @@ def test_one_table_the_wrong_way_round_is_refused_with_a_remedy_that_works():
     tables = {"one": frame(X, "abc"), "two": frame(Y, "abc", "y").T, "three": frame(Y, "abc", "z")}
     with pytest.raises(DataError, match=r"Study 'two' is probably the wrong way round: .*a, b, c.*frame\.T") as caught:
         cr.Studies(tables)
-    assert "transpose=['two']" in str(caught.value)
+    assert "transpose=" not in str(caught.value)
     assert cr.Studies({**tables, "two": tables["two"].T}).features == ("a", "b", "c")
 
 

@@ -34,7 +34,7 @@ def analyse(
     n_resamples: int = 100,
     null: str | Sampler | None = "gaussian",
     n_null: int = 199,
-    train: Sequence[str] | None = None,
+    train: str | Sequence[str] | None = None,
     embedding: str = "pca",
     noise: Noise = "label",
     resampling: Resampling = Bootstrap(),
@@ -56,7 +56,7 @@ def analyse(
         As in `null_reference`; None leaves data without clusters out, and nothing is said to hold.
     n_null : int
         Number of simulated collections, at least 19.
-    train : sequence of str, optional
+    train : str or sequence of str, optional
         Whose clusters to follow into the other studies; by default all studies'.
     embedding : {"pca", "tsne"}
         How samples with more than two features are placed in pictures.
@@ -79,7 +79,8 @@ def analyse(
     checked = check_several(as_studies(studies))
     check_choice(embedding, "embedding", EMBEDDINGS)
     check_integer(n_null, "n_null", at_least=19)
-    followed = checked.names if train is None else tuple(dict.fromkeys(train))
+    wanted = [train] if isinstance(train, str) else train
+    followed = checked.names if wanted is None else tuple(dict.fromkeys(wanted))
     for name in followed:
         check_known(name, "study to train on", checked)
     if null is not None:

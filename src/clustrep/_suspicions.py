@@ -103,10 +103,11 @@ def _reason(
         return ". Their names are numbers: if the first lines are data, leave header=True out."
     alike = set.intersection(*({name.casefold() for name in names} for names in features.values()))
     if alike:
-        spellings = dict.fromkeys(name for names in features.values() for name in names if name.casefold() in alike)
+        first = next(name for name in next(iter(features.values())) if name.casefold() in alike)
+        spellings = {name for names in features.values() for name in names if name.casefold() == first.casefold()}
         return (
-            f": {plural(len(alike), 'name')} differ{'s' if len(alike) == 1 else ''} only in upper and lower case "
-            f"({listing(spellings, 4)}). Write them alike."
+            f": {plural(len(alike), 'name')} differ{'s' if len(alike) == 1 else ''} only in upper and lower case, such "
+            f"as {listing(sorted(spellings))}. Write them alike."
         )
     return ": a feature needs the same name in all of them."
 

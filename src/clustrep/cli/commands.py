@@ -12,7 +12,7 @@ from click.core import ParameterSource
 import clustrep.cli.options as options
 from clustrep import __version__
 from clustrep.cli.config import resolved
-from clustrep.cli.console import BAD_DATA, SOME_FAILED, Commands, Failure, put, say, told_warnings
+from clustrep.cli.console import BAD_DATA, SOME_FAILED, Commands, Failure, put, say
 from clustrep.cli.output import RESULT, Results, check_folder
 
 if TYPE_CHECKING:
@@ -153,39 +153,39 @@ def _whole_analysis(ctx: click.Context, chosen: dict[str, Any], *, simulated: bo
 
     chosen["clusterer"] = chosen["clusterer"] or DEFAULT_CLUSTERERS
     clusterers = clusterers_of(chosen["clusterer"])
-    with told_warnings() as told:
-        from clustrep import analyse, datasets
+    from clustrep import analyse, datasets
+    from clustrep.functions import n_clusters_parameter
 
-        measured = datasets.simulate_cohorts(rng=1) if simulated else None
-        studies = _read(chosen) if measured is None else measured.scaled("zscore")
-        if not chosen["quiet"]:
-            say(repr(studies))
-        found = analyse(
-            clusterers,
-            studies,
-            n_clusters=chosen["k"],
-            agreement=chosen["agreement"],
-            n_resamples=chosen["resamples"],
-            null=None if chosen["null"] == "none" else chosen["null"],
-            n_null=chosen["null_collections"],
-            train=chosen.get("train") or None,
-            embedding=chosen["embedding"],
-            noise=chosen["noise"],
-            rng=chosen["seed"],
-            **_running(chosen),
-        )
-    _write_analysis(ctx, chosen, found, tuple(told), measured)
+    if chosen["k"] is None and any(n_clusters_parameter(one) for one in clusterers.values()):
+        raise click.UsageError(f"say how many clusters {chosen['clusterer'][0]} is to find, with --k.")
+    measured = datasets.simulate_cohorts(rng=1) if simulated else None
+    studies = _read(chosen) if measured is None else measured.scaled("zscore")
+    if not chosen["quiet"]:
+        say(repr(studies))
+    found = analyse(
+        clusterers,
+        studies,
+        n_clusters=chosen["k"],
+        agreement=chosen["agreement"],
+        n_resamples=chosen["resamples"],
+        null=None if chosen["null"] == "none" else chosen["null"],
+        n_null=chosen["null_collections"],
+        train=chosen.get("train") or None,
+        embedding=chosen["embedding"],
+        noise=chosen["noise"],
+        rng=chosen["seed"],
+        **_running(chosen),
+    )
+    _write_analysis(ctx, chosen, found, measured)
     if found.failures and not chosen["allow_failures"]:
         ctx.exit(SOME_FAILED)
 
 
-def _write_analysis(
-    ctx: click.Context, chosen: dict[str, Any], found: Analysis, told: tuple[str, ...], measured: Studies | None
-) -> None:
+def _write_analysis(ctx: click.Context, chosen: dict[str, Any], found: Analysis, measured: Studies | None) -> None:
     from clustrep import Report
     from clustrep.cli.figures import draw_analysis
 
-    found = replace(found, warnings=told)
+    found = replace(found, warnings=tuple(ctx.obj))
     report = Report(found)
     with Results(chosen["out"]) as results:
         results.table("scores.csv", found.scores())
@@ -291,21 +291,20 @@ def stability(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -
 
     chosen = {"studies": studies, **chosen, "clusterer": chosen["clusterer"] or DEFAULT_CLUSTERERS[:1]}
     clusterer = clusterer_of(chosen["clusterer"][0])
-    with told_warnings():
-        from clustrep import Report, validate
+    from clustrep import Report, validate
 
-        (study,) = _only_study(_read(chosen))
-        result = validate(
-            clusterer,
-            study,
-            n_clusters=chosen["k"],
-            indices=chosen["index"],
-            n_resamples=chosen["resamples"],
-            n_splits=chosen["splits"],
-            noise=chosen["noise"],
-            rng=chosen["seed"],
-            **_running(chosen),
-        )
+    (study,) = _only_study(_read(chosen))
+    result = validate(
+        clusterer,
+        study,
+        n_clusters=chosen["k"],
+        indices=chosen["index"],
+        n_resamples=chosen["resamples"],
+        n_splits=chosen["splits"],
+        noise=chosen["noise"],
+        rng=chosen["seed"],
+        **_running(chosen),
+    )
     result = replace(result, clusterer=chosen["clusterer"][0])
     report = Report(result)
     with Results(chosen["out"]) as results:
@@ -354,19 +353,18 @@ def test(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> Non
     if chosen["out"] is not None:
         check_folder(chosen["out"], force=chosen["force"])
     chosen = {"studies": studies, **chosen}
-    with told_warnings():
-        from clustrep import Report, cluster_test
+    from clustrep import Report, cluster_test
 
-        tests = {
-            name: cluster_test(
-                study,
-                n_resamples=chosen["simulations"],
-                whiten=chosen["whiten"],
-                rng=chosen["seed"],
-                **_running(chosen),
-            )
-            for name, study in _read(chosen).items()
-        }
+    tests = {
+        name: cluster_test(
+            study,
+            n_resamples=chosen["simulations"],
+            whiten=chosen["whiten"],
+            rng=chosen["seed"],
+            **_running(chosen),
+        )
+        for name, study in _read(chosen).items()
+    }
     report = Report(tests)
     if chosen["out"] is not None:
         import pandas as pd

@@ -123,7 +123,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn whatever it raises into a sentence and an exit code."""
         try:
-            return super().invoke(ctx)
+            with told_warnings() as ctx.obj:
+                return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit):
             raise
         except (KeyboardInterrupt, click.Abort):

@@ -43,8 +43,9 @@ class Results:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        folder.absolute().parent.mkdir(parents=True, exist_ok=True)
-        self._aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
+        within = folder if folder.is_dir() else folder.absolute().parent  # on one device with where they go
+        within.mkdir(parents=True, exist_ok=True)
+        self._aside = Path(tempfile.mkdtemp(prefix=".clustrep.", dir=within))
         os.chmod(self._aside, 0o777 & ~_umask())
         self._names: dict[str, str] = {}
 
@@ -107,12 +108,15 @@ class Results:
         if not self.folder.exists():
             os.replace(self._aside, self.folder)
             return
-        new = self._files()
-        for name in set(_former_files(self.folder)) - set(new):
+        new, former = self._files(), set(_former_files(self.folder))
+        for name in former - set(new):
             (self.folder / name).unlink(missing_ok=True)
         for name in sorted(new, key=lambda name: name == CONFIG):
-            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-            os.replace(self._aside / name, self.folder / name)
+            target = self.folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists() and name not in former:  # the user's own
+                os.replace(target, target.with_name(f"{target.name}.before"))
+            os.replace(self._aside / name, target)
 
 
 def _made_in(folder: Path) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from clustrep.agreement import shown
 from clustrep.errors import ParameterError
 from clustrep.report.charts import Chart, numbers
 from clustrep.results import (
+    RESULTS,
     Analysis,
     Choice,
     ClusterTest,
@@ -107,8 +108,8 @@ class Material:
         if not flat:
             raise ParameterError("A report needs at least one result.")
         for one in flat:
-            if not hasattr(one, "to_frame") and not isinstance(one, Analysis):
-                raise ParameterError(f"A report is made of results, got {type(one).__name__}.")
+            if not isinstance(one, (StudyRelations, *RESULTS.values())):
+                raise ParameterError(f"A report is made of results such as compare returns, got {type(one).__name__}.")
         analyses = [one for one in flat if isinstance(one, Analysis)]
         if analyses:
             if len(flat) > 1:
@@ -118,9 +119,12 @@ class Material:
         references = _all(flat, NullReference)
         of_pair = {one.names: one for one in references if one.kind == "local"}
         known = (Comparison, Replicability, StudyRelations, LocalReplicability, Counterparts)
+        comparison = _only(flat, Comparison)
+        told_with = {"comparison"} if comparison is not None else set()
+        told_with |= {"local"} if local else set()
         material = cls(
-            comparison=_only(flat, Comparison),
-            reference=next((one for one in references if one.kind == "comparison"), None),
+            comparison=comparison,
+            reference=next((one for one in references if one.kind in told_with - {"local"}), None),
             replicabilities=tuple(_all(flat, Replicability)),
             relations=_only(flat, StudyRelations),
             local=local,
@@ -129,9 +133,11 @@ class Material:
             others=tuple(
                 one
                 for one in flat
-                if not isinstance(one, known) and not (isinstance(one, NullReference) and one.kind != "replicability")
+                if not isinstance(one, known) and not (isinstance(one, NullReference) and one.kind in told_with)
             ),
         )
+        if not material.everything:
+            raise ParameterError("Relations are told beside the result that they come from: pass that, too.")
         return material._with_places_from_memory()
 
     @classmethod
@@ -218,7 +224,7 @@ def _only(results: Sequence[Any], kind: type) -> Any:
 def facts_of(material: Material, title: str | None = None) -> Facts:
     """Say everything that results say, in plain types."""
     made = material.everything[0].provenance
-    studies = made.get("studies", {})
+    studies = {name: about for one in material.everything for name, about in one.provenance.get("studies", {}).items()}
     sections = [
         _data(studies),
         _choice(material),
@@ -350,8 +356,8 @@ def _pairs(material: Material) -> Section | None:
         "Which studies agree",
         [
             f"Shown first: {words.named(focus)}.",
-            "A study stands apart if its scores with the others, even with its closest partner, lie below the diagonals "
-            "of the tested studies, and farther below than those of the pairs without it."
+            "A study stands apart if its scores with the others, even with its closest partner, lie below the "
+            "diagonals of the tested studies, and farther below than those of the pairs without it."
             if relations is not None
             else "",
         ],

@@ -36,8 +36,7 @@ def methods_of(comparison: Comparison | None, reference: NullReference | None) -
         f"Clusterings were learned by {joined([f'{name}' for name in clusterers])}"
         f"{f' for {_range(ks)} clusters' if ks else ''}, extended to clustering functions, and compared between all "
         f"ordered pairs of studies by {joined([_long(one) for one in comparison.agreements])} (Masoero et al. "
-        f"2023, Algorithms 1 to 3), with {made['n_resamples']:,} bootstrap resamples of both studies; intervals are "
-        "95 % percentile intervals.",
+        f"2023, Algorithms 1 to 3), with {_resamples(made)}; intervals are 95 % percentile intervals.",
     ]
     if reference is not None:
         n = len(reference.distribution)
@@ -58,6 +57,13 @@ def methods_of(comparison: Comparison | None, reference: NullReference | None) -
         f"Computed with clustrep {versions['clustrep']} ({software}; Python {versions['python']}), seed {made['seed']}."
     )
     return [" ".join(what), f"Reference: {CITATION}"]
+
+
+def _resamples(made: Mapping[str, Any]) -> str:
+    n, how = made["n_resamples"], str(made["resampling"])
+    if how.startswith("Bootstrap("):
+        return f"{n:,} bootstrap resamples of both studies"
+    return f"{n:,} resamples of both studies by {how}"
 
 
 def _long(agreement: str) -> str:

@@ -26,6 +26,7 @@ from clustrep.results.stability import Sensitivity, Stability
 from clustrep.results.validation import Validation
 
 __all__ = [
+    "RESULTS",
     "Analysis",
     "AssignmentConsistency",
     "Best",

@@ -63,7 +63,7 @@ class Choice:
     eligible : ndarray of bool, (n_candidates,)
         Which can be called the best: those with few single blocks and few failures.
     probability_best : ndarray, (n_candidates,)
-        The share of resamples in which each has the highest score; a tie counts for the smaller k, as in `best`.
+        The share of resamples in which none scores higher; where several have the same highest score, all count.
     against : Against or None
         Beside data without clusters, where a reference was given.
     chosen : Candidate or None

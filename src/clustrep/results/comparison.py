@@ -237,12 +237,12 @@ class Comparison(Failing, Saved):
         )
 
     def _probability_best(self, order: Sequence[int], eligible: BoolArray, a: int) -> FloatArray:
-        """Return the share of resamples that each candidate wins; ties to the first, those not eligible win none."""
+        """Return the share of resamples in which no other eligible candidate scores higher; 0 where not eligible."""
         shares = np.zeros(len(order))
         averages = self._averages[np.asarray(order, dtype=int)[eligible], a]
         averages = averages[:, ~np.isnan(averages).all(axis=0)]
         if averages.size:
-            shares[eligible] = np.bincount(np.nanargmax(averages, axis=0), minlength=len(averages)) / averages.shape[1]
+            shares[eligible] = (averages == np.nanmax(averages, axis=0)).mean(axis=1)
         return shares
 
     def _simplest(

@@ -45,7 +45,7 @@ def two_humps(values: FloatArray) -> Humps | None:
     low, high = sums[:-1] / below, (sums[-1] - sums[:-1]) / (n - below)
     between = below * (n - below) / n**2 * (high - low) ** 2
     split = int(np.argmax(between))
-    share_high = 1 - float(below[split]) / n
+    share_high = float(n - below[split]) / n
     variance = float(np.var(ordered))
     if high[split] - low[split] < FAR_APART or between[split] < EXPLAINED * variance:
         return None

@@ -159,4 +159,4 @@ def main(out: Path, quick: bool = False) -> list[Claim]:
     near = range(20, 27)  # draws and seeds depend on k alone, so a part of the curve is what the whole would have there
     found = {n: scores(n, ks, 10, 16 if quick else 100) for n in SIZES}
     published = {n: scores(n, near, 50, 8 if quick else 100) for n in SIZES}
-    return [size_claim(found, published, ks, near, out), outlier_claim(*((15, 40) if quick else (50, 200)), out)]
+    return [size_claim(found, published, ks, near, out), outlier_claim(*((15, 40) if quick else (50, 100)), out)]

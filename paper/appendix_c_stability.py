@@ -136,7 +136,7 @@ def inclusion_claims(written: Results, published: Results, truth: Any, figures: 
             "printed: close to 1; ours, lowest: " + "; ".join(f"k = {k}: {text}" for k, text in again.items()),
             FAILS,
             "In bootstrap samples a cluster is often not contained whole in a new one: one point that crosses a border "
-            "is enough. Scores near 1 come from new starts on the same data, the label column among them.",
+            "is enough. Scores near 1, but for one cluster at k = 5, come from new starts on the same data.",
             figures,
             {
                 "written": {k: float(r.per_cluster.min()) for k, r in ours.items()},
@@ -166,7 +166,7 @@ def telling_claim(index: str, claim: str, written: Results, published: Results, 
         f"no number printed; ours: {listed(theirs)}",
         DEPENDS,
         "Chance gives 0.5; spurious means a Jaccard coefficient of at most 0.5 with every true group. How well they "
-        "are told apart depends on the data set, and on the noise: half the variance as written, or less. For comparison, "
+        "are told apart depends on the data and on the noise: half the variance as written, or less. For comparison, "
         f"Hennig's Jaccard coefficient under the bootstrap: {listed(jaccard)}.",
         values={"written": means(ours), "published": means(theirs), "jaccard": means(jaccard)},
     )

@@ -534,7 +534,6 @@ def test_near_humps_and_single_outliers_are_no_humps():
     assert two_humps(np.r_[np.zeros(89), np.ones(11)]) == Humps(0.0, 1.0, 0.11)
 
 
-@pytest.mark.xfail(strict=True, reason="1 − 90 / 100 is a little less than 0.1: take (n − below) / n")
 def test_a_tenth_is_enough():
     assert two_humps(np.r_[np.zeros(90), np.ones(10)]) == Humps(0.0, 1.0, 0.1)
 

@@ -616,7 +616,6 @@ def test_an_empty_folder_is_used_by_any_of_its_names(out, folder, monkeypatch):
     assert listed(folder / "out") == FILES
 
 
-@pytest.mark.xfail(strict=True, reason="files are collected beside the folder, and can't be moved between devices")
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no other device to try it on")
 def test_a_folder_on_another_device_is_used(folder):
     """As behind a link, or where a disk is mounted."""

@@ -562,7 +562,7 @@ def test_bad_labelings_and_weights_are_refused(function):
         function([0, 0, 1], [0, 1])
     with pytest.raises(DataError, match="u is empty: there must be at least one point"):
         function([], [])
-    with pytest.raises(DataError, match="v has 1 missing label, the first at position 1"):
+    with pytest.raises(DataError, match="v has 1 missing label, the first at position 2"):
         function([0, 1], ["a", None])
     with pytest.raises(DataError, match=r"u must hold whole numbers or text, got 0\.5"):
         function([0.5, 1], [0, 1])

@@ -175,34 +175,24 @@ SERIES = "\n".join(
 # what is wrong with the sentences, where several share it
 
 NO_NEXT_STEP = "says what is wrong, not what to do next"
-TEXT = "names the column of a text, not the sample; and a single odd cell is no reason to leave the feature out"
-THOUSANDS = "of thousands separators it should say: write numbers without them"
-SHIFTED = (
-    "rows one cell longer than a header whose first cell is 'id' are taken as R's row names: all values move one column"
-)
 PYTHON = "speaks of Python, not of options"
-NO_STUDY = "names neither study nor --k, nor what to do: --k 13 is more than the 12 distinct samples of study 'mainz'"
-INTERNAL = "ends with 1, as a mistake in clustrep"
-NO_FEATURE = "does not say what to do: name the features alike in all files"
-CONFIG_VALUE = "a value of the wrong type in a configuration ends with 1, or with words of click's"
 
 # ---------------------------------------------------------------------------------------------------------------------
 # files that are no tables
 
 mainz("missing file", r"There is no file mainz\.csv\. This folder holds vdx\.csv", None)
-case("missing folder", r"no/where\.csv" + MORE, line=("run", "no/where.csv", "vdx.csv"), problem=NO_NEXT_STEP)
+case("missing folder", r"no/where\.csv" + MORE, line=("run", "no/where.csv", "vdx.csv"))
 mainz("folder", r"mainz\.csv is a folder: name the files in it", FOLDER)
-mainz("empty file", r"mainz\.csv is empty" + MORE, "", problem=NO_NEXT_STEP)
-mainz("only white space", r"mainz\.csv is empty" + MORE, " \n\t\n", problem=NO_NEXT_STEP)
-mainz("only a header", r"mainz\.csv has a header but no samples" + MORE, LINES[0] + "\n", problem=NO_NEXT_STEP)
+mainz("empty file", r"mainz\.csv is empty" + MORE, "")
+mainz("only white space", r"mainz\.csv is empty" + MORE, " \n\t\n")
+mainz("only a header", r"mainz\.csv has a header but no samples" + MORE, LINES[0] + "\n")
 mainz("binary junk", r"mainz\.csv is not text in UTF-8 \(byte 0\): save it again", bytes(range(128, 256)))
 mainz(
     "gzip cut off",
     r"mainz\.csv is a damaged gzip file: [^.]*" + MORE,
     gzip.compress(MAINZ.encode())[:-20],
-    problem=NO_NEXT_STEP,
 )
-mainz("gzip of nothing", r"mainz\.csv is empty" + MORE, gzip.compress(b""), problem=NO_NEXT_STEP)
+mainz("gzip of nothing", r"mainz\.csv is empty" + MORE, gzip.compress(b""))
 mainz(
     "gzip of a zip",
     r"mainz\.csv is a gzip file with something other than text in it: unpack it first",
@@ -225,31 +215,26 @@ mainz(
     "UTF-16 without mark",
     r"mainz\.csv holds zero bytes.*UTF-8",
     MAINZ.encode("utf-16-le"),
-    problem="every second byte is zero: it should say UTF-16, and: save it again as UTF-8",
 )
 mainz(
     "zero bytes",
     r"mainz\.csv holds zero bytes: it is not delimited text" + MORE,
     MAINZ.encode() + bytes(9),
-    problem=NO_NEXT_STEP,
 )
 mainz(
     "web page",
     r"mainz\.csv.*(HTML|web page)",
     "<!DOCTYPE html>\n<html><body>Not found</body></html>\n",
-    problem="says 'mainz' has 1 sample, of a web page that was saved in place of a table: download the table again",
 )
 mainz(
     "Git LFS pointer",
     r"mainz\.csv.*git lfs",
     "version https://git-lfs.github.com/spec/v1\noid sha256:0a\nsize 123\n",
-    problem="advises --label 'https://git-lfs…': it is a pointer of Git LFS, to be fetched with git lfs pull",
 )
 mainz(
     "prose",
     r"mainz\.csv has 5 cells in its first line but 3 in line 2" + MORE,
     "This is not a table.\nNo it isn't.\n",
-    problem=NO_NEXT_STEP,
 )
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -259,53 +244,43 @@ mainz(
     "row too short",
     r"mainz\.csv has 4 cells in its first line but 3 in line 4" + MORE,
     MAINZ.replace(LINES[3], LINES[3].rpartition(",")[0]),
-    problem=NO_NEXT_STEP,
 )
 mainz(
     "row too long",
     r"mainz\.csv has 4 cells in its first line but 5 in line 4" + MORE,
     MAINZ.replace(LINES[3], LINES[3] + ",7"),
-    problem=NO_NEXT_STEP,
 )
 mainz(
     "very long lines, one cell short",
     r"mainz\.csv has 20,?001 cells in its first line but 20,?000 in line 2" + MORE,
     "id," + ",".join(f"g{j}" for j in range(20_000)) + "".join(f"\nm{i}" + ",1.5" * 19_999 for i in range(3)),
-    problem=NO_NEXT_STEP,
 )
 mainz(
     "quote never closed",
     r"mainz\.csv.*line 4\b.*quot",
     MAINZ.replace("m3", '"m3'),
-    problem="says 'line 13: unexpected end of data': a quotation mark that opens in line 4 is never closed",
 )
 mainz(
     "quote within a cell",
     r"mainz\.csv.*line 4\b.*quot",
     MAINZ.replace("m3", '"m"3'),
-    problem="""says "',' expected after '\"'": there is a quotation mark inside a cell; double it or take it away""",
 )
 for cell in ("high", "2024-01-31", "1/31/2024", "50%", "5 €", "TRUE", "<0.01", "#DIV/0!", "0x1F"):
-    mainz(
-        f"cell {cell}", rf"'mainz'.*{re.escape(repr(cell))}.*sample 'm3', feature 'ESR1'", with_cell(cell), problem=TEXT
-    )
+    mainz(f"cell {cell}", rf"'mainz'.*{re.escape(repr(cell))}.*sample 'm3', feature 'ESR1'", with_cell(cell))
 mainz(
     "German date",
     r"'mainz'.*'31\.01\.2024'.*sample 'm3', feature 'ESR1'",
     with_cell("31.01.2024"),
-    problem="says that a date is a number as text, to be turned with pandas.to_numeric",
 )
 mainz(
     "two texts",
     r"'mainz'.*'high'.*sample 'm3', feature 'ESR1'.*'low'.*sample 'm5', feature 'ERBB2'",
     with_cell("high", content=with_cell("low", 5, 2)),
-    problem=TEXT,
 )
 mainz(
     "a text of 300,000 letters",
     r"^[^\n]{20,2000}$",
     with_cell("x" * 300_000),
-    problem="the whole cell is in the sentence: cut it",
 )
 for cell in ("NA", "", "nan", "null", "#N/A", "?"):
     mainz(
@@ -328,14 +303,12 @@ mainz(
     "value too large to be squared",
     r"'mainz'.*(sample 'm3', feature|feature) 'ESR1'",
     with_cell("1e200"),
-    problem=INTERNAL + ": LinAlgError; it should say that values beyond 1e150 can't be compared, and where",
 )
 mainz(
     "value too large to be tested",
     r"'mainz'.*(sample 'm3', feature|feature) 'ESR1'",
     with_cell("1e200"),
     line=("test", "mainz.csv"),
-    problem="ends with 0 and p = 1, though all distances are infinite",
 )
 mainz(
     "decimal commas",
@@ -346,86 +319,71 @@ mainz(
     "decimal commas between commas",
     r"mainz\.csv has 4 cells in its first line but 7 in line 2.*comma",
     MAINZ.replace(".", ","),
-    problem="does not say what it may be: decimal commas in a table separated by commas",
 )
 mainz(
     "decimal commas in one column",
     r"mainz\.csv.*(line 2|first line)",
     LINES[0] + "\n" + "".join(line.replace(".", ",", 1) + "\n" for line in LINES[1:]),
     QUICK,
-    problem=SHIFTED + ", and the run goes on to the end",
 )
 mainz(
     "thousands with commas",
     r"'mainz'.*'1,234'.*thousands",
     with_cell('"1,234"'),
-    problem="advises points for commas, which makes 1.234 of a thousand: it may be a thousands separator",
 )
-mainz(
-    "thousands with commas and a fraction", r"'mainz'.*'1,234\.5'.*thousands", with_cell('"1,234.5"'), problem=THOUSANDS
-)
-mainz("thousands with apostrophes", r"'mainz'.*1'234\.5.*thousands", with_cell("1'234.5"), problem=THOUSANDS)
+mainz("thousands with commas and a fraction", r"'mainz'.*'1,234\.5'.*thousands", with_cell('"1,234.5"'))
+mainz("thousands with apostrophes", r"'mainz'.*1'234\.5.*thousands", with_cell("1'234.5"))
 mainz(
     "thousands with points",
     r"'mainz'.*'1\.234,5'.*thousands",
     with_cell("1.234,5", content=MAINZ.replace(",", ";"), delimiter=";"),
-    problem=THOUSANDS,
 )
 mainz(
     "thousands with underscores",
     r"'mainz'.*'1_000'.*sample 'm3', feature 'ESR1'",
     with_cell("1_000"),
     QUICK,
-    problem="is read as 1000, as Python writes numbers: no other program does",
 )
 mainz(
     "comment line first",
     r"mainz\.csv.*(comment|#)",
     "# made on Monday\n" + MAINZ,
-    problem="counts the words of the comment as cells: it should say that line 1 is a comment, to be taken away",
 )
 mainz(
     "comment line with commas first",
     r"mainz\.csv.*(comment|#)",
     "# a, b, c, d\n" + MAINZ,
-    problem="takes the comment for the header, and advises --label 'b'",
 )
 mainz(
     "comment line last",
     r"mainz\.csv has 4 cells in its first line but 1 in line 14" + MORE,
     MAINZ + "# end\n",
-    problem=NO_NEXT_STEP,
 )
 mainz(
     "semicolons from line 5",
     r"mainz\.csv has 4 cells in its first line but 1 in line 5" + MORE,
     "\n".join([*LINES[:4], *(line.replace(",", ";") for line in LINES[4:])]),
-    problem=NO_NEXT_STEP,
 )
 mainz(
     "semicolon in the header",
     r"mainz\.csv.*first line",
     MAINZ.replace(",", ";", 1),
     QUICK,
-    problem="reads a feature 'id;ESR1', by a header that is one cell short",
 )
 mainz(
     "delimiter behind every line",
     r"mainz.*(column 5|delimiter|last)",
     MAINZ.replace("\n", ",\n"),
-    problem="says 'features without a name, the first at position 4': every line ends with a delimiter",
 )
 mainz(
     "delimiter behind every row",
     r"mainz\.csv.*(line 2|delimiter)",
     LINES[0] + "\n" + "".join(line + ",\n" for line in LINES[1:]),
-    problem=SHIFTED + "; it says that 'AURKA' is missing everywhere, which is not so",
 )
 mainz(
     "delimiter behind one row",
     r"mainz\.csv has 4 cells in its first line but 5 in line 4" + MORE,
     MAINZ.replace(LINES[3], LINES[3] + ","),
-    problem=NO_NEXT_STEP,
 )
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -445,27 +403,23 @@ mainz(
     "feature without a name",
     r"mainz.*(column 3|position 2|'ESR1')" + MORE,
     MAINZ.replace("ERBB2", ""),
-    problem=NO_NEXT_STEP,
 )
-mainz("sample without a name", r"mainz.*(line 4|position 3)" + MORE, MAINZ.replace("m3", ""), problem=NO_NEXT_STEP)
+mainz("sample without a name", r"mainz.*(line 4|position 3)" + MORE, MAINZ.replace("m3", ""))
 mainz("one sample", r"'mainz' has 1 sample: at least 2 are needed", "\n".join(LINES[:2]))
 mainz(
     "no shared feature",
-    r"no feature in common.*mainz: 3 features.*: a, b, c.*vdx: .*name",
+    r"no feature in common: a feature needs the same name in all.*mainz: 3 features.*: a, b, c.*vdx: ",
     MAINZ.replace("ESR1,ERBB2,AURKA", "a,b,c"),
-    problem=NO_FEATURE,
 )
 mainz(
     "features in lower case",
     r"no feature in common.*(case|capital)",
     MAINZ.replace("ESR1,ERBB2,AURKA", "esr1,erbb2,aurka"),
-    problem="does not say that the names differ by upper and lower case only",
 )
 mainz(
     "one file turned",
     r"Study 'mainz' is probably the wrong way round.*--transpose-only mainz",
     turned(MAINZ),
-    problem=PYTHON + ": 'frame.T, or --transpose-only ['mainz'] when reading files'",
 )
 case(
     "both files turned",
@@ -476,43 +430,37 @@ case(
     "both files turned in vain",
     r"wrong way round.*(leave|without) --transpose",
     options=("--transpose",),
-    problem="advises --transpose to one who has given it: leave it out",
 )
 case(
     "one file turned in vain",
     r"'mainz' is probably the wrong way round.*(leave|without) --transpose-only",
     options=("--transpose-only", "mainz"),
-    problem="advises --transpose-only to one who has given it: leave it out",
 )
 mainz(
     "header of numbers",
-    r"first line of mainz\.csv may be a header of numbers or a sample: use --header .*, --no-header",
+    r"first line of mainz\.csv may be a header of numbers or a sample: use --header .*, or --no-header",
     "1,2,3\n" + "".join(line.partition(",")[2] + "\n" for line in LINES[1:]),
 )
 mainz(
     "no header in one file",
     r"'mainz' does not name its features, study 'vdx' does.*(header|first line)",
     "".join(line.partition(",")[2] + "\n" for line in LINES[1:]),
-    problem=PYTHON + ": 'pass frames …, or … as arrays'",
 )
 case(
     "no headers, and other numbers of columns",
     r"mainz 2, vdx 3.*(header|first line)",
     {"mainz.csv": "0.5,1.5\n2.5,3.5\n", "vdx.csv": "0.5,1.5,2.5\n3.5,4.5,5.5\n"},
-    problem=PYTHON + ": 'pass frames, whose columns have names'",
 )
 case(
     "header denied",
     r"'mainz'.*(leave|without) --no-header",
     options=("--no-header",),
-    problem="says that columns '1', '2', '3' are not numeric: the first line is a header, so leave --no-header out",
 )
 case(
     "header claimed",
     r"no feature in common.*--header",
     {"mainz.csv": "0.5,1.5\n2.5,3.5\n4.5,0.5\n", "vdx.csv": "0.7,1.7\n2.7,3.7\n4.7,0.7\n"},
     ("--header",),
-    problem="shows numbers as features' names, without a word about --header",
 )
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -538,7 +486,6 @@ mainz(
     "a class in the first column",
     r"'mainz' has 1 duplicate sample name: 'A'.*--label 'subtype'",
     "subtype,ESR1\n" + "".join(f"{name},{i}.5\n" for i, name in enumerate("ABCDEFA")),
-    problem="advises --label \"its name\", though the name is known: --label 'subtype'",
 )
 case("unknown label", r"No study has a column 'subtyp'.*there are AURKA, ERBB2, ESR1", options=("--label", "subtyp"))
 mainz(
@@ -546,14 +493,12 @@ mainz(
     r"'mainz' .* 6 missing labels.*sample 'm2'.*leave",
     with_column("subtype", ["A", "NA"] * 6),
     ("--label", "subtype"),
-    problem="names a position that starts from 0, not the sample",
 )
 mainz(
     "measurements as labels",
     r"'mainz'.*'?0\.5'?.*labels are names, not measurements",
     with_column("subtype", [0.5, 1.5] * 6),
     ("--label", "subtype", *QUICK),
-    problem="is taken from CSV, though refused from Parquet",
 )
 mainz(
     "nothing but a label",
@@ -561,7 +506,7 @@ mainz(
     "id,subtype\n" + "".join(f"m{i},{'AB'[i % 2]}\n" for i in range(12)),
     ("--label", "subtype"),
 )
-usage("label without a name", r"--label", "--label", "", problem=PYTHON + ": 'label must be …, False or None'")
+usage("label without a name", r"--label", "--label", "")
 usage("label and no label", r"--label and --no-label exclude each other", "--label", "x", "--no-label")
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -579,34 +524,29 @@ case(
     r"b\.csv.*UTF-8",
     {"a\nerror: b.csv": b"\xff,\xff"},
     line=("run", "a\nerror: b.csv", "vdx.csv"),
-    problem="line ends of names come out as they are: two lines begin with error:",
 )
 case(
     "feature named with a line end",
     r"'zzz'.*there are",
     {"mainz.csv": MAINZ.replace("ESR1", '"x\nerror: y"')},
     ("--label", "zzz"),
-    problem="line ends of names come out as they are: two lines begin with error:",
 )
 case(
     "file without a name",
     r" \.csv.*name",
     {" .csv": MAINZ},
     line=("run", " .csv", "vdx.csv"),
-    problem="'The name of a study must be …, got ' '' does not say which file: rename it",
 )
 case(
     "file named like a parameter",
     r"There is no file n_clusters\.csv",
     line=("run", "n_clusters.csv", "vdx.csv"),
-    problem="parameters are replaced by options in names, too: 'There is no file --k.csv'",
 )
 case(
     "file named in no encoding",
     r"m\\udcff.*rename",
     {os.fsdecode(b"m\xff.csv"): MAINZ},
     line=("run", os.fsdecode(b"m\xff.csv"), "vdx.csv"),
-    problem=INTERNAL + ": UnicodeEncodeError",
 )
 usage("same file twice", r"'vdx\.csv' came twice", line=("run", "vdx.csv", "./vdx.csv"))
 
@@ -625,10 +565,9 @@ def in_parquet(name, sentence, content, options=(), **how):
     )
 
 
-DAMAGED = "quotes pyarrow or h5py ('<Buffer>', 'sblock->base_addr') instead of saying: copy or download it again"
-in_parquet("cut off", r"mainz\.parquet is a damaged.*again", cut(parquet(FRAME), -8), problem=DAMAGED)
-in_parquet("nothing but its mark", r"mainz\.parquet is a damaged.*again", b"PAR1", problem=DAMAGED)
-in_parquet("no bytes", r"mainz\.parquet is empty" + MORE, b"", problem=NO_NEXT_STEP)
+in_parquet("cut off", r"mainz\.parquet is a damaged.*again", cut(parquet(FRAME), -8))
+in_parquet("nothing but its mark", r"mainz\.parquet is a damaged.*again", b"PAR1")
+in_parquet("no bytes", r"mainz\.parquet is empty" + MORE, b"")
 in_parquet("no rows", r"'mainz' has 0 samples: at least 2 are needed", parquet(FRAME.iloc[:0]))
 in_parquet("no columns", r"'mainz' has no features: there is nothing to cluster by", parquet(FRAME[[]]))
 in_parquet(
@@ -648,13 +587,11 @@ in_parquet(
     "two levels",
     r"mainz\.parquet has an index of 2 levels: keep the one that names the samples",
     parquet(FRAME.set_axis(pd.MultiIndex.from_product([["a"], FRAME.index]))),
-    problem=PYTHON + ": 'with reset_index'",
 )
 in_parquet(
     "numbers as text",
     r"'mainz'.*'ESR1'.*numbers as text: (?!.*pandas)",
     parquet(FRAME.assign(ESR1=FRAME["ESR1"].astype(str))),
-    problem=PYTHON + ": 'They hold …, for example with pandas.to_numeric', of one column",
 )
 in_parquet(
     "measurements as labels",
@@ -668,7 +605,6 @@ in_parquet(
     parquet(FRAME),
     ("--no-header",),
     code=USAGE,
-    problem=PYTHON + ": 'header is for …: leave header out'",
 )
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -680,8 +616,8 @@ def in_h5ad(name, sentence, content, options=(), *, command="run", key="donor", 
     case(f"h5ad, {name}", sentence, {"cells.h5ad": content}, options, line=line, **how)
 
 
-in_h5ad("cut off", r"cells\.h5ad is .*damaged.*again", cut(h5ad(), -1000), problem=DAMAGED)
-in_h5ad("nothing but its mark", r"cells\.h5ad is .*damaged.*again", b"\x89HDF\r\n\x1a\n", problem=DAMAGED)
+in_h5ad("cut off", r"cells\.h5ad is .*damaged.*again", cut(h5ad(), -1000))
+in_h5ad("nothing but its mark", r"cells\.h5ad is .*damaged.*again", b"\x89HDF\r\n\x1a\n")
 in_h5ad("other HDF5", r"cells\.h5ad is an HDF5 file but not h5ad.*: save it as h5ad, or the table as CSV", hdf5)
 in_h5ad(
     "unknown column",
@@ -694,7 +630,6 @@ in_h5ad(
     r"cells\.h5ad has no 'X_pac'.*--rep.*X, X_pca\. Did you mean 'X_pca'\?",
     h5ad(),
     ("--rep", "X_pac"),
-    problem=PYTHON + ": 'pass as rep one of'",
 )
 in_h5ad(
     "unknown label",
@@ -719,7 +654,6 @@ in_h5ad(
     "study without a name",
     r"cells\.h5ad.*'donor'",
     h5ad(donor=["a", " "] * 6),
-    problem="'The name of a study must be a text that is not empty' names neither file nor column",
 )
 in_h5ad(
     "missing value",
@@ -730,7 +664,6 @@ in_h5ad(
     "cell named twice",
     r"cells\.h5ad has 1 duplicate sample name: 'c'\. Every sample needs a name of its own",
     h5ad(names=["c"] * 12),
-    problem=PYTHON + ": 'adata.obs_names_make_unique() gives it one'",
 )
 in_h5ad(
     "turned",
@@ -738,7 +671,6 @@ in_h5ad(
     h5ad(),
     ("--transpose",),
     code=USAGE,
-    problem=PYTHON + ": 'leave transpose out, or let it name the other studies'",
 )
 in_h5ad(
     "header claimed",
@@ -746,15 +678,13 @@ in_h5ad(
     h5ad(),
     ("--header",),
     code=USAGE,
-    problem=PYTHON + ": 'leave header out'",
 )
 in_h5ad(
     "two studies for one",
-    r"cells\.h5ad holds 2.*(--study-key|clustrep run)",
+    r"takes one study, but the file holds 2: leave --study-key out",
     h5ad(),
     command="stability",
     code=USAGE,
-    problem="'this command takes one study, but the file holds 2' does not say what to do: leave --study-key out",
 )
 usage(
     "h5ad without a column",
@@ -798,13 +728,11 @@ in_geo(
     "a letter",
     r"'geo'.*'P' at sample 'm1', feature 'ERBB2'" + MORE,
     re.sub(r"(\nERBB2\t)\S+", r"\1P", SERIES),
-    problem=NO_NEXT_STEP,
 )
 in_geo(
     "row too short",
     r"geo\.txt has 13 cells in the header of its table but 12 in line 7" + MORE,
     re.sub(r"(\nERBB2\t)\S+\t", r"\1", SERIES),
-    problem=NO_NEXT_STEP,
 )
 in_geo("unknown label", r"No study has a column 'ER'.*there are .*er status", SERIES, ("--label", "ER"))
 in_geo(
@@ -813,7 +741,6 @@ in_geo(
     SERIES,
     ("--transpose-only", "geo"),
     code=USAGE,
-    problem=PYTHON + ": 'leave transpose out, or let it name the other studies alone'",
 )
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -828,40 +755,36 @@ for text, sentence in {
     "": r"'' is no number of clusters: write 4, 2:8 or 2,3,5",
 }.items():
     usage(f"--k {text}", r"Invalid value for '--k': " + sentence, "--k", text)
-case("--k above the samples", r"\b13\b.*'mainz'|'mainz'.*\b13\b", options=("--k", "13"), problem=NO_STUDY)
+case("--k above the samples", r"\b13\b.*'mainz'|'mainz'.*\b13\b", options=("--k", "13"))
 case(
     "--k above the distinct samples",
     r"\b4\b.*'mainz'|'mainz'.*\b4\b",
     {"mainz.csv": table("m", np.repeat(X[[0, 8]], 6, axis=0)), "vdx.csv": table("v", np.repeat(X[[0, 8]], 6, axis=0))},
     ("--k", "4"),
-    problem=NO_STUDY,
 )
 case(
     "constant tables",
     r"'mainz'.*(constant|same)",
     {"mainz.csv": table("m", X * 0), "vdx.csv": table("v", X * 0)},
-    problem="'Not one resample could be scored' does not say that all samples of a study are the same",
 )
 mainz(
     "constant table alone",
     r"'mainz'.*(constant|same)",
     table("m", X * 0),
     line=("stability", "mainz.csv"),
-    problem="advises to leave k = 2 out, of a study whose samples are all the same, and does not name it",
 )
 usage("--resamples 0", r"'--resamples': 0 is not in the range x>=1", "--resamples", "0")
 usage(
     "--resamples in words",
-    r"'--resamples': 'ten' is not a (valid |whole )?(integer|number)\.",
+    r"'--resamples': 'ten' is not a valid whole number\.",
     "--resamples",
     "ten",
-    problem="'is not a valid integer range', as click says",
 )
 usage("--null-collections 5", r"'--null-collections': 5 is not in the range x>=19", "--null-collections", "5")
 usage(
     "--simulations 5", r"'--simulations': 5 is not in the range x>=19", "--simulations", "5", line=("test", "mainz.csv")
 )
-usage("--jobs 0", r"--jobs", "--jobs", "0", problem=PYTHON + ": 'n_jobs must be … or None', and only after reading")
+usage("--jobs 0", r"--jobs", "--jobs", "0")
 usage("--agreement unknown", r"'--agreement': 'foo' is none of ari, ami, ri, mi", "--agreement", "foo")
 usage("--figures unknown", r"'--figures': 'gif' is none of png, svg, pdf, none", "--figures", "gif")
 usage("--scale unknown", r"'--scale': 'log' is not one of 'none', 'zscore', 'robust'", "--scale", "log")
@@ -878,25 +801,20 @@ BROKEN = {"broken.py": "def (\n", "raising.py": "raise RuntimeError('no')\n"}
 for spec, sentence, problem in [
     ("kmean", r"no clusterer 'kmean'; there are kmeans, .*Did you mean 'kmeans'\?", ""),
     ("kmeans:n_int=3", r"KMeans has no parameter 'n_int'\. Did you mean 'n_init'\?", ""),
-    ("kmeans:foo=1", r"KMeans has no parameter 'foo'.*n_init", "does not say which parameters there are"),
+    ("kmeans:foo=1", r"KMeans has no parameter 'foo'.*n_init", "names n_clusters, which only --k sets"),
     ("kmeans:n_init=0", r"'n_init' parameter of KMeans must be .* Got 0 instead", ""),
     ("dbscan:eps=-1", r"'eps' parameter of DBSCAN must be a float in the range .* Got -1 instead", ""),
     ("dbscan:eps", r"write parameters as name=value, got 'eps'", ""),
-    ("kmeans:n_clusters=3", r"the number of clusters is set by --k",
-     "says --clusterer kmeans:--k=3: parameters are replaced by options in what the user wrote, too"),
+    ("kmeans:n_clusters=3", r"the number of clusters is set by --k", ""),
     ("os.path.join", r"os\.path\.join is not a clusterer: it has no fit_predict", ""),
     ("sklearn.linear_model.LinearRegression", r"LinearRegression is not a clusterer: it has no fit_predict", ""),
-    ("sklearn.cluster.FeatureAgglomeration", r"FeatureAgglomeration is not a clusterer: it has no fit_predict",
-     PYTHON + ": 'or be a function X → labels; got FeatureAgglomeration()'"),
-    ("sklearn.cluster.Kmeans", r"'sklearn\.cluster' has no 'Kmeans'\. Did you mean 'KMeans'\?",
-     "does not name the class that was probably meant"),
+    ("sklearn.cluster.FeatureAgglomeration", r"FeatureAgglomeration is not a clusterer: it has no fit_predict", ""),
+    ("sklearn.cluster.Kmeans", r"'sklearn\.cluster' has no 'Kmeans'\. Did you mean 'KMeans'\?", ""),
     ("sklern.cluster.KMeans", r"no module 'sklern\.cluster' to import", ""),
-    ("sklearn.pipeline.Pipeline", r"Pipeline.*'?steps'?",
-     PYTHON + ": '__init__() missing 1 required positional argument'"),
-    ("sklearn.base.ClusterMixin", r"ClusterMixin is not a clusterer",
-     "ends with 3: AttributeError: 'ClusterMixin' object has no attribute 'fit'"),
-    ("broken.Foo", r"'?broken'?.*can't be imported.*SyntaxError", INTERNAL + ": the module is the user's"),
-    ("raising.Foo", r"'?raising'?.*can't be imported.*RuntimeError", INTERNAL + ": the module is the user's"),
+    ("sklearn.pipeline.Pipeline", r"Pipeline.*'?steps'?", ""),
+    ("sklearn.base.ClusterMixin", r"ClusterMixin is not a clusterer", ""),
+    ("broken.Foo", r"'?broken'?.*can't be imported.*SyntaxError", ""),
+    ("raising.Foo", r"'?raising'?.*can't be imported.*RuntimeError", ""),
 ]:  # fmt: skip
     usage(
         f"--clusterer {spec}",
@@ -909,9 +827,8 @@ for spec, sentence, problem in [
 usage("--clusterer twice", r"--clusterer kmeans came twice", "--clusterer", "kmeans", "--clusterer", "kmeans")
 case(
     "--clusterer that fails always",
-    r"ward:metric=cosine.*Ward can only work with euclidean distances",
+    r"Ward can only work with euclidean distances.* It is ward:metric=cosine",
     options=("--clusterer", "ward:metric=cosine"),
-    problem="does not say which clusterer failed",
 )
 
 for name, sentence, content, problem in [
@@ -920,9 +837,8 @@ for name, sentence, content, problem in [
     ("empty", r"list of features genes\.txt is empty: write one name on each line", "\n# none\n", ""),
     ("none shared", r"None of the 2 features that genes\.txt lists \(A, B\) .* which have ESR1, ERBB2, AURKA",
      "A\nB\n", ""),
-    ("all on one line", r"genes\.txt.*one name on each line|genes\.txt.*one a line", "ESR1,ERBB2\n",
-     "'None of the 1 feature …' does not say: write one name on each line"),
-    ("Latin-1", r"list of features genes\.txt is not text in UTF-8" + MORE, "mü\n".encode("latin-1"), NO_NEXT_STEP),
+    ("all on one line", r"genes\.txt.*one name on each line|genes\.txt.*one a line", "ESR1,ERBB2\n", ""),
+    ("Latin-1", r"list of features genes\.txt is not text in UTF-8" + MORE, "mü\n".encode("latin-1"), ""),
 ]:  # fmt: skip
     case(f"--features {name}", sentence, {"genes.txt": content}, ("--features", "genes.txt"), problem=problem)
 
@@ -930,23 +846,21 @@ for name, sentence, content, problem in [
     ("missing", r"run\.toml can't be read: No such file", None, ""),
     ("a folder", r"run\.toml can't be read: Is a directory", FOLDER, ""),
     ("not TOML", r"run\.toml is not TOML: .*line 1, column 8", "seed = = 3\n", ""),
-    ("Latin-1", r"run\.toml.*UTF-8", "# ü\n".encode("latin-1"), PYTHON + ": ''utf-8' codec can't decode byte 0xfc …'"),
-    ("byte order mark", r"'--seed': -1 is not in the range", "\ufeffseed = -1\n",
-     "a file from Windows's editor is not TOML: read it as utf-8-sig"),
+    ("Latin-1", r"run\.toml.*UTF-8", "# ü\n".encode("latin-1"), ""),
+    ("byte order mark", r"run\.toml: 'seed': -1 is not in the range", "\ufeffseed = -1\n", ""),
     ("unknown key", r"run\.toml sets 'resample', which is no option\. Did you mean 'resamples'\?",
      "resample = 3\n", ""),
     ("a table", r"run\.toml: 'seed' is a table, but an option is a value or a list", "[seed]\na = 1\n", ""),
     ("other command", r"run\.toml is for `clustrep test`, not for `clustrep run`", 'command = "test"\n', ""),
-    ("a number in words", r"run\.toml.*seed.*'abc'", 'seed = "abc"\n',
-     "does not say that the value comes from run.toml; 'is not a valid integer range'"),
-    ("a list for a number", r"run\.toml.*seed", "seed = [1, 2]\n", CONFIG_VALUE),
-    ("a fraction for a whole number", r"run\.toml.*seed.*2\.7", "seed = 2.7\n", "is taken as 2"),
-    ("true for a number", r"run\.toml.*seed.*[Tt]rue", "seed = true\n", "is taken as 1"),
-    ("a number for a file", r"run\.toml.*features", "features = 5\n", CONFIG_VALUE),
-    ("a number for a folder", r"run\.toml.*out", "out = 5\n", CONFIG_VALUE),
-    ("a number for yes", r"run\.toml.*quiet", "quiet = 3\n", CONFIG_VALUE),
-    ("true for a name", r"run\.toml.*label", "label = true\n", "looks for a column 'True', and ends with 3"),
-    ("a text for a list", r"run\.toml.*clusterer.*list", 'clusterer = "kmeans"\n', CONFIG_VALUE),
+    ("a number in words", r"run\.toml.*seed.*'abc'", 'seed = "abc"\n', ""),
+    ("a list for a number", r"run\.toml.*seed", "seed = [1, 2]\n", ""),
+    ("a fraction for a whole number", r"run\.toml.*seed.*2\.7", "seed = 2.7\n", ""),
+    ("true for a number", r"run\.toml.*seed.*[Tt]rue", "seed = true\n", ""),
+    ("a number for a file", r"run\.toml.*features", "features = 5\n", ""),
+    ("a number for a folder", r"run\.toml.*out", "out = 5\n", ""),
+    ("a number for yes", r"run\.toml.*quiet", "quiet = 3\n", ""),
+    ("true for a name", r"run\.toml.*label", "label = true\n", ""),
+    ("a text for a list", r"run\.toml.*clusterer.*list", 'clusterer = "kmeans"\n', "is taken as a list of one"),
 ]:  # fmt: skip
     quick = () if "list" in name else QUICK
     usage(f"--config {name}", sentence, "--config", "run.toml", *quick, files={"run.toml": content}, problem=problem)
@@ -957,7 +871,6 @@ usage(
     "run.toml",
     line=("run",),
     files={"run.toml": 'studies = [["mainz.csv", "vdx.csv"]]\n'},
-    problem=CONFIG_VALUE,
 )
 usage(
     "--config studies a number",
@@ -966,7 +879,6 @@ usage(
     "run.toml",
     line=("run",),
     files={"run.toml": "studies = 5\n"},
-    problem=CONFIG_VALUE,
 )
 
 usage(
@@ -991,7 +903,6 @@ usage(
     "--out",
     "res",
     files={"res": "x"},
-    problem="ends with 3, as if data were bad; a folder that exists ends with 2",
 )
 usage(
     "--out below a file",
@@ -1000,7 +911,6 @@ usage(
     "res/sub",
     *QUICK,
     files={"res": "x"},
-    problem="everything is computed first, then lost: 'A file can't be used: …/res: File exists'",
 )
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1013,7 +923,7 @@ def report(name, sentence, files=None, problem="", line=("report", "res")):
     case(f"report, {name}", sentence, files, line=line, problem=problem)
 
 
-report("no folder", r"There is no folder res" + MORE, problem=NO_NEXT_STEP)
+report("no folder", r"There is no folder res" + MORE)
 report("a file", r"res is a file: name the folder", {"res": "x"}, "'There is no folder res', though a file is there")
 report("no results", r"res holds no result\.npz: name the folder that a run wrote", {"res/notes.txt": "x"})
 report("damaged", SAVED + MORE, {"res/result.npz": b"PK\x03\x04junk"}, NO_NEXT_STEP)
@@ -1054,7 +964,6 @@ usage(
     "local with one file",
     r"one study can't be|two or more",
     line=("local", "mainz.csv"),
-    problem=PYTHON + ": 'studies must hold at least two studies … Studies.split(X)'",
 )
 usage("local without files", r"name two or more files", line=("local",))
 usage(
@@ -1276,11 +1185,6 @@ FINE: dict[str, tuple[Mapping[str, Content], Sequence[str], str]] = {
         ("inspect", "mainz.csv", "--label", "class"),
         r"known labels 1, 2",
     ),
-    "same name in two folders": (
-        {"a/mainz.csv": MAINZ, "b/mainz.csv": VDX},
-        ("inspect", "a/mainz.csv", "b/mainz.csv"),
-        r"b/mainz\.csv.*3 shared features",
-    ),
     "odd names": (
         {"<script>.csv": MAINZ, "é😀.csv": VDX, "a;b|c.csv": MAINZ.replace("m", "w")},
         ("inspect", "<script>.csv", "é😀.csv", "a;b|c.csv"),
@@ -1291,27 +1195,23 @@ FINE: dict[str, tuple[Mapping[str, Content], Sequence[str], str]] = {
         ("inspect", "cells.h5ad", "--study-key", "donor"),
         r"study a: 6 samples.*study b: 6 samples",
     ),
-}  # fmt: skip
-# What `run` can do, and `inspect` can't, because it reads every file by itself with options that are for all of them.
-ALONE = "inspect says can't be used, of what run uses: "
-FINE_FOR_RUN: dict[str, tuple[Mapping[str, Content], Sequence[str], str]] = {
-    ALONE + "a label in one of two files": (
+    "a label in one of two files": (
         {"mainz.csv": with_column("subtype", SUBTYPES)},
         (*BOTH, "--label", "subtype"),
         r"known labels A, B.*3 shared features",
     ),
-    ALONE + "one of two files turned": ({"mainz.csv": turned(MAINZ)}, (*BOTH, "--transpose-only", "mainz"), GOOD),
-    ALONE + "a text file beside an h5ad file with --study-key": (
+    "one of two files turned": ({"mainz.csv": turned(MAINZ)}, (*BOTH, "--transpose-only", "mainz"), GOOD),
+    "a text file beside an h5ad file with --study-key": (
         {"cells.h5ad": h5ad()},
         ("inspect", "cells.h5ad", "vdx.csv", "--study-key", "donor"),
         "3 shared features",
     ),
-    "studies of the same name in two folders have other names in inspect than in run": (
+    "same name in two folders": (
         {"a/mainz.csv": MAINZ, "b/mainz.csv": VDX},
         ("inspect", "a/mainz.csv", "b/mainz.csv"),
         r"study a/mainz: .*study b/mainz: .*3 shared features",
     ),
-    "sample names such as 1_1, under a name that is not known, are read as the numbers 11, 12, …": (
+    "sample names such as 1_1": (
         {"mainz.csv": MAINZ.replace("id,", "code,").replace("\nm", "\n1_")},
         BOTH,
         r"study mainz: 12 samples \(1_1, 1_2, 1_3",
@@ -1319,16 +1219,7 @@ FINE_FOR_RUN: dict[str, tuple[Mapping[str, Content], Sequence[str], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("files", "line", "told"),
-    [
-        *(pytest.param(*one, id=name) for name, one in FINE.items()),
-        *(
-            pytest.param(*one, id=name, marks=pytest.mark.xfail(strict=True, raises=AssertionError, reason=name))
-            for name, one in FINE_FOR_RUN.items()
-        ),
-    ],
-)
+@pytest.mark.parametrize(("files", "line", "told"), FINE.values(), ids=FINE)
 def test_what_is_no_mistake_is_read(files, line, told, folder):
     put(folder, files)
     before = everything_in(folder)
@@ -1355,7 +1246,6 @@ def test_inspect_tells_what_is_wrong_with_every_file(how, folder):
     assert everything_in(folder) == before
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="inspect ends with 3 without a word on stderr")
 def test_inspect_says_on_stderr_why_it_fails(folder):
     put(folder, INSPECTED)
     outcome = invoke(("inspect", "mainz.csv", "vdx.csv", "cut.csv"))
@@ -1390,7 +1280,6 @@ def test_some_that_fail_are_told_and_the_rest_is_written(files, options, warning
     assert not list(folder.glob(".clustrep-results*"))
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the warning does not say in which study or for which k")
 @pytest.mark.parametrize(("files", "options", "warning"), SOME.values(), ids=SOME)
 def test_some_that_fail_are_named(files, options, warning, folder):
     put(folder, files)
@@ -1409,7 +1298,6 @@ def test_names_are_not_markup_in_the_page(folder):
     assert "<script>alert" not in (folder / "clustrep-results" / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="of 'a b' and 'a_b' one result is written over the other")
 def test_every_study_has_its_file(folder):
     put(folder, {"a b.csv": MAINZ, "a_b.csv": VDX})
     outcome = invoke(("test", *TINY["test"], "--out", "res", "a b.csv", "a_b.csv"))
@@ -1417,7 +1305,6 @@ def test_every_study_has_its_file(folder):
     assert len(list((folder / "res").glob("result*.npz"))) == 2
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="options of cluster_test are named, and X for the study")
 def test_a_warning_about_a_small_study_names_it_and_speaks_of_options(folder):
     put(folder, {"mainz.csv": "\n".join(LINES[:3])})
     outcome = invoke(("test", *TINY["test"], "mainz.csv"))
@@ -1426,7 +1313,6 @@ def test_a_warning_about_a_small_study_names_it_and_speaks_of_options(folder):
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="there are no pipes by name here")
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="a pipe is opened twice, and what was read first is lost")
 def test_a_pipe_is_read_whole_or_refused(folder):
     put(folder, {})
     content = b"".join(b"%06.3f,%07.3f\n" % (i / 99, i / 7) for i in range(1024))

@@ -1227,7 +1227,7 @@ def test_a_bad_clusterer_or_study_is_refused(measure):
     ("labels", "message"),
     [
         ([0, 1], "labels of study 'X' must have one label for every point of study 'X': 15; got 2"),
-        ([0, None] * 7 + [1], "7 missing labels, the first at position 1"),
+        ([0, None] * 7 + [1], "7 missing labels, the first at position 2"),
         (np.linspace(0, 1, N), "labels are names, not measurements"),
         (np.zeros((N, 1)), "one-dimensional"),
         ("aaaaabbbbbccccc", "must be a sequence of labels"),

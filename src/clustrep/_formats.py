@@ -307,7 +307,9 @@ def _read_h5ad(path: Path, rep: str | None) -> Cells:
             warnings.simplefilter("ignore")  # of names that are not unique: refused below; of old formats
             adata = anndata.read_h5ad(path, backed="r")
     except Exception as error:
-        raise DataError(f"{path} is an h5ad file that anndata can't read ({_in_brief(error)}): update anndata, or {AGAIN}.") from None
+        raise DataError(
+            f"{path} is an h5ad file that anndata can't read ({_in_brief(error)}): update anndata, or {AGAIN}."
+        ) from None
     try:
         return _cells(adata, str(path), rep)
     except OSError as error:

@@ -121,10 +121,11 @@ def _warn_of_skewness(studies: Sequence[Study]) -> None:
     for study in studies:
         border = SKEWED + 2 * np.sqrt(6 / len(study))  # two standard errors of a Gaussian's
         with quiet():
-            skewed = np.abs(skew(study.X, axis=0)) > border
-        if skewed.mean() >= 0.5:
+            skewness = np.abs(skew(study.X, axis=0))
+        known = skewness[np.isfinite(skewness)]  # a constant has none
+        if known.size and (known > border).mean() >= 0.5:
             warn(
-                f"Half of the features of study {study.name!r}, or more, are skewed (above {border:.1f}): Gaussian "
+                f"Half of the features of study {study.name!r}, or more, have a skewness above {border:.1f}: Gaussian "
                 "data without clusters have no such tails, which alone can look like clusters. Transform the features, "
                 'or compare with null="copula", too, unless rare clusters explain it.',
                 DataWarning,

@@ -32,7 +32,7 @@ TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 ARGUMENT = re.compile(
     r"(?P<before>\b[Pp]ass |\bor |\bleave |\bwith |^(?=\w+=\S+ is for ))"
     r"(?P<name>label|header|transpose|study_key|rep|null)="
-    rf"(?P<value>True|False|{TEXT}|\[{TEXT}(?:, {TEXT})*\])(?![\w.])"
+    rf"(?P<value>True|False|{TEXT}|\[{TEXT}(?:, {TEXT})*\])(?!\w|\.\w)"
 )
 FLAGS = {
     ("label", "False"): "--no-label",
@@ -45,6 +45,7 @@ PHRASES = {
     "study_key must be a name or None,": "--study-key must be a name,",
     "rep must be a name or None,": "--rep must be a name,",
     "; pass as rep one of ": "; use as --rep one of ",
+    'noise="drop" leaves no cluster': "--noise drop leaves no cluster",
     " adata.obs_names_make_unique() gives it one.": "",
     " adata.var_names_make_unique() gives it one.": "",
     "cluster_test(whiten=True) is exact; cluster_test(n_components=...) works on a few principal components.": (

@@ -10,7 +10,7 @@ test: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term $(ARGS)
 
 bench: .venv/installed
-	$(BIN)/python benchmarks/bench.py $(ARGS)
+	$(BIN)/python -m benchmarks.bench $(ARGS)
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .

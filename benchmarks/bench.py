@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from loops import Loop, agreement_loop, fpc, global_loop, local_loop, test_loop
 from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from threadpoolctl import threadpool_limits
 
 import clustrep as cr
+from benchmarks.loops import Loop, agreement_loop, fpc, global_loop, local_loop, test_loop
 from clustrep._learning import Configuration, Source
 from clustrep._setting import Setting
 from clustrep.agreement import resolve_agreements

@@ -11,7 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from paper.common import Claim, quietly, table
+from paper import plain_loops
+from paper.common import DEPENDS, FAILS, HOLDS, NOT_RUN, Claim, quietly, table
 
 EXPERIMENTS = (
     "fig1_benchmark_sets",
@@ -45,6 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{name}: {', '.join(one.verdict for one in found)} ({time.perf_counter() - began:.0f} s)", flush=True)
         claims += found
     (chosen.out / "RESULTS.md").write_text(results(claims, quick=chosen.quick), encoding="utf-8")
+    if not chosen.quick:
+        times += ["", *plain_loops.ratios()]
     (chosen.out / "TIMES.md").write_text("\n".join(times) + "\n", encoding="utf-8")
     return 0
 
@@ -52,13 +55,13 @@ def main(arguments: list[str] | None = None) -> int:
 def results(claims: list[Claim], *, quick: bool) -> str:
     """Write what holds and what does not."""
     size = "quick sizes; `make paper` runs the full ones" if quick else "full size"
-    counts = {verdict: sum(one.verdict == verdict for one in claims) for verdict in dict.fromkeys(c.verdict for c in claims)}
+    counts = {verdict: sum(one.verdict == verdict for one in claims) for verdict in (HOLDS, FAILS, DEPENDS, NOT_RUN)}
     lines = [
         "# What holds",
         "",
         f"Written by `make paper` ({size}): {', '.join(f'{n} {verdict}' for verdict, n in counts.items())}. "
-        "Numbers come with their Monte Carlo standard error. *As written* is the experiment as the paper's text has it; "
-        "*as published* is the variant that the authors' published files come from, where it differs.",
+        "Numbers come with their Monte Carlo standard error. *As written* is the experiment as the paper's text has "
+        "it; *as published* is the variant that the authors' published files come from, where it differs.",
         "",
         table(claims),
         "",

@@ -261,7 +261,9 @@ def test_parquet_the_wrong_way_round_is_noticed(parquet, tmp_path):
 @pytest.mark.parametrize("keep", [4, 100, -8, -1])
 def test_damaged_parquet_is_refused_in_one_sentence(parquet, tmp_path, keep):
     damaged = write(tmp_path, parquet(FRAME).read_bytes()[:keep], "half.parquet")
-    with pytest.raises(DataError, match=r"half\.parquet is a damaged Parquet file \(.*\): copy or download it again\.$") as caught:
+    with pytest.raises(
+        DataError, match=r"half\.parquet is a damaged Parquet file \(.*\): copy or download it again\.$"
+    ) as caught:
         cr.Studies.read(damaged)
     assert_stands_alone(caught)
 
@@ -541,7 +543,9 @@ def test_a_large_sparse_table_is_refused_before_it_is_dense():
 @pytest.mark.parametrize("keep", [6, 8, 700, -1000])
 def test_damaged_h5ad_is_refused_in_one_sentence(h5ad, tmp_path, keep):
     damaged = write(tmp_path, h5ad(make()).read_bytes()[:keep], "half.h5ad")
-    with pytest.raises(DataError, match=r"half\.h5ad is an HDF5 file that is damaged \(.*\): copy or download it again\.$") as caught:
+    with pytest.raises(
+        DataError, match=r"half\.h5ad is an HDF5 file that is damaged \(.*\): copy or download it again\.$"
+    ) as caught:
         cr.Studies.read(damaged)
     assert_stands_alone(caught)
 
@@ -552,7 +556,9 @@ def test_h5ad_that_anndata_refuses_is_refused_in_one_sentence(h5ad):
     path = h5ad(make())
     with h5py.File(path, "a") as file:
         file["obs"].attrs["encoding-version"] = "99.0.0"
-    with pytest.raises(DataError, match=r"cells\.h5ad is an h5ad file that anndata can't read \(.*\): update") as caught:
+    with pytest.raises(
+        DataError, match=r"cells\.h5ad is an h5ad file that anndata can't read \(.*\): update"
+    ) as caught:
         cr.Studies.read(path)
     assert_stands_alone(caught)
 

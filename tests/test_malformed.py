@@ -28,6 +28,7 @@ import pytest
 from click.testing import CliRunner
 
 from clustrep.cli import clustrep
+from clustrep.cli.console import in_options
 
 USAGE, BAD_DATA, SOME_FAILED = 2, 3, 4
 FEATURES = ("ESR1", "ERBB2", "AURKA")
@@ -1250,6 +1251,43 @@ def test_inspect_says_on_stderr_why_it_fails(folder):
     put(folder, INSPECTED)
     outcome = invoke(("inspect", "mainz.csv", "vdx.csv", "cut.csv"))
     assert len(re.findall(r"^error: ", outcome.stderr, re.MULTILINE)) == 1
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what the library says, in options
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Pass label='x' or label=False.", "Use --label 'x' or --no-label."),
+        ("pass header=True, or header=False if not", "use --header, or --no-header if not"),
+        ("pass transpose=['a', \"b c\"].", "use --transpose-only a --transpose-only 'b c'."),
+        ("leave transpose=True out", "leave --transpose out"),
+        ("pass label='it\\'s \"x\"', then", "use --label 'it\\'s \"x\"', then"),
+        ('compare with null="copula", too', 'compare with --null "copula", too'),
+        ("rep='X' is for h5ad files", "--rep 'X' is for h5ad files"),
+    ],
+)
+def test_phrases_of_the_library_are_options_here(said, told):
+    assert in_options(said) == told
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "n_clusters.csv",
+        "label=False.csv",
+        "header=True",
+        "scale=2.csv",
+        "rep='X'",
+        "kmeans:n_clusters=3",
+        "n_resamples",
+    ],
+)
+def test_what_the_user_wrote_stays(written):
+    for said in (f"There is no file {written}.", f"{written} is empty.", f"Study {written!r} has 1 sample."):
+        assert in_options(said) == said
 
 
 # ---------------------------------------------------------------------------------------------------------------------

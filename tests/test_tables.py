@@ -554,6 +554,36 @@ def test_what_surrounds_a_table_never_changes_its_values(tmp_path, content):
         np.testing.assert_array_equal(outcome["mainz"].X, [[0.5, 1.5], [2.5, 3.5]])
 
 
+@pytest.mark.parametrize("name", ["id", "sample", "patient", ""])
+def test_a_header_that_names_the_samples_lacks_no_cell(tmp_path, name):
+    """Rows one cell longer than such a header hold decimal commas, or a delimiter too many: no value may move."""
+    with pytest.raises(DataError, match=r"mainz\.csv has 3 cells in its first line but 4 in line 2"):
+        read(tmp_path, f"{name},ESR1,ERBB2\nm1,8,5,1.5\nm2,1,2,2.5\n")
+
+
+def test_rows_behind_a_short_header_are_compared_with_each_other(tmp_path):
+    with pytest.raises(DataError, match=r"has 3 cells in the lines before but 2 in line 4: correct that line"):
+        read(tmp_path, "ESR1,ERBB2\nm1,0.5,1.5\nm2,2.5,3.5\nm3,4.5\n")
+
+
+def test_a_header_may_begin_with_a_number_sign(tmp_path):
+    study = read(tmp_path, PLAIN.replace("id,", "#SampleID,", 1))
+    assert study.samples == SAMPLES
+    np.testing.assert_array_equal(study.X, VALUES)
+
+
+def test_a_number_with_underscores_is_a_text(tmp_path):
+    assert read(tmp_path, "code,x,y\n1_1,0.5,1.5\n1_2,2.5,3.5\n").samples == ("1_1", "1_2")
+    with pytest.raises(DataError, match=r"'1_000' at sample 'm2', feature 'ESR1'"):
+        read(tmp_path, PLAIN.replace("13.0", "1_000"))
+
+
+def test_values_are_read_up_to_where_squares_are_numbers(tmp_path):
+    assert read(tmp_path, PLAIN.replace("13.0", "1e150")).X.max() == 1e150
+    with pytest.raises(DataError, match=r"1 value beyond 1e\+150, first at sample 'm2', feature 'ESR1'"):
+        read(tmp_path, PLAIN.replace("13.0", "-1.1e150"))
+
+
 def test_a_file_that_is_not_there_is_said_with_what_is(tmp_path):
     write(tmp_path, PLAIN)
     with pytest.raises(DataError, match=r"There is no file .*mians\.csv.* holds mainz\.csv"):

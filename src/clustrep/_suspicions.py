@@ -129,7 +129,7 @@ def check_orientation(
                 f"Study {name!r} is probably the wrong way round: {plural(len(rows_shared), 'row')} of its "
                 f"{len(samples[name]):,} {'is' if len(rows_shared) == 1 else 'are'} named like features of the other "
                 f"studies ({listing(rows_shared, 3)}), "
-                f"but only {columns_shared} of its columns. Rows must be samples, columns features: "
+                f"but {f'only {columns_shared}' if columns_shared else 'none'} of its columns. Rows must be samples, columns features: "
                 f"{_turning(name, list(features), reading)}."
             )
 

@@ -226,7 +226,9 @@ def _is_behind_short_header(cells: Sequence[str], rows: Sequence[Sequence[str]])
     """Whether the header has no cell for the row names, as R writes it: so none that names them."""
     if len(rows) > 1 or len(cells) != len(rows[0]) + 1:
         return False
-    return not NAMES_SAMPLES.fullmatch(rows[0][0]) and not any(mark in rows[0][0] for mark in MARKS)
+    first = rows[0][0]
+    names_samples = NAMES_SAMPLES.fullmatch(first) or MAY_NAME_SAMPLES.fullmatch(first)
+    return not names_samples and not any(mark in first for mark in MARKS)
 
 
 def _other_length(
@@ -244,6 +246,8 @@ def _other_length(
         advice = f"use one delimiter throughout, {delimiter!r} or {other[0]!r}"
     elif len(cells) > len(first) and not cells[-1]:
         advice = "take the delimiter at the end of that line away"
+    elif len(rows) > 1:
+        advice = "correct that line"
     elif len(cells) > len(first) and delimiter == ",":
         advice = "correct one of them; numbers need decimal points, not commas"
     else:

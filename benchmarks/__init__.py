@@ -1,0 +1,1 @@
+"""What the library costs, beside what a user would write instead."""

@@ -397,13 +397,16 @@ def test_data_without_clusters_find_their_local_result(found):
     assert of_clusters[0] == of_clusters[1]
 
 
+NO_RESULT = "A report is made of results such as compare returns, got"
+
+
 @pytest.mark.parametrize(
     ("results", "sentence"),
     [
         (lambda parts, found: [], "A report needs at least one result."),
         (lambda parts, found: [{}], "A report needs at least one result."),
-        (lambda parts, found: ["alpha"], "A report is made of results such as compare returns, got str."),
-        (lambda parts, found: [parts["comparison"].summary()], "A report is made of results such as compare returns, got DataFrame."),
+        (lambda parts, found: ["alpha"], f"{NO_RESULT} str."),
+        (lambda parts, found: [parts["comparison"].summary()], f"{NO_RESULT} DataFrame."),
         (lambda parts, found: [parts["comparison"]] * 2, "A report has one Comparison, got 2."),
         (lambda parts, found: [parts["counterparts"]] * 2, "A report has one Counterparts, got 2."),
         (lambda parts, found: [found, parts["test"]], "An analysis makes a report of its own: pass nothing beside it."),

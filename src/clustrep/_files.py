@@ -91,7 +91,7 @@ def load_fields(path: str | os.PathLike[str]) -> Fields:
         raise DataError(f"{path} is a folder: name a file.")
     if not Path(path).is_file():
         raise DataError(f"There is no file {path}.")
-    foreign = DataError(f"{path} is not a result that clustrep saved, or is damaged.")
+    foreign = DataError(f"{path} is not a result that clustrep saved, or is damaged: run it again.")
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}

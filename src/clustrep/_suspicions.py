@@ -125,11 +125,12 @@ def check_orientation(
         rows_shared = [sample for sample in samples[name] if sample in others]
         columns_shared = sum(feature in others for feature in features[name])
         if len(rows_shared) > columns_shared:
+            few = f"only {columns_shared}" if columns_shared else "none"
             raise DataError(
                 f"Study {name!r} is probably the wrong way round: {plural(len(rows_shared), 'row')} of its "
                 f"{len(samples[name]):,} {'is' if len(rows_shared) == 1 else 'are'} named like features of the other "
                 f"studies ({listing(rows_shared, 3)}), "
-                f"but {f'only {columns_shared}' if columns_shared else 'none'} of its columns. Rows must be samples, columns features: "
+                f"but {few} of its columns. Rows must be samples, columns features: "
                 f"{_turning(name, list(features), reading)}."
             )
 

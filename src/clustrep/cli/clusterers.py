@@ -47,7 +47,9 @@ def clusterer_of(spec: str) -> Any:
         if not equals or not key:
             raise ParameterError(f"--clusterer {spec}: write parameters as name=value, got {part.strip()!r}.")
         if key not in known:
-            there = nearest(key, known) or f" It has {', '.join(known)}."
+            there = (
+                nearest(key, known) or f" It has {', '.join(one for one in known if one not in NUMBER_OF_CLUSTERS)}."
+            )
             raise ParameterError(f"--clusterer {spec}: {kind.__name__} has no parameter {key!r}.{there}")
         if key in NUMBER_OF_CLUSTERS:
             raise ParameterError(f"--clusterer {spec}: the number of clusters is set by --k.")

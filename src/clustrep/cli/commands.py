@@ -160,6 +160,11 @@ def _whole_analysis(ctx: click.Context, chosen: dict[str, Any], *, simulated: bo
         raise click.UsageError(f"say how many clusters {chosen['clusterer'][0]} is to find, with --k.")
     measured = datasets.simulate_cohorts(rng=1) if simulated else None
     studies = _read(chosen) if measured is None else measured.scaled("zscore")
+    if len(studies) < 2:
+        raise click.UsageError(
+            f"{chosen['studies'][0]} holds one study alone by its column {chosen['study_key']!r}: name another column "
+            "with --study-key, or more files."
+        )
     if not chosen["quiet"]:
         say(repr(studies))
     found = analyse(
@@ -400,7 +405,8 @@ def report(folder: Path, kind: str, out: Path | None) -> None:
       clustrep report breast --format markdown > breast.md
     """
     if not folder.is_dir():
-        raise Failure(f"There is no folder {folder}: name the one that a run wrote.", BAD_DATA)
+        what = f"{folder} is a file" if folder.exists() else f"There is no folder {folder}"
+        raise Failure(f"{what}: name the folder that a run wrote.", BAD_DATA)
     paths = sorted(folder.glob("result*.npz"))
     if not paths:
         raise Failure(f"{folder} holds no {RESULT}: name the folder that a run wrote.", BAD_DATA)

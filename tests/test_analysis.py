@@ -274,17 +274,24 @@ def test_levels_of_intervals_can_be_chosen(found):
     assert (found.samples(0.5)["high"] <= found.samples(0.95)["high"]).all()
 
 
-def faked(found, pvalues, means):
-    """The first local result, with other p-values and means."""
+def faked(found, pvalues, means, estimates=None, *, names=None, agreement="ari"):
+    """The first local result, with other p-values, means and estimates."""
+    means_ = means
 
     class Local:
         train, test = found.local[0].train, found.local[0].test
 
         @staticmethod
         def by_cluster(_):
-            return pd.DataFrame({"cluster": range(len(means)), "size": 5, "mean": means})
+            own = means_ if estimates is None else estimates
+            labels = range(len(means_)) if names is None else names
+            return pd.DataFrame({"cluster": labels, "size": 5, "estimate": own, "mean": means_})
+
+    Local.agreement = agreement
 
     class Reference:
+        distribution = np.zeros((199, 1))
+
         @staticmethod
         def to_frame(_):
             blank = [0.0] * len(pvalues)
@@ -302,6 +309,50 @@ def test_the_verdict_follows_its_rule(found):
     table = faked(found, [0.05, 0.0500001], [0.9, 0.9])
     assert table["verdict"].tolist() == [NOT_ABOVE, NOT_ABOVE]  # q is 0.0500001 for both
     assert faked(found, [0.05, 0.05], [0.9, 0.2])["verdict"].tolist() == [HOLDS, WEAK]
+    assert faked(found, [0.05, 0.05], [0.9, 0.9], [0.5, 0.2])["verdict"].tolist() == [HOLDS, WEAK]
+    assert faked(found, [0.01], [np.nan])["verdict"].tolist() == ["no score"]
+    assert faked(found, [0.01, 0.01], [0.2, 0.9], agreement="mi")["verdict"].tolist() == [HOLDS, HOLDS]
+
+
+def test_what_no_simulated_cluster_exceeds_is_not_called_no_better(found):
+    pvalues = [1 / 200, *[0.9] * 20]
+    table = faked(found, pvalues, [0.9] * 21)
+    assert table["qvalue"][0] > 0.05
+    assert table["verdict"].tolist() == ["too few simulated collections to tell", *[NOT_ABOVE] * 20]
+
+
+def test_noise_is_no_cluster_that_could_hold(found):
+    table = faked(found, [0.01, 0.9], [0.9, 0.9], names=[0, -1])
+    assert table["cluster"].tolist() == ["0", "noise"]
+    assert table["verdict"].tolist() == [HOLDS, "noise"]
+    assert table["qvalue"][0] == 0.01  # noise is not among what is adjusted for
+    assert np.isnan(table["qvalue"][1])
+
+
+def test_where_nothing_is_above_data_without_clusters_no_cluster_is_tested():
+    rng = np.random.default_rng(4)
+    tables = {name: rng.normal(size=(40, 2)) * [4, 1] for name in "ab"}
+    made = cr.analyse(WARD, tables, n_clusters=[2, 3], n_null=39, n_resamples=4, rng=0)
+    assert made.choice.chosen is None
+    assert set(made.clusters()["verdict"]) == {"not tested: no configuration is above data without clusters"}
+    facts = cr.Report(made).facts
+    assert [one["kind"] for one in facts["verdict"]][:1] == ["caution"]
+    assert not [one for one in facts["verdict"] if one["kind"] == "clusters"]
+
+
+@pytest.mark.filterwarnings("ignore::clustrep.errors.ReplicateWarning")
+@pytest.mark.parametrize("noise", ["label", "drop", "singletons"])
+def test_finding_only_noise_without_clusters_is_evidence(noise):
+    rng = np.random.default_rng(5)
+    tables = {name: np.r_[rng.normal(size=(30, 2)) * 0.2, rng.normal(size=(30, 2)) * 0.2 + 5] for name in "ab"}
+    made = cr.analyse(
+        {"density": DBSCAN(eps=0.35, min_samples=8)}, tables, noise=noise, n_null=39, n_resamples=4, rng=0
+    )
+    assert made.choice.chosen is not None
+    assert float(made.choice.against.adjusted[0]) <= 0.05
+    told = made.clusters()
+    assert {"noise"} >= set(told[told["verdict"] == "noise"]["cluster"])
+    assert (told[told["cluster"] != "noise"]["verdict"] == HOLDS).all()
 
 
 def test_clusters_are_named_after_known_labels_where_there_are_any(uncompared):

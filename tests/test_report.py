@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.cluster import AgglomerativeClustering
+from sklearn.cluster import DBSCAN, AgglomerativeClustering
 
 import clustrep as cr
 from clustrep.errors import ParameterError, ReplicateWarning
@@ -110,7 +110,7 @@ def test_the_best_may_be_no_better_than_data_without_clusters():
 def test_nothing_may_be_better_than_data_without_clusters():
     assert words.about_choice(choice(adjusted=[0.3, 0.2, 1])) == (
         "No k is better than data without clusters (smallest adjusted p = 0.2): the highest score, ward with k = 2 "
-        "with ARI 0.90 [0.80, 1.00], is what data of one piece would give, too."
+        "with ARI 0.90 [0.80, 1.00], can't be told from what data of one piece give."
     )
     text = words.about_choice(choice(adjusted=[0.3, 0.2, 1], ks=(2, 3, None)))
     assert text.startswith("Nothing is better than data without clusters")
@@ -186,13 +186,13 @@ def test_two_studies(found):
 def test_one_study_stands_apart(found):
     result = crafted(found, ONE_APART)
     text = words.about_studies(result, result.relations())
-    assert "worst (0.20). c stands apart. 100 % of the differences between pairs is more than resampl" in text
+    assert "worst (0.20). c stands apart. More than 99 % of the variance between pairs is more than resampl" in text
 
 
 def test_no_study_stands_apart(found):
     result = crafted(found, ALIKE, sd=0.05)
     text = words.about_studies(result, result.relations())
-    assert " No study stands apart. " in text
+    assert " No study can be said to stand apart. " in text
 
 
 def test_too_few_resamples_say_nothing_of_who_stands_apart(found):
@@ -208,7 +208,7 @@ def test_clusters_that_do_not_repeat_within_their_study(found):
 
 def test_equal_pairs_are_told_once(found):
     result = crafted(found, [[1, 1], [1, 1]], sd=0)
-    assert words.about_studies(result, None) == "In ward with k = 3, a predicts b best (1.00)."
+    assert words.about_studies(result, None) == "In ward with k = 3, all pairs of studies score about 1.00."
     empty = crafted(found, [[1, np.nan], [np.nan, 1]])
     assert words.about_studies(empty, None) == "In ward with k = 3, no pair of studies has a score."
 
@@ -496,35 +496,37 @@ def test_nothing_to_look_at_is_told_without_charts_of_it(studies):
 
 
 def test_the_paragraph_has_what_a_paper_needs(report, found):
-    text, citation = report.facts["methods"]
+    text, parameters, citation = report.facts["methods"]
     versions = found.provenance["versions"]
     for part in (
         "across 3 studies, alpha (n = 30), beta (n = 30), gamma (n = 30), on 3 shared features, not scaled.",
         "learned by ward for 2 and 3 clusters",
         "by the adjusted Rand index (ARI) and adjusted mutual information (AMI)",
         "with 20 bootstrap resamples",
-        "19 simulated Gaussian collections",
+        "Scores of the studies as they are were compared with those of 19 collections without clusters, drawn from a "
+        "Gaussian with the size, mean and covariance of each study, as far as these can be told",
         f"clustrep {versions['clustrep']} (numpy {versions['numpy']}, scipy {versions['scipy']}, ",
         f"scikit-learn {versions['scikit-learn']}; Python {versions['python']}), seed 0.",
     ):
         assert part in text
     assert citation.startswith("Reference: Masoero L, ")
-    assert ["clusterer", "AgglomerativeClustering(n_clusters=k)"] in [
-        [name, value.split("(")[0] + "(n_clusters=k)" if name == "clusterer" else value]
-        for name, value in report.facts["provenance"]
-    ]
+    (told,) = [value for name, value in report.facts["provenance"] if name == "clusterer"]
+    assert told.startswith("AgglomerativeClustering(")
+    assert "n_clusters=k" in told
+    assert parameters == f"Clusterers: ward: {told}."
 
 
 def test_scales_nulls_and_lack_of_them_are_told(studies):
     scaled = studies.scaled("robust")
     made = cr.analyse(WARD, scaled, n_clusters=[2, 3, 4], null=None, agreement="mi", n_resamples=2, rng=5)
-    (text, _) = cr.Report(made).facts["methods"]
+    (text, _, _) = cr.Report(made).facts["methods"]
     assert "scaled by median and interquartile range within each study." in text
     assert "for 2 to 4 clusters" in text
-    assert "simulated" not in text
+    assert "without clusters" not in text
     assert "by MI (Masoero" in text
     made = cr.analyse(WARD, studies, n_clusters=[3], null="copula", n_null=19, n_resamples=2, rng=5)
-    assert "19 simulated Gaussian copula collections" in cr.Report(made).facts["methods"][0]
+    text = cr.Report(made).facts["methods"][0]
+    assert "19 collections without clusters, drawn from a Gaussian copula with the size and margins" in text
 
 
 def test_resampling_is_called_by_its_name(studies):
@@ -661,7 +663,7 @@ def test_maps_have_the_samples_places_and_scores(report, found):
 def test_large_maps_are_thinned(found, monkeypatch):
     monkeypatch.setattr("clustrep.report.charts.MOST_POINTS", 6 * 21)
     drawn = chart(cr.Report(found), "map")
-    assert "about 21 samples are drawn" in drawn["description"]
+    assert "at most 21 samples are drawn" in drawn["description"]
     assert sum(len(trace["x"]) for trace in drawn["views"][0]["data"]) == 15
 
 
@@ -695,3 +697,55 @@ def test_indices_have_the_validations_numbers(parts):
 )
 def test_numbers_become_plain(value, plain):
     assert numbers(value) == plain
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# results that do not belong together, and large ones
+
+
+def test_a_reference_is_told_beside_its_own_result_alone(studies):
+    local = {
+        k: cr.local_replicability(
+            AgglomerativeClustering(k), train=studies["alpha"], test=studies["beta"], n_resamples=4, rng=0
+        )
+        for k in (2, 3)
+    }
+    reference = cr.null_reference(local[3], 19)
+    rows = {}
+    for k in (2, 3):
+        facts = cr.Report(local[k], reference).facts
+        (section,) = [one for one in facts["sections"] if one["id"] == "clusters"]
+        rows[k] = {row["verdict"] for row in section["tables"][0]["rows"]}
+    assert rows[2] == {"not compared with data without clusters"}
+    assert not rows[3] & rows[2]
+    with pytest.raises(ParameterError, match="one local result for each pair of studies"):
+        cr.Report(local[2], local[3])
+
+
+def test_a_comparison_and_a_local_result_make_a_report(studies, parts):
+    local = cr.local_replicability(WARD, train=studies["alpha"], test=studies["beta"], n_resamples=3, rng=0)
+    at_test = cr.local_replicability(
+        WARD, train=studies["beta"], test=studies["alpha"], at=studies["alpha"], n_resamples=3, rng=0
+    )
+    facts = cr.Report(parts["comparison"], local, at_test).facts
+    (drawn,) = [one for section in facts["sections"] for one in section["charts"] if one["id"] == "map"]
+    assert [view["name"] for view in drawn["views"]] == ["alpha → beta"]
+    assert cr.Report(local, at_test).to_html()
+
+
+def test_a_clusterer_without_k_is_not_said_to_have_one(studies):
+    made = cr.compare({"density": DBSCAN(eps=3.0)}, studies, agreement="ari", n_resamples=2, rng=0)
+    (view,) = chart(cr.Report(made), "curves")["views"]
+    texts = [text for trace in view["data"] for text in trace.get("text", [])]
+    assert texts
+    assert not any("k =" in text for text in texts)
+    assert view["layout"]["xaxis"]["title"]["text"] == "(no number of clusters to set)"
+
+
+def test_ten_studies_make_a_page_of_less_than_six_megabytes():
+    rng = np.random.default_rng(0)
+    tables = {f"study {i}": rng.normal(size=(200, 3)) + 9 * rng.integers(3, size=(200, 1)) for i in range(10)}
+    made = cr.analyse(WARD, tables, n_clusters=range(2, 10), null=None, n_resamples=10, rng=0)
+    page = cr.Report(made).to_html()
+    assert len(page.encode()) < 6_000_000
+    assert max(len(one["text"]) for one in cr.Report(made).facts["verdict"]) < 1500

@@ -23,7 +23,7 @@ from clustrep._engine import (
     root_entropy,
     run_replicates,
 )
-from clustrep._learning import Configuration, Source
+from clustrep._learning import ONLY_NOISE, Configuration, Source
 from clustrep._provenance import describe, provenance
 from clustrep._replicability import Plan, score_replicate
 from clustrep._rotation import Rotation, in_coordinates, needs_basis
@@ -39,6 +39,7 @@ from clustrep.results.common import Origin, quiet
 from clustrep.results.null import NullReference
 from clustrep.study import Study
 
+NOISE_LABEL = "-1"
 STATISTICS = ("estimate", "mean")
 # The skewness of an exponential distribution is 2.
 SKEWED = 1.0
@@ -111,7 +112,7 @@ def null_reference(
     _report_missing(result, scores)
     source = Source(origins[0].source.resampling, root, origins[0].source.accelerate)
     clusterers = [describe(origin.configuration.clusterer) for origin in origins]
-    of = result._fingerprint if isinstance(result, Comparison) else ""
+    of = "" if isinstance(result, Replicability) else result._fingerprint
     made = provenance(source, origins[0].studies, clusterers, n=n, null=describe(null), statistic=statistic, of=of)
     return NullReference.of(result, statistic, _observed(result, origins, statistic), scores, made)
 
@@ -257,10 +258,14 @@ def score_collection(plan: NullPlan, number: int) -> FloatArray:
 def _scores(plan: Plan, replicates: Sequence[int]) -> FloatArray:
     """Average the scores of replicates, (n_configurations, n_agreements, S, S).
 
-    A single block, on both sides perhaps, agrees on nothing that a cluster could be compared with: 0.
+    A single block, on both sides perhaps, agrees on nothing that a cluster could be compared with: 0. So does what is
+    noise but for a point.
     """
     scored = [score_replicate(plan, b) for b in replicates]
-    scores = [np.where(one.trivial[:, None] & ~np.isnan(one.scores), 0.0, one.scores) for one in scored]
+    scores = [
+        np.where((one.trivial[:, None] & ~np.isnan(one.scores)) | (one.causes == ONLY_NOISE), 0.0, one.scores)
+        for one in scored
+    ]
     with quiet():
         return np.asarray(np.nanmean(scores, axis=0))
 
@@ -280,8 +285,11 @@ def _observed(
         several = isinstance(result, Comparison)
         scores = result.distribution if several else result.distribution[None, None]
         trivial = result.trivial[:, None] if several else result.trivial[None, None]
+        failed = result.failed[:, :, 1:] if several else result.failed[None, None, 1:]
+        noise = 1 + result.causes.index(ONLY_NOISE) if ONLY_NOISE in result.causes else -1
+        nothing = (trivial & ~np.isnan(scores)) | (failed == noise)
         with quiet():
-            return np.asarray(np.nanmean(np.where(trivial & ~np.isnan(scores), 0.0, scores), axis=2))
+            return np.asarray(np.nanmean(np.where(nothing, 0.0, scores), axis=2))
     first = origins[0]
     configurations = [origin.configuration for origin in origins]
     agreements = first.agreements
@@ -313,14 +321,20 @@ def score_local_collection(plan: NullPlan, number: int) -> FloatArray:
     values = []
     for b in plan.replicates:
         (scores,) = local.score_replicate(own, b).by_test
-        if not isinstance(scores, Failed):
+        if isinstance(scores, Failed) and scores.cause == ONLY_NOISE:
+            values.append(np.zeros(len(clusters)))
+        elif not isinstance(scores, Failed):
             points = scores.table[scores.at[0], scores.at[1]] * (not scores.trivial)
             known = ~np.isnan(points)
             counts = np.bincount(codes[known], minlength=len(clusters))
             sums = np.bincount(codes[known], points[known], minlength=len(clusters))
             values.append(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
+    if not values:
+        return np.empty(0)
     with quiet():
-        return np.asarray(np.nanmean(values, axis=0)) if values else np.empty(0)
+        averages = np.asarray(np.nanmean(values, axis=0))
+    found = averages[clusters.astype(str) != NOISE_LABEL]  # noise is no cluster to compare with
+    return found if found.size else np.zeros(1)
 
 
 def _place_of_points(result: LocalReplicability, origin: Origin) -> int:

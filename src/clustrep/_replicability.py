@@ -358,7 +358,8 @@ class Pairs:
         if self.noise == "singletons":
             one = separate(one, np.repeat(pair.trained.is_noise, weights))
             other = separate(other, np.repeat(pair.tested.is_noise, weights))
-        self._trivial[pair.place] = np.ptp(one) == 0 or np.ptp(other) == 0
+        # All of it noise, each point a block of its own, says as little as one block.
+        self._trivial[pair.place] = any(np.ptp(side) == 0 or len(np.unique(side)) == len(side) for side in (one, other))
         scores = np.array([[agreement.of_codes(one, other)] for agreement in self.agreements])
         self._set_scores([pair.place], scores)
 

@@ -399,7 +399,7 @@ def _check_all_or_none_named(studies: Sequence[Study], reading: Reading | None) 
 
 
 def _warn_of_common_samples(studies: Sequence[Study]) -> None:
-    named = [study for study in studies if study.samples_are_named]
+    named = sorted((study for study in studies if study.samples_are_named), key=lambda study: study.name)
     for i, one in enumerate(named):
         for other in named[i + 1 :]:
             theirs = set(other.samples)

@@ -11,15 +11,18 @@ from click.core import ParameterSource
 
 import clustrep.cli.options as options
 from clustrep import __version__
-from clustrep.cli.config import resolved
+from clustrep.cli.config import digests, resolved, tell_of_changes
 from clustrep.cli.console import BAD_DATA, SOME_FAILED, Commands, Failure, put, say
 from clustrep.cli.output import RESULT, Results, check_folder
 
 if TYPE_CHECKING:
-    from clustrep import Analysis, Studies
+    from collections.abc import Mapping
+
+    from clustrep import Analysis, Studies, Study
 
 DEFAULT_CLUSTERERS = ("kmeans", "ward")
-AGREEMENTS = ("ari", "ami", "ri", "mi")
+ADJUSTED = ("ari", "ami")  # for chance
+AGREEMENTS = (*ADJUSTED, "ri", "mi")
 INDICES = (
     "matching",
     "inclusion",
@@ -149,6 +152,10 @@ def _check_several(studies: tuple[Path, ...], study_key: str | None) -> None:
 
 def _whole_analysis(ctx: click.Context, chosen: dict[str, Any], *, simulated: bool = False) -> None:
     check_folder(chosen["out"], force=chosen["force"])
+    if chosen["agreement"][0] not in ADJUSTED:
+        raise click.UsageError(
+            f"the first --agreement decides, and must be one that is 0 by chance: {' or '.join(ADJUSTED)}."
+        )
     from clustrep.cli.clusterers import clusterers_of
 
     chosen["clusterer"] = chosen["clusterer"] or DEFAULT_CLUSTERERS
@@ -165,6 +172,7 @@ def _whole_analysis(ctx: click.Context, chosen: dict[str, Any], *, simulated: bo
             f"{chosen['studies'][0]} holds one study alone by its column {chosen['study_key']!r}: name another column "
             "with --study-key, or more files."
         )
+    tell_of_changes(ctx, studies)
     if not chosen["quiet"]:
         say(repr(studies))
     found = analyse(
@@ -181,12 +189,14 @@ def _whole_analysis(ctx: click.Context, chosen: dict[str, Any], *, simulated: bo
         rng=chosen["seed"],
         **_running(chosen),
     )
-    _write_analysis(ctx, chosen, found, measured)
+    _write_analysis(ctx, chosen, found, studies, measured)
     if found.failures and not chosen["allow_failures"]:
         ctx.exit(SOME_FAILED)
 
 
-def _write_analysis(ctx: click.Context, chosen: dict[str, Any], found: Analysis, measured: Studies | None) -> None:
+def _write_analysis(
+    ctx: click.Context, chosen: dict[str, Any], found: Analysis, studies: Studies, measured: Studies | None
+) -> None:
     from clustrep import Report
     from clustrep.cli.figures import draw_analysis
 
@@ -203,7 +213,7 @@ def _write_analysis(ctx: click.Context, chosen: dict[str, Any], found: Analysis,
             frame.insert(0, "subtype", study.labels)
             results.text(f"data/{name}.csv", frame.to_csv(index_label="sample", lineterminator="\n"))
         results.text("report.html", report.to_html())
-        _write_config(ctx, chosen, results, found.provenance)
+        _write_config(ctx, chosen, results, found.provenance, studies)
     _tell(chosen, report)
 
 
@@ -213,8 +223,10 @@ def _tell(chosen: dict[str, Any], report: Any) -> None:
         say(f"Results are in {chosen['out']}; open {chosen['out'] / 'report.html'} in a browser.")
 
 
-def _write_config(ctx: click.Context, chosen: dict[str, Any], results: Results, made: dict[str, Any]) -> None:
-    kept = {"versions": made["versions"], "studies": made["studies"]}
+def _write_config(
+    ctx: click.Context, chosen: dict[str, Any], results: Results, made: dict[str, Any], studies: Mapping[str, Study]
+) -> None:
+    kept = {"versions": made["versions"], "data": digests(studies)}
     results.config(resolved(ctx, chosen, kept, results.folder))
 
 
@@ -311,7 +323,7 @@ def stability(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -
         **_running(chosen),
     )
     result = replace(result, clusterer=chosen["clusterer"][0])
-    report = Report(result)
+    report = Report(result, warnings=ctx.obj)
     with Results(chosen["out"]) as results:
         results.table("indices.csv", result.to_frame())
         result.save(results.path(RESULT))
@@ -319,7 +331,7 @@ def stability(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -
         if formats and chosen["index"] != ("test",):
             results.figure("indices", result.plot, formats)
         results.text("report.html", report.to_html())
-        _write_config(ctx, chosen, results, result.provenance)
+        _write_config(ctx, chosen, results, result.provenance, {study.name: study})
     _tell(chosen, report)
     if result.failures and not chosen["allow_failures"]:
         ctx.exit(SOME_FAILED)
@@ -360,6 +372,7 @@ def test(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> Non
     chosen = {"studies": studies, **chosen}
     from clustrep import Report, cluster_test
 
+    studies_read = _read(chosen)
     tests = {
         name: cluster_test(
             study,
@@ -368,9 +381,9 @@ def test(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> Non
             rng=chosen["seed"],
             **_running(chosen),
         )
-        for name, study in _read(chosen).items()
+        for name, study in studies_read.items()
     }
-    report = Report(tests)
+    report = Report(tests, warnings=ctx.obj)
     if chosen["out"] is not None:
         import pandas as pd
 
@@ -383,7 +396,7 @@ def test(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> Non
                 if formats:
                     results.figure(f"test-{name}", one.plot, formats)
             results.text("report.html", report.to_html())
-            _write_config(ctx, chosen, results, next(iter(tests.values())).provenance)
+            _write_config(ctx, chosen, results, next(iter(tests.values())).provenance, studies_read)
     _tell(chosen, report)
 
 

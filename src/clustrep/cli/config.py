@@ -6,14 +6,19 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from clustrep import __version__
+
+if TYPE_CHECKING:
+    from clustrep import Study
 
 MADE = "made"  # the table that tells how a run was made; not read as options
 # Not part of what is repeated: where results go, and how the program talks.
 NOT_KEPT = ("out", "force", "json", "config", "quiet", "jobs", "allow_failures")
-PATHS = ("studies", "features")
+PATHS = ("studies", "features", "out")
 LISTS = ("numbers", "words")  # kinds of values that may be written as a list
 
 
@@ -29,7 +34,8 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> Pa
         raise click.BadParameter(f"{path} is not text in UTF-8: save it again with that encoding.") from None
     except OSError as error:
         raise click.BadParameter(f"{path} can't be read: {error.strerror}.") from None
-    values.pop(MADE, None)
+    made = values.pop(MADE, None)
+    ctx.meta[MADE] = made if isinstance(made, dict) else {}
     command = values.pop("command", ctx.info_name)
     if command != ctx.info_name:
         raise click.BadParameter(f"{path} is for `clustrep {command}`, not for `clustrep {ctx.info_name}`.")
@@ -114,3 +120,24 @@ def _from(folder: Path, value: Any) -> Any:
         return Path(os.path.relpath(value, folder)).as_posix()
     except ValueError:  # on another drive
         return Path(value).absolute().as_posix()
+
+
+def digests(studies: Mapping[str, Study]) -> dict[str, str]:
+    """Return a number for every study's table, as it was clustered, that no other table has."""
+    from clustrep._provenance import fingerprint
+
+    return {name: fingerprint(study.X, about=",".join(study.features)) for name, study in studies.items()}
+
+
+def tell_of_changes(ctx: click.Context, studies: Mapping[str, Study]) -> None:
+    """Warn where a run that is repeated from its configuration can't come out the same."""
+    from clustrep.errors import DataWarning, warn
+
+    made = ctx.meta.get(MADE, {})
+    before = made.get("data", {})
+    changed = [name for name, digest in digests(studies).items() if before.get(name, digest) != digest]
+    if changed:
+        warn(f"Not as in the run that the configuration tells of: the data of {', '.join(changed)}.", DataWarning)
+    version = made.get("versions", {}).get("clustrep", __version__)
+    if version != __version__:
+        warn(f"The configuration is of a run with clustrep {version}; this is {__version__}.", DataWarning)

@@ -129,7 +129,7 @@ class Commands(click.Group):
         except (click.ClickException, click.exceptions.Exit):
             raise
         except (KeyboardInterrupt, click.Abort):
-            raise Interrupted("Interrupted: nothing was written.", INTERRUPTED) from None
+            raise Interrupted("Interrupted.", INTERRUPTED) from None
         except (DataError, AllReplicatesFailed) as error:
             raise Failure(in_options(str(error)), BAD_DATA) from None
         except ClustrepError as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clustrep.cli.config import MADE
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import DataError, ParameterError, ReplicateWarning, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,17 +74,24 @@ class Results:
         self.text(name, frame.to_csv(index=False, lineterminator="\n"))
 
     def figure(self, name: str, draw: Callable[[], Any], formats: Sequence[str]) -> None:
-        """Draw a figure, and write it in every format, the same bytes every time."""
+        """Draw a figure, and write it in every format, the same bytes every time.
+
+        One that can't be drawn is warned of: it is not worth losing the results.
+        """
         import matplotlib as mpl
         import matplotlib.pyplot as plt
 
         without_time: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
         with mpl.rc_context({"svg.hashsalt": "clustrep", "figure.max_open_warning": 0}):
-            figure = _figure_of(draw())
-            for extension in formats:
-                target = self.path("figures", f"{self._file_name(name)}.{extension}")
-                figure.savefig(target, dpi=DPI, metadata=without_time[extension])
-            plt.close(figure)
+            try:
+                figure = _figure_of(draw())
+                for extension in formats:
+                    target = self.path("figures", f"{self._file_name(name)}.{extension}")
+                    figure.savefig(target, dpi=DPI, metadata=without_time[extension])
+            except Exception as error:
+                warn(f"The figure {name} can't be drawn: {type(error).__name__}: {error}.", ReplicateWarning)
+            finally:
+                plt.close("all")
 
     def _file_name(self, name: str) -> str:
         """Find a name that any file system bears, and no other figure has."""
@@ -109,14 +116,22 @@ class Results:
             os.replace(self._aside, self.folder)
             return
         new, former = self._files(), set(_former_files(self.folder))
-        for name in former - set(new):
-            (self.folder / name).unlink(missing_ok=True)
         for name in sorted(new, key=lambda name: name == CONFIG):
             target = self.folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             if target.exists() and name not in former:  # the user's own
-                os.replace(target, target.with_name(f"{target.name}.before"))
+                os.replace(target, _free(target))
             os.replace(self._aside / name, target)
+        for name in former - set(new):
+            (self.folder / name).unlink(missing_ok=True)
+
+
+def _free(path: Path) -> Path:
+    """Find a name beside a file's that nothing has."""
+    number = 1
+    while (other := path.with_name(f"{path.name}.before{number}")).exists():
+        number += 1
+    return other
 
 
 def _made_in(folder: Path) -> dict[str, Any]:
@@ -131,7 +146,9 @@ def _made_in(folder: Path) -> dict[str, Any]:
 def _former_files(folder: Path) -> list[str]:
     """Return the files that an earlier run wrote here; never one outside the folder."""
     names, inside = _made_in(folder).get("files", []), folder.resolve()
-    return [name for name in names if isinstance(name, str) and (folder / name).resolve().is_relative_to(inside)]
+    own = [folder / name for name in names if isinstance(name, str)]
+    inside_files = [path for path in own if path.is_file() and path.resolve().is_relative_to(inside)]
+    return [path.relative_to(folder).as_posix() for path in inside_files]
 
 
 def _umask() -> int:

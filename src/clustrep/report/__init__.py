@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -22,6 +24,8 @@ class Report:
         functions returned.
     title : str, optional
         The page's title.
+    warnings : sequence of str
+        What else the page is to warn of.
 
     Examples
     --------
@@ -32,8 +36,9 @@ class Report:
     'clusters'
     """
 
-    def __init__(self, *results: Any, title: str | None = None):
-        self._material = Material.of(results)
+    def __init__(self, *results: Any, title: str | None = None, warnings: Sequence[str] = ()):
+        material = Material.of(results)
+        self._material = replace(material, warnings=(*material.warnings, *warnings))
         self._title = title
 
     @cached_property

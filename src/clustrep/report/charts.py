@@ -6,7 +6,7 @@ Names of studies, samples and clusters are escaped here: plotly reads some HTML 
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,10 @@ View = dict[str, Any]
 
 N_COLOURS = 7
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")
+DASHES = ("solid", "dash", "dashdot", "longdash", "longdashdot")  # dotted is what has no clusters
 # Points that all views of a map may have together: the page must stay small.
-MOST_POINTS = 12_000
+MOST_POINTS = 6_000
+MOST_STRIPS, MOST_MARKS = 40, 200
 SIZE, SIZE_PER_SD = 8.0, 30.0
 
 
@@ -71,7 +72,7 @@ def curves(result: Comparison, reference: NullReference | None) -> Chart:
             view(
                 shown(agreement),
                 traces,
-                xaxis=axis("number of clusters k", dtick=1 if len(set(result.n_clusters)) <= 20 else None),
+                xaxis=_axis_of_k(result.n_clusters),
                 yaxis=axis(f"{shown(agreement)}, mean over pairs of studies"),
             )
         )
@@ -86,6 +87,12 @@ def curves(result: Comparison, reference: NullReference | None) -> Chart:
     }
 
 
+def _axis_of_k(ks: Sequence[int | None]) -> dict[str, Any]:
+    if all(k is None for k in ks):
+        return axis("(no number of clusters to set)", showticklabels=False)
+    return axis("number of clusters k", dtick=1 if len(set(ks)) <= 20 else None)
+
+
 def _curve(
     i: int, name: str, own: pd.DataFrame, result: Comparison, reference: NullReference | None, a: int
 ) -> list[dict[str, Any]]:
@@ -95,7 +102,9 @@ def _curve(
         for wanted in [(name, None if pd.isna(k) else int(k)) for k in own["k"]]
     ]
     ks = [result.n_clusters[c] for c in places]
+    names = [literal(name) if k is None else f"{literal(name)}, k = {k}" for k in ks]
     if ks[0] is None:  # a line across all k
+        names *= 2
         known = [k for k in result.n_clusters if k is not None]
         ks, places, own = [min(known, default=0), max(known, default=1)], places * 2, pd.concat([own, own])
     off = ~np.eye(len(result.names), dtype=bool)
@@ -103,8 +112,8 @@ def _curve(
         estimate = np.nanmean(result.estimate[places, a][:, off], axis=1)
     mean, low, high = (own[column].to_numpy(float) for column in ("score", "low", "high"))
     labels = [
-        f"{literal(name)}, k = {k}: {m:.2f} [{lo:.2f}, {hi:.2f}], R̂ {e:.2f}"
-        for k, m, lo, hi, e in zip(ks, mean, low, high, estimate, strict=True)
+        f"{one}: {m:.2f} [{lo:.2f}, {hi:.2f}], R̂ {e:.2f}"
+        for one, m, lo, hi, e in zip(names, mean, low, high, estimate, strict=True)
     ]
     shared = {"legendgroup": group, "hoverinfo": "skip", "showlegend": False}
     traces: list[dict[str, Any]] = [
@@ -186,6 +195,8 @@ def _matrix(result: Replicability) -> View:
         [
             f"{s} → {t}<br>{shown(result.agreement)} {mean[i, j]:.2f} [{low[i, j]:.2f}, {high[i, j]:.2f}], "
             f"sd {sd[i, j]:.2f}, R̂ {result.estimate[i, j]:.2f}"
+            if np.isfinite(mean[i, j])
+            else f"{s} → {t}<br>no score"
             for j, t in enumerate(names)
         ]
         for i, s in enumerate(names)
@@ -217,8 +228,13 @@ def strips(result: Replicability) -> Chart:
     """Draw the whole distribution of every pair of different studies."""
     S = len(result.names)
     pairs = [(s, t) for s in range(S) for t in range(S) if s != t]
+    with quiet():
+        spread = {pair: np.nan_to_num(np.nanstd(result.distribution[:, *pair])) for pair in pairs}
+    widest = set(sorted(pairs, key=lambda pair: -spread[pair])[:MOST_STRIPS])
+    few = "" if len(pairs) <= MOST_STRIPS else f" Drawn are the {MOST_STRIPS} pairs with the widest spread."
+    pairs = [pair for pair in pairs if pair in widest]
     names = [f"{literal(result.names[s])} → {literal(result.names[t])}" for s, t in pairs]
-    values = [result.distribution[:, s, t] for s, t in pairs]
+    values = [result.distribution[:MOST_MARKS, s, t] for s, t in pairs]
     traces = [
         {
             "type": "scatter",
@@ -254,7 +270,7 @@ def strips(result: Replicability) -> Chart:
         "id": "strips",
         "title": "Every resample",
         "description": "One line for every pair, trained → tested; a mark for every resample. Two humps are two "
-        "solutions between which the clusterer jumps.",
+        f"solutions between which the clusterer jumps.{few}",
         "height": 160 + 26 * len(pairs),
         "views": [view("all pairs", traces, **layout)],
     }
@@ -345,21 +361,21 @@ def clusters(table: pd.DataFrame, agreement: str) -> Chart:
 def local_map(
     local: Sequence[LocalReplicability],
     names: dict[tuple[str, str], list[str]],
-    places: dict[str, FloatArray],
+    places: Mapping[tuple[str, str], FloatArray],
     place_names: Sequence[str],
 ) -> Chart | None:
     """Draw samples where they are, coloured by their score; a view for every training and test study.
 
     names : for every training and test study, the cluster of each sample
-    places : for every training study, where its samples are drawn
+    places : for every training and test study, where the samples of the training study are drawn
     """
-    drawn = [one for one in local if one.train in places]
+    drawn = [one for one in local if (one.train, one.test) in places]
     if not drawn:
         return None
     room = max(20, MOST_POINTS // len(drawn))
     thinned = any(len(one.samples) > room for one in drawn)
-    views = [_map(one, names[one.train, one.test], places[one.train], place_names, room) for one in drawn]
-    few = f" Of every study about {room:,} samples are drawn." if thinned else ""
+    views = [_map(one, names[one.train, one.test], places[one.train, one.test], place_names, room) for one in drawn]
+    few = f" Of every study at most {room:,} samples are drawn." if thinned else ""
     return {
         "id": "map",
         "title": "Where it holds",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from clustrep._types import FloatArray
 from clustrep._validation import plural
 from clustrep.agreement import shown
 from clustrep.errors import ParameterError
+from clustrep.nulls import principal_axes
 from clustrep.report.charts import Chart, numbers
 from clustrep.results import (
     RESULTS,
@@ -62,8 +64,7 @@ LABELS = {
     "null_low": "without clusters, low",
     "null_high": "without clusters, high",
     "estimate": "R̂",
-    "observed": "compared",
-    "trivial": "trivial",
+    "observed": "R̂",
 }
 
 CHOICE_COLUMNS = (
@@ -96,7 +97,7 @@ class Material:
     local: tuple[LocalReplicability, ...] = ()
     local_references: tuple[NullReference | None, ...] = ()
     counterparts: Counterparts | None = None
-    places: Mapping[str, FloatArray] = field(default_factory=dict)  # where each study's samples are drawn
+    places: Mapping[tuple[str, str], FloatArray] = field(default_factory=dict)  # by training and test study
     place_names: tuple[str, ...] = ("", "")
     others: tuple[Any, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -117,7 +118,10 @@ class Material:
             return cls.of_analysis(analyses[0])
         local = tuple(_all(flat, LocalReplicability))
         references = _all(flat, NullReference)
-        of_pair = {one.names: one for one in references if one.kind == "local"}
+        of_local = {one.provenance.get("of"): one for one in references if one.kind == "local"}
+        pairs = [(one.train, one.test) for one in local]
+        if len(set(pairs)) < len(pairs):
+            raise ParameterError("A report has one local result for each pair of studies: make a report of each.")
         known = (Comparison, Replicability, StudyRelations, LocalReplicability, Counterparts)
         comparison = _only(flat, Comparison)
         told_with = {"comparison"} if comparison is not None else set()
@@ -128,7 +132,7 @@ class Material:
             replicabilities=tuple(_all(flat, Replicability)),
             relations=_only(flat, StudyRelations),
             local=local,
-            local_references=tuple(of_pair.get((one.train, one.test)) for one in local),
+            local_references=tuple(of_local.get(one._fingerprint) for one in local),
             counterparts=_only(flat, Counterparts),
             others=tuple(
                 one
@@ -158,34 +162,36 @@ class Material:
             local=found.local,
             local_references=found.local_references or (None,) * len(found.local),
             counterparts=found.counterparts,
-            places={name: found.coordinates_of(name) for name in found.names},
+            places={(one.train, one.test): found.coordinates_of(one.train) for one in found.local},
             place_names=found.coordinate_names,
             warnings=found.warnings,
         )
 
     def _with_places_from_memory(self) -> Material:
         """Place the samples of results from this session: in two dimensions as they are, else by principal axes."""
-        places: dict[str, FloatArray] = {}
+        places: dict[tuple[str, str], FloatArray] = {}
         names = ("first coordinate", "second coordinate")
         for one in self.local:
-            if one._points is None:
-                continue
+            if one._points is None or one._origin is None or not np.array_equal(one._points, one._origin.studies[0].X):
+                continue  # of other points than the training study's, a map would need other words
             X = np.asarray(one._points, dtype=float)
             if X.shape[1] > 2:
-                u, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-                X, names = u[:, :2] * s[:2], ("first principal component", "second principal component")
-            places[one.train] = np.column_stack([X, np.zeros(len(X))])[:, :2]
+                X = X @ principal_axes(X)[:2].T
+                names = ("first principal component", "second principal component")
+            places[one.train, one.test] = np.column_stack([X, np.zeros(len(X))])[:, :2]
         return replace(self, places=places, place_names=names)
 
-    @property
+    @cached_property
     def choice(self) -> Choice | None:
         """Which clusterer and k."""
         return None if self.comparison is None else self.comparison.choice(self.reference)
 
-    @property
+    @cached_property
     def clusters(self) -> pd.DataFrame:
         """Which clusters hold."""
-        return cluster_table(self.local, self.local_references, self.counterparts)
+        choice = self.choice
+        nothing_is_above = choice is not None and choice.against is not None and choice.chosen is None
+        return cluster_table(self.local, self.local_references, self.counterparts, untested=nothing_is_above)
 
     @property
     def everything(self) -> tuple[Any, ...]:
@@ -258,7 +264,8 @@ def verdict_of(material: Material) -> list[dict[str, str]]:
     said: list[tuple[str, str]] = []
     choice = material.choice
     if choice is not None:
-        said.append(("best", words.about_choice(choice)))
+        found = choice.best is not None and (choice.against is None or choice.chosen is not None)
+        said.append(("best" if found else "caution", words.about_choice(choice)))
     if material.replicabilities and (choice is None or choice.best is not None):
         said.append(("studies", words.about_studies(material.replicabilities[0], material.relations)))
     said += [("clusters", sentence) for sentence in words.about_clusters(material.clusters)]
@@ -374,20 +381,21 @@ def _clusters(material: Material) -> Section | None:
     table = material.clusters
     if table.empty:
         return None
-    columns = ["train", "cluster", "size", "test", "verdict", "mean", "low", "high", "null_mean", "pvalue", "qvalue"]
+    columns = ["train", "cluster", "size", "test", "verdict", "estimate", "null_mean", "pvalue", "qvalue", "mean"]
+    columns += ["low", "high"]
     tables = [table_of(table, "clusters-table", "Clusters in the other studies", columns)]
     if material.counterparts is not None:
         partners = material.counterparts.to_frame()
         tables.append(table_of(partners, "counterparts-table", "Which cluster is which"))
     focus = material.local[0]
-    configuration = material.replicabilities[0] if material.comparison is not None else focus
     return _section(
         "clusters",
         "Which clusters hold",
         [
-            f"Clusters of {words.named(configuration)}. A cluster's score in another study is the mean local score of "
-            "its samples. It holds where that is above data without clusters (q at most 0.05) and at least 0.5; a low "
-            "score above data without clusters holds weakly.",
+            f"Clusters of {words.named(focus)}. A cluster's score in another study is the mean local score of its "
+            "samples. It holds where R̂, the score of the studies as they are, is above that of data without clusters "
+            "(q at most 0.05), and R̂ and the bootstrap's mean are at least 0.5; a low score above data without "
+            "clusters holds weakly. q-values are over all rows of the table but noise.",
             "Counterparts are matched one to one on the tested study's samples; overlap is the Jaccard coefficient "
             "there, found the share of resamples in which both clusters were found again."
             if material.counterparts is not None

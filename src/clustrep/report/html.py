@@ -38,8 +38,16 @@ def render(facts: Mapping[str, Any]) -> str:
         style=Markup(page_file("style.css")),
         script=Markup(script),
         plotly=Markup(plotly),
-        data=Markup(as_json(facts)),
+        data=Markup(as_json(_for_script(facts))),
     )
+
+
+def _for_script(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what the page has as text already: the script draws, and copies the methods."""
+    return {
+        "methods": facts["methods"],
+        "sections": [{"charts": section["charts"]} for section in facts["sections"]],
+    }
 
 
 def as_json(facts: Mapping[str, Any]) -> str:

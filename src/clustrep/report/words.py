@@ -18,13 +18,27 @@ from clustrep.results import (
     StudyRelations,
     Validation,
 )
-from clustrep.results.analysis import HALF_WAY, HOLDS, NOT_ABOVE, NOT_COMPARED, WEAK
+from clustrep.results.analysis import (
+    CHANCE_IS_ZERO,
+    HALF_WAY,
+    HOLDS,
+    NO_SCORE,
+    NOISE,
+    NOT_ABOVE,
+    NOT_COMPARED,
+    TOO_FEW,
+    UNTESTED,
+    WEAK,
+)
 from clustrep.results.choice import FALSE_FINDING, NO_BEST
 from clustrep.results.shape import estimate_is_far, two_humps
 from clustrep.results.validation import INDICES
 
 MOST_RIVALS = 4
 MOST_CAUTIONS = 6
+MOST_CLUSTERS = 5
+# Scores that differ by less are not called better and worse.
+NO_DIFFERENCE = 0.005
 
 # ---------------------------------------------------------------------------------------------------------------------
 # the choice
@@ -39,7 +53,7 @@ def about_choice(choice: Choice) -> str:
         return (
             f"{choice.nothing.capitalize()} is better than data without clusters (smallest adjusted p = "
             f"{choice.against.smallest:.2g}): the highest score, {named(best)} with {score} "
-            f"{interval(best)}, is what data of one piece would give, too."
+            f"{interval(best)}, can't be told from what data of one piece give."
         )
     text = f"{named(best)} has {score} {interval(best)} over all pairs of studies"
     if len(choice.candidates) > 1:
@@ -112,18 +126,18 @@ def about_studies(result: Replicability, relations: StudyRelations | None) -> st
     if relations.says_who_stands_apart and stands:
         text += f" {joined(stands)} {'stands' if len(stands) == 1 else 'stand'} apart."
     elif relations.says_who_stands_apart:
-        text += " No study stands apart."
+        text += " No study can be said to stand apart."
     unsteady = [
         f"{name} ({own:.2f})"
         for name, own in zip(result.names, np.diagonal(result.mean), strict=True)
-        if own < HALF_WAY
+        if own < HALF_WAY and result.agreement in CHANCE_IS_ZERO
     ]
     if unsteady:
         text += f" Clusters do not even repeat within {joined(unsteady)}."
     if np.isnan(relations.heterogeneity):
         return text
     share = percent(relations.heterogeneity)
-    return f"{text} {share} of the differences between pairs is more than resampling explains."
+    return f"{text} {share[0].upper()}{share[1:]} of the variance between pairs is more than resampling explains."
 
 
 def _extremes(result: Replicability) -> str:
@@ -135,7 +149,9 @@ def _extremes(result: Replicability) -> str:
         f"{result.names[s]} predicts {result.names[t]} {how} ({mean[s, t]:.2f})"
         for (s, t), how in ((best, "best"), (worst, "worst"))
     ]
-    return f"{said[0]}." if best == worst else f"{said[0]}, {said[1]}."
+    if best == worst or np.nanmax(mean) - np.nanmin(mean) < NO_DIFFERENCE:
+        return f"all pairs of studies score about {np.nanmean(mean):.2f}."
+    return f"{said[0]}, {said[1]}."
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -144,7 +160,8 @@ def _extremes(result: Replicability) -> str:
 
 def about_clusters(table: pd.DataFrame) -> list[str]:
     """Say of every training study which of its clusters hold in the others, from `cluster_table`."""
-    return [] if table.empty else [_clusters_of(str(name), own) for name, own in table.groupby("train", sort=False)]
+    told = table[~table["verdict"].isin([NOISE, UNTESTED])] if len(table) else table
+    return [_clusters_of(str(name), own) for name, own in told.groupby("train", sort=False)] if len(told) else []
 
 
 def _clusters_of(study: str, table: pd.DataFrame) -> str:
@@ -160,16 +177,20 @@ def _clusters_of(study: str, table: pd.DataFrame) -> str:
     tests = table["test"].unique().tolist()
     where = "everywhere else" if len(tests) > 1 else f"in {tests[0]}"
     parts = [f"{_of(len(everywhere), n)} {'hold' if len(everywhere) > 1 else 'holds'} {where}"]
-    for verdict in (WEAK, NOT_ABOVE):
+    said = {WEAK: f"above data without clusters, but below {HALF_WAY}"}
+    for verdict in (WEAK, NOT_ABOVE, TOO_FEW, NO_SCORE):
         rows = table[table["verdict"] == verdict]
         if len(rows):
             places = [
-                f"{cluster} in {joined(own['test'].tolist())}" if len(tests) > 1 else str(cluster)
+                f"{cluster} in {_some(own['test'].tolist())}" if len(tests) > 1 else str(cluster)
                 for cluster, own in rows.groupby("cluster", sort=False)
             ]
-            what = f"above data without clusters, but below {HALF_WAY}" if verdict == WEAK else NOT_ABOVE
-            parts.append(f"{what}: {', '.join(places)}")
+            parts.append(f"{said.get(verdict, verdict)}: {listing(places, MOST_CLUSTERS)}")
     return f"{study}: {'; '.join(parts)}."
+
+
+def _some(names: Sequence[str]) -> str:
+    return joined(names) if len(names) <= MOST_CLUSTERS else plural(len(names), "study")
 
 
 def _of(count: int, n: int) -> str:
@@ -222,9 +243,11 @@ def _is_are(failures: dict[str, int]) -> str:
     return "is" if sum(failures.values()) == 1 else "are"
 
 
-def percent(share: float) -> str:
-    """Write a share as the tables do."""
-    return f"{100 * share:.0f} %"
+def percent(value: float) -> str:
+    """Write a share as a whole number, and what is nearly all or nearly nothing as such."""
+    if 0.995 <= value < 1:
+        return "more than 99 %"
+    return f"{100 * value:.0f} %"
 
 
 def joined(parts: Sequence[str]) -> str:

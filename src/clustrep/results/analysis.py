@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,14 +21,22 @@ from clustrep.results.null import NullReference
 from clustrep.results.relations import StudyRelations
 from clustrep.results.replicability import Replicability
 
-HOLDS, WEAK, NOT_ABOVE, NOT_COMPARED = (
+HOLDS, WEAK, NOT_ABOVE, TOO_FEW, UNTESTED, NOISE, NO_SCORE, NOT_COMPARED = (
     "holds",
     "holds weakly",
     "no better than data without clusters",
+    "too few simulated collections to tell",
+    "not tested: no configuration is above data without clusters",
+    "noise",
+    "no score",
     "not compared with data without clusters",
 )
-# A cluster above data without clusters holds if its score is at least half-way from chance, 0, to identity, 1.
+NO_CLUSTERS = ("train", "cluster", "size", "test", "estimate", "mean", "sd", "low", "high", "verdict")
+IS_NOISE = r"^-1( \(.*\))?$"
+# A cluster above data without clusters holds if its score is at least half-way from chance, 0, to identity, 1: for
+# agreements that have these two ends.
 HALF_WAY = 0.5
+CHANCE_IS_ZERO = ("ari", "ami")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +115,7 @@ class Analysis(Saved):
 
     @property
     def failures(self) -> dict[str, int]:
-        """How many scores are missing, by cause; of the comparison and of what follows from it."""
+        """How many values are missing, by cause: scores of the comparison, and resamples of what follows from it."""
         counts: dict[str, int] = {}
         for part in (self.comparison, *self.local, *([self.counterparts] if self.counterparts else [])):
             for cause, count in part.failures.items():
@@ -148,10 +156,14 @@ class Analysis(Saved):
         """One row for every cluster and other study: does it hold there, and what is its counterpart.
 
         Columns: train, cluster, size, test, estimate, mean, sd, low, high; beside data without clusters null_mean,
-        null_low, null_high, excess, pvalue, and qvalue over all rows; verdict; and counterpart, overlap, overlap_low,
-        overlap_high, found.
+        null_low, null_high, excess, pvalue, and qvalue over all rows but noise; verdict; and counterpart, overlap,
+        overlap_low, overlap_high, found. A cluster holds where its estimate is above data without clusters (q-value at
+        most 5 %), and estimate and mean are at least 0.5; nothing is tested where no configuration is above them.
         """
-        return cluster_table(self.local, self.local_references, self.counterparts, confidence_level)
+        nothing_is_above = self.reference is not None and self.choice.chosen is None
+        return cluster_table(
+            self.local, self.local_references, self.counterparts, confidence_level, untested=nothing_is_above
+        )
 
     def __repr__(self) -> str:
         return f"Analysis of {', '.join(self.names)}\n{self.choice}"
@@ -162,6 +174,8 @@ def cluster_table(
     references: Sequence[NullReference | None] = (),
     counterparts: Counterparts | None = None,
     confidence_level: float = 0.95,
+    *,
+    untested: bool = False,
 ) -> pd.DataFrame:
     """Put clusters, data without clusters and counterparts side by side: see `Analysis.clusters`."""
     frames = []
@@ -171,9 +185,11 @@ def cluster_table(
         if reference is not None:
             against = reference.to_frame(confidence_level)
             frame = pd.concat([frame, against.drop(columns=["cluster", "observed", "qvalue"])], axis=1)
+            frame["smallest"] = 1 / (1 + len(reference.distribution))
         frame.insert(0, "train", one.train)
         frame.insert(3, "test", one.test)
         frame["cluster"] = cluster_names(counterparts, one.train, frame["cluster"])
+        frame["adjusted"] = one.agreement in CHANCE_IS_ZERO
         frames.append(frame)
     if not frames:
         return pd.DataFrame(
@@ -181,14 +197,15 @@ def cluster_table(
         )
     table = pd.concat(frames, ignore_index=True)
     if "pvalue" in table:
-        known = table["pvalue"].notna()
+        family = table["pvalue"].notna() & (table["cluster"] != NOISE)
         table["qvalue"] = np.nan
-        table.loc[known, "qvalue"] = false_discovery_control(table.loc[known, "pvalue"])
-    qvalues = table["qvalue"] if "qvalue" in table else [np.nan] * len(table)
-    table["verdict"] = [_verdict(float(q), float(mean)) for q, mean in zip(qvalues, table["mean"], strict=True)]
+        table.loc[family, "qvalue"] = false_discovery_control(table.loc[family, "pvalue"])
+    table["verdict"] = [UNTESTED if untested else _verdict(row) for row in table.to_dict("records")]
+    table = table.drop(columns=["smallest", "adjusted"], errors="ignore")
     if counterparts is not None:
         partners = counterparts.to_frame(confidence_level).drop(columns="size")
         partners = partners.rename(columns={"low": "overlap_low", "high": "overlap_high"})
+        partners[["cluster", "counterpart"]] = partners[["cluster", "counterpart"]].replace(IS_NOISE, NOISE, regex=True)
         table = table.merge(partners, how="left", on=["train", "cluster", "test"])
     return table
 
@@ -196,15 +213,21 @@ def cluster_table(
 def cluster_names(counterparts: Counterparts | None, study: str, labels: Any) -> list[str]:
     """Name a study's clusters after their labels, and after known labels where the study has any."""
     if counterparts is None or study not in counterparts.names:
-        return [str(label) for label in labels]
+        return [NOISE if str(label) == "-1" else str(label) for label in labels]
     s = counterparts.names.index(study)
     named = {name.split(" (")[0]: str(name) for name in counterparts.clusters[s] if name}
-    return [named.get(str(label), str(label)) for label in labels]
+    return [NOISE if str(label) == "-1" else named.get(str(label), str(label)) for label in labels]
 
 
-def _verdict(qvalue: float, mean: float) -> str:
-    if np.isnan(qvalue):
+def _verdict(row: dict[Hashable, Any]) -> str:
+    """Say whether a cluster holds: by its score as the studies are, and by the bootstrap's mean."""
+    if row["cluster"] == NOISE:
+        return NOISE
+    if np.isnan(row["estimate"]) or np.isnan(row["mean"]):
+        return NO_SCORE
+    if np.isnan(row.get("qvalue", np.nan)):
         return NOT_COMPARED
-    if qvalue > FALSE_FINDING:
-        return NOT_ABOVE
-    return HOLDS if mean >= HALF_WAY else WEAK
+    if row["qvalue"] > FALSE_FINDING:
+        return TOO_FEW if row["pvalue"] <= row["smallest"] * (1 + 1e-9) else NOT_ABOVE
+    weak = row["adjusted"] and min(row["estimate"], row["mean"]) < HALF_WAY
+    return WEAK if weak else HOLDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 import pandas as pd
 
+from clustrep._provenance import fingerprint
 from clustrep._types import BoolArray, FloatArray, IntArray, Labels, read_only
 from clustrep._validation import (
     check_choice,
@@ -244,6 +246,11 @@ class LocalReplicability(Failing, Saved):
             lines.append(f"Trivial (a single block on either side): {plural(int(self.trivial.sum()), 'resample')}")
         lines += self._failure_lines("replicate")
         return "\n".join(lines)
+
+    @property
+    def _fingerprint(self) -> str:
+        """A number that no other local result has."""
+        return fingerprint(self.estimate, self.tables, about=json.dumps([self.train, self.test, self.agreement]))
 
     @property
     def _worked(self) -> BoolArray:

@@ -154,7 +154,7 @@ class StudyRelations:
             said = f"too few resamples, {self.n_resamples}, to tell which study stands apart"
         if np.isnan(self.heterogeneity):
             return said
-        return f"{said}; {self.heterogeneity:.0%} of the differences between pairs is more than resampling explains"
+        return f"{said}; {self.heterogeneity:.0%} of the variance between pairs is more than resampling explains"
 
     def __repr__(self) -> str:
         return f"{self}\n{self.to_frame().round(3).to_string(index=False)}"

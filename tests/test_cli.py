@@ -200,7 +200,7 @@ def test_an_interrupt_leaves_nothing(folder):
     assert first.startswith("Studies: ")
     assert running.returncode == 130
     assert stdout == ""
-    assert stderr.splitlines()[-1] == "Interrupted: nothing was written."
+    assert stderr.splitlines()[-1] == "Interrupted."
     assert "Traceback" not in stderr
     assert sorted(os.listdir(folder)) == ["alpha.csv", "beta.csv", "gamma.csv"]
 
@@ -474,7 +474,7 @@ def test_our_own_mistake_is_one_sentence_unless_debugging(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "code", "sentence"),
     [
-        (KeyboardInterrupt(), 130, "Interrupted: nothing was written."),
+        (KeyboardInterrupt(), 130, "Interrupted."),
         (MemoryError(), 3, "error: There is not enough memory: use fewer features (--features) or samples."),
         (OSError(28, "No space left on device", "x.npz"), 3, "error: A file can't be used: x.npz: No space left on"),
     ],
@@ -653,9 +653,37 @@ def test_a_run_is_repeated_from_its_own_folder(folder):
     assert written["studies"] == ["../alpha.csv", "../beta.csv"]
     assert written["features"] == "../genes.txt"
     assert written["made"]["files"] == FILES
-    assert written["made"]["studies"]["alpha"] == {"samples": 30, "features": 2, "scale": "robust"}
+    assert sorted(written["made"]["data"]) == ["alpha", "beta"]
     assert written["made"]["versions"]["clustrep"] == cr.__version__
     assert not {"out", "force", "json", "config", "quiet", "jobs", "allow-failures"} & set(written)
+
+
+def test_a_run_that_is_repeated_tells_what_has_changed(folder):
+    invoke(*RUN, "--out", "one")
+    assert "warning" not in invoke("run", "--config", "one/config.toml", "--out", "two", "--jobs", "1").stderr
+    frame = pd.read_csv("beta.csv", index_col=0)
+    frame.iloc[0, -1] += 1
+    frame.to_csv("beta.csv")
+    config = Path("one/config.toml")
+    config.write_text(config.read_text().replace(f'clustrep = "{cr.__version__}"', 'clustrep = "0.0.1"'))
+    said = invoke("run", "--config", "one/config.toml", "--out", "three", "--jobs", "1").stderr
+    assert "warning: Not as in the run that the configuration tells of: the data of beta.\n" in said
+    assert f"warning: The configuration is of a run with clustrep 0.0.1; this is {cr.__version__}.\n" in said
+
+
+def test_a_figure_that_cannot_be_drawn_does_not_lose_the_results(folder, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("no ink")
+
+    monkeypatch.setattr(cr.Replicability, "plot", broken)
+    done = invoke(*RUN, "--figures", "svg", "--out", "out")
+    assert "warning: The figure pairs can't be drawn: RuntimeError: no ink.\n" in done.stderr
+    assert {"result.npz", "report.html"} <= set(os.listdir("out"))
+    assert Path("out/figures/curves-ari.svg").exists()
+
+
+def test_the_agreement_that_decides_is_corrected_for_chance(folder):
+    assert "must be one that is 0 by chance: ari or ami" in invoke(*RUN, "--agreement", "ri,ari", code=2).stderr
 
 
 def test_files_are_found_from_the_folder_of_the_configuration(folder, monkeypatch):
@@ -736,7 +764,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "null_collections": 39,
         "embedding": "tsne",
         "figures": ("svg", "pdf"),
-        "out": Path("there"),
+        "out": Path("options/there"),
         "force": True,
         "allow_failures": True,
         "seed": 3,

@@ -307,7 +307,8 @@ def test_the_verdict_follows_its_rule(found):
     np.testing.assert_array_equal(table["qvalue"][:5], false_discovery_control(pvalues[:5]))
     assert np.isnan(table["qvalue"][5])
     table = faked(found, [0.05, 0.0500001], [0.9, 0.9])
-    assert table["verdict"].tolist() == [NOT_ABOVE, NOT_ABOVE]  # q is 0.0500001 for both
+    unsure = "can't tell: above data without clusters only before adjusting"
+    assert table["verdict"].tolist() == [unsure, NOT_ABOVE]  # q is 0.0500001 for both
     assert faked(found, [0.05, 0.05], [0.9, 0.2])["verdict"].tolist() == [HOLDS, WEAK]
     assert faked(found, [0.05, 0.05], [0.9, 0.9], [0.5, 0.2])["verdict"].tolist() == [HOLDS, WEAK]
     assert faked(found, [0.01], [np.nan])["verdict"].tolist() == ["no score"]
@@ -318,7 +319,7 @@ def test_what_no_simulated_cluster_exceeds_is_not_called_no_better(found):
     pvalues = [1 / 200, *[0.9] * 20]
     table = faked(found, pvalues, [0.9] * 21)
     assert table["qvalue"][0] > 0.05
-    assert table["verdict"].tolist() == ["too few simulated collections to tell", *[NOT_ABOVE] * 20]
+    assert table["verdict"].tolist() == ["can't tell: too few simulated collections", *[NOT_ABOVE] * 20]
 
 
 def test_noise_is_no_cluster_that_could_hold(found):
@@ -595,3 +596,14 @@ def test_an_estimate_is_far_when_it_is_outside_and_far():
     assert estimate_is_far(0.61, values)
     assert estimate_is_far(0.3, values)
     assert not estimate_is_far(0.55, values / 100 + 0.5)  # outside, and near
+
+
+def test_the_summary_has_what_the_choice_rests_on(found):
+    table = found.summary()
+    choice = found.choice.to_frame()
+    own = table[table["agreement"] == "ari"].sort_values("k").reset_index(drop=True)
+    assert own["k"].tolist() == choice["k"].tolist()
+    np.testing.assert_array_equal(own["mean"], choice["score"])
+    np.testing.assert_array_equal(own["adjusted"], choice["adjusted"])
+    np.testing.assert_array_equal(own["probability_best"].to_numpy(float), choice["probability_best"])
+    assert table[table["agreement"] == "ami"]["probability_best"].isna().all()

@@ -35,7 +35,7 @@ NULL = ["--null-collections", "19"]
 NO_NULL = ["--null", "none"]
 PAIR = ["alpha.csv", "beta.csv"]
 RUN = ["run", *PAIR, "--k", "2:3", *READING, *SMALL, *NO_NULL]
-FILES = ["clusters.csv", "config.toml", "local.csv", "report.html", "result.npz", "scores.csv"]
+FILES = ["choice.csv", "clusters.csv", "config.toml", "local.csv", "report.html", "result.npz", "scores.csv"]
 ANSI = "\x1b["
 
 

@@ -102,7 +102,7 @@ def test_another_one_may_be_farther_above():
 
 def test_the_best_may_be_no_better_than_data_without_clusters():
     assert words.about_choice(choice(adjusted=[0.3, 0.02, 1])).split("resamples. ")[1] == (
-        "But that is no better than data without clusters (adjusted p = 0.3); ward with k = 3 lies 0.30 above data "
+        "That is no better than data without clusters (adjusted p = 0.3). But ward with k = 3 lies 0.30 above data "
         "without clusters (0.75 against 0.45, adjusted p = 0.02), and is looked at below."
     )
 
@@ -237,18 +237,18 @@ def table(*rows):
         ),
         (
             [("a", "0", "b", 0.9, HOLDS), ("a", "1", "b", 0.3, WEAK), ("a", "2", "b", 0.3, NOT_ABOVE)],
-            "a: 1 of 3 clusters holds in b; above data without clusters, but below 0.5: 1; no better than data without "
-            "clusters: 2.",
+            "a: 1 of 3 clusters holds in b; above data without clusters, but below 0.5: cluster 1; no better than data "
+            "without clusters: cluster 2.",
         ),
         (
             [("a", "0", "b", 0.9, HOLDS), ("a", "0", "c", 0.3, WEAK), ("a", "1", "b", 0.3, NOT_ABOVE),
              ("a", "1", "c", 0.2, NOT_ABOVE)],
-            "a: none of 2 clusters holds everywhere else; above data without clusters, but below 0.5: 0 in c; no "
-            "better than data without clusters: 1 in b and c.",
+            "a: none of 2 clusters holds everywhere else; above data without clusters, but below 0.5: cluster 0 in "
+            "c; no better than data without clusters: cluster 1 in b and c.",
         ),
         (
             [("a", "0", "b", 0.9, NOT_COMPARED), ("a", "1", "b", 0.3, NOT_COMPARED)],
-            "a: the weakest of 2 clusters is 1 in b (0.30).",
+            "a: the weakest of 2 clusters is cluster 1 in b (0.30).",
         ),
     ],
     ids=["one", "both", "all", "some", "several studies", "not compared"],
@@ -261,7 +261,7 @@ def test_every_training_study_has_its_sentence():
     said = words.about_clusters(table(("z", "0", "b", 0.9, HOLDS), ("b", "0", "z", 0.1, NOT_ABOVE)))
     assert said == [
         "z: its cluster holds in b.",
-        "b: none of 1 cluster holds in z; no better than data without clusters: 0.",
+        "b: none of 1 cluster holds in z; no better than data without clusters: cluster 0.",
     ]
     assert words.about_clusters(pd.DataFrame()) == []
 
@@ -471,7 +471,7 @@ def test_tables_have_the_rows_of_the_results(report, found):
     assert len(tables["choice-table"]["rows"]) == 2 * 2
     assert [row["samples"] for row in tables["studies-table"]["rows"]] == [30, 30, 30]
     kinds = {column["key"]: column["kind"] for column in tables["choice-table"]["columns"]}
-    assert {"k": "count", "score": "number", "pvalue": "p", "probability_best": "share"}.items() <= kinds.items()
+    assert {"k": "count", "mean": "number", "pvalue": "p", "probability_best": "share"}.items() <= kinds.items()
 
 
 def test_warnings_and_titles_are_told(found):
@@ -749,3 +749,22 @@ def test_ten_studies_make_a_page_of_less_than_six_megabytes():
     page = cr.Report(made).to_html()
     assert len(page.encode()) < 6_000_000
     assert max(len(one["text"]) for one in cr.Report(made).facts["verdict"]) < 1500
+
+
+def test_the_answer_is_given_to_scripts(report, found):
+    answer = json.loads(report.to_json())["answer"]
+    best = found.choice.best
+    assert (answer["best"]["clusterer"], answer["best"]["k"]) == (best.clusterer, best.n_clusters)
+    assert answer["best"]["mean"] == numbers(best.score)
+    assert answer["best"]["adjusted"] == numbers(float(found.choice.against.adjusted[found.choice.place(best)]))
+    assert [one["k"] for one in answer["rivals"]] == [one.n_clusters for one in best.rivals]
+    assert answer["looked_at"]["k"] == found.focus.n_clusters
+    assert answer["apart"] == [n for n, apart in zip(found.names, found.relations.apart, strict=True) if apart]
+
+
+def test_more_collections_are_asked_for_where_they_are_too_few():
+    table = pd.DataFrame(
+        {"verdict": [words.TOO_FEW, words.TOO_FEW, words.NOT_ABOVE, words.NOISE], "qvalue": [0.1, 0.1, 0.9, np.nan]}
+    )
+    assert words.about_resolution(table).endswith("too few to tell: 59 collections (--null-collections) would do.")
+    assert words.about_resolution(table[2:]) == ""

@@ -113,6 +113,8 @@ def demo(ctx: click.Context, /, **chosen: Any) -> None:
     cohorts are left in the folder as CSV files, so that `clustrep run` can be tried on them.
     """
     _whole_analysis(ctx, {**chosen, "scale": "zscore"}, simulated=True)
+    if not chosen["quiet"]:
+        say("The truth: four subtypes, A to D, of which gamma lacks D.")
 
 
 @clustrep.command(short_help="Follow the clusters of one algorithm into the other studies.")
@@ -203,6 +205,7 @@ def _write_analysis(
     found = replace(found, warnings=tuple(ctx.obj))
     report = Report(found)
     with Results(chosen["out"]) as results:
+        results.table("choice.csv", found.summary())
         results.table("scores.csv", found.scores())
         results.table("local.csv", found.samples())
         results.table("clusters.csv", found.clusters())

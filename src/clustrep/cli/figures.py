@@ -51,6 +51,8 @@ def _panels(local: Sequence[LocalReplicability], **how: Any) -> Any:
     """Draw one panel for every test study."""
     import matplotlib.pyplot as plt
 
+    from clustrep.plots._style import literal
+
     n_columns = min(MOST_COLUMNS, len(local))
     n_rows = -(-len(local) // n_columns)
     figure, axes = plt.subplots(
@@ -58,6 +60,8 @@ def _panels(local: Sequence[LocalReplicability], **how: Any) -> Any:
     )
     for ax, one in zip(axes.flat, local, strict=False):
         one.plot(ax, **how)
+        ax.set_title(f"in {literal(one.test)}", fontsize=9)
+    figure.suptitle(f"clusters of {literal(local[0].train)}", fontsize=10)
     for ax in axes.flat[len(local) :]:
         ax.set_visible(False)
     return figure

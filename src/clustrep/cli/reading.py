@@ -111,8 +111,8 @@ def told(found: dict[str, Any]) -> str:
             continue
         lines.append(
             f"study {one['study']}: {plural(one['samples'], 'sample')} "
-            f"({listing(one['first_samples'])}, …), {plural(one['features'], 'feature')} "
-            f"({listing(one['first_features'])}, …)"
+            f"({_first(one['first_samples'], one['samples'])}), {plural(one['features'], 'feature')} "
+            f"({_first(one['first_features'], one['features'])})"
         )
         if one["known_labels"]:
             lines.append(f"  known labels {listing(one['known_labels'])}")
@@ -122,3 +122,7 @@ def told(found: dict[str, Any]) -> str:
     own = {one.get("problem") for one in found["files"]}
     lines += [f"can't be used together: {one}" for one in found["problems"] if one not in own]
     return "\n".join(lines)
+
+
+def _first(names: Sequence[str], count: int) -> str:
+    return listing(names) + (", …" if count > len(names) else "")

@@ -156,7 +156,7 @@ def _curve(
             {
                 "type": "scatter",
                 "mode": "lines",
-                "name": f"{literal(name)}, without clusters",
+                "name": f"{literal(name)}, R̂ without clusters (95 % lie below)",
                 "x": ks,
                 "y": numbers(upper),
                 "line": {"color": colour, "dash": "dot", "width": 1.5},

@@ -23,6 +23,7 @@ from clustrep.report.charts import Chart, numbers
 from clustrep.results import (
     RESULTS,
     Analysis,
+    Candidate,
     Choice,
     ClusterTest,
     Comparison,
@@ -33,7 +34,7 @@ from clustrep.results import (
     StudyRelations,
     Validation,
 )
-from clustrep.results.analysis import cluster_names, cluster_table
+from clustrep.results.analysis import cluster_names, cluster_table, summary_of
 from clustrep.results.validation import INDICES
 
 Facts = dict[str, Any]
@@ -71,7 +72,7 @@ CHOICE_COLUMNS = (
     "clusterer",
     "k",
     "agreement",
-    "score",
+    "mean",
     "low",
     "high",
     "observed",
@@ -243,11 +244,38 @@ def facts_of(material: Material, title: str | None = None) -> Facts:
         "title": title or _title(material),
         "subtitle": f"{', '.join(studies)}: {sum(about['samples'] for about in studies.values()):,} samples",
         "verdict": verdict_of(material),
+        "answer": answer_of(material),
         "sections": [section for section in sections if section is not None],
         "methods": methods.methods_of(material.comparison, material.reference),
         "warnings": list(material.warnings),
         "provenance": methods.provenance_of(made),
     }
+
+
+def answer_of(material: Material) -> dict[str, Any]:
+    """Give the answer to scripts: the best, its rivals, what is above data without clusters, who stands apart."""
+    choice, relations = material.choice, material.relations
+    if choice is None:
+        return {}
+    near = [] if choice.best is None else [_candidate(one, choice) for one in choice.best.rivals]
+    return {
+        "best": _candidate(choice.best, choice),
+        "rivals": near,
+        "farthest_above": _candidate(choice.chosen, choice) if choice.against is not None else None,
+        "looked_at": _candidate(choice.focus, choice),
+        "apart": None
+        if relations is None
+        else [name for name, apart in zip(relations.names, relations.apart, strict=True) if apart],
+    }
+
+
+def _candidate(one: Candidate | None, choice: Choice) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    against = {} if choice.against is None else vars(choice.against)
+    about = {"clusterer": one.clusterer, "k": one.n_clusters, "mean": one.score, "low": one.low, "high": one.high}
+    about |= {name: float(values[choice.place(one)]) for name, values in against.items()}
+    return {name: _plain(value) for name, value in about.items()}
 
 
 def _title(material: Material) -> str:
@@ -271,6 +299,7 @@ def verdict_of(material: Material) -> list[dict[str, str]]:
     said += [("clusters", sentence) for sentence in words.about_clusters(material.clusters)]
     said += [("clusters", words.about_test(one)) for one in _all(material.others, ClusterTest)]
     said += [("clusters", words.about_indices(one)) for one in _all(material.others, Validation)]
+    said.append(("caution", words.about_resolution(material.clusters)))
     if material.replicabilities:
         said += [("caution", sentence) for sentence in words.cautions(material.replicabilities[0])]
     said.append(("failure", words.about_failures(material.failures)))
@@ -325,17 +354,16 @@ def _data(studies: Mapping[str, Mapping[str, Any]]) -> Section | None:
     return _section("data", "Data", [], [], [table_of(frame, "studies-table", "Studies")])
 
 
+def _telling(table: pd.DataFrame) -> pd.DataFrame:
+    """Leave out counts of what did not happen."""
+    return table.drop(columns=[name for name in ("trivial", "failed") if name in table and not table[name].any()])
+
+
 def _choice(material: Material) -> Section | None:
     comparison, choice = material.comparison, material.choice
     if comparison is None or choice is None:
         return None
-    summary = comparison.summary().drop(columns="eligible")
-    decisive = choice.to_frame()[["clusterer", "k", "probability_best", "rival"]]
-    decisive["agreement"] = choice.agreement
-    summary = summary.merge(decisive, how="left", on=["clusterer", "k", "agreement"])
-    if material.reference is not None:
-        against = material.reference.summary().drop(columns="qvalue")
-        summary = summary.merge(against, how="left", on=["clusterer", "k", "agreement"])
+    summary = summary_of(comparison, choice, material.reference)
     summary["agreement"] = [shown(one) for one in summary["agreement"]]
     return _section(
         "choice",
@@ -345,7 +373,7 @@ def _choice(material: Material) -> Section | None:
             "from the best: the resample-wise difference has a 95 % interval that includes 0."
         ],
         [charts.curves(comparison, material.reference)],
-        [table_of(summary, "choice-table", "Clusterers and numbers of clusters", CHOICE_COLUMNS)],
+        [table_of(_telling(summary), "choice-table", "Clusterers and numbers of clusters", CHOICE_COLUMNS)],
     )
 
 
@@ -354,7 +382,7 @@ def _pairs(material: Material) -> Section | None:
         return None
     focus = material.replicabilities[0]
     relations = material.relations
-    pairs = focus.to_frame().assign(agreement=shown(focus.agreement))
+    pairs = _telling(focus.to_frame().assign(agreement=shown(focus.agreement)).rename(columns={"score": "estimate"}))
     tables = [table_of(pairs, "pairs-table", f"Pairs of studies: {words.named(focus)}")]
     if relations is not None:
         tables.append(table_of(relations.to_frame(), "relations-table", "Studies against the others"))

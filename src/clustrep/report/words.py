@@ -27,6 +27,7 @@ from clustrep.results.analysis import (
     NOT_ABOVE,
     NOT_COMPARED,
     TOO_FEW,
+    UNSURE,
     UNTESTED,
     WEAK,
 )
@@ -49,6 +50,11 @@ def about_choice(choice: Choice) -> str:
     best, score = choice.best, shown(choice.agreement)
     if best is None:
         return f"{NO_BEST} {_without_best(choice)}".strip()
+    if choice.against is not None and choice.chosen is None and len(choice.candidates) == 1:
+        return (
+            f"{named(best)} is no better than data without clusters (p = {choice.against.smallest:.2g}): {score} "
+            f"{interval(best)} can't be told from what data of one piece give."
+        )
     if choice.against is not None and choice.chosen is None:
         return (
             f"{choice.nothing.capitalize()} is better than data without clusters (smallest adjusted p = "
@@ -75,19 +81,19 @@ def _without_best(choice: Choice) -> str:
 
 
 def _against_null(choice: Choice, best: Candidate) -> str:
-    if choice.against is None or choice.chosen is None:
+    if choice.against is None or choice.chosen is None or choice.focus is None:
         return "It was not compared with data without clusters, so it is not known whether there are any."
-    here, there = choice.place(best), choice.place(choice.chosen)
-    if choice.is_above(best):
-        text = f"As the studies are, it {_above(choice, best)}."
-        if here == there:
-            return text
-        excess = choice.against.excess[there]
-        return f"{text} Farther above them, by {excess:.2f}, is {named(choice.chosen)}."
-    return (
-        f"But that is no better than data without clusters (adjusted p = {choice.against.adjusted[here]:.2g}); "
-        f"{named(choice.chosen)} {_above(choice, choice.chosen)}, and is looked at below."
-    )
+    below = f"But {named(choice.focus)} {_above(choice, choice.focus)}, and is looked at below."
+    if not choice.is_above(best):
+        p = choice.against.adjusted[choice.place(best)]
+        return f"That is no better than data without clusters (adjusted p = {p:.2g}). {below}"
+    text = f"As the studies are, it {_above(choice, best)}."
+    if choice.place(choice.focus) != choice.place(best):
+        return f"{text} {below}"
+    if choice.place(choice.chosen) == choice.place(best):
+        return text
+    excess = choice.against.excess[choice.place(choice.chosen)]
+    return f"{text} Farther above them, by {excess:.2f}, is {named(choice.chosen)}."
 
 
 def _above(choice: Choice, candidate: Candidate) -> str:
@@ -169,7 +175,7 @@ def _clusters_of(study: str, table: pd.DataFrame) -> str:
     if (table["verdict"] == NOT_COMPARED).all():
         weakest = table.sort_values("mean").iloc[0]
         return (
-            f"{study}: the weakest of {plural(n, 'cluster')} is {weakest['cluster']} in {weakest['test']} "
+            f"{study}: the weakest of {plural(n, 'cluster')} is cluster {weakest['cluster']} in {weakest['test']} "
             f"({weakest['mean']:.2f})."
         )
     by_cluster = table.groupby("cluster", sort=False)["verdict"].agg(list)
@@ -178,11 +184,11 @@ def _clusters_of(study: str, table: pd.DataFrame) -> str:
     where = "everywhere else" if len(tests) > 1 else f"in {tests[0]}"
     parts = [f"{_of(len(everywhere), n)} {'hold' if len(everywhere) > 1 else 'holds'} {where}"]
     said = {WEAK: f"above data without clusters, but below {HALF_WAY}"}
-    for verdict in (WEAK, NOT_ABOVE, TOO_FEW, NO_SCORE):
+    for verdict in (WEAK, UNSURE, TOO_FEW, NOT_ABOVE, NO_SCORE):
         rows = table[table["verdict"] == verdict]
         if len(rows):
             places = [
-                f"{cluster} in {_some(own['test'].tolist())}" if len(tests) > 1 else str(cluster)
+                f"cluster {cluster} in {_some(own['test'].tolist())}" if len(tests) > 1 else f"cluster {cluster}"
                 for cluster, own in rows.groupby("cluster", sort=False)
             ]
             parts.append(f"{said.get(verdict, verdict)}: {listing(places, MOST_CLUSTERS)}")
@@ -197,6 +203,20 @@ def _of(count: int, n: int) -> str:
     if count == n:
         return {1: "its cluster", 2: "both clusters"}.get(n, f"all {n} clusters")
     return f"{count or 'none'} of {plural(n, 'cluster')}"
+
+
+def about_resolution(table: pd.DataFrame) -> str:
+    """Say that more simulated collections are needed to tell."""
+    told = table["verdict"] if len(table) else pd.Series(dtype=object)
+    count = int((told == TOO_FEW).sum())
+    if not count:
+        return ""
+    enough = 20 * int(table["qvalue"].notna().sum()) - 1
+    which = "One cluster" if count == 1 else f"{count} clusters, counted in each study,"
+    return (
+        f"{which} scored above all simulated ones, but with so many clusters these are too few to tell: "
+        f"{enough:,} collections (--null-collections) would do."
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------

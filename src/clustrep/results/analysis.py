@@ -21,11 +21,12 @@ from clustrep.results.null import NullReference
 from clustrep.results.relations import StudyRelations
 from clustrep.results.replicability import Replicability
 
-HOLDS, WEAK, NOT_ABOVE, TOO_FEW, UNTESTED, NOISE, NO_SCORE, NOT_COMPARED = (
+HOLDS, WEAK, NOT_ABOVE, UNSURE, TOO_FEW, UNTESTED, NOISE, NO_SCORE, NOT_COMPARED = (
     "holds",
     "holds weakly",
     "no better than data without clusters",
-    "too few simulated collections to tell",
+    "can't tell: above data without clusters only before adjusting",
+    "can't tell: too few simulated collections",
     "not tested: no configuration is above data without clusters",
     "noise",
     "no score",
@@ -133,6 +134,15 @@ class Analysis(Saved):
         against = self.reference.to_frame(confidence_level).drop(columns="observed")
         return frame.merge(against, how="left", on=["clusterer", "k", "agreement", "train", "test"])
 
+    def summary(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """One row for every clusterer, k and agreement, over all pairs of studies: what the choice rests on.
+
+        Columns: clusterer, k, agreement, mean, low, high (over resamples), trivial, failed; for the agreement that
+        decides probability_best and rival; beside data without clusters observed (R̂), null_mean, excess, pvalue, and
+        adjusted.
+        """
+        return summary_of(self.comparison, self.choice, self.reference, confidence_level)
+
     def samples(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every sample and other study: train, sample, cluster, test, scores, and where it is drawn."""
         columns = ["train", "sample", "cluster", "test", "estimate", "mean", "sd", "low", "high", "x", "y"]
@@ -167,6 +177,19 @@ class Analysis(Saved):
 
     def __repr__(self) -> str:
         return f"Analysis of {', '.join(self.names)}\n{self.choice}"
+
+
+def summary_of(
+    comparison: Comparison, choice: Choice, reference: NullReference | None, confidence_level: float = 0.95
+) -> pd.DataFrame:
+    """Put a comparison, its choice and data without clusters side by side: see `Analysis.summary`."""
+    table = comparison.summary(confidence_level).drop(columns="eligible").rename(columns={"score": "mean"})
+    decisive = choice.to_frame()[["clusterer", "k", "probability_best", "rival"]].assign(agreement=choice.agreement)
+    table = table.merge(decisive, how="left", on=["clusterer", "k", "agreement"])
+    if reference is None:
+        return table
+    against = reference.summary().drop(columns="qvalue")
+    return table.merge(against, how="left", on=["clusterer", "k", "agreement"])
 
 
 def cluster_table(
@@ -228,6 +251,8 @@ def _verdict(row: dict[Hashable, Any]) -> str:
     if np.isnan(row.get("qvalue", np.nan)):
         return NOT_COMPARED
     if row["qvalue"] > FALSE_FINDING:
-        return TOO_FEW if row["pvalue"] <= row["smallest"] * (1 + 1e-9) else NOT_ABOVE
+        if row["pvalue"] <= row["smallest"] * (1 + 1e-9):
+            return TOO_FEW
+        return UNSURE if row["pvalue"] <= FALSE_FINDING else NOT_ABOVE
     weak = row["adjusted"] and min(row["estimate"], row["mean"]) < HALF_WAY
     return WEAK if weak else HOLDS

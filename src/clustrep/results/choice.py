@@ -84,12 +84,15 @@ class Choice:
     def focus(self) -> Candidate | None:
         """What to look at closely.
 
-        The best one, if it is above data without clusters; else the one farthest above them; else, where nothing is
-        above them or nothing was compared with them, the best again.
+        Of the best and those that can't be told from it, the one farthest above data without clusters; where none of
+        these is above them, the one farthest above among all; else, where nothing is above them or nothing was compared
+        with them, the best.
         """
-        if self.best is not None and (self.chosen is None or self.is_above(self.best)):
-            return self.best
-        return self.chosen
+        if self.best is None or self.against is None or self.chosen is None:
+            return self.best or self.chosen
+        near = [one for one in (self.best, *self.best.rivals) if self.is_above(one)]
+        excess = self.against.excess
+        return max(near, key=lambda one: excess[self.place(one)], default=self.chosen)
 
     @property
     def nothing(self) -> str:

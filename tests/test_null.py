@@ -1657,3 +1657,17 @@ def test_skewness_is_told_of_whatever_was_run(verb):
         result = cr.local_replicability(WARD, train=tables[0], test=tables[1], n_resamples=1, rng=0)
     with pytest.warns(DataWarning, match="skewness"):
         cr.null_reference(result, 1)
+
+
+def test_of_those_that_cannot_be_told_apart_the_one_with_most_evidence_is_looked_at():
+    comparison = comparison_by_hand([[0.9, 0.7, 0.9, 0.8], [0.8, 0.8, 0.8, 0.8], [0.2, 0.2, 0.2, 0.2]], [2, 3, 4])
+    null = np.random.default_rng(0).normal(scale=0.05, size=(199, 3, 1))
+    near = reference_by_hand(comparison, [[0.8], [0.8], [0.2]], null + np.array([[0.5], [0.1], [0.1]]))
+    choice = comparison.choice(near)
+    assert (choice.best.n_clusters, [one.n_clusters for one in choice.best.rivals]) == (2, [3])
+    assert choice.is_above(choice.best)
+    assert choice.focus.n_clusters == 3
+    far = reference_by_hand(comparison, [[0.5], [0.8], [0.9]], null + np.array([[0.5], [0.8], [0.1]]))
+    choice = comparison.choice(far)
+    assert not choice.is_above(choice.best)
+    assert choice.focus.n_clusters == choice.chosen.n_clusters == 4

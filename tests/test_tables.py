@@ -221,7 +221,7 @@ def test_row_numbers_written_by_default_are_not_samples_in_common(tmp_path, cont
 
 
 def test_sample_names_in_common_are_warned_about(tmp_path):
-    with pytest.warns(DataWarning, match=r"'mainz' and 'again' have 3 sample names in common \(m1, m2, m3\)"):
+    with pytest.warns(DataWarning, match=r"'again' and 'mainz' have 3 sample names in common \(m1, m2, m3\)"):
         cr.Studies.read(write(tmp_path, PLAIN), write(tmp_path, PLAIN, "again.csv"))
 
 

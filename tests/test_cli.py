@@ -1217,3 +1217,17 @@ def test_a_table_of_nothing_has_its_columns(folder):
     invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000")
     text = Path("clustrep-results/clusters.csv").read_text()
     assert pd.read_csv(io.StringIO(text)).columns[:2].tolist() == ["train", "cluster"]
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "told"),
+    [
+        ("inspect", 'studies = ["alpha.csv", "beta.csv"]\nlabel = "subtype"\n', "known labels A, B, C"),
+        ("report", 'format = "markdown"\n', "# Which clusters hold up"),
+    ],
+)
+def test_options_of_every_command_may_stand_in_a_file(command, text, told, folder):
+    invoke(*RUN, "--out", "out")
+    Path("some.toml").write_text(text)
+    arguments = ["out"] if command == "report" else []
+    assert told in invoke(command, *arguments, "--config", "some.toml").stdout

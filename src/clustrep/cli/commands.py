@@ -411,7 +411,8 @@ def test(ctx: click.Context, /, studies: tuple[Path, ...], **chosen: Any) -> Non
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--format", "kind", type=click.Choice(["html", "markdown", "json"]), default="html", show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to; - is stdout.")
-def report(folder: Path, kind: str, out: Path | None) -> None:
+@options.configuration
+def report(folder: Path, kind: str, out: Path | None, **_: Any) -> None:
     """Make the report of earlier results again, as a page, as Markdown or as JSON.
 
     The page goes to DIR/report.html, the others to stdout, unless --out says otherwise.
@@ -443,6 +444,7 @@ def report(folder: Path, kind: str, out: Path | None) -> None:
 @clustrep.command(short_help="How files are read, and what looks wrong.")
 @options.studies
 @options.reading
+@options.configuration
 @click.option("--json", is_flag=True, help="Write what was read to stdout as JSON.")
 def inspect(studies: tuple[Path, ...], **chosen: Any) -> None:
     """Say how files are read: samples, features, what they share, what looks wrong. Nothing is computed.

@@ -39,7 +39,12 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> Pa
     command = values.pop("command", ctx.info_name)
     if command != ctx.info_name:
         raise click.BadParameter(f"{path} is for `clustrep {command}`, not for `clustrep {ctx.info_name}`.")
-    known = {str(parameter.name): parameter for parameter in ctx.command.params if parameter.name != "config"}
+    known = {
+        spelling.lstrip("-").replace("-", "_"): parameter
+        for parameter in ctx.command.params
+        for spelling in parameter.opts
+        if parameter.name != "config"
+    }
     options: dict[str, Any] = {}
     for key, value in values.items():
         name = key.replace("-", "_")
@@ -50,7 +55,7 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> Pa
             from clustrep._validation import nearest
 
             raise click.BadParameter(f"{path} sets {key!r}, which is no option.{nearest(key, sorted(known))}")
-        options[name] = _at(path.parent, _checked(known[name], value, f"{path}: {key!r}"), name)
+        options[str(known[name].name)] = _at(path.parent, _checked(known[name], value, f"{path}: {key!r}"), name)
     ctx.default_map = options
     return path
 

@@ -167,6 +167,15 @@ null = several(
     ),
 )
 
+configuration = click.option(
+    "--config",
+    type=FILE,
+    metavar="FILE",
+    is_eager=True,
+    callback=read_config,
+    help="Take options from a TOML file.",
+)
+
 running = several(
     click.option(
         "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same result."
@@ -180,14 +189,7 @@ running = several(
         callback=check_jobs,
         help="Processes at once; -1: as many as cores.",
     ),
-    click.option(
-        "--config",
-        type=FILE,
-        metavar="FILE",
-        is_eager=True,
-        callback=read_config,
-        help="Take options from a TOML file.",
-    ),
+    configuration,
     click.option("--json", is_flag=True, help="Write what was found to stdout as JSON."),
     click.option("--quiet", is_flag=True, help="No progress, no messages but warnings and errors."),
 )

@@ -60,7 +60,7 @@ def _panels(local: Sequence[LocalReplicability], **how: Any) -> Any:
     )
     for ax, one in zip(axes.flat, local, strict=False):
         one.plot(ax, **how)
-        ax.set_title(f"in {literal(one.test)}", fontsize=9)
+        ax.title.set_text(f"in {literal(one.test)}")  # where the title stands, over the legend
     figure.suptitle(f"clusters of {literal(local[0].train)}", fontsize=10)
     for ax in axes.flat[len(local) :]:
         ax.set_visible(False)

@@ -337,7 +337,7 @@ def clusters(table: pd.DataFrame, agreement: str) -> Chart:
                     },
                     "hovertext": [
                         f"{literal(train)} {literal(row['cluster'])} in {literal(test)}: {row['mean']:.2f} "
-                        f"[{row['low']:.2f}, {row['high']:.2f}]<br>{row['verdict']}"
+                        f"[{row['low']:.2f}, {row['high']:.2f}], R̂ {row['estimate']:.2f}<br>{row['verdict']}"
                         for row in own.to_dict("records")
                     ],
                     "hoverinfo": "text",

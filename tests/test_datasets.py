@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
 
-from clustrep import datasets
+from clustrep import Studies, Study, datasets
 from clustrep.datasets import benchmark, cohorts
 from clustrep.errors import DataError, DataWarning, ParameterError
 
@@ -299,8 +299,12 @@ def test_a_file_changed_in_the_cache_is_not_used_without_a_network(site, cache):
     datasets.load_shape("spiral")
     site.close()
     (cache / "clustrep" / "shapes" / "spiral.txt").write_text("1 2 3\n")
-    with pytest.raises(DataError, match="could not be downloaded"):
+    sentence = (
+        r"broke off; the copy in .*clustrep was changed \(its sha256 differs\) and was not used\. Connect and try"
+    )
+    with pytest.raises(DataError, match=sentence):
         datasets.load_shape("spiral")
+    assert files_in(cache) == ["clustrep/shapes/spiral.txt"]
 
 
 def test_a_cache_that_is_not_a_folder(site, cache):
@@ -441,7 +445,6 @@ keratins\tkeratins\tKRT14 /// KRT17\t3861///3872
 krt17\tkeratin 17\tKRT17\t3872
 actin\tactin beta\tACTB\t60
 control\t\t\t
-short
 !platform_table_end
 """
 PROBES = ["esr_1", "esr_2", "esr_3", "orc", "ndc", "keratins", "krt17", "actin"]
@@ -514,6 +517,27 @@ def test_the_mean_of_a_genes_probes(geo, measured):
     studies = load(geo, probes="mean")
     expected = measured["GSE7390"][["esr_1", "esr_2"]].mean(axis=1)
     np.testing.assert_allclose(studies["transbig"].to_frame()["ESR1"], expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("probes", ["variance", "mean"])
+def test_a_missing_value_is_not_passed_over(geo, measured, probes):
+    frame = measured["GSE7390"].copy()
+    frame.loc[frame.index[1], "esr_2"] = np.nan
+    (geo / NAMES["GSE7390"]).write_text(series_matrix(frame))
+    with (
+        pytest.warns(DataWarning, match="45 PAM50 genes"),
+        pytest.raises(DataError, match=r"'transbig' has 1 missing .*'ESR1'"),
+    ):
+        datasets.load_pam50_cohorts(geo, probes=probes)
+
+
+@pytest.mark.parametrize("probes", ["variance", "mean"])
+def test_genes_with_the_same_probe_alone_are_one_column(geo, probes):
+    (geo / "GPL96.annot").write_text(GPL96.replace("KRT17\t3872\nactin", "\t\nactin"))
+    sentence = r"^KRT17 left out: no other probe measures it than that of KRT14, which is kept\.$"
+    with pytest.warns(DataWarning, match=sentence), pytest.warns(DataWarning, match="45 PAM50 genes"):
+        studies = datasets.load_pam50_cohorts(geo, probes=probes)
+    assert studies.features == tuple(gene for gene in FOUND if gene != "KRT17")
 
 
 def test_files_may_be_gzipped_and_listed(geo):
@@ -598,6 +622,23 @@ def test_all_genes_there_no_warning(geo, rng):
             id="a table of another kind",
         ),
         pytest.param(
+            lambda geo: (geo / "GPL96.annot").write_text(GPL96.replace("\tORC6L\t23594", "")),
+            r"GPL96\.annot has 4 columns in its header but 2 cells in line 10: download it again, or correct",
+            id="a cut line",
+        ),
+        pytest.param(
+            lambda geo: (geo / "GPL96.annot").write_text(GPL96.replace("ndc\t", "orc\t")),
+            r"GPL96\.annot has the probe 'orc' twice, again in line 11\.",
+            id="a probe twice in the annotation",
+        ),
+        pytest.param(
+            lambda geo: (geo / NAMES["GSE7390"]).write_text(
+                (geo / NAMES["GSE7390"]).read_text().replace('"krt17"', '"orc"')
+            ),
+            r"GSE7390_series_matrix\.txt has 1 duplicate probe name: 'orc'\. Every probe needs a name of its own\.",
+            id="a probe twice",
+        ),
+        pytest.param(
             lambda geo: (geo / NAMES["GSE2034"]).write_text("!Series_title\n!series_matrix_table_begin\n"),
             r"is cut off",
             id="cut off",
@@ -623,3 +664,124 @@ def test_files_that_do_not_make_the_cohorts(geo, change, sentence):
 def test_a_source_that_is_none(source, options, error, sentence):
     with pytest.raises(error, match=sentence):
         datasets.load_pam50_cohorts(source, **options)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the patients of the PAM50 cohorts
+
+N_PATIENTS = {"GSE11121": 12, "GSE7390": 11, "GSE2034": 9, "GSE5327": 8}
+PREFIXES = {"mainz": "MAINZ_BC60", "transbig": "VDXGUYU_40", "vdx": "VDX_"}
+
+
+@pytest.fixture
+def patients(rng):
+    """Three cohorts by name, on the log scale, with labels that tell patients apart."""
+    frames = {}
+    for name, accessions in cohorts.SERIES.items():
+        n = sum(N_PATIENTS[accession] for accession in accessions)
+        names = [f"{PREFIXES[name]}{i:02d}" for i in range(n)]
+        frames[name] = pd.DataFrame(rng.normal(10, 2, (n, 3)), index=names, columns=list(benchmark.GENES.values()))
+    return Studies([Study(frame, name, labels=list(frame.index)) for name, frame in frames.items()])
+
+
+def write_series(geo, patients, change=lambda name, frame: frame, titles=None):
+    """Write the series of these patients in another order; their names are the samples', for the tests."""
+    for name, accessions in cohorts.SERIES.items():
+        frame = patients[name].to_frame().rename(columns={gene: probe for probe, gene in benchmark.GENES.items()})
+        frame = change(name, frame.iloc[::-1]).assign(orc=np.arange(len(frame)) % 7 + 0.5)
+        for accession in accessions:
+            part, frame = frame.iloc[: N_PATIENTS[accession]], frame.iloc[N_PATIENTS[accession] :]
+            text = series_matrix(part)
+            if titles is not None:
+                line = "\t".join(f'"{titles(sample)}"' for sample in part.index)
+                text = text.replace("!Sample_geo_accession", f"!Sample_title\t{line}\n!Sample_geo_accession", 1)
+            (geo / NAMES[accession]).write_text(text)
+
+
+def load_with(geo, patients):
+    with pytest.warns(DataWarning) as caught:
+        studies = datasets.load_pam50_cohorts(geo, patients=patients)
+    return studies, [str(one.message) for one in caught if "without a label" in str(one.message)]
+
+
+def assert_all_matched(studies):
+    for study in studies.values():
+        assert study.labels.tolist() == list(study.samples)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda name, frame: frame, id="as they are"),
+        pytest.param(lambda name, frame: (2**frame).round(1) if name == "vdx" else frame.round(3), id="rounded"),
+        pytest.param(lambda name, frame: 0.8 * frame + 1.5, id="on another scale"),
+    ],
+)
+def test_samples_are_matched_to_patients_by_values(geo, patients, change):
+    write_series(geo, patients, change)
+    studies, warned = load_with(geo, patients)
+    assert_all_matched(studies)
+    assert warned == []
+
+
+@pytest.mark.parametrize(
+    "titles",
+    [
+        pytest.param(lambda sample: f"breast cancer, stage 3, {sample}", id="in a sentence"),
+        pytest.param(lambda sample: sample.rpartition("_")[2], id="without the prefix"),
+    ],
+)
+def test_samples_are_matched_to_patients_by_title(geo, patients, titles):
+    def noisy(name, frame):
+        return frame + np.random.default_rng(0).normal(size=frame.shape)
+
+    write_series(geo, patients, noisy, titles)
+    assert_all_matched(load_with(geo, patients)[0])
+    write_series(geo, patients, lambda name, frame: frame.drop(columns="208079_s_at"), titles)
+    assert_all_matched(load_with(geo, patients)[0])
+
+
+def test_samples_of_no_patient_or_of_several_have_no_label(geo, patients):
+    def change(name, frame):
+        frame = frame.copy()
+        frame.iloc[0] += [3.0, 0, 0]  # of no patient
+        frame.iloc[1] = frame.iloc[2]  # the same patient twice
+        return frame
+
+    write_series(geo, patients, change, lambda sample: "patient 03")
+    studies, warned = load_with(geo, patients)
+    for study in studies.values():
+        assert study.labels[:3].tolist() == [""] * 3
+        assert study.labels[3:].tolist() == list(study.samples[3:])
+    assert warned[0].startswith(
+        "3 samples of 12 in mainz without a label: no patient, or more than one, has the values"
+    )
+
+
+def test_without_patients_there_are_no_labels(geo, patients):
+    write_series(geo, patients)
+    with pytest.warns(DataWarning, match="PAM50 genes"):
+        studies = datasets.load_pam50_cohorts(geo)
+    assert all(study.labels is None for study in studies.values())
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        (lambda p: p["vdx"], ParameterError, r"patients must be Studies or None, got Study\."),
+        (lambda p: Studies([p["mainz"], p["vdx"]]), DataError, r"hold the studies mainz, .*; there is no transbig\."),
+        (
+            lambda p: Studies([Study(study.X, name, features=study.features) for name, study in p.items()]),
+            DataError,
+            r"patients must have known labels, as from load_breast",
+        ),
+        (
+            lambda p: Studies([study.select(["ESR1", "ERBB2"]) for study in p.values()]),
+            DataError,
+            r"patients must have the features ESR1, ERBB2, AURKA; there is no AURKA\.",
+        ),
+    ],
+)
+def test_patients_that_are_none(geo, patients, change, error, sentence):
+    with pytest.raises(error, match=sentence):
+        datasets.load_pam50_cohorts(geo, patients=change(patients))

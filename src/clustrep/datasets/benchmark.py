@@ -163,9 +163,11 @@ def _downloaded(file: str) -> bytes:
         reason = "what came is not the published file (its sha256 differs)"
     except OSError as error:
         raise DataError(f"{file} can't be kept in {cache} ({error.strerror or error}): {INSTEAD}.") from None
+    kept = "nothing was kept"
+    if (cache / file).exists():
+        kept = f"the copy in {cache} was changed (its sha256 differs) and was not used"
     raise DataError(
-        f"{file} could not be downloaded from {address}: {reason}; nothing was kept. "
-        f"Connect and try again, or {INSTEAD}."
+        f"{file} could not be downloaded from {address}: {reason}; {kept}. Connect and try again, or {INSTEAD}."
     )
 
 

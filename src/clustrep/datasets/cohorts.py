@@ -10,10 +10,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from clustrep._formats import read_tables
 from clustrep._tables import read_text
-from clustrep._validation import check_choice, listing, plural
+from clustrep._types import BoolArray, FloatArray
+from clustrep._validation import check_choice, check_unique, listing, plural
+from clustrep.datasets.benchmark import GENES
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies import Studies
 from clustrep.study import Study
@@ -22,6 +25,7 @@ SERIES = {"mainz": ("GSE11121",), "transbig": ("GSE7390",), "vdx": ("GSE2034", "
 PLATFORM = "GPL96"
 LOGGED_AT_MOST = 50.0  # log2 of a scanner's 16 bits is 16 at most
 PROBES = ("variance", "mean")
+SAME = 0.01  # on the log2 scale: intensities of 8 and more that were rounded to a tenth
 
 # Parker et al. (2009), Journal of Clinical Oncology 27, by today's symbols.
 # fmt: off
@@ -56,7 +60,10 @@ class Files(NamedTuple):
 
 
 def load_pam50_cohorts(
-    source: str | PathLike[str] | Sequence[str | PathLike[str]], *, probes: Literal["variance", "mean"] = "variance"
+    source: str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    probes: Literal["variance", "mean"] = "variance",
+    patients: Studies | None = None,
 ) -> Studies:
     """Load the cohorts Mainz, Transbig and VDX on the PAM50 genes, from files downloaded from GEO.
 
@@ -72,8 +79,13 @@ def load_pam50_cohorts(
         names; gzipped or not.
     probes : {"variance", "mean"}
         What to do with several probes of a gene: take the one with the highest variance, around the mean of each cohort
-        and pooled over the cohorts, so that it is the same in all; or the mean of all. A probe of several genes serves
-        only those that have no probe of their own.
+        and pooled over the cohorts, so that it is the same in all; or the mean of all, where a missing value of one is
+        a missing value of the gene. A probe of several genes serves only those that have no probe of their own; of
+        genes with no other probe than the same one, the first is kept, with a warning.
+    patients : Studies, optional
+        The same cohorts with known labels, as `load_breast` gives them: a sample has the label of the patient with the
+        same values of ESR1, ERBB2 and AURKA, or whose name is in the sample's title. A sample of no patient, or of
+        several, has the empty label, and a warning says how many these are.
 
     Notes
     -----
@@ -81,6 +93,8 @@ def load_pam50_cohorts(
     annotation has older ones (ORC6L, KNTC2, CDCA1, …).
     """
     check_choice(probes, "probes", PROBES)
+    if patients is not None:
+        _check_patients(patients)
     files = _files(source)
     genes_of = _annotation(files.annotation)
     expression = {
@@ -94,20 +108,22 @@ def load_pam50_cohorts(
             f"No probe that all series have is one of a PAM50 gene in {files.annotation}: the series must be measured "
             f"on HG-U133A, and the annotation must be that of {PLATFORM}."
         )
-    if probes == "variance":
-        used = [probe for several in probes_of.values() for probe in several]
-        variance = pd.concat([frame[used] - frame[used].mean() for frame in expression.values()]).var().to_dict()
-        probes_of = {gene: [max(several, key=lambda probe: variance[probe])] for gene, several in probes_of.items()}
     missing = [gene for gene in PAM50 if gene not in probes_of]
     if missing:
         lost = plural(len(missing), "PAM50 gene")
         warn(f"{lost} of 50 left out, for want of a probe in these files: {listing(missing, 50)}.", DataWarning)
-    return Studies(
-        [
-            Study(pd.DataFrame({gene: frame[several].mean(axis=1) for gene, several in probes_of.items()}), name)
-            for name, frame in expression.items()
-        ]
-    )
+    if probes == "variance":
+        probes_of = _most_variable(probes_of, expression)
+    probes_of = _without_twins(probes_of)
+    studies = []
+    for name, frame in expression.items():
+        genes = {gene: frame[several].mean(axis=1, skipna=False) for gene, several in probes_of.items()}
+        labels = None
+        if patients is not None:
+            titles = [title for accession in SERIES[name] for title in _titles(files.series[accession])]
+            labels = _labels_of_patients(frame, titles, patients[name])
+        studies.append(Study(pd.DataFrame(genes), name, labels=labels))
+    return Studies(studies)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -157,28 +173,48 @@ def _series(path: Path) -> pd.DataFrame:
     (table,) = read_tables([path], [path.name], label=None)
     if table.annotations is None:
         raise DataError(f"{path} is not a GEO series matrix: it should begin with lines such as !Series_title.")
+    check_unique(list(table.frame.columns), "probe", str(path))
     if table.frame.max().max() <= LOGGED_AT_MOST:
         return table.frame
     return table.frame.clip(lower=1.0).transform(np.log2)
 
 
+def _titles(path: Path) -> list[str]:
+    """Read the titles of a series' samples, in the order of its table; empty ones where it has none."""
+    head, _, table = read_text(path).partition("!series_matrix_table_begin\n")
+    rows = {line.partition("\t")[0].lower(): _cells(line)[1:] for line in head.split("\n")}
+    titled = dict(zip(rows.get("!sample_geo_accession", []), rows.get("!sample_title", []), strict=False))
+    return [titled.get(sample, "") for sample in _cells(table.partition("\n")[0])[1:]]
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip().strip('"').strip() for cell in line.split("\t")]
+
+
 def _annotation(path: Path) -> dict[str, list[str]]:
     """Read which genes of the PAM50 each probe measures; probes of other genes are left out."""
-    lines = [line for line in read_text(path).split("\n") if line.strip() and not line.startswith(("#", "!", "^"))]
-    header = [cell.strip().strip('"').lower() for cell in lines[0].split("\t")] if lines else []
+    text = enumerate(read_text(path).split("\n"), start=1)
+    lines = [(i, line) for i, line in text if line.strip() and not line.startswith(("#", "!", "^"))]
+    header = [cell.lower() for cell in _cells(lines[0][1])] if lines else []
     if not {"id", "gene symbol"} <= set(header):
         raise DataError(
             f"{path} is not an annotation table: it must be tab separated, with columns ID and Gene Symbol; "
             f"it has {listing(header) or 'none'}."
         )
     probe, symbol = header.index("id"), header.index("gene symbol")
-    genes_of = {}
-    for line in lines[1:]:
-        cells = [cell.strip().strip('"') for cell in line.split("\t")]
-        if len(cells) > max(probe, symbol):
-            symbols = [OLDER_SYMBOLS.get(name.strip(), name.strip()) for name in cells[symbol].split("///")]
-            if set(symbols) & set(PAM50):
-                genes_of[cells[probe]] = list(dict.fromkeys(symbols))
+    genes_of: dict[str, list[str]] = {}
+    for i, line in lines[1:]:
+        cells = _cells(line)
+        if len(cells) <= max(probe, symbol):
+            raise DataError(
+                f"{path} has {len(header)} columns in its header but {plural(len(cells), 'cell')} in line {i}: "
+                "download it again, or correct that line."
+            )
+        symbols = [OLDER_SYMBOLS.get(name.strip(), name.strip()) for name in cells[symbol].split("///")]
+        if set(symbols) & set(PAM50):
+            if cells[probe] in genes_of:
+                raise DataError(f"{path} has the probe {cells[probe]!r} twice, again in line {i}.")
+            genes_of[cells[probe]] = list(dict.fromkeys(symbols))
     return genes_of
 
 
@@ -195,3 +231,96 @@ def _probes_by_gene(genes_of: Mapping[str, Sequence[str]]) -> dict[str, list[str
         if its_own or shared:
             probes_of[gene] = its_own or shared
     return probes_of
+
+
+def _most_variable(
+    probes_of: Mapping[str, Sequence[str]], expression: Mapping[str, pd.DataFrame]
+) -> dict[str, list[str]]:
+    """Keep the probe of each gene that varies most within the cohorts."""
+    used = list(dict.fromkeys(probe for several in probes_of.values() for probe in several))
+    variance = pd.concat([frame[used] - frame[used].mean() for frame in expression.values()]).var().to_dict()
+    return {gene: [max(several, key=lambda probe: variance[probe])] for gene, several in probes_of.items()}
+
+
+def _without_twins(probes_of: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Keep one of several genes that the same probes measure: as columns they would count twice."""
+    kept: dict[str, list[str]] = {}
+    for gene, several in probes_of.items():
+        twin = next((other for other, theirs in kept.items() if set(theirs) == set(several)), None)
+        if twin is None:
+            kept[gene] = several
+        else:
+            warn(f"{gene} left out: no other probe measures it than that of {twin}, which is kept.", DataWarning)
+    return kept
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# patients
+
+
+def _check_patients(patients: object) -> None:
+    """Check that patients are the cohorts, with labels and the three genes."""
+    if not isinstance(patients, Studies):
+        raise ParameterError(f"patients must be Studies or None, got {type(patients).__name__}.")
+    names = tuple(SERIES)
+    missing = [name for name in names if name not in patients.names]
+    if missing:
+        raise DataError(f"patients must hold the studies {listing(names)}; there is no {listing(missing)}.")
+    if any(patients[name].labels is None for name in names):
+        raise DataError("patients must have known labels, as from load_breast('PAM50').")
+    lacking = [gene for gene in GENES.values() if gene not in patients.features]
+    if lacking:
+        raise DataError(f"patients must have the features {listing(GENES.values())}; there is no {listing(lacking)}.")
+
+
+def _labels_of_patients(measured: pd.DataFrame, titles: Sequence[str], patients: Study) -> NDArray[np.str_]:
+    """Give every sample its patient's label; the empty one to samples of no patient, or of several."""
+    is_patient = np.zeros((len(measured), len(patients)), dtype=bool)  # (n_samples, n_patients)
+    if set(GENES) <= set(measured.columns):
+        known = patients.select(list(GENES.values())).X
+        values = measured[list(GENES)].to_numpy(dtype=float)
+        by_value = [_only(_same_values(scaled, known)) for scaled in (values, _on_the_scale_of(known, values))]
+        is_patient = max(by_value, key=np.count_nonzero)
+    rest = np.ix_(~is_patient.any(axis=1), ~is_patient.any(axis=0))
+    is_patient[rest] = _only(_same_names(titles, patients.samples)[rest])
+    found = np.asarray(is_patient.any(axis=1))
+    if not found.all():
+        lost = plural(int((~found).sum()), "sample")
+        warn(
+            f"{lost} of {len(found)} in {patients.name} without a label: no patient, or more than one, has the values "
+            "of the three genes, or the name.",
+            DataWarning,
+        )
+    return np.where(found, np.asarray(patients.labels)[is_patient.argmax(axis=1)].astype(str), "")
+
+
+def _only(fits: BoolArray) -> BoolArray:
+    """Keep a sample and a patient that fit each other and none else."""
+    alone: BoolArray = fits & (fits.sum(axis=0) == 1) & (fits.sum(axis=1) == 1)[:, None]
+    return alone
+
+
+def _same_values(values: FloatArray, known: FloatArray) -> BoolArray:
+    return np.asarray((np.abs(values[:, None] - known) <= SAME).all(axis=2))
+
+
+def _on_the_scale_of(known: FloatArray, values: FloatArray) -> FloatArray:
+    """Give every gene the median and the interquartile range that it has among the patients."""
+    low, middle, high = np.nanquantile(values, [0.25, 0.5, 0.75], axis=0)
+    its_low, its_middle, its_high = np.quantile(known, [0.25, 0.5, 0.75], axis=0)
+    stretch = np.divide(its_high - its_low, high - low, out=np.ones_like(high), where=high > low)
+    scaled: FloatArray = its_middle + (values - middle) * stretch
+    return scaled
+
+
+def _same_names(titles: Sequence[str], names: Sequence[str]) -> BoolArray:
+    """Tell which titles have a patient's name in them, or are it; with or without the study's prefix.
+
+    A number alone is no name within a longer title: VDX_3 is not in "stage 3".
+    """
+    fits = np.zeros((len(titles), len(names)), dtype=bool)
+    short = [name.rpartition("_")[2] for name in names]
+    for i, title in enumerate(titles):
+        words = {title.strip(), *(word for word in re.split(r"\W+", title) if not word.isdigit())}
+        fits[i] = [name in words or last in words for name, last in zip(names, short, strict=True)]
+    return fits

@@ -1,15 +1,19 @@
-"""What all experiments share: claims, seeds, figures."""
+"""What all experiments share: claims and their verdicts, numbers with errors, seeds, figures."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
+from scipy.stats import binomtest
+from sklearn.exceptions import ConvergenceWarning
+
+from clustrep.errors import ReplicateWarning
 
 mpl.use("Agg")
 
@@ -26,8 +30,11 @@ class Claim:
     claim : what the paper says, in a sentence of our own
     as_written : our number, with its Monte Carlo error, from the experiment as the text has it
     as_published : the printed number, and ours from the variant that the published files come from; empty if the same
-    why : why it holds or not
+    verdict : of the experiment as written
+    rule : what had to be the case for it to hold, and for what each
+    why : what explains it, with the numbers that show it
     values : the numbers behind the sentences, for tests
+    ours : a remark of our own, not a claim of the paper
     """
 
     where: str
@@ -35,18 +42,79 @@ class Claim:
     as_written: str
     as_published: str
     verdict: Verdict
+    rule: str
     why: str
     figures: tuple[str, ...] = ()
     values: dict[str, Any] = field(default_factory=dict, compare=False)
+    ours: bool = False
+
+
+def verdict_of(parts: Iterable[Any]) -> Verdict:
+    """Judge a claim by its parts (algorithms, data sets, numbers of clusters, …): all of them, none, or some."""
+    parts = [bool(part) for part in parts]
+    return HOLDS if all(parts) else DEPENDS if any(parts) else FAILS
+
+
+def not_run(where: str, claims: Sequence[str], why: str, *, ours: bool = False) -> list[Claim]:
+    """Return a line for each claim that nothing was computed for."""
+    return [Claim(where, claim, "", "", NOT_RUN, "", why, ours=ours) for claim in claims]
 
 
 def number(values: Any, digits: int = 2) -> str:
-    """Write the mean of independent values with its Monte Carlo standard error."""
+    """Write the mean of independent values with its Monte Carlo standard error, to a digit more where that is small."""
     values = np.asarray(values, dtype=float).ravel()
     values = values[np.isfinite(values)]
-    if len(values) < 2:
-        return f"{values.mean():.{digits}f}"
-    return f"{values.mean():.{digits}f} ± {values.std(ddof=1) / np.sqrt(len(values)):.{digits}f}"
+    if not len(values):
+        return "no value"
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    return with_error(values.mean(), error, digits)
+
+
+def with_error(value: float, error: float, digits: int = 2) -> str:
+    """Write a number with its standard error, to a digit more where that is small; exact ones without."""
+    if error < 1e-9:
+        return plain(value, digits)
+    digits = digits if round(error, digits) else digits + 1
+    smallest = 10.0**-digits
+    return f"{plain(value, digits)} ± " + (plain(error, digits) if round(error, digits) else f"<{smallest:.{digits}f}")
+
+
+def plain(value: float, digits: int = 2) -> str:
+    """Write a number, never as -0.00."""
+    return f"{value if round(value, digits) else 0.0:.{digits}f}"
+
+
+def row(values: Iterable[float], digits: int = 2) -> str:
+    """Write numbers in a row."""
+    return ", ".join(plain(value, digits) for value in values)
+
+
+def share(flags: Any) -> str:
+    """Write how many of several independent trials succeeded, with an exact 95 % interval of the probability."""
+    flags = np.asarray(flags, dtype=bool).ravel()
+    interval = binomtest(int(flags.sum()), len(flags)).proportion_ci()
+    return f"{flags.sum()} of {len(flags)} (95 % interval {interval.low:.2f} to {interval.high:.2f})"
+
+
+def make_rng(*key: int) -> np.random.Generator:
+    """Return a stream of its own for every key."""
+    return np.random.default_rng([SEED, *key])
+
+
+def make_seed(*key: int) -> int:
+    """Return a seed of its own for every key."""
+    return int(make_rng(*key).integers(2**31))
+
+
+def error_of(values: Any) -> Any:
+    """Return the Monte Carlo standard errors of means over independent values, the last axis."""
+    values = np.asarray(values, dtype=float)
+    return np.nanstd(values, axis=-1, ddof=1) / np.sqrt(np.isfinite(values).sum(axis=-1))
+
+
+def clearly_positive(differences: Any) -> Any:
+    """Whether means of independent differences, the last axis, are above zero by more than two standard errors."""
+    return np.nanmean(differences, axis=-1) > np.maximum(2 * error_of(differences), 1e-9)
 
 
 def save(figure: Any, out: Path, name: str) -> str:
@@ -54,20 +122,22 @@ def save(figure: Any, out: Path, name: str) -> str:
     import matplotlib.pyplot as plt
 
     out.mkdir(parents=True, exist_ok=True)
-    figure.savefig(out / f"{name}.png", dpi=120)
+    figure.savefig(out / f"{name}.png", dpi=120, metadata={"Software": None})
     plt.close(figure)
     return f"{name}.png"
 
 
 def quietly() -> None:
-    """Leave out warnings about clusterers that fail in a few resamples: they are counted in the results."""
-    warnings.simplefilter("ignore")
+    """Leave out warnings about clusterers that fail, or stop early, in a few resamples: they are in the results."""
+    for category in (ReplicateWarning, ConvergenceWarning):
+        warnings.simplefilter("ignore", category)
 
 
 def table(claims: Sequence[Claim]) -> str:
     """Write claims as a Markdown table."""
-    lines = ["| where | claim | as written | as published | | why |", "|---|---|---|---|---|---|"]
+    lines = ["| where | claim | as written | as published | verdict | why |", "|---|---|---|---|---|---|"]
     for one in claims:
-        cells = [one.where, one.claim, one.as_written, one.as_published, f"**{one.verdict}**", one.why]
+        verdict = f"**{one.verdict}**" + (f" (asked: {one.rule})" if one.rule else "")
+        cells = [one.where, one.claim, one.as_written, one.as_published, verdict, one.why]
         lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
     return "\n".join(lines)

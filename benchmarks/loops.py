@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import resample
 
-# A loop is left after so many seconds, and its time scaled to the whole.
+# A loop is left after so many seconds, unless told otherwise, and its time scaled to the whole.
 LONGEST = 60.0
 
 
@@ -31,8 +31,8 @@ class Loop:
     means: list[float] = field(default_factory=list)  # or the score of every pair, for the agreements
 
 
-def timed_loop(n_pieces: int, pieces: Iterator[float | None]) -> Loop:
-    """Run pieces of equal size until a minute is over; those that complete a resample give its mean score."""
+def timed_loop(n_pieces: int, pieces: Iterator[float | None], longest: float = LONGEST) -> Loop:
+    """Run pieces of equal size until the time is over; those that complete a resample give its mean score."""
     loop = Loop()
     done = 0
     begin = time.perf_counter()
@@ -40,14 +40,16 @@ def timed_loop(n_pieces: int, pieces: Iterator[float | None]) -> Loop:
         done += 1
         if mean is not None:
             loop.means.append(mean)
-        if time.perf_counter() - begin > LONGEST:
+        if time.perf_counter() - begin > longest:
             break
     loop.share = done / n_pieces
     loop.seconds = (time.perf_counter() - begin) / loop.share
     return loop
 
 
-def global_loop(clusterer: Any, studies: Sequence[np.ndarray], ks: Sequence[int], n_resamples: int) -> Loop:
+def global_loop(
+    clusterer: Any, studies: Sequence[np.ndarray], ks: Sequence[int], n_resamples: int, longest: float = LONGEST
+) -> Loop:
     """Algorithm 2 for all pairs of studies: every study is fitted once per resample and number of clusters.
 
     First come the studies as they are, for the estimate that the result has beside its resamples.
@@ -67,7 +69,7 @@ def global_loop(clusterer: Any, studies: Sequence[np.ndarray], ks: Sequence[int]
                     scores += [adjusted_rand_score(other.predict(X), own) for other in others]
                 yield float(np.mean(scores)) if b and k == order[-1] else None
 
-    return timed_loop((n_resamples + 1) * len(ks), pieces())
+    return timed_loop((n_resamples + 1) * len(ks), pieces(), longest)
 
 
 def fit(clusterer: Any, X: np.ndarray, k: int) -> Any:

@@ -2,198 +2,203 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
-from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
-from sklearn.cluster import KMeans
 
 import clustrep as cr
-from clustrep._engine import make_generator
-from paper.common import DEPENDS, FAILS, HOLDS, SEED, Claim, number, save
+from paper.common import Claim, clearly_positive, number, row, share, verdict_of
+from paper.fig3_runs import MEANS, PUBLISHED, WRITTEN, Mixtures, Pairs, by_region, draw_plane, draw_points, grid
 
-MEANS = {"A": (-2.0, -2.0), "B": (0.0, 2.0), "C": (2.0, -2.0), "D": (-1.3, 0.65)}
-MARKERS = {"A": "v", "B": "^", "C": "x", "D": "s"}
-COMPONENTS = {"train": "ABC", "test": "ABD"}
-N_POINTS = 100
-EDGE = 3.5
-PRINTED = (0.52, 0.29)
-
-
-@dataclass(frozen=True)
-class Mixtures:
-    """F1 and F2 of equation (7), and the sizes of the experiment; "published" is what the stored results come from."""
-
-    name: str
-    variance: float
-    train_b: tuple[float, float]
-    n_starts: int
-    n_grid: int
-    n_resamples: int
-
-    def draw(self, study: str, rng: np.random.Generator, n: int = N_POINTS) -> tuple[Any, Any]:
-        """Draw points and their components."""
-        means = MEANS | ({"B": self.train_b} if study == "train" else {})
-        components = rng.choice(list(COMPONENTS[study]), size=n)
-        centres = np.array([means[one] for one in components])
-        return centres + rng.normal(scale=np.sqrt(self.variance), size=(n, 2)), components
-
-    def studies(self) -> cr.Studies:
-        """Draw the two data sets of the figures."""
-        seeds = np.random.SeedSequence(SEED).spawn(len(COMPONENTS))
-        drawn = {name: self.draw(name, make_generator(seed)) for name, seed in zip(COMPONENTS, seeds, strict=True)}
-        return cr.Studies([cr.Study(X, name, features=["x", "y"], labels=c) for name, (X, c) in drawn.items()])
-
-    def local(self, at: Any, n_resamples: int, resampling: Any = None) -> cr.LocalReplicability:
-        """Run Algorithm 3."""
-        train, test = self.studies().values()
-        options = {"n_resamples": n_resamples, "resampling": resampling or cr.Bootstrap(), "rng": SEED}
-        return cr.local_replicability(KMeans(3, n_init=self.n_starts), train=train, test=test, at=at, **options)
-
-    @property
-    def points(self) -> Any:
-        """The points x_A, x_B, x_C: where the training components have their means."""
-        return pd.DataFrame([MEANS["A"], self.train_b, MEANS["C"]], index=["x_A", "x_B", "x_C"], columns=["x", "y"])
-
-    def fresh(self, n: int) -> cr.LocalReplicability:
-        """Draw new data sets from F1 and F2 instead of bootstrap samples: the score itself, not an estimate."""
-        return self.local(self.points, n, cr.Simulate(lambda study, rng: self.draw(study.name, rng, len(study))[0]))
+PRINTED = (0.52, 0.29, 0.00)
+LETTERS = "ABC"
+PAIRS = tuple(combinations(range(3), 2))
 
 
 def main(out: Path, quick: bool = False) -> list[Claim]:
     """Score A, B and C and the plane, as written and as published."""
-    more, n_draws = (300, 150) if quick else (1000, 1000)
-    written = Mixtures("written", 0.04, MEANS["B"], 10, 60 if quick else 250, 100)
-    published = Mixtures("published", 0.2, (1.0, 2.0), 50, 40 if quick else 80, 50)
-    fresh = [one.fresh(n_draws).distribution for one in (written, published)]  # (n_draws, 3) each
-    boot = [one.local(one.points, more) for one in (written, published)]
+    more, n_fresh, n_pairs = (200, 150, 12) if quick else (1000, 1000, 50)
+    both = (WRITTEN, PUBLISHED)
+    fresh = [one.on_fresh(n_fresh) for one in both]
+    pairs = [Pairs.of(one, n_pairs) for one in both]
+    boot = [WRITTEN.local(WRITTEN.points, more), PUBLISHED.local(PUBLISHED.points, PUBLISHED.n_resamples)]
+    figures = [draw_points(result, out, one.name) for one, result in zip(both, boot, strict=True)]
+    points = [at_points for at_points, _ in fresh]
     return [
-        _points(*fresh, *boot, _panels(boot[0], out, "written")),
-        _order(*fresh),
-        _mechanism(written, *boot, _panels(boot[1], out, "published")),
-        _plane(written, published, more, out),
+        points_claim(*points, boot[0], figures[0]),
+        numbers_claim(*pairs),
+        clusters_claim(*pairs),
+        mechanism_claim(*pairs, figures[1]),
+        plane_claim(*((60, 40, 40) if quick else (250, 80, 100)), more, out),
+        global_claim(*fresh),
     ]
 
 
-def _points(ours: Any, theirs: Any, boot: Any, boot_published: Any, figures: tuple[str, ...]) -> Claim:
-    a, b, c = ours.mean(axis=0)
-    sd = theirs.std(axis=0, ddof=1)[:2]
-    off = np.abs(theirs.mean(axis=0)[:2] - PRINTED) / sd
+def points_claim(ours: np.ndarray, theirs: np.ndarray, boot: cr.LocalReplicability, figures: tuple[str, ...]) -> Claim:
+    """A is found again, B less so, C not at all."""
+    differences, differences_published = (
+        [scores[:, 0] - scores[:, 1], scores[:, 1] - scores[:, 2]] for scores in (ours, theirs)
+    )
+    parts = [*map(clearly_positive, differences), abs(ours[:, 2].mean()) < 0.005]
     return Claim(
-        where="Fig. 3",
-        claim="The score is relatively high at A, whose cluster is in both studies; lower at B, which D comes close "
-        "to; and zero at C, which the test study lacks.",
-        as_written=f"{_all(ours)} at A, B, C, over {len(ours)} pairs of data sets; bootstrap of one pair, with "
-        f"standard deviations: {_with_sd(boot)}.",
-        as_published="Printed: .52 ± .12, .29 ± .11, .00 ± .02. Variance 0.2 and B at (1, 2): bootstrap of one pair "
-        f"{_with_sd(boot_published)}; {_all(theirs)} over {len(theirs)} pairs, among which A and B have standard "
-        f"deviations of {sd[0]:.2f}, {sd[1]:.2f}: the printed ones are {off[0]:.1f}, {off[1]:.1f} of them away.",
-        verdict=HOLDS if a > b + 0.3 and b > 0.03 and c < 0.02 else FAILS,
-        why="As written, A is found again nearly without error and B hardly at all: the contrast is sharper than "
-        "printed. The printed numbers need the larger variance and the moved B, where D is halfway between A and B.",
-        figures=figures,
-        values={"written": (a, b, c), "published": theirs.mean(axis=0), "off": off, "sd": boot_published.sd},
+        "Fig. 3",
+        "The score is relatively high at A, whose cluster is in both studies; lower at B, which D comes close to; and "
+        "zero at C, which the test study lacks.",
+        f"{each(ours)} at A, B, C over {len(ours)} fresh pairs of data sets; A − B {number(differences[0])}, B − C "
+        f"{number(differences[1])}.",
+        f"Variance 0.2, B at (1, 2): {each(theirs)}; A − B {number(differences_published[0])}, B − C "
+        f"{number(differences_published[1])}.",
+        verdict_of(parts),
+        "A above B, B above C by more than two standard errors; C rounds to 0.00",
+        f"x_A, x_B, x_C are the means themselves, in the text close to them. Bootstrap of the figure's pair, B = "
+        f"{len(boot.distribution)}: {with_sd(boot)}.",
+        figures,
+        {"written": ours.mean(axis=0), "published": theirs.mean(axis=0), "parts": parts},
     )
 
 
-def _order(ours: Any, theirs: Any) -> Claim:
-    (gap, first), (gap_published, first_published) = (
-        (number(scores[:, 0] - scores[:, 1]), (scores[:, 0] > scores[:, 1]).mean()) for scores in (ours, theirs)
-    )
+def numbers_claim(ours: Pairs, theirs: Pairs) -> Claim:
+    """The printed scores are those of another setting, and of one pair of data sets."""
+    lower, wider = theirs.means[:, 1] <= PRINTED[1], theirs.means[:, 0] - theirs.means[:, 1] >= PRINTED[0] - PRINTED[1]
     return Claim(
-        where="Fig. 3",
-        claim="Scores of points in different clusters differ substantially.",
-        as_written=f"A − B is {gap}; A is above B in {first:.0%} of the pairs of data sets.",
-        as_published=f"Printed: a difference of .23. Variance 0.2 and B at (1, 2): {gap_published}; A is above B in "
-        f"{first_published:.0%} of the pairs.",
-        verdict=HOLDS if first > 0.95 else DEPENDS,
-        why="It holds as written. In the setting of the published files the order of A and B is a matter of the draw; "
-        "C stays apart in both.",
-        values={"a_above_b": (first, first_published)},
+        "Fig. 3",
+        "The scores at A, B, C are .52, .29, .00 (printed).",
+        f"{each(ours.means)} over {len(lower)} pairs of data sets, B = 100; sd among pairs {sds(ours)}.",
+        f"Variance 0.2, B at (1, 2), B = 50: {each(theirs.means)}; sd among pairs {sds(theirs)}. Of the pairs, B is at "
+        f"most .29 in {share(lower)}, A − B at least .23 in {share(wider)}.",
+        verdict_of(off(ours) <= 2),
+        "printed number within two standard deviations among pairs of data sets of ours, each point",
+        f"Printed is one pair. Distance from ours at A, B, C in standard deviations among pairs: as written "
+        f"{row(off(ours), 1)}; as published {row(off(theirs), 1)}. Not within two errors of our means as "
+        f"published: {', '.join(missed(theirs)) or 'none'}.",
+        values={"off": off(ours), "off_published": off(theirs), "sds": theirs.sds.mean(axis=0)},
     )
 
 
-def _mechanism(written: Mixtures, boot: Any, boot_published: Any, figures: tuple[str, ...]) -> Claim:
-    is_d = written.studies()["test"].labels == "D"  # for both variants, which share their seeds
-    cross, own = boot.co_clustering(1)[:, is_d].mean(axis=1)
-    cross_published, own_published = boot_published.co_clustering(1)[:, is_d].mean(axis=1)
+def clusters_claim(pairs: Pairs, published: Pairs) -> Claim:
+    """Scores of different clusters are far apart."""
+    flags, flags_published = (
+        {f"{LETTERS[i]} and {LETTERS[j]}": one.apart(i, j) for i, j in PAIRS} for one in (pairs, published)
+    )
+    n = len(pairs.means)
     return Claim(
-        where="Fig. 3 (b)",
-        claim="The training study's function puts points of B and D into one cluster, the test study's does not.",
-        as_written=f"A point of D shares the cluster of B in {cross:.0%} of the resamples under the training function, "
-        f"in {own:.0%} under the test function.",
-        as_published=f"Variance 0.2 and B at (1, 2): {cross_published:.0%} and {own_published:.0%}.",
-        verdict=HOLDS if cross > own + 0.5 else DEPENDS,
-        why="D is nearer to the training study's B than to its A. With B moved to (1, 2) it is as far from one as from "
-        "the other, so it is cut in two, which lowers the score of A as well.",
-        figures=figures,
-        values={"written": (cross, own), "published": (cross_published, own_published)},
+        "Section 4.3",
+        "Points in different clusters have substantially different scores.",
+        f"{n} pairs of data sets, B = 100: {shares(flags)}.",
+        "Printed (.52, .29, .00, sd .12, .11, .02): all apart. Variance 0.2, B at (1, 2), B = 50: "
+        + ", ".join(f"{name} {values.sum()} of {n}" for name, values in flags_published.items())
+        + ".",
+        verdict_of(np.ravel(list(flags.values()))),
+        "means ± one standard deviation over resamples, as the figure prints them, do not overlap; each pair of data "
+        "sets, each two points",
+        f"At B the score is {number(pairs.means[:, 1])} with a standard deviation over resamples of "
+        f"{number(pairs.sds[:, 1])}, at C {number(pairs.means[:, 2])}.",
+        values={"written": flags, "published": flags_published},
     )
 
 
-def _plane(written: Mixtures, published: Mixtures, more: int, out: Path) -> Claim:
-    few, many = (written.local(_grid(written.n_grid), n) for n in (written.n_resamples, more))
-    theirs = published.local(_grid(published.n_grid), published.n_resamples)
+def mechanism_claim(pairs: Pairs, published: Pairs, figures: tuple[str, ...]) -> Claim:
+    """Why B scores low: the training function joins what the test function separates."""
+    joined, separated = pairs.joined[:, 0] > 0.5, pairs.joined[:, 1] < 0.5
+    far = [" and ".join(plain_distance(one, letter) for letter in "AB") for one in (WRITTEN, PUBLISHED)]
+    return Claim(
+        "Fig. 3 (b)",
+        "The training study's function puts points of B and D into one cluster, the test study's does not.",
+        f"A point of D shares B's cluster in {each(pairs.joined)} of the resamples, by the training and the test "
+        f"function, over {len(joined)} pairs of data sets; joined in {share(joined)}, separated in {share(separated)}.",
+        f"No number printed. Variance 0.2, B at (1, 2): {each(published.joined)}.",
+        verdict_of([*joined, *separated]),
+        "in more than half of the resamples by the training function, in fewer by the test function; each pair of data "
+        "sets",
+        f"D is {far[0]} from the training study's A and B; as published, {far[1]} (exact).",
+        figures,
+        {"written": pairs.joined, "published": published.joined},
+    )
+
+
+def plane_claim(n_grid: int, n_grid_published: int, n_fresh: int, more: int, out: Path) -> Claim:
+    """Over the plane the score depends on the cluster."""
+    few, many = (WRITTEN.local(grid(n_grid), n) for n in (WRITTEN.n_resamples, more))
+    theirs = PUBLISHED.local(grid(n_grid_published), PUBLISHED.n_resamples)
+    regions, regions_published = (
+        by_region(one, n, n_fresh) for one, n in ((WRITTEN, n_grid), (PUBLISHED, n_grid_published))
+    )
+    differences = {LETTERS[i] + LETTERS[j]: regions[:, i] - regions[:, j] for i, j in PAIRS}
     change = np.abs(few.mean - many.mean)
-    (a, b, d), by_published = (_by_component(one) for one in (written, published))
     return Claim(
-        where="Fig. 4",
-        claim="Over the plane, the score is high where both studies have the same cluster and low elsewhere.",
-        as_written=f"{a:.2f}, {b:.2f}, {d:.2f} on average at the test points of A, B, D. With {more} "
-        f"resamples, not {written.n_resamples}, {len(change)} points change by {change.mean():.3f} on average.",
-        as_published=f"No numbers printed. Variance 0.2, {published.n_grid} × {published.n_grid} points, "
-        f"{published.n_resamples} resamples: " + ", ".join(f"{value:.2f}" for value in by_published) + ".",
-        verdict=HOLDS if a > max(b, d) + 0.3 else FAILS,
-        why="The plane falls into the cells of the two functions, and the score is one number in each: high around A "
-        "alone. The text has 100 resamples, the caption of figure 3 has 1,000: only the cells' borders differ.",
-        figures=(_figure(written, few, out), _figure(published, theirs, out)),
-        values={"written": (a, b, d), "published": by_published, "change": float(change.mean())},
+        "Fig. 4",
+        "Over the plane, scores differ between the clusters.",
+        f"{n_grid} × {n_grid} points, averaged where A, B, C is the nearest training mean: {each(regions)} over "
+        f"{n_fresh} fresh pairs of data sets; differences A − B, A − C, B − C "
+        f"{', '.join(map(number, differences.values()))}.",
+        f"No number printed. Variance 0.2, B at (1, 2), {n_grid_published} × {n_grid_published} points: "
+        f"{each(regions_published)}.",
+        verdict_of(clearly_positive(np.sign(values.mean()) * values) for values in differences.values()),
+        "averages of two clusters' regions differ by more than two standard errors, each two clusters",
+        f"Figure 3's caption has 1,000 resamples, the text 100: with {more} instead of {WRITTEN.n_resamples} on the "
+        f"figure's pair, a point of the grid changes by {change.mean():.3f} on average (in this run), "
+        f"{np.mean(change > 0.05):.1%} of them by over .05.",
+        (draw_plane(WRITTEN, few, n_grid, out), draw_plane(PUBLISHED, theirs, n_grid_published, out)),
+        {"written": regions.mean(axis=0), "published": regions_published.mean(axis=0), "change": float(change.mean())},
     )
 
 
-def _by_component(one: Mixtures) -> list[float]:
-    """Average the score over the test points of A, B and D."""
-    test = one.studies()["test"]
-    scores = one.local(test, one.n_resamples).mean
-    return [float(scores[test.labels == letter].mean()) for letter in COMPONENTS["test"]]
+def global_claim(ours: tuple[np.ndarray, np.ndarray], theirs: tuple[np.ndarray, np.ndarray]) -> Claim:
+    """One number for all clusters hides the best and the worst."""
+    (points, whole), (points_published, whole_published) = ours, theirs
+    differences = points[:, 0] - whole, whole - points[:, 2]
+    return Claim(
+        "Section 3.3.3, on Fig. 3",
+        "A global score can hide that a cluster is not found again, and that another one is.",
+        f"Global score {number(whole)}; at A higher by {number(differences[0])}, at C lower by "
+        f"{number(differences[1])}, on the same {len(whole)} fresh pairs of data sets.",
+        f"No number printed. Variance 0.2, B at (1, 2): {number(whole_published)}; higher at A by "
+        f"{number(points_published[:, 0] - whole_published)}, lower at C by "
+        f"{number(whole_published - points_published[:, 2])}.",
+        verdict_of(map(clearly_positive, differences)),
+        "local score at A above the global one, at C below it, by more than two standard errors",
+        f"Local scores at A, B, C: {each(points)}. The paper says it without an experiment; these are Fig. 3's data.",
+        values={"written": (float(whole.mean()), *points.mean(axis=0))},
+    )
 
 
-def _grid(n: int) -> Any:
-    side = np.linspace(-EDGE, EDGE, n)
-    return np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+def off(pairs: Pairs) -> np.ndarray:
+    """How far the printed scores are from ours, in standard deviations among pairs of data sets, (3,)."""
+    return np.abs(PRINTED - pairs.means.mean(axis=0)) / np.maximum(pairs.means.std(axis=0, ddof=1), 0.005)
 
 
-def _all(scores: Any) -> str:
-    return ", ".join(map(number, scores.T))
+def missed(pairs: Pairs) -> list[str]:
+    """Name the points whose printed score is not within two standard errors of our mean."""
+    errors = pairs.means.std(axis=0, ddof=1) / np.sqrt(len(pairs.means))
+    away = np.abs(PRINTED - pairs.means.mean(axis=0))
+    return [
+        f"{letter} (by {distance:.2f})"
+        for letter, distance, error in zip(LETTERS, away, errors, strict=True)
+        if distance > max(2 * error, 0.005)
+    ]
 
 
-def _with_sd(result: Any) -> str:
-    return ", ".join(f"{mean:.2f} ± {sd:.2f}" for mean, sd in zip(result.mean, result.sd, strict=True))
+def sds(pairs: Pairs) -> str:
+    """Write standard deviations among pairs of data sets."""
+    return row(pairs.means.std(axis=0, ddof=1))
 
 
-def _panels(result: Any, out: Path, name: str) -> tuple[str, ...]:
-    """Draw who shares the cluster of each point."""
-    drawn = [(letter, result.plot(kind="co-clustering", point=i)) for i, letter in enumerate("abc")]
-    return tuple(save(axes[0].figure, out, f"fig3{letter}_{name}") for letter, axes in drawn)
+def plain_distance(one: Mixtures, letter: str) -> str:
+    """Write how far D is from a mean of the training mixture."""
+    return f"{np.hypot(*np.subtract(one.mean(letter), MEANS['D'])):.2f}"
 
 
-def _figure(one: Mixtures, result: Any, out: Path) -> str:
-    """Draw both data sets and the map of scores."""
-    figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained", sharex=True, sharey=True)
-    studies, side = one.studies(), np.linspace(-EDGE, EDGE, one.n_grid)
-    scores = result.mean.reshape(one.n_grid, one.n_grid)
-    drawn = axes[2].pcolormesh(side, side, scores, cmap="viridis", vmin=0, vmax=1)
-    figure.colorbar(drawn, ax=axes[2], label="mean local ARI")
-    for ax, name in zip(axes, ("train", "test", "test"), strict=True):
-        for letter in COMPONENTS[name]:
-            X = studies[name].X[studies[name].labels == letter]
-            style = {"color": "white", "edgecolor": "black"} if ax is axes[2] else {"color": f"C{'ABCD'.index(letter)}"}
-            ax.scatter(*X.T, marker=MARKERS[letter], s=20, lw=0.7, label=letter, **style)
-        ax.set_title(f"{name}ing study")
-        ax.legend(frameon=False)
-    axes[2].get_legend().remove()
-    axes[2].set(title="local replicability", xlim=(-EDGE, EDGE), ylim=(-EDGE, EDGE))
-    return save(figure, out, f"fig4_{one.name}")
+def each(values: np.ndarray) -> str:
+    """Write the means of columns with their errors."""
+    return ", ".join(map(number, values.T))
+
+
+def shares(flags: dict[str, np.ndarray]) -> str:
+    """Write how often each two points are apart."""
+    return "; ".join(f"{name} apart in {share(values)}" for name, values in flags.items())
+
+
+def with_sd(result: cr.LocalReplicability) -> str:
+    """Write means with standard deviations over resamples."""
+    return ", ".join(f"{mean:.2f} (sd {sd:.2f})" for mean, sd in zip(result.mean, result.sd, strict=True))

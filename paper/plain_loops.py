@@ -3,57 +3,160 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from benchmarks import loops
 from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.cluster import contingency_matrix
+from threadpoolctl import threadpool_limits
 
 import clustrep as cr
 from clustrep.errors import DataError
-from paper.common import SEED
+from paper.common import SEED, make_rng
+from paper.fig3_runs import WRITTEN, grid
 
-LONGEST = 20.0  # seconds for the part of a loop
-KS = range(2, 41)
+# A.3: 25 Gaussians with unit variance.
+CENTRES = 15.0 * np.stack(np.meshgrid(np.arange(5), np.arange(5)), axis=-1).reshape(-1, 2)
 
 
-def ratios() -> list[str]:
+@dataclass(frozen=True)
+class Sizes:
+    """How large the settings are, and how many seconds a loop may run."""
+
+    ks: range = range(2, 41)
+    n_resamples: int = 100
+    n_grid: int = 250
+    draw_ks: range = range(2, 51)
+    n_points: int = 100
+    n_draws: int = 100
+    strength_ks: range = range(2, 21)
+    n_splits: int = 200
+    longest: float = 12.0
+
+
+FULL = Sizes()
+
+
+def ratios(sizes: Sizes = FULL) -> list[str]:
     """Return rows of a table: settings, seconds with the library, seconds of the loop, their ratio, the part run."""
-    loops.LONGEST = LONGEST
     rows = [
-        "| settings, one process | library, s | plain loop, s | ratio | part of the loop run |",
+        "| settings, one thread | library, s | plain loop, s | ratio | part of the loop run |",
         "|---|---|---|---|---|",
     ]
+    whole, source = plane()
+    with threadpool_limits(1):
+        for name, clusterer in {"k-means": KMeans(n_init=10), "agglomerative": AgglomerativeClustering()}.items():
+            rows.append(halves_row(whole, source, name, clusterer, sizes))
+        rows += [local_row(sizes), draws_row(sizes), strength_row(whole, source, sizes)]
+    return rows
+
+
+def plane() -> tuple[cr.Study, str]:
+    """Load r15, or simulate as many points where the file is absent."""
     try:
-        r15 = cr.Studies.split(cr.datasets.load_shape("r15"), rng=SEED)
+        return cr.datasets.load_shape("r15"), "r15"
     except DataError:
-        r15 = cr.Studies.split(cr.datasets.simulate_dim(2, 4, 600, rng=SEED), rng=SEED)
-    halves = [study.X for study in r15.values()]
-    for name, clusterer in {"k-means": KMeans(n_init=10), "agglomerative": AgglomerativeClustering()}.items():
+        return cr.datasets.simulate_dim(2, 4, 600, rng=SEED), "600 simulated points"
+
+
+def halves_row(whole: cr.Study, source: str, name: str, clusterer: Any, sizes: Sizes) -> str:
+    """Fig. 1: two halves of a data set, all k."""
+    halves = cr.Studies.split(whole, rng=SEED)
+
+    def run(ks: Sequence[int], n_resamples: int) -> Any:
         options: dict[str, Any] = {"agreement": "ari", "diagonal": False, "rng": SEED, "progress": False}
-        cr.compare(clusterer, r15, n_clusters=[2], n_resamples=1, **options)  # compiles
-        ours = _seconds(lambda: cr.compare(clusterer, r15, n_clusters=KS, n_resamples=100, **options))  # noqa: B023
-        plain = loops.global_loop(clusterer, halves, list(KS), 100)
-        rows.append(_row(f"Fig. 1, r15 in halves, {name}, k = 2…40, B = 100", ours, plain))
-    grid = np.stack(np.meshgrid(*np.quantile(halves[0], np.linspace(0, 1, 250), axis=0).T), axis=-1).reshape(-1, 2)
-    clusterer = KMeans(3, n_init=10)
-    train, test = r15.values()
+        return cr.compare(clusterer, halves, n_clusters=ks, n_resamples=n_resamples, **options)
+
+    run([2], 1)  # compiles
+    ours = _seconds(lambda: run(sizes.ks, sizes.n_resamples))
+    tables = [study.X for study in halves.values()]
+    plain = loops.global_loop(clusterer, tables, list(sizes.ks), sizes.n_resamples, sizes.longest)
+    return _row(f"Fig. 1, {source} in halves, {name}, k = {_range(sizes.ks)}, B = {sizes.n_resamples}", ours, plain)
+
+
+def local_row(sizes: Sizes) -> str:
+    """Fig. 4: its data sets, its grid."""
+    train, test = WRITTEN.studies().values()
+    at = grid(sizes.n_grid)
+    WRITTEN.local(at[:2], 1)  # compiles
+    ours = _seconds(lambda: WRITTEN.local(at, sizes.n_resamples).mean)
+    plain = loops.local_loop(WRITTEN.clusterer, train.X, test.X, at, sizes.n_resamples)
+    return _row(f"Fig. 4, grid of {sizes.n_grid} × {sizes.n_grid}, B = {sizes.n_resamples}", ours, plain)
+
+
+def points(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw from the mixture of A.3."""
+    return CENTRES[rng.integers(len(CENTRES), size=n)] + rng.normal(size=(n, 2))
+
+
+def draws_row(sizes: Sizes) -> str:
+    """A.3: fresh pairs of data sets, all k."""
+    clusterer, rng = KMeans(n_init=10), make_rng(90)
+    studies = {name: points(sizes.n_points, rng) for name in ("train", "test")}
+    options: dict[str, Any] = {"agreement": "ari", "diagonal": False, "rng": SEED, "progress": False}
     ours = _seconds(
-        lambda: (
-            cr.local_replicability(
-                clusterer, train=train, test=test, at=grid, n_resamples=100, rng=SEED, progress=False
-            ).mean
+        lambda: cr.compare(
+            clusterer,
+            studies,
+            n_clusters=sizes.draw_ks,
+            resampling=cr.Simulate(lambda study, rng: points(len(study), rng)),
+            n_resamples=sizes.n_draws,
+            **options,
         )
     )
-    rows.append(_row("Fig. 4, grid of 250 × 250, B = 100", ours, loops.local_loop(clusterer, *halves, grid, 100)))
-    return rows
+
+    def pieces() -> Iterator[None]:
+        for _ in range(sizes.n_draws):
+            train, test = points(sizes.n_points, rng), points(sizes.n_points, rng)
+            for k in rng.permutation(sizes.draw_ks):  # so that a part of a draw costs what the whole would
+                one, other = (loops.fit(clusterer, X, int(k)) for X in (train, test))
+                adjusted_rand_score(one.predict(test), other.predict(test))
+                yield None
+
+    plain = loops.timed_loop(sizes.n_draws * len(sizes.draw_ks), pieces(), sizes.longest)
+    settings = f"A.3, n = {sizes.n_points}, k = {_range(sizes.draw_ks)}, {sizes.n_draws} pairs of data sets"
+    return _row(settings, ours, plain)
+
+
+def strength_row(whole: cr.Study, source: str, sizes: Sizes) -> str:
+    """C.2: prediction strength over k."""
+    clusterer, rng, X = KMeans(n_init=10), make_rng(91), np.asarray(whole.X)
+    options: dict[str, Any] = {"both_directions": False, "rng": SEED, "progress": False}
+    ours = _seconds(
+        lambda: (
+            cr.prediction_strength(
+                clusterer, X, n_clusters=sizes.strength_ks, n_splits=sizes.n_splits, **options
+            ).distribution
+        )
+    )
+
+    def pieces() -> Iterator[float]:
+        for _ in range(sizes.n_splits):
+            train, test = np.array_split(rng.permutation(X), 2)
+            for k in rng.permutation(sizes.strength_ks):
+                one, other = (loops.fit(clusterer, half, int(k)) for half in (train, test))
+                table = contingency_matrix(other.labels_, one.predict(test))
+                size = table.sum(axis=1)
+                pairs = (size * (size - 1))[size > 1]
+                yield float(((table * (table - 1)).sum(axis=1)[size > 1] / pairs).min())
+
+    plain = loops.timed_loop(sizes.n_splits * len(sizes.strength_ks), pieces(), sizes.longest)
+    settings = f"C.2, prediction strength of {source}, k = {_range(sizes.strength_ks)}, {sizes.n_splits} splits"
+    return _row(settings, ours, plain)
 
 
 def _seconds(run: Callable[[], Any]) -> float:
     began = time.perf_counter()
     run()
     return time.perf_counter() - began
+
+
+def _range(ks: range) -> str:
+    return f"{ks[0]}…{ks[-1]}"
 
 
 def _row(settings: str, ours: float, plain: loops.Loop) -> str:

@@ -1,0 +1,177 @@
+"""The runs behind Fig. 2: four studies in 64 dimensions, scored in all pairs; which mean is the nearest to a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.cluster import AffinityPropagation, AgglomerativeClustering, Birch, KMeans, MiniBatchKMeans
+from sklearn.metrics import adjusted_rand_score
+
+import clustrep as cr
+from clustrep.errors import DataError
+from paper.common import SEED, make_rng
+
+KS = (6, 11, 16, 21)
+TRUE_K = 16
+SWAPPED = np.r_[32:64, :32]
+AFFINITY = "affinity propagation"
+# Same mixture, other mixture, at k = 16; agglomerative clustering is not in the printed figure.
+PRINTED = {"k-means": (0.996, 0.513), "mini-batch": (0.996, 0.512), "Birch": (1.000, 0.541)}
+PAIRS = [(s, t) for s in range(4) for t in range(4)]
+GROUPS = {
+    "alone": [(s, t) for s, t in PAIRS if s == t],
+    "within": [(s, t) for s, t in PAIRS if s != t and (s < 2) == (t < 2)],
+    "across": [(s, t) for s, t in PAIRS if (s < 2) != (t < 2)],
+}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is run: resamples; permutations, dealings and their resamples; permutations that are only counted."""
+
+    n_resamples: int
+    n_permutations: int
+    n_dealings: int
+    n_each: int
+    n_counted: int
+    dampings: tuple[float, ...]
+    n_affinity: int
+    n_table: int
+    n_jobs: int
+
+
+FULL = Sizes(100, 20, 10, 20, 1000, (0.5, 0.7, 0.9), 100, 20, -1)
+QUICK = Sizes(4, 6, 2, 3, 60, (0.7,), 3, 2, 1)
+
+
+def whole() -> tuple[cr.Study, str]:
+    """Load DIM064, or simulate its like where the file is absent: 16 components of 64 points, one after the other."""
+    try:
+        return cr.datasets.load_dim(64), "DIM064"
+    except DataError:
+        return cr.datasets.simulate_dim(64, TRUE_K, 1024, rng=SEED), "simulated data (no DIM064 here)"
+
+
+def permutation(i: int) -> np.ndarray:
+    """Permute the first 32 coordinates."""
+    return np.r_[make_rng(2, i).permutation(32), 32:64]
+
+
+def dealt(study: cr.Study, order: np.ndarray, i: int = 0) -> cr.Studies:
+    """Deal the points into four studies, and put the coordinates of the last two into another order."""
+    four = cr.Studies.split(study, n=4, rng=SEED + i)
+    return cr.Studies([cr.Study(X[:, order] if name in "34" else X, name, label=False) for name, X in _tables(four)])
+
+
+def _tables(studies: cr.Studies) -> list[tuple[str, Any]]:
+    return [(name, one.X) for name, one in studies.items()]
+
+
+def clusterers(n_init: int) -> dict[str, Any]:
+    """Those that take a number of clusters; agglomerative clustering is not in the printed figure."""
+    return {
+        "k-means": KMeans(n_init=n_init),
+        "mini-batch": MiniBatchKMeans(n_init=3),
+        "Birch": Birch(),
+        "agglomerative": AgglomerativeClustering(),
+    }
+
+
+def affinity(
+    studies: cr.Studies, n_resamples: int, n_jobs: int, damping: float = 0.5, distinct: bool = False
+) -> cr.Comparison:
+    """Affinity propagation, which takes no number of clusters; by default as scikit-learn has it."""
+    resampling = cr.Bootstrap(distinct=distinct)
+    some = {AFFINITY: AffinityPropagation(damping=damping)}
+    return compare(some, studies, n_resamples, n_jobs, ks=None, diagonal=False, resampling=resampling)
+
+
+def compare(
+    some: dict[str, Any], studies: cr.Studies, n_resamples: int, n_jobs: int, i: int = 0, **options: Any
+) -> cr.Comparison:
+    """Score all pairs of studies by ARI; i sets the seed apart."""
+    options = {"n_clusters": options.pop("ks", (TRUE_K,)), "n_resamples": n_resamples, "n_jobs": n_jobs} | options
+    return cr.compare(some, studies, agreement="ari", rng=SEED + i, progress=False, **options)
+
+
+def scores(comparison: cr.Comparison, name: str, k: int | None, group: str) -> np.ndarray:
+    """Mean over the pairs of a group (a study alone, within a mixture, across mixtures), (n_resamples,)."""
+    found = comparison.replicability(name, k).distribution  # (n_resamples, 4, 4)
+    return np.mean([found[:, s, t] for s, t in GROUPS[group]], axis=0)
+
+
+def gap(comparison: cr.Comparison, name: str, k: int | None, group: str = "within") -> np.ndarray:
+    """By how much scores of a group are above those across mixtures, on the same draws, (n_resamples,)."""
+    return scores(comparison, name, k, group) - scores(comparison, name, k, "across")
+
+
+def settings(*comparisons: cr.Comparison) -> list[tuple[cr.Comparison, str, int | None]]:
+    """All clusterers with all their numbers of clusters."""
+    return [(one, name, k) for one in comparisons for name, k in zip(one.clusterers, one.n_clusters, strict=True)]
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Points of one mixture, each put to the nearest mean of the other: whether it is that of their own component."""
+
+    own: float  # share of the points whose nearest mean is their own component's
+    agreement: float  # ARI of the partition by nearest means with the components, both ways
+    moved: float  # how far the means move, on average
+
+
+def nearest(study: cr.Study, order: np.ndarray) -> Nearest:
+    """Count nearest means: points with coordinates in another order to the means, and points to means in that order."""
+    X, component = np.asarray(study.X), np.repeat(np.arange(TRUE_K), len(study) // TRUE_K)
+    means = X.reshape(TRUE_K, -1, X.shape[1]).mean(axis=1)
+    found = [cdist(X[:, order], means).argmin(axis=1), cdist(X, means[:, order]).argmin(axis=1)]
+    agreements = [adjusted_rand_score(component, one) for one in found]
+    moved = np.linalg.norm(means[:, order] - means, axis=1).mean()
+    return Nearest(float(np.mean(found == component)), float(np.mean(agreements)), float(moved))
+
+
+def converged(comparison: cr.Comparison, n: int) -> list[bool]:
+    """Whether affinity propagation on the first draws of the first study stopped before its limit of iterations."""
+    result = comparison.replicability(AFFINITY)
+    fitted = [result.clustering_function("1", b).clusterer for b in range(n)]
+    return [one.n_iter_ < one.max_iter for one in fitted]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What was computed, on which data."""
+
+    source: str
+    written: cr.Comparison  # the first permutation
+    affinity: cr.Comparison  # the first permutation
+    several: list[cr.Comparison]  # k-means, k = 16, a permutation and a dealing each
+    published: cr.Comparison  # the first dealing
+    dealings: list[cr.Comparison]  # of the published variant, k = 16
+    alone: cr.Comparison  # the same, k-means, with the diagonal
+    counts: list[Nearest]  # of many permutations, those of `several` first
+    swapped: Nearest
+
+
+def run(study: cr.Study, source: str, sizes: Sizes) -> Runs:
+    """Score all pairs: as written, with more permutations, and with the halves of the coordinates swapped."""
+    first, n, jobs = dealt(study, permutation(0)), sizes.n_resamples, sizes.n_jobs
+    printed = {name: one for name, one in clusterers(50).items() if name in PRINTED}
+    return Runs(
+        source,
+        written=compare(clusterers(10), first, n, jobs, ks=KS),
+        affinity=affinity(first, sizes.n_affinity, jobs),
+        several=[
+            compare({"k-means": KMeans(n_init=10)}, dealt(study, permutation(i), i), sizes.n_each, jobs, i)
+            for i in range(sizes.n_permutations)
+        ],
+        published=compare(clusterers(50), dealt(study, SWAPPED), n, jobs, ks=KS, diagonal=False),
+        dealings=[
+            compare(printed, dealt(study, SWAPPED, i), sizes.n_each, jobs, i, diagonal=False)
+            for i in range(sizes.n_dealings)
+        ],
+        alone=compare({"k-means": KMeans(n_init=50)}, dealt(study, SWAPPED), sizes.n_each, jobs),
+        counts=[nearest(study, permutation(i)) for i in range(sizes.n_counted)],
+        swapped=nearest(study, SWAPPED),
+    )

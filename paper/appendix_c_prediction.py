@@ -2,193 +2,212 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
 
 import clustrep as cr
-from clustrep import datasets
 from clustrep.errors import DataError
-from paper.common import DEPENDS, HOLDS, NOT_RUN, SEED, Claim, number, save
+from paper import appendix_c_in_group as in_group
+from paper.appendix_c_common import GROUPS, NO_DATA, above, listed, load_shapes, means, weights_of
+from paper.common import Claim, make_seed, not_run, number, save, share, verdict_of
 
-SHAPES = ("aggregation", "compound", "r15")
 NUMBERS = range(1, 21)
-NEIGHBOURS = (1, 2, 5, 10)
-GROUP = {"aggregation": 7, "compound": 6, "r15": 15}
-IN_GROUP = {"aggregation": (3, 5, 7, 10), "compound": (3, 6, 8, 10), "r15": (8, 12, 15, 18)}
-SPURIOUS = 0.5  # a cluster whose Jaccard coefficient with every group is at most this
+SOME = slice(1, None)  # without one cluster, whose strength is always 1
+Strengths = Mapping[str, cr.PredictionStrength]
+
+FEW = "Prediction strength tends to favour few clusters, also where they are not better, in all experiments."
+MINIMUM = "The preference for few clusters comes from the minimum over clusters."
+PARAMETERS = "Prediction strength and in-group proportion need no parameter but the clustering algorithm."
+PERTURBED = "It may be good practice to compute both scores on perturbed versions of the data, too."
 
 
 def main(out: Path, quick: bool = False) -> list[Claim]:
     """Compute prediction strength over k, and the in-group proportions of some k."""
     try:
-        shapes = {name: datasets.load_shape(name) for name in SHAPES}
-    except DataError as error:
-        return [Claim("C.2", "Prediction on three benchmark shapes.", "", "", NOT_RUN, str(error))]
-    n = 20 if quick else 200
-    written = {name: strength(study.X, n, n_init=10) for name, study in shapes.items()}
-    published = {name: with_self_pairs(strength(study.X, 1, n_init=50)) for name, study in shapes.items()}
-    groups = {
-        name: {
-            k: cr.in_group_proportion(study, clusterer=KMeans(k, n_init=10), n_neighbors=NEIGHBOURS, rng=SEED)
-            for k in IN_GROUP[name]
-        }
-        for name, study in shapes.items()
-    }
-    figures = (draw_strength(shapes, written, published, out), draw_in_group(shapes, groups, out))
+        shapes = load_shapes()
+    except DataError:
+        return not_run("C.2", [FEW, MINIMUM, *in_group.CLAIMS, PARAMETERS, PERTURBED], NO_DATA)
+    n, n_starts, n_jobs = (24, 6, 1) if quick else (200, 20, -1)
+    written = {name: strength(study, n, 10, n_jobs) for name, study in shapes.items()}
+    noisy = {name: strength(study, n, 10, n_jobs, cr.Jitter()) for name, study in shapes.items()}
+    n_published = 5 if quick else 20
+    published = {name: with_self_pairs(strength(study, n_published, 50, n_jobs)) for name, study in shapes.items()}
+    groups = in_group.proportions(shapes, n_starts)
+    copies = in_group.noisy_copies(shapes, n, n_jobs)
     truth = {name: np.asarray(study.labels) for name, study in shapes.items()}
+    figures = (draw_strength(shapes, written, published, out), in_group.draw(shapes, groups, out))
+    fit = {
+        name: {k: agreement_with_groups(shapes[name], k) for k in (result.best_n_clusters, GROUPS[name])}
+        for name, result in written.items()
+    }
     return [
-        few_claim(written, published, figures),
+        few_claim(written, published, fit, figures),
         minimum_claim(written),
-        overconfident_claim(groups, truth),
-        neighbours_claim(groups, truth),
+        in_group.overconfident_claim(groups, truth),
+        in_group.neighbours_claim(groups, truth),
+        parameters_claim(written, in_group.lowest_by_metric(shapes, groups)),
+        perturbed_claim(written, noisy, in_group.gains_of_copies(copies, truth)),
     ]
 
 
-def strength(X: Any, n_splits: int, *, n_init: int) -> cr.PredictionStrength:
+def strength(study: cr.Study, n: int, n_init: int, n_jobs: int, noise: Any = None) -> cr.PredictionStrength:
     """Compute equation (4) on random half-splits."""
     return cr.prediction_strength(
-        KMeans(n_init=n_init), X, n_clusters=NUMBERS, n_splits=n_splits, both_directions=False, rng=SEED, n_jobs=-1
+        KMeans(n_init=n_init),
+        study.X,
+        n_clusters=NUMBERS,
+        n_splits=n,
+        both_directions=False,
+        perturbation=noise,
+        rng=make_seed(32, n_init),
+        n_jobs=n_jobs,
     )
 
 
 def with_self_pairs(result: cr.PredictionStrength) -> Any:
-    """Return the strength of every k in the first split, each point paired with itself, too.
+    """Return the strength of every k in every split, each point paired with itself, too, (n_splits, number of k).
 
     A cluster of m points with share s of its m(m − 1)/2 pairs then has (s(m − 1) + 2)/(m + 1), one of a single point 1.
     """
-    shares, sizes = result.cluster_strengths[0, 0], result.cluster_sizes[0, 0]
+    shares, sizes = result.cluster_strengths[:, 0], result.cluster_sizes[:, 0]
     padded = (np.nan_to_num(shares) * (sizes - 1) + 2) / (sizes + 1)
-    return np.where(sizes > 0, padded, np.inf).min(axis=1)
+    return np.where(sizes > 0, padded, np.inf).min(axis=2)
 
 
-def few_claim(written: Any, published: Any, figures: tuple[str, ...]) -> Claim:
+def best_of(strengths: Any) -> Any:
+    """Return the best k above 1 of every row, the smallest of several."""
+    return np.array(NUMBERS)[SOME][np.argmax(np.nan_to_num(strengths)[..., SOME], axis=-1)]
+
+
+def agreement_with_groups(study: cr.Study, k: int) -> list[float]:
+    """Return the ARI of k-means on all points with the true groups, for several draws of ten starts."""
+    return [
+        adjusted_rand_score(study.labels, in_group.of_clusters(study, k, make_seed(34, i)).labels) for i in range(5)
+    ]
+
+
+def prefers_few(strengths: Any, groups: int) -> bool:
+    """Say whether strengths, (n_splits, number of k), are best below the number of groups, by two errors."""
+    k = int(best_of(strengths.mean(axis=0)))
+    gain = (strengths[:, NUMBERS.index(k)] - strengths[:, NUMBERS.index(groups)])[:, None]
+    return k < groups and above(means(gain, weights_of(len(gain)))[:, 0], 0)
+
+
+def how_often(ks: Any, groups: int) -> str:
+    """Write how often the best k is below the number of groups, where it sometimes is."""
+    return f", below {groups} in {share(ks < groups)}" if 0 < (ks < groups).sum() < len(ks) else ""
+
+
+def few_claim(written: Strengths, published: Mapping[str, Any], fit: Any, figures: tuple[str, ...]) -> Claim:
     """Report the k of the highest prediction strength."""
-    best = {name: result.best_n_clusters for name, result in written.items()}
-    again = {name: NUMBERS[1 + int(np.argmax(values[1:]))] for name, values in published.items()}
-    at_best = {name: number(r.distribution[:, NUMBERS.index(best[name])]) for name, r in written.items()}
-    at_groups = {name: number(r.distribution[:, NUMBERS.index(GROUP[name])]) for name, r in written.items()}
-    return Claim(
-        "C.2, prediction strength",
-        "Prediction strength tends to favour few clusters, also where they are not better, in all experiments.",
-        "; ".join(
-            f"{name}: best k = {best[name]} ({at_best[name]}), at its {GROUP[name]} groups {at_groups[name]}"
-            for name in best
-        ),
-        "no number printed; best k of ours: " + ", ".join(f"{name} {k}" for name, k in again.items()),
-        DEPENDS,
-        "It holds where k-means can't find the groups (aggregation, compound). On r15, whose groups are round, "
-        "the strength is highest at the true 15: few clusters are not favoured as such.",
-        figures,
-        {
-            "best": best,
-            "published": again,
-            "strength": {name: dict(zip(NUMBERS, r.strength.tolist(), strict=True)) for name, r in written.items()},
-        },
-    )
-
-
-def minimum_claim(written: Any) -> Claim:
-    """Compare the smallest cluster-specific strength with the average over clusters, weighted by size."""
-    texts, values = [], {}
+    texts, parts, agreement, values = [], [], [], {}
     for name, result in written.items():
-        i = NUMBERS.index(GROUP[name])
-        sizes = result.cluster_sizes[:, 0, 1:]
-        weighted = (np.nan_to_num(result.cluster_strengths[:, 0, 1:]) * sizes).sum(axis=2) / sizes.sum(axis=2)
-        smallest, average = result.distribution[:, i], weighted[:, i - 1]
-        best = NUMBERS[1 + int(np.argmax(weighted.mean(axis=0)))]
-        texts.append(
-            f"{name}, k = {GROUP[name]}: minimum {number(smallest)}, average {number(average)}, its best k {best}"
-        )
-        values[name] = {"minimum": float(smallest.mean()), "average": float(average.mean()), "best": best}
+        k, groups = result.best_n_clusters, GROUPS[name]
+        best, at_groups = (result.distribution[:, NUMBERS.index(i)] for i in (k, groups))
+        better = np.mean(fit[name][k]) > np.mean(fit[name][groups])
+        parts.append(prefers_few(result.distribution, groups) and not better)
+        texts.append(f"{name}: best k = {k} ({number(best)}), at its {groups} groups {number(at_groups)}")
+        agreement.append(f"{name} {number(fit[name][k])} and {number(fit[name][groups])}")
+        values[name] = {"best": k, "at best": float(best.mean()), "at groups": float(at_groups.mean())}
+    again = {name: best_of(strengths) for name, strengths in published.items()}
     return Claim(
         "C.2, prediction strength",
-        "The preference for few clusters comes from the minimum over clusters; look at all cluster-specific values.",
-        "; ".join(texts),
-        "",
-        DEPENDS,
-        "The minimum does hide that most clusters do well at the true number of groups. But an average over clusters "
-        "instead of the minimum has its highest value at few clusters on the same two data sets: the minimum "
-        "is not the only cause.",
-        values=values,
+        FEW,
+        f"mean of {len(best)} splits: " + "; ".join(texts),
+        f"no number printed; ours, {len(again['r15'])} single splits, self-pairs counted, best k: "
+        + "; ".join(f"{name} {ks.min()} to {ks.max()}{how_often(ks, GROUPS[name])}" for name, ks in again.items()),
+        verdict_of(parts),
+        "strength highest below the number of groups, by two errors, where ARI with the groups is not higher; "
+        "for each data set",
+        f"ARI of k-means on all points with the groups, at best k and at their number: {', '.join(agreement)}.",
+        figures,
+        {"parts": dict(zip(written, parts, strict=True)), "published": again, **values},
     )
 
 
-def overconfident_claim(groups: Any, truth: Any) -> Claim:
-    """Report the proportions of aggregation's ten clusters, those that are no groups among them."""
-    result = groups["aggregation"][10]
-    spurious = cr.jaccard(result.labels, truth["aggregation"]) <= SPURIOUS
-    proportions = result.proportions[0]
+def minimum_claim(written: Strengths) -> Claim:
+    """Ask whether an average over clusters, instead of the minimum, no longer prefers few."""
+    texts, parts, values = [], {}, {}
+    for name, result in written.items():
+        strengths, sizes = result.cluster_strengths[:, 0], result.cluster_sizes[:, 0]
+        counted = np.where(np.isfinite(strengths), sizes, 0)  # without clusters of one point, which have no pairs
+        averages = [
+            np.nansum(strengths * weights, axis=2) / weights.sum(axis=2) for weights in (counted, np.sign(counted))
+        ]
+        k, i = result.best_n_clusters, NUMBERS.index(GROUPS[name])
+        instead = [int(best_of(average.mean(axis=0))) for average in averages]
+        for j, average in enumerate(averages):
+            by_minimum = prefers_few(result.distribution, GROUPS[name])
+            parts[name, j] = by_minimum and not prefers_few(average, GROUPS[name])
+        smallest, average = result.distribution[:, i], averages[0][:, i]
+        texts.append(f"{name} {k}, {instead[0]}, {instead[1]} (at its groups {number(smallest)}, {number(average)})")
+        values[name] = {"minimum": smallest, "average": average, "best": instead}
     return Claim(
-        "C.2, in-group proportion",
-        "The in-group proportion is overconfident: near 1 also for spurious clusters, as on aggregation with k = 10.",
-        f"{spurious.sum()} of 10 clusters are spurious, with proportions of {proportions[spurious].min():.2f} to "
-        f"{proportions[spurious].max():.2f}; all: {proportions.min():.2f} to {proportions.max():.2f} (nothing random "
-        "but k-means' starts)",
+        "C.2, prediction strength",
+        MINIMUM,
+        "best k by minimum, average weighted by size, plain average: " + "; ".join(texts),
         "",
-        HOLDS,
-        "Only points at a border have their nearest neighbour in another cluster; any compact piece has few of them.",
-        values={"lowest": float(proportions.min()), "spurious": proportions[spurious].tolist()},
+        verdict_of(parts.values()),
+        "highest below the number of groups, by two errors, is the minimum, not the average; for each average and data "
+        "set",
+        "Averages leave out clusters of one point, as the minimum does; in brackets minimum and weighted average. The "
+        "paper advises to look at all clusters' values.",
+        values={"parts": parts, **values},
     )
 
 
-def neighbours_claim(groups: Any, truth: Any) -> Claim:
-    """Report what more neighbours change."""
-    result = groups["aggregation"][10]
-    lowest = dict(zip(NEIGHBOURS, result.proportions.min(axis=1).tolist(), strict=True))
-    apart = {
-        name: [told_apart(by_k, truth[name], row) for row in range(len(NEIGHBOURS))] for name, by_k in groups.items()
-    }
+def parameters_claim(written: Strengths, same_lowest: Mapping[str, list[bool]]) -> Claim:
+    """Ask whether what has to be chosen besides the algorithm, a split or a distance, changes the answer."""
+    single = {name: best_of(result.distribution) for name, result in written.items()}
+    parts = [*(np.ptp(ks) == 0 for ks in single.values()), *(all(same) for same in same_lowest.values())]
     return Claim(
-        "C.2, in-group proportion",
-        "Asking that all j nearest neighbours be in the cluster makes the proportion more telling.",
-        "aggregation, k = 10, lowest proportion: "
-        + ", ".join(f"j = {j}: {v:.2f}" for j, v in lowest.items())
-        + "; pairs (spurious, real) of the same k told apart, j = 1 and 10: "
-        + ", ".join(f"{name} {values[0]:.2f} and {values[-1]:.2f}" for name, values in apart.items()),
+        "C.2",
+        PARAMETERS,
+        "best k of prediction strength, single splits: "
+        + ", ".join(f"{name} {ks.min()} to {ks.max()}" for name, ks in single.items())
+        + "; the same cluster has the lowest in-group proportion by three distances: "
+        + ", ".join(f"{name} at {sum(same)} of {len(same)} k" for name, same in same_lowest.items()),
         "",
-        HOLDS,
-        "Every cluster's proportion falls with j, those of spurious ones farther: more neighbours, a wider border.",
-        values={"lowest": lowest, "apart": apart},
+        verdict_of(parts),
+        "same best k for all splits; same lowest clusters for Euclidean, Manhattan and maximum distance, at all k; "
+        "for each data set",
+        "A split and a distance have to be chosen. Both counts are exact for the splits and clusters drawn.",
+        values={"splits": {name: np.unique(ks).tolist() for name, ks in single.items()}, "same": dict(same_lowest)},
     )
 
 
-def told_apart(by_k: Any, truth: Any, row: int) -> float:
-    """How often a spurious cluster has a lower proportion than a real one of the same k; 0.5 by chance."""
-    pairs = []
-    for result in by_k.values():
-        real = cr.jaccard(result.labels, truth) > SPURIOUS
-        values = result.proportions[row]
-        pairs.append(np.sign(values[real][:, None] - values[~real]).ravel())
-    return float(np.concatenate(pairs).mean() / 2 + 0.5)
+def perturbed_claim(written: Strengths, noisy: Strengths, gains: Mapping[str, Any]) -> Claim:
+    """Ask whether copies with noise tell more: a best k nearer to the number of groups, more pairs told apart."""
+    both = {name: (result.best_n_clusters, noisy[name].best_n_clusters) for name, result in written.items()}
+    nearer = [abs(after - GROUPS[name]) < abs(before - GROUPS[name]) for name, (before, after) in both.items()]
+    texts = {name: f"{before} and {after}" for name, (before, after) in both.items()}
+    return Claim(
+        "C.2",
+        PERTURBED,
+        "prediction strength, best k without and with noise: "
+        + ", ".join(f"{name} {text}" for name, text in texts.items())
+        + f"; in-group proportion, share of pairs (spurious, real) told apart, gain by noise: {listed(gains)}",
+        "",
+        verdict_of([*nearer, *(above(gain, 0) for gain in gains.values())]),
+        "best k nearer to the number of groups; more pairs told apart, by two errors; for each data set",
+        "Noise of half the variance, as for R and D; every copy is clustered again.",
+        values={"best": both, "gains": {name: float(gain[0]) for name, gain in gains.items()}},
+    )
 
 
-def draw_strength(shapes: Any, written: Any, published: Any, out: Path) -> str:
+def draw_strength(shapes: Any, written: Strengths, published: Mapping[str, Any], out: Path) -> str:
     """Draw the data above their prediction strengths."""
     figure, axes = plt.subplots(2, 3, figsize=(11, 6), layout="constrained")
-    for (above, below), (name, study) in zip(axes.T, shapes.items(), strict=True):
-        above.scatter(*study.X.T, s=2, c="0.3")
-        above.set(title=name, xticks=[], yticks=[])
-        written[name].plot(below)
-        below.plot(NUMBERS, published[name], "x", color="0.3", label="as published")
-        below.legend(fontsize=7)
+    for (data, scores), (name, study) in zip(axes.T, shapes.items(), strict=True):
+        data.scatter(*study.X.T, s=2, c="0.3")
+        data.set(title=name, xticks=[], yticks=[])
+        written[name].plot(scores)
+        scores.plot(NUMBERS, published[name][0], "x", color="0.3", label="as published, one split")
+        scores.legend(fontsize=7)
     return save(figure, out, "appendix_c2_prediction_strength")
-
-
-def draw_in_group(shapes: Any, groups: Any, out: Path) -> str:
-    """Draw clusters above their in-group proportions, in the same colours; hollow with ten neighbours."""
-    figure, axes = plt.subplots(6, 4, figsize=(9, 11), layout="constrained")
-    for row, (name, by_k) in enumerate(groups.items()):
-        for column, (k, result) in enumerate(by_k.items()):
-            colours = plt.get_cmap("nipy_spectral")(np.linspace(0.05, 0.95, len(result.clusters)))
-            above, below = axes[2 * row : 2 * row + 2, column]
-            above.scatter(*shapes[name].X.T, s=1.5, c=colours[np.searchsorted(result.clusters, result.labels)])
-            above.set(title=f"{name}, k = {k}", xticks=[], yticks=[])
-            below.vlines(range(k), 0, result.proportions[0], colors=colours)
-            below.scatter(range(k), result.proportions[0], c=colours, s=14)
-            below.scatter(range(k), result.proportions[-1], facecolors="none", edgecolors=colours, s=14)
-            below.set(xticks=[], ylim=(0, 1.05), ylabel="" if column else "in-group\nproportion")
-    return save(figure, out, "appendix_c2_in_group")

@@ -2,162 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.utils import check_random_state
+from scipy.stats import binomtest
 
-import clustrep as cr
-from paper.common import FAILS, HOLDS, SEED, Claim, number, save
+from paper import appendix_c_tests_runs as runs
+from paper.appendix_c_tests_runs import APART, CLEAR, CLOSER, FIVE, ONE, PRINTED_DISTANCES, RANDOM, SEVERAL, VARIANCE
+from paper.common import Claim, number, row, share, verdict_of
 
-COMPONENTS = (1, 2, 3, 5)
-VARIANCE = 0.2  # of each component, means standard normal: the text names neither
-CLEAR = 4.0  # standard deviations between the two closest means
-DISTANCES = (4.0, 2.83, 2.0, 1.41, 1.0, 0.63)  # of the means, in standard deviations; all but the first as published
-SQUARED_DISTANCES = (2.0, 1.0, 0.5, 0.25, 0.1)  # as published, with variance 0.25
-PRINTED_COMPONENTS = (0.975, 0.0, 0.0, 0.0)
-PRINTED_DISTANCES = (0.080, 0.172, 0.387, 0.884, 0.908)
-PUBLISHED_SEED = 0  # the authors' own: their data sets of one component, and of two, can be drawn again
+LEVELS = (0.05, 0.1, 0.2)
+
+KEEPS = "With one component, the test keeps the null hypothesis that there are no clusters."
+REJECTS = "With several components, the test rejects the null hypothesis where there are clear clusters."
+DISTANCE = "As the two means come closer, the p-value decreases."
 
 
 def main(out: Path, quick: bool = False) -> list[Claim]:
     """Test mixtures as written, on many data sets, and as published, on one each."""
-    n_sets, n_null = (8, 99) if quick else (40, 200)
-    over_k = {k: [one_test(1000, centres(k, 2, i), VARIANCE, i, n_null) for i in range(n_sets)] for k in COMPONENTS}
-    apart = {k: np.array([closest(centres(k, 2, i)) > CLEAR for i in range(n_sets)]) for k in COMPONENTS}
-    over_distance = {d: [one_test(1000, two(d), 1.0, i, n_null) for i in range(n_sets)] for d in DISTANCES}
-    n_published, n_null_published = (2000, 99) if quick else (10_000, 200)
-    first = [
-        one_test(n_published, centres(k, 5, 0), VARIANCE, PUBLISHED_SEED, n_null_published, squared=False).pvalue
-        for k in COMPONENTS
-    ]
-    second = [
-        one_test(500, two(np.sqrt(d)), 0.25, PUBLISHED_SEED, 199 if quick else 1000, squared=False).pvalue
-        for d in SQUARED_DISTANCES
-    ]
+    written, published = runs.as_written(runs.QUICK if quick else runs.FULL), runs.as_published(quick)
+    components = {"1 component": written[ONE]} | {f"{k} components": written[RANDOM, k] for k in SEVERAL}
+    distances = {f"distance {d:g}": written[CLOSER, d] for d in runs.DISTANCES}
     figures = (
-        draw(
-            {f"{k} components" if k > 1 else "1 component": (k, centres(k, 2, 0), VARIANCE) for k in COMPONENTS},
-            [over_k[k][0] for k in COMPONENTS],
-            out,
-            "appendix_c3_components",
-        ),
-        draw(
-            {f"distance {d:g}": (2, two(d), 1.0) for d in DISTANCES},
-            [over_distance[d][0] for d in DISTANCES],
-            out,
-            "appendix_c3_distance",
-        ),
+        runs.draw(components, out, "appendix_c3_components"),
+        runs.draw(distances, out, "appendix_c3_distance"),
     )
+    one, five = written[ONE].pvalues, written[FIVE].pvalues
+    apart, anywhere = ({k: written[kind, k].pvalues for k in SEVERAL} for kind in (APART, RANDOM))
+    closer = {d: written[CLOSER, d].pvalues for d in runs.DISTANCES}
     return [
-        components_claim({k: pvalues(tests) for k, tests in over_k.items()}, apart, first, n_published, figures[:1]),
-        distance_claim({d: pvalues(tests) for d, tests in over_distance.items()}, second, figures[1:]),
+        keeps_claim(one, five, published[ONE], figures[:1]),
+        rejects_claim(apart, anywhere, published[RANDOM]),
+        distance_claim(closer, one, published[CLOSER], figures[1:]),
     ]
 
 
-def mixture(n: int, means: Any, variance: float, seed: int) -> Any:
-    """Draw from a mixture with equal weights, the numbers in the order of the authors' own code."""
-    stream, (k, d) = check_random_state(seed), means.shape
-    parts, left = [], n
-    for i, mean in enumerate(means):
-        size = left if i == k - 1 else min(left, stream.binomial(n, 1 / k))
-        parts.append(stream.multivariate_normal(mean, variance * np.eye(d), size=size))
-        left -= size
-    return np.concatenate(parts)
+def lower_end(flags: Any) -> float:
+    """Return the lower end of the 95 % interval of a probability."""
+    return float(binomtest(int(flags.sum()), len(flags)).proportion_ci().low)
 
 
-def centres(k: int, d: int, i: int) -> Any:
-    """Draw the means of data set i."""
-    return check_random_state(SEED + 1000 * i + k).standard_normal((k, d))
-
-
-def two(distance: float) -> Any:
-    """Return two means on the diagonal."""
-    return np.array([[0.0, 0.0], [distance / np.sqrt(2)] * 2])
-
-
-def closest(means: Any) -> float:
-    """Return the smallest distance of two means in standard deviations; infinite for one."""
-    distances = np.linalg.norm(means[:, None] - means, axis=2)[~np.eye(len(means), dtype=bool)]
-    return float(np.min(distances, initial=np.inf) / np.sqrt(VARIANCE))
-
-
-def one_test(n: int, means: Any, variance: float, seed: int, n_null: int, *, squared: bool = True) -> cr.ClusterTest:
-    """Test one data set."""
-    X = mixture(n, means, variance, seed)
-    return cr.cluster_test(X, n_resamples=n_null, squared=squared, rng=SEED + seed, n_jobs=-1)
-
-
-def pvalues(tests: Sequence[cr.ClusterTest]) -> Any:
-    """Return the p-values of several tests."""
-    return np.array([test.pvalue for test in tests])
-
-
-def components_claim(over_k: Any, apart: Any, first: list[float], n_published: int, figures: tuple[str, ...]) -> Claim:
-    """Report how often the test rejects with 1, 2, 3, 5 components."""
-    rejected = {k: p <= 0.05 for k, p in over_k.items()}
-    several = np.concatenate([rejected[k][apart[k]] for k in COMPONENTS if k > 1])
+def keeps_claim(one: Any, five: Any, published: runs.Published, figures: tuple[str, ...]) -> Claim:
+    """Report how often the test rejects without clusters."""
+    conservative = [
+        words for words, p in (("two", one), ("five", five)) if p.mean() - 0.5 > 2 * p.std(ddof=1) / np.sqrt(len(p))
+    ]
     return Claim(
         "C.3, components",
-        "The test keeps the null for one component and rejects it where there are clear clusters.",
-        "share of data sets rejected at 5 % with 1, 2, 3, 5 components: "
-        + ", ".join(number(rejected[k]) for k in COMPONENTS)
-        + f"; of the {len(several)} with several means, all of them 4 standard deviations apart: {number(several)}; "
-        f"mean p-value with one component {number(over_k[1])}",
-        "printed p-values "
-        + ", ".join(f"{p:.3f}" for p in PRINTED_COMPONENTS)
-        + f"; ours ({n_published:,} points in five dimensions, distances unsquared) "
-        + ", ".join(f"{p:.3f}" for p in first),
-        HOLDS,
-        "Where two of the randomly drawn means are close, the structure is not clear, and the null is often kept. "
-        "P-values near 1 without clusters show that the test is conservative: the simulated data vary around the "
-        "observed covariance. Smallest possible p-values are 1/(B + 1), not 0.",
+        KEEPS,
+        f"rejected at 5 %: {share(one <= 0.05)}; mean p-value {number(one)}",
+        f"five dimensions: {published}",
+        verdict_of(lower_end(one <= level) <= level for level in LEVELS),
+        f"rejected no more often than the level, by a 95 % interval; for the levels {row(LEVELS)}",
+        f"In five dimensions, 500 points, squared distances: {share(five <= 0.05)}; mean p-value {number(five)}. A "
+        "mean above 0.5 by two errors, which a conservative test has, in "
+        f"{' and '.join(conservative) or 'neither number of'} dimensions.",
         figures,
-        {
-            "rejected": {k: float(np.mean(r)) for k, r in rejected.items()},
-            "clear": float(several.mean()),
-            "one": float(over_k[1].mean()),
-            "published": first,
-        },
+        {"one": one, "five": five, "published": published},
     )
 
 
-def distance_claim(over_distance: Any, second: list[float], figures: tuple[str, ...]) -> Claim:
-    """Report the p-value as two means come closer."""
-    differences = over_distance[DISTANCES[2]] - over_distance[DISTANCES[0]]
+def rejects_claim(apart: Mapping[int, Any], anywhere: Mapping[int, Any], published: runs.Published) -> Claim:
+    """Report how often the test rejects with several components."""
+    return Claim(
+        "C.3, components",
+        REJECTS,
+        f"rejected at 5 %, all means at least {CLEAR:g} standard deviations apart: "
+        + "; ".join(f"{k} components {share(p <= 0.05)}" for k, p in apart.items()),
+        f"five dimensions, means drawn anew: {published}. Ours are at least 1/(B + 1)",
+        verdict_of(lower_end(p <= 0.05) > 0.5 for p in apart.values()),
+        f"more than half of the data sets rejected, by a 95 % interval; for {', '.join(map(str, apart))} components",
+        f"Our choice: variance {VARIANCE}, as published, and standard normal means. Without a least distance: "
+        + "; ".join(f"{k} components {share(p <= 0.05)}" for k, p in anywhere.items())
+        + ".",
+        values={"apart": dict(apart), "random": dict(anywhere), "published": published},
+    )
+
+
+def distance_claim(closer: Mapping[float, Any], one: Any, published: runs.Published, figures: tuple[str, ...]) -> Claim:
+    """Report the p-value as two means come closer, the same noise around them."""
+    steps = np.diff(np.array(list(closer.values())), axis=0)  # (distance, data set)
+    errors = steps.std(axis=1, ddof=1) / np.sqrt(steps.shape[1])
+    falls, rises = steps.mean(axis=1) < -2 * errors, steps.mean(axis=1) > 2 * errors
+    as_without = [
+        f"{d:g}"
+        for d, p in closer.items()
+        if abs(p.mean() - one.mean()) <= 2 * np.sqrt(p.var(ddof=1) / len(p) + one.var(ddof=1) / len(one))
+    ]
+    low, high = np.quantile(closer[2.0], (0.1, 0.9))
+    in_print = np.diff(PRINTED_DISTANCES)
     return Claim(
         "C.3, distance",
-        "As the two means come closer, the p-value decreases.",
-        "mean p-value: "
-        + ", ".join(f"{number(p)} at {d:g}" for d, p in over_distance.items())
-        + " standard deviations; at 5 % rejected: "
-        + ", ".join(f"{np.mean(p <= 0.05):.2f}" for p in over_distance.values()),
-        "printed "
-        + ", ".join(f"{p:.3f}" for p in PRINTED_DISTANCES)
-        + "; ours, on the same data sets (500 points, distances unsquared), "
-        + ", ".join(f"{p:.3f}" for p in second),
-        FAILS,
-        "A slip: it increases, in the printed figures, too. Its mean is as without clusters from about 2 standard "
-        "deviations on, where the mixture has no longer two modes; the steady rise in print is that of one data set, "
-        "moved: single p-values scatter over most of the range from 0 to 1.",
+        DISTANCE,
+        f"mean p-value of {steps.shape[1]} data sets: "
+        + ", ".join(f"{number(p)} at {d:g}" for d, p in closer.items())
+        + " standard deviations",
+        f"the authors' data sets drawn again: {published}",
+        verdict_of(falls),
+        "mean p-value lower by two errors, the same noise around the means; for each step",
+        f"It rises by two errors at {rises.sum()} of {len(steps)} steps, falls at {falls.sum()}; in print it rises at "
+        f"{(in_print > 0).sum()} of {len(in_print)}. Within two errors of one component's mean at "
+        f"{', '.join(as_without) or 'no distance'}. Single p-values at 2: 10 % below {low:.2f}, 10 % above {high:.2f}.",
         figures,
-        {
-            "mean": {d: float(p.mean()) for d, p in over_distance.items()},
-            "rise": float(differences.mean()),
-            "rise error": float(differences.std(ddof=1) / np.sqrt(len(differences))),
-            "published": second,
-        },
+        {"closer": dict(closer), "falls": falls.tolist(), "rises": rises.tolist(), "published": published},
     )
-
-
-def draw(mixtures: Any, tests: Sequence[cr.ClusterTest], out: Path, name: str) -> str:
-    """Draw the first data set of each mixture above its test."""
-    figure, axes = plt.subplots(2, len(tests), figsize=(2.8 * len(tests), 5.2), layout="constrained")
-    for column, ((title, (_, means, variance)), test) in enumerate(zip(mixtures.items(), tests, strict=True)):
-        axes[0, column].scatter(*mixture(1000, means, variance, 0).T, s=2, c="0.3")
-        axes[0, column].set(title=title, xticks=[], yticks=[])
-        test.plot(axes[1, column])
-    return save(figure, out, name)

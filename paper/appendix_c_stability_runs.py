@@ -1,0 +1,143 @@
+"""The runs behind appendix C.1, stability as written and as published; and the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.cluster import KMeans
+
+import clustrep as cr
+from clustrep.resampling import Draw, Perturbation
+from paper.appendix_c_common import draw_clusters, draw_stems
+from paper.common import make_seed, save
+
+DRAWN = (*range(3, 10), 10, 12, 14, 15, 16, 17, 18)
+SCALES = (0.1, 0.2, 0.3, 0.5, 0.7071, 1.0)  # standard deviations of noise, in those of the data
+CURVE_K = 5
+N_BEST = 1000  # k-means starts behind the clusters in question; 10 and 50 on resamples
+NAMES = {"inclusion": "inclusion", "jaccard": "Jaccard", "r": "R index", "d": "D index, relative"}
+Results = dict[str, dict[str, dict[int, cr.Stability]]]  # data set, index, k
+
+
+@dataclass(frozen=True)
+class PublishedNoise(Perturbation):
+    """Gaussian noise whose variance is half of each column's standard deviation."""
+
+    def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
+        """Move every point."""
+        scale = np.sqrt(0.5 * draw.originals.std(axis=0))
+        return replace(draw, points=draw.points + scale * rng.standard_normal(draw.points.shape))
+
+
+WRITTEN = {"inclusion": cr.Bootstrap(), "jaccard": cr.Bootstrap(distinct=True), "r": cr.Jitter(), "d": cr.Jitter()}
+PUBLISHED = {"inclusion": cr.Rerun(), "r": PublishedNoise(), "d": PublishedNoise()}
+
+
+def as_written(shapes: Mapping[str, cr.Study], ks: Any, n: int, n_jobs: int) -> Results:
+    """Two coordinates, bootstrap samples or noise of half the variance, ten starts."""
+    results: Results = {}
+    for name, study in shapes.items():
+        labels = {k: best_clusters(study, k) for k in ks[name]}
+        results[name] = {
+            index: {k: measure(study, labels[k], index, perturbation, n, 10, n_jobs) for k in labels}
+            for index, perturbation in WRITTEN.items()
+        }
+    return results
+
+
+def as_published(shapes: Mapping[str, cr.Study], ks: Any, n: int, n_jobs: int) -> Results:
+    """Fifty starts: new starts alone for inclusion; less noise for R and D, the class a third column, r15 half of n."""
+    results: Results = {}
+    for name, study in shapes.items():
+        tables = {"inclusion": study, "r": (third := with_class(study)), "d": third}
+        labels = {id(table): {k: best_clusters(table, k) for k in ks[name]} for table in (study, third)}
+        copies = {"inclusion": n, **dict.fromkeys(("r", "d"), n // 2 if name == "r15" else n)}
+        results[name] = {
+            index: {
+                k: measure(tables[index], labels[id(tables[index])][k], index, perturbation, copies[index], 50, n_jobs)
+                for k in ks[name]
+            }
+            for index, perturbation in PUBLISHED.items()
+        }
+    return results
+
+
+def best_clusters(study: cr.Study, k: int) -> Any:
+    """Return the clusters in question, the best of so many starts that another run has the same."""
+    return cr.in_group_proportion(study, clusterer=KMeans(k, n_init=N_BEST), rng=make_seed(31, 0)).labels
+
+
+def measure(X: Any, labels: Any, index: str, perturbation: Any, n: int, n_init: int, n_jobs: int) -> cr.Stability:
+    """Compute one index; resample b is the same for every k, and for R and D."""
+    return cr.stability(
+        KMeans(len(np.unique(labels)), n_init=n_init),
+        X,
+        labels=labels,
+        index=index,
+        perturbation=perturbation,
+        n_resamples=n,
+        rng=make_seed(31, n_init),
+        n_jobs=n_jobs,
+    )
+
+
+def with_class(study: cr.Study) -> cr.Study:
+    """Leave the class in as a feature."""
+    return cr.Study(np.column_stack([study.X, np.asarray(study.labels, dtype=float)]), study.name, label=False)
+
+
+def noise_curves(shapes: Mapping[str, cr.Study], n: int, n_jobs: int) -> dict[tuple[str, str], cr.Sensitivity]:
+    """Compute R and relative D over the scale of the noise."""
+    return {
+        (name, index): cr.sensitivity(
+            KMeans(CURVE_K, n_init=10),
+            study,
+            labels=best_clusters(study, CURVE_K),
+            index=index,
+            relative=True,
+            scales=SCALES,
+            n_resamples=n,
+            rng=make_seed(31, 1),
+            n_jobs=n_jobs,
+        )
+        for name, study in shapes.items()
+        for index in ("r", "d")
+    }
+
+
+def draw(X: Any, results: dict[str, dict[int, cr.Stability]], out: Path, name: str) -> str:
+    """Draw the clusters of every k above their indices, in the same colours; again where other clusters are judged."""
+    ks = [k for k in results["r"] if k in DRAWN]
+    rows: list[tuple[str, bool]] = []  # index, whether its clusters are drawn or its values
+    shown: list[Any] = []
+    for index, by_k in results.items():
+        labels = [by_k[k].labels for k in ks]
+        if not rows or not all(map(np.array_equal, labels, shown)):
+            rows, shown = [*rows, (index, True)], labels
+        rows.append((index, False))
+    size = (1.6 * len(ks), 1.5 * len(rows))
+    figure, axes = plt.subplots(len(rows), len(ks), figsize=size, squeeze=False, layout="constrained")
+    for column, k in enumerate(ks):
+        for ax, (index, clusters) in zip(axes[:, column], rows, strict=True):
+            result = results[index][k]
+            if clusters:
+                colours = draw_clusters(ax, X, result.labels, f"k = {k}")
+                continue
+            values = result.per_cluster / (result.sizes if index == "d" else 1)
+            draw_stems(ax, values, colours, "" if column else NAMES[index], None if index == "d" else 1.05)
+    return save(figure, out, name)
+
+
+def draw_curves(curves: Mapping[tuple[str, str], cr.Sensitivity], out: Path) -> str:
+    """Draw R and D over the scale of the noise."""
+    figure, axes = plt.subplots(2, len(curves) // 2, figsize=(11, 6), layout="constrained")
+    for ax, ((name, _), curve) in zip(axes.T.ravel(), curves.items(), strict=True):
+        curve.plot(ax)
+        ax.get_legend().remove()
+        ax.set_title(f"{name}, {CURVE_K} clusters, thick: all")
+    return save(figure, out, "appendix_c1_noise")

@@ -534,10 +534,29 @@ def test_a_missing_value_is_not_passed_over(geo, measured, probes):
 @pytest.mark.parametrize("probes", ["variance", "mean"])
 def test_genes_with_the_same_probe_alone_are_one_column(geo, probes):
     (geo / "GPL96.annot").write_text(GPL96.replace("KRT17\t3872\nactin", "\t\nactin"))
-    sentence = r"^KRT17 left out: no other probe measures it than that of KRT14, which is kept\.$"
+    sentence = r"^KRT17 left out: its values would come from the same probe as those of KRT14, which is kept\.$"
     with pytest.warns(DataWarning, match=sentence), pytest.warns(DataWarning, match="45 PAM50 genes"):
         studies = datasets.load_pam50_cohorts(geo, probes=probes)
     assert studies.features == tuple(gene for gene in FOUND if gene != "KRT17")
+
+
+def test_genes_that_share_all_their_probes_are_one_column(geo):
+    (geo / "GPL96.annot").write_text(GPL96.replace("KRT17\t3872\nactin", "KRT14///KRT17\t3861///3872\nactin"))
+    sentence = r"^KRT17 left out: its values would come from the same probes as those of KRT14, which is kept\.$"
+    with pytest.warns(DataWarning, match=sentence), pytest.warns(DataWarning, match="45 PAM50 genes"):
+        datasets.load_pam50_cohorts(geo, probes="mean")
+
+
+def test_genes_that_share_their_most_variable_probe_are_one_column(geo, measured):
+    (geo / "GPL96.annot").write_text(GPL96.replace("KRT17\t3872\nactin", "KRT17///ACTB\t3872///60\nactin"))
+    for accession, frame in measured.items():
+        wide = frame.assign(keratins=8 + 2.0 * (np.arange(len(frame)) % 2))
+        (geo / NAMES[accession]).write_text(series_matrix(wide))
+    sentence = r"^KRT17 left out: its values would come from the same probe as those of KRT14, which is kept\.$"
+    with pytest.warns(DataWarning, match=sentence), pytest.warns(DataWarning, match="45 PAM50 genes"):
+        studies = datasets.load_pam50_cohorts(geo)
+    assert studies.features == tuple(gene for gene in FOUND if gene != "KRT17")
+    assert load(geo, probes="mean").features == FOUND  # krt17 measures it too
 
 
 def test_files_may_be_gzipped_and_listed(geo):
@@ -732,13 +751,99 @@ def test_samples_are_matched_to_patients_by_values(geo, patients, change):
     ],
 )
 def test_samples_are_matched_to_patients_by_title(geo, patients, titles):
-    def noisy(name, frame):
-        return frame + np.random.default_rng(0).normal(size=frame.shape)
-
     write_series(geo, patients, noisy, titles)
     assert_all_matched(load_with(geo, patients)[0])
     write_series(geo, patients, lambda name, frame: frame.drop(columns="208079_s_at"), titles)
     assert_all_matched(load_with(geo, patients)[0])
+
+
+def noisy(name, frame):
+    """So that values decide nothing."""
+    return frame + np.random.default_rng(0).normal(size=frame.shape)
+
+
+def rewrite(geo, change):
+    for name in NAMES.values():
+        text = (geo / name).read_text()
+        assert change(text) != text
+        (geo / name).write_text(change(text))
+
+
+def head_reversed(text):
+    """Turn the samples of the head round, and leave those of the table."""
+    head, begin, table = text.partition("!series_matrix_table_begin")
+    lines = [line.split("\t") for line in head.split("\n")]
+    return "\n".join("\t".join([mark, *cells[::-1]]) for mark, *cells in lines) + begin + table
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(head_reversed, id="samples in another order"),
+        pytest.param(lambda text: text.replace("!series_matrix_table_begin", "!SERIES_MATRIX_TABLE_BEGIN"), id="upper"),
+        pytest.param(lambda text: text.replace("table_begin\n", "table_begin \t\n\n \n"), id="blank lines"),
+        pytest.param(lambda text: text.replace("!Sample_", "!SAMPLE_"), id="upper-case marks"),
+        pytest.param(lambda text: re.sub("!Sample_geo_accession.*\n", "", text), id="no accessions"),
+        pytest.param(lambda text: text.replace("\n", "\r\n"), id="ends of lines"),
+    ],
+)
+def test_titles_are_found_wherever_the_table_is(geo, patients, change):
+    write_series(geo, patients, noisy, lambda sample: sample)
+    rewrite(geo, change)
+    studies, warned = load_with(geo, patients)
+    assert_all_matched(studies)
+    assert warned == []
+
+
+@pytest.mark.parametrize(
+    "titles", [pytest.param(None, id="no line of them"), pytest.param(lambda sample: "", id="empty")]
+)
+def test_without_titles_values_alone_decide(geo, patients, titles):
+    write_series(geo, patients, titles=titles)
+    studies, warned = load_with(geo, patients)
+    assert_all_matched(studies)
+    assert warned == []
+    write_series(geo, patients, noisy, titles)
+    studies, warned = load_with(geo, patients)
+    assert all(set(study.labels) == {""} for study in studies.values())
+    assert warned[0].startswith("12 samples of 12 in mainz without a label")
+
+
+def test_titles_of_some_samples(geo, patients):
+    write_series(geo, patients, noisy, lambda sample: sample)
+    rewrite(geo, lambda text: re.sub('(!Sample_title.*)\t"[^"]*"\n', r"\1\n", text))  # the last has none
+    studies, _ = load_with(geo, patients)
+    for name, accessions in cohorts.SERIES.items():
+        untitled = np.cumsum([N_PATIENTS[accession] for accession in accessions]) - 1
+        expected = np.array(studies[name].samples, dtype=object)
+        expected[untitled] = ""
+        assert studies[name].labels.tolist() == expected.tolist()
+
+
+def test_values_go_before_titles(geo, patients):
+    following = {}
+    for study in patients.values():
+        following |= dict(zip(study.samples, np.roll(study.samples, -1).tolist(), strict=True))
+    write_series(geo, patients, titles=following.get)
+    studies, warned = load_with(geo, patients)
+    assert_all_matched(studies)
+    assert warned == []
+
+
+def test_a_title_gives_no_patient_whose_values_another_sample_has(geo, patients):
+    last = {name: study.samples[-1] for name, study in patients.items()}  # the first in the file
+    first = {last[name]: study.samples[0] for name, study in patients.items()}
+
+    def change(name, frame):
+        frame = frame.copy()
+        frame.loc[last[name]] += [3.0, 0, 0]  # of no patient
+        return frame
+
+    write_series(geo, patients, change, lambda sample: first.get(sample, sample))
+    studies, warned = load_with(geo, patients)
+    for study in studies.values():
+        assert study.labels.tolist() == ["", *study.samples[1:]]
+    assert warned[0].startswith("1 sample of 12 in mainz without a label")
 
 
 def test_samples_of_no_patient_or_of_several_have_no_label(geo, patients):

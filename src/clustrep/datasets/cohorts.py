@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, takewhile
 from os import PathLike
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clustrep._formats import read_tables
+from clustrep._formats import _cells_of, read_tables
 from clustrep._tables import read_text
 from clustrep._types import BoolArray, FloatArray
 from clustrep._validation import check_choice, check_unique, listing, plural
@@ -23,6 +24,7 @@ from clustrep.study import Study
 
 SERIES = {"mainz": ("GSE11121",), "transbig": ("GSE7390",), "vdx": ("GSE2034", "GSE5327")}
 PLATFORM = "GPL96"
+TABLE_BEGIN = "!series_matrix_table_begin"
 LOGGED_AT_MOST = 50.0  # log2 of a scanner's 16 bits is 16 at most
 PROBES = ("variance", "mean")
 SAME = 0.01  # on the log2 scale: intensities of 8 and more that were rounded to a tenth
@@ -81,11 +83,12 @@ def load_pam50_cohorts(
         What to do with several probes of a gene: take the one with the highest variance, around the mean of each cohort
         and pooled over the cohorts, so that it is the same in all; or the mean of all, where a missing value of one is
         a missing value of the gene. A probe of several genes serves only those that have no probe of their own; of
-        genes with no other probe than the same one, the first is kept, with a warning.
+        genes whose values would come from the same probes, the first is kept, with a warning.
     patients : Studies, optional
         The same cohorts with known labels, as `load_breast` gives them: a sample has the label of the patient with the
-        same values of ESR1, ERBB2 and AURKA, or whose name is in the sample's title. A sample of no patient, or of
-        several, has the empty label, and a warning says how many these are.
+        same values of ESR1, ERBB2 and AURKA, or whose name is in the sample's title. Values go before titles:
+        where they differ the values decide, and titles serve only the samples and patients that are left. A sample of
+        no patient, or of several, has the empty label, and a warning says how many these are.
 
     Notes
     -----
@@ -97,8 +100,9 @@ def load_pam50_cohorts(
         _check_patients(patients)
     files = _files(source)
     genes_of = _annotation(files.annotation)
+    series = {accession: _series(path) for accession, path in files.series.items()}
     expression = {
-        name: pd.concat([_series(files.series[accession]) for accession in accessions], join="inner")
+        name: pd.concat([series[accession] for accession in accessions], join="inner")
         for name, accessions in SERIES.items()
     }
     measured = set.intersection(*(set(frame.columns) for frame in expression.values()))
@@ -120,8 +124,8 @@ def load_pam50_cohorts(
         genes = {gene: frame[several].mean(axis=1, skipna=False) for gene, several in probes_of.items()}
         labels = None
         if patients is not None:
-            titles = [title for accession in SERIES[name] for title in _titles(files.series[accession])]
-            labels = _labels_of_patients(frame, titles, patients[name])
+            titles = [_titles(files.series[accession], series[accession].index.tolist()) for accession in SERIES[name]]
+            labels = _labels_of_patients(frame, list(chain.from_iterable(titles)), patients[name])
         studies.append(Study(pd.DataFrame(genes), name, labels=labels))
     return Studies(studies)
 
@@ -179,23 +183,19 @@ def _series(path: Path) -> pd.DataFrame:
     return table.frame.clip(lower=1.0).transform(np.log2)
 
 
-def _titles(path: Path) -> list[str]:
-    """Read the titles of a series' samples, in the order of its table; empty ones where it has none."""
-    head, _, table = read_text(path).partition("!series_matrix_table_begin\n")
-    rows = {line.partition("\t")[0].lower(): _cells(line)[1:] for line in head.split("\n")}
-    titled = dict(zip(rows.get("!sample_geo_accession", []), rows.get("!sample_title", []), strict=False))
-    return [titled.get(sample, "") for sample in _cells(table.partition("\n")[0])[1:]]
-
-
-def _cells(line: str) -> list[str]:
-    return [cell.strip().strip('"').strip() for cell in line.split("\t")]
+def _titles(path: Path, samples: Sequence[str]) -> list[str]:
+    """Read the titles of these samples of a series, whatever the order of its head; empty ones where it has none."""
+    head = takewhile(lambda line: line.strip().lower() != TABLE_BEGIN, read_text(path).split("\n"))
+    rows = {mark.lower(): cells for mark, *cells in map(_cells_of, head)}
+    titled = dict(zip(rows.get("!sample_geo_accession", samples), rows.get("!sample_title", []), strict=False))
+    return [titled.get(sample, "") for sample in samples]
 
 
 def _annotation(path: Path) -> dict[str, list[str]]:
     """Read which genes of the PAM50 each probe measures; probes of other genes are left out."""
     text = enumerate(read_text(path).split("\n"), start=1)
     lines = [(i, line) for i, line in text if line.strip() and not line.startswith(("#", "!", "^"))]
-    header = [cell.lower() for cell in _cells(lines[0][1])] if lines else []
+    header = [cell.lower() for cell in _cells_of(lines[0][1])] if lines else []
     if not {"id", "gene symbol"} <= set(header):
         raise DataError(
             f"{path} is not an annotation table: it must be tab separated, with columns ID and Gene Symbol; "
@@ -204,7 +204,7 @@ def _annotation(path: Path) -> dict[str, list[str]]:
     probe, symbol = header.index("id"), header.index("gene symbol")
     genes_of: dict[str, list[str]] = {}
     for i, line in lines[1:]:
-        cells = _cells(line)
+        cells = _cells_of(line)
         if len(cells) <= max(probe, symbol):
             raise DataError(
                 f"{path} has {len(header)} columns in its header but {plural(len(cells), 'cell')} in line {i}: "
@@ -243,14 +243,18 @@ def _most_variable(
 
 
 def _without_twins(probes_of: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Keep one of several genes that the same probes measure: as columns they would count twice."""
+    """Keep one of several genes whose values come from the same probes: as columns they would count twice."""
     kept: dict[str, list[str]] = {}
     for gene, several in probes_of.items():
         twin = next((other for other, theirs in kept.items() if set(theirs) == set(several)), None)
         if twin is None:
             kept[gene] = several
         else:
-            warn(f"{gene} left out: no other probe measures it than that of {twin}, which is kept.", DataWarning)
+            which = "probe" if len(several) == 1 else "probes"
+            warn(
+                f"{gene} left out: its values would come from the same {which} as those of {twin}, which is kept.",
+                DataWarning,
+            )
     return kept
 
 
@@ -274,7 +278,7 @@ def _check_patients(patients: object) -> None:
 
 
 def _labels_of_patients(measured: pd.DataFrame, titles: Sequence[str], patients: Study) -> NDArray[np.str_]:
-    """Give every sample its patient's label; the empty one to samples of no patient, or of several."""
+    """Give every sample its patient's label, by values before titles; the empty one to those of none, or of several."""
     is_patient = np.zeros((len(measured), len(patients)), dtype=bool)  # (n_samples, n_patients)
     if set(GENES) <= set(measured.columns):
         known = patients.select(list(GENES.values())).X

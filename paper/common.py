@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -19,7 +19,21 @@ mpl.use("Agg")
 
 SEED = 2023
 HOLDS, FAILS, DEPENDS, NOT_RUN = "holds", "does not hold", "depends", "not run"
-Verdict = Literal["holds", "does not hold", "depends", "not run"]
+ABSENT = "The data are not here and could not be fetched: paper/README.md says where they belong."
+
+
+class Verdict(str):
+    """What came out of a claim, with the numbers of parts that said yes and that were asked."""
+
+    yes: int
+    asked: int
+
+    @classmethod
+    def of(cls, word: str, yes: int, asked: int) -> Verdict:
+        """Make a verdict."""
+        verdict = cls(word)
+        verdict.yes, verdict.asked = yes, asked
+        return verdict
 
 
 @dataclass(frozen=True)
@@ -50,14 +64,15 @@ class Claim:
 
 
 def verdict_of(parts: Iterable[Any]) -> Verdict:
-    """Judge a claim by its parts (algorithms, data sets, numbers of clusters, …): all of them, none, or some."""
+    """Judge a claim by its parts (algorithms, data sets, numbers of clusters, …): all, none, some; or none asked."""
     parts = [bool(part) for part in parts]
-    return HOLDS if all(parts) else DEPENDS if any(parts) else FAILS
+    word = HOLDS if all(parts) else DEPENDS if any(parts) else FAILS
+    return Verdict.of(word if parts else NOT_RUN, sum(parts), len(parts))
 
 
 def not_run(where: str, claims: Sequence[str], why: str, *, ours: bool = False) -> list[Claim]:
     """Return a line for each claim that nothing was computed for."""
-    return [Claim(where, claim, "", "", NOT_RUN, "", why, ours=ours) for claim in claims]
+    return [Claim(where, claim, "", "", Verdict.of(NOT_RUN, 0, 0), "", why, ours=ours) for claim in claims]
 
 
 def number(values: Any, digits: int = 2) -> str:
@@ -98,7 +113,7 @@ def share(flags: Any) -> str:
 
 def make_rng(*key: int) -> np.random.Generator:
     """Return a stream of its own for every key."""
-    return np.random.default_rng([SEED, *key])
+    return np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=key))
 
 
 def make_seed(*key: int) -> int:
@@ -137,7 +152,8 @@ def table(claims: Sequence[Claim]) -> str:
     """Write claims as a Markdown table."""
     lines = ["| where | claim | as written | as published | verdict | why |", "|---|---|---|---|---|---|"]
     for one in claims:
-        verdict = f"**{one.verdict}**" + (f" (asked: {one.rule})" if one.rule else "")
+        asked = f", {one.verdict.yes} of {one.verdict.asked} (asked: {one.rule})" if one.verdict.asked else ""
+        verdict = f"**{one.verdict}**{asked}"
         cells = [one.where, one.claim, one.as_written, one.as_published, verdict, one.why]
         lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
     return "\n".join(lines)

@@ -10,13 +10,13 @@ import importlib
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from clustrep._files import written_whole
 from paper import plain_loops
+from paper.captions import CAPTIONS
 from paper.common import DEPENDS, FAILS, HOLDS, NOT_RUN, Claim, quietly, table
 
 EXPERIMENTS = {
@@ -39,42 +39,53 @@ FOREWORD = """\
   yes, *does not hold* if none does, *depends* otherwise.
 - The paper seldom says how high, close or similar it means: the questions are ours, and several were settled when trial
   numbers were known. They are printed so that another reader can ask others.
-- ± is a Monte Carlo standard error: what another run would change, on the same data where data are given, and on the
-  same split into halves where they were split. Scores are ARI unless said. 0.97 @31 is a score at 31 clusters.
+- ± is a Monte Carlo standard error: what another run would change, on the same data where data are given, and, unless
+  splits are counted, on the same split where data are split. Scores are ARI unless said. 0.97 @31 is a score at 31
+  clusters.
 - The same command on the same machine writes the same bytes; the times are in [TIMES.md](TIMES.md).
 """
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run all experiments, or those named; what is not complete goes to RESULTS-part.md."""
+    """Run all experiments, or those named; until all are done, what there is stands in RESULTS-part.md."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", nargs="+", choices=EXPERIMENTS, default=tuple(EXPERIMENTS))
+    parser.add_argument("out", type=Path, help="folder for RESULTS.md, TIMES.md and figures/")
+    parser.add_argument("--quick", action="store_true", help="small sizes, in a few minutes")
+    parser.add_argument(
+        "--only", nargs="+", choices=EXPERIMENTS, metavar="NAME", help=f"some of: {', '.join(EXPERIMENTS)}"
+    )
     chosen = parser.parse_args(arguments)
+    names = tuple(dict.fromkeys(chosen.only or EXPERIMENTS))
     chosen.out.mkdir(parents=True, exist_ok=True)
-    claims, seconds = run_all(chosen.only, chosen.out / "figures", quick=chosen.quick)
-    complete = len(claims) == len(EXPERIMENTS)
-    write(chosen.out / ("RESULTS.md" if complete else "RESULTS-part.md"), results(claims, quick=chosen.quick))
-    if complete:
-        write(chosen.out / "TIMES.md", times(seconds, quick=chosen.quick))
-    return 0 if len(claims) == len(chosen.only) else 1
-
-
-def run_all(names: Sequence[str], figures: Path, *, quick: bool) -> tuple[dict[str, list[Claim]], dict[str, float]]:
-    """Run experiments: quick ones beside each other, full ones in turn, as each then uses all cores."""
+    part = chosen.out / "RESULTS-part.md"
     claims: dict[str, list[Claim]] = {}
     seconds: dict[str, float] = {}
+    try:
+        for name, found, took in run_all(names, chosen.out / "figures", quick=chosen.quick):
+            claims[name], seconds[name] = found, took
+            write(part, results(claims, quick=chosen.quick))
+    except KeyboardInterrupt:
+        print(f"Interrupted: {len(claims)} of {len(names)} experiments are in {part}.", file=sys.stderr)
+        return 130
+    if len(claims) == len(EXPERIMENTS):
+        part.replace(part.with_name("RESULTS.md"))
+        write(chosen.out / "TIMES.md", times(seconds, quick=chosen.quick))
+    lines = [one for found in claims.values() for one in found]
+    print(f"{len(lines)} lines are in {chosen.out}, {sum(one.verdict == NOT_RUN for one in lines)} of them not run.")
+    return 0 if len(claims) == len(names) else 1
+
+
+def run_all(names: Sequence[str], figures: Path, *, quick: bool) -> Iterator[tuple[str, list[Claim], float]]:
+    """Run experiments: quick ones beside each other, full ones in turn, as each then uses all cores."""
     with Parallel(n_jobs=-1 if quick else 1, return_as="generator") as parallel:
         outcomes = parallel(delayed(run)(name, figures, quick=quick) for name in names)
         for name, outcome in zip(names, outcomes, strict=True):
             if isinstance(outcome, str):  # the others still run
                 print(outcome, file=sys.stderr, flush=True)
                 continue
-            claims[name], seconds[name] = outcome
-            verdicts = ", ".join(one.verdict for one in claims[name])
-            print(f"{name}: {verdicts} ({seconds[name]:.0f} s)", flush=True)
-    return claims, seconds
+            claims, seconds = outcome
+            print(f"{name}: {', '.join(one.verdict for one in claims)} ({seconds:.0f} s)", flush=True)
+            yield name, claims, seconds
 
 
 def run(name: str, figures: Path, *, quick: bool) -> tuple[list[Claim], float] | str:
@@ -92,16 +103,25 @@ def results(claims: dict[str, list[Claim]], *, quick: bool) -> str:
     """Write what holds and what does not."""
     size = "`make paper-quick`, at small sizes; `make paper` runs the full ones" if quick else "`make paper`"
     theirs = [one for found in claims.values() for one in found if not one.ours]
-    counts = {verdict: sum(one.verdict == verdict for one in theirs) for verdict in (HOLDS, FAILS, DEPENDS, NOT_RUN)}
-    listed = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
-    parts = [f"# What holds\n\nWritten by {size}. Of {len(theirs)} claims: {listed}.\n\n{FOREWORD}"]
+    counts = [sum(one.verdict == verdict for one in theirs) for verdict in (HOLDS, FAILS, DEPENDS, NOT_RUN)]
+    words = ("hold", "do not hold", "depend", "not run")
+    listed = ", ".join(f"{n} {word}" for n, word in zip(counts, words, strict=True))
+    parts = [f"# What holds\n\nWritten by {size}. Of {len(theirs)} claims: {listed}.\n\n{overview(theirs)}\n{FOREWORD}"]
     for name, found in claims.items():
         parts.append(f"## {EXPERIMENTS[name]}\n\n{table([one for one in found if not one.ours])}\n")
         if remarks := [one for one in found if one.ours]:
             parts.append(f"Remarks of our own:\n\n{table(remarks)}\n")
-        figures = {figure: one.where for one in reversed(found) for figure in reversed(one.figures)}
-        parts += [f"![{where}: {Path(figure).stem}](figures/{figure})\n" for figure, where in reversed(figures.items())]
+        figures = dict.fromkeys(figure for one in found for figure in one.figures)
+        for figure in figures:
+            caption = CAPTIONS[Path(figure).stem]
+            parts.append(f"![{caption}](figures/{figure})\n\n*{caption}*\n")
     return "\n".join(parts)
+
+
+def overview(claims: list[Claim]) -> str:
+    """Write all claims with their verdicts alone."""
+    rows = [f"| {one.where} | {one.claim} | {one.verdict} |".replace("\n", " ") for one in claims]
+    return "\n".join(["| where | claim | verdict |", "|---|---|---|", *rows, ""])
 
 
 def times(seconds: dict[str, float], *, quick: bool) -> str:
@@ -115,8 +135,9 @@ def times(seconds: dict[str, float], *, quick: bool) -> str:
 
 def write(path: Path, text: str) -> None:
     """Write a text whole or not at all."""
-    with written_whole(path) as stream:
-        stream.write(text.encode())
+    temporary = path.with_suffix(".writing")
+    temporary.write_text(text, encoding="utf-8", newline="\n")
+    temporary.replace(path)
 
 
 if __name__ == "__main__":

@@ -51,13 +51,25 @@ def test_a_name_that_is_no_experiment_is_refused(tmp_path, capsys):
 
 
 def test_results_count_the_papers_claims_and_show_our_remarks_apart():
-    theirs = Claim("Fig. 1", "a | b", "1.0", "", HOLDS, "more", "because", ("one.png",))
-    ours = Claim("Fig. 1", "c", "2.0", "", FAILS, "less", "because", ("one.png",), ours=True)
+    theirs = Claim("Fig. 1", "a | b", "1.0", "", verdict_of([True] * 3), "more", "because", ("fig5.png",))
+    ours = Claim("Fig. 1", "c", "2.0", "", verdict_of([False]), "less", "because", ("fig5.png",), ours=True)
     text = run.results({"fig1_benchmark_sets": [theirs, ours]}, quick=False)
-    assert "Of 1 claims: 1 holds, 0 does not hold, 0 depends, 0 not run." in text
-    assert "| Fig. 1 | a \\| b | 1.0 |  | **holds** (asked: more) | because |" in text
+    assert "Of 1 claims: 1 hold, 0 do not hold, 0 depend, 0 not run." in text
+    assert "| Fig. 1 | a \\| b | 1.0 |  | **holds**, 3 of 3 (asked: more) | because |" in text
     assert text.index("a \\| b") < text.index("Remarks of our own") < text.index("| Fig. 1 | c |")
-    assert text.count("(figures/one.png)") == 1
+    assert text.count("(figures/fig5.png)") == 1
+
+
+def test_an_interrupted_run_keeps_what_is_done(tmp_path, monkeypatch, capsys):
+    def stopped(names, figures, *, quick):
+        yield "fig5_fig6_breast", [Claim("Fig. 5", "a", "1.0", "", verdict_of([1]), "", "")], 1.0
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "run_all", stopped)
+    assert run.main([str(tmp_path)]) == 130
+    assert "1 of 10 experiments" in capsys.readouterr().err
+    assert "| Fig. 5 | a | holds |" in (tmp_path / "RESULTS-part.md").read_text(encoding="utf-8")
+    assert not (tmp_path / "RESULTS.md").exists()
 
 
 @pytest.mark.parametrize(("parts", "verdict"), [([1, 1], HOLDS), ([1, 0], DEPENDS), ([0, 0], FAILS)])

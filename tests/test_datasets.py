@@ -208,6 +208,20 @@ def test_a_folder_without_the_file_says_what_to_do(small_files, tmp_path, loader
         LOADERS[loader](folder=tmp_path)
 
 
+@pytest.mark.parametrize("loader", LOADERS)
+def test_a_file_instead_of_a_folder_has_its_sentence(tmp_path, loader):
+    path = tmp_path / "spiral.txt"
+    path.touch()
+    with pytest.raises(DataError, match=r"spiral\.txt is a file: pass the folder that holds"):
+        LOADERS[loader](folder=path)
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+def test_a_folder_must_be_a_name(loader):
+    with pytest.raises(ParameterError, match="folder must be the name of a folder, got 3"):
+        LOADERS[loader](folder=3)
+
+
 def test_a_file_that_may_not_be_read_has_its_sentence(folder, monkeypatch):
     def refuse(path):
         raise PermissionError(13, "Permission denied")

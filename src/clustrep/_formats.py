@@ -141,7 +141,7 @@ def _read_series_matrix(text: str, path: Path, study: str, *, label: Label) -> T
             f"{path} is a GEO series matrix without values: this series has them in a supplementary file, "
             "as sequencing studies do. Read that one."
         )
-    samples = _cells_of(table[0][1])[1:]
+    samples = cells_of(table[0][1])[1:]
     features, rows = [], []
     for i, line in table[1:]:
         cells = line.split("\t")
@@ -150,7 +150,7 @@ def _read_series_matrix(text: str, path: Path, study: str, *, label: Label) -> T
                 f"{path} has {len(samples) + 1} cells in the header of its table but {len(cells)} in line {i + 1}: "
                 "download it again, or correct that line."
             )
-        features.append(_cells_of(cells[0])[0])
+        features.append(cells_of(cells[0])[0])
         rows.append(_numbers(cells[1:], study, samples, features[-1]))
     frame = pd.DataFrame(
         np.array(rows).T, index=pd.Index(samples, dtype=object), columns=pd.Index(features, dtype=object)
@@ -165,7 +165,7 @@ def _read_series_matrix(text: str, path: Path, study: str, *, label: Label) -> T
     return Table(study, frame, labels, tuple(known))
 
 
-def _cells_of(line: str) -> list[str]:
+def cells_of(line: str) -> list[str]:
     return [cell.strip().strip('"').strip() for cell in line.split("\t")]
 
 
@@ -184,7 +184,7 @@ def _characteristics(lines: Sequence[str], samples: Sequence[str]) -> dict[str, 
     order = list(samples)
     known: dict[str, dict[str, dict[str, None]]] = {}
     for line in lines:
-        mark, *cells = _cells_of(line)
+        mark, *cells = cells_of(line)
         if mark.lower() == "!sample_geo_accession":
             order = cells
         if mark.lower().startswith("!sample_characteristics_ch"):

@@ -123,6 +123,8 @@ def _table(file: str, folder: str | PathLike[str] | None) -> pd.DataFrame:
 
 def _text(file: str, folder: str | PathLike[str] | None) -> io.StringIO:
     """Return the content of a file whose bytes are known."""
+    if not isinstance(folder, str | PathLike | None):
+        raise ParameterError(f"folder must be the name of a folder, got {folder!r}.")
     where = folder if folder is not None else os.environ.get("CLUSTREP_DATA")
     content = _downloaded(file) if not where else _local(Path(where), file)
     return io.StringIO(content.decode("ascii"))
@@ -130,6 +132,8 @@ def _text(file: str, folder: str | PathLike[str] | None) -> io.StringIO:
 
 def _local(folder: Path, file: str) -> bytes:
     path = folder / file
+    if folder.is_file():
+        raise DataError(f"{folder} is a file: pass the folder that holds {file}.")
     if not path.is_file():
         raise DataError(
             f"There is no file {path}: pass folder= or set CLUSTREP_DATA to a folder that holds {file}, or leave both "

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clustrep._formats import _cells_of, read_tables
+from clustrep._formats import cells_of, read_tables
 from clustrep._tables import read_text
 from clustrep._types import BoolArray, FloatArray
 from clustrep._validation import check_choice, check_unique, listing, plural
@@ -186,7 +186,7 @@ def _series(path: Path) -> pd.DataFrame:
 def _titles(path: Path, samples: Sequence[str]) -> list[str]:
     """Read the titles of these samples of a series, whatever the order of its head; empty ones where it has none."""
     head = takewhile(lambda line: line.strip().lower() != TABLE_BEGIN, read_text(path).split("\n"))
-    rows = {mark.lower(): cells for mark, *cells in map(_cells_of, head)}
+    rows = {mark.lower(): cells for mark, *cells in map(cells_of, head)}
     titled = dict(zip(rows.get("!sample_geo_accession", samples), rows.get("!sample_title", []), strict=False))
     return [titled.get(sample, "") for sample in samples]
 
@@ -195,7 +195,7 @@ def _annotation(path: Path) -> dict[str, list[str]]:
     """Read which genes of the PAM50 each probe measures; probes of other genes are left out."""
     text = enumerate(read_text(path).split("\n"), start=1)
     lines = [(i, line) for i, line in text if line.strip() and not line.startswith(("#", "!", "^"))]
-    header = [cell.lower() for cell in _cells_of(lines[0][1])] if lines else []
+    header = [cell.lower() for cell in cells_of(lines[0][1])] if lines else []
     if not {"id", "gene symbol"} <= set(header):
         raise DataError(
             f"{path} is not an annotation table: it must be tab separated, with columns ID and Gene Symbol; "
@@ -204,7 +204,7 @@ def _annotation(path: Path) -> dict[str, list[str]]:
     probe, symbol = header.index("id"), header.index("gene symbol")
     genes_of: dict[str, list[str]] = {}
     for i, line in lines[1:]:
-        cells = _cells_of(line)
+        cells = cells_of(line)
         if len(cells) <= max(probe, symbol):
             raise DataError(
                 f"{path} has {len(header)} columns in its header but {plural(len(cells), 'cell')} in line {i}: "

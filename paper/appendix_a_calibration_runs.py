@@ -29,6 +29,7 @@ class Setting:
     test: tuple[tuple[float, float], ...]
     variance: float = 1.0
     n_init: int = 10
+    remark: str = ""
 
     @property
     def n_components(self) -> int:
@@ -54,7 +55,13 @@ FOUR, THREE = ((0, -7), (3.5, 3), (-2, 2), (2, -2)), ((0, -7), (3.5, -2), (2, -2
 SPREAD = ((0, -7), (3.5, -2), (-2, 2))  # NOTES.md: the published third component
 WRITTEN = (
     Setting("setting 1, as written", 11, FOUR, ((-1, -7), (4.2, 3.3), (-2.5, 1.8), (2.2, -3))),
-    Setting("setting 2, as written", 12, THREE, ((-1, -7), (4.2, -1.8), (-2.5, 1.8))),
+    Setting(
+        "setting 2, as written",
+        12,
+        THREE,
+        ((-1, -7), (4.2, -1.8), (-2.5, 1.8)),
+        remark="The text has 1/4 times a sum over four components, but only three means: we take these, weights 1/3.",
+    ),
 )
 PUBLISHED = (
     Setting("setting 1, as published", 21, FOUR, ((-1, -7), (4.2, 3.3), *FOUR[2:]), n_init=50),

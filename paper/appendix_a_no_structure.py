@@ -13,18 +13,15 @@ from scipy.stats import friedmanchisquare
 from sklearn.cluster import KMeans
 
 import clustrep as cr
-from paper.appendix_a_long_gaussian import LEVEL, LOW, long_gaussian, studies
-from paper.common import Claim, make_rng, number, plain, save, verdict_of
+from paper.appendix_a_calibration_runs import AGREEMENTS
+from paper.appendix_a_long_gaussian import BORROWED, LEVEL, LOW, long_gaussian, studies
+from paper.common import Claim, clearly_positive, make_rng, number, plain, save, verdict_of
 
 N, DIMENSIONS = (200, 350, 500), (5, 10, 15)
-AGREEMENTS = ("ARI", "AMI")
 KEY_WRITTEN, KEY_PUBLISHED, KEY_DIMENSIONS = range(31, 34)
 SCORES_LOW = "Without clusters, scores are low: "
 SCORES_SAME = "Without clusters, scores are the same for all k: "
-SCALE = (
-    "Landis and Koch's scale for Cohen's kappa, which ARI is for pairs of points (Warrens, 2008): up to 0.2 slight, to "
-    "0.4 fair, to 0.6 moderate."
-)
+SCALE = "The scale is for Cohen's kappa, which ARI is for pairs of points (Warrens, 2008); AMI is no kappa."
 Curves = dict[str, np.ndarray]  # by label, (data set, k, agreement, replicate)
 
 
@@ -44,7 +41,7 @@ class Experiment:
         """Write what the published variant gives."""
         if not self.published:
             return ""
-        return f"No number printed. Five dimensions, 50 starts, {described(self.published, self.ks, write)}"
+        return f"No number printed. Five dimensions, 50 k-means starts, {described(self.published, self.ks, write)}"
 
 
 def curves(key: int, n: int, d: int, ks: range, n_init: int, n_sets: int, n_resamples: int, n_jobs: int) -> np.ndarray:
@@ -58,16 +55,18 @@ def curves(key: int, n: int, d: int, ks: range, n_init: int, n_sets: int, n_resa
     return np.array(found)
 
 
-def draw(name: str, found: Curves, ks: range, out: Path) -> str:
-    """Draw mean ± one standard deviation of the first data set, ARI on the left and AMI on the right."""
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharey=True)
+def draw(name: str, title: str, found: Curves, ks: range, out: Path) -> str:
+    """Draw scores, averaged over data sets, ± one standard deviation over resamples: ARI left, AMI right."""
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained", sharey=True)
     for a, ax in enumerate(axes):
         for (label, values), style in zip(found.items(), ("-", "--", ":"), strict=True):
-            mean, sd = values[0, :, a].mean(axis=-1), values[0, :, a].std(axis=-1)
-            ax.plot(ks, mean, style, label=label)
+            mean, sd = values[:, :, a].mean(axis=(0, -1)), values[:, :, a].std(axis=-1).mean(axis=0)
+            ax.plot(ks, mean, style, label=f"{label}, mean of {len(values)} data sets")
             ax.fill_between(ks, mean - sd, mean + sd, alpha=0.2, lw=0)
-        ax.set(title=AGREEMENTS[a], xlabel="k", ylim=(0, 1))
-    axes[0].legend()
+        ax.set(title=AGREEMENTS[a], xlabel="number of clusters k", ylabel=AGREEMENTS[a], ylim=(0, 1))
+    axes[0].fill_between([], [], [], color="0.8", label="± sd over resamples")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
+    figure.suptitle(title, fontsize=11)
     return save(figure, out, name)
 
 
@@ -114,7 +113,32 @@ def changes(found: Curves, ks: range) -> str:
         means = values.mean(axis=-1)
         steps = (f"{name} {number(means[:, -1, a] - means[:, 0, a])}" for a, name in enumerate(AGREEMENTS))
         parts.append(f"{label}: {', '.join(steps)}")
-    return f"From k = {ks[0]} to {ks[-1]} scores change by, {'; '.join(parts)}."
+    return f"{directions(found, ks)} Changes, {'; '.join(parts)}."
+
+
+def directions(found: Curves, ks: range) -> str:
+    """Say in how many curves scores clearly rise or fall from the first k to the last."""
+    parts = []
+    for a, name in enumerate(AGREEMENTS):
+        steps = [means[:, -1, a] - means[:, 0, a] for means in (values.mean(axis=-1) for values in found.values())]
+        up, down = (sum(bool(clearly_positive(sign * step)) for step in steps) for sign in (1, -1))
+        parts.append(f"{name} clearly rises in {up} of {len(steps)} cases" + (f" and falls in {down}" if down else ""))
+    return f"From k = {ks[0]} to {ks[-1]}, {', '.join(parts)}."
+
+
+def where_low(found: Curves) -> str:
+    """Say which curves are low at every k."""
+    low = averages(found).max(axis=1) <= LOW  # (curve, agreement)
+    if not low.any():
+        return f"Even without clusters, every curve goes above {LOW}."
+    if low.all():
+        return f"Without clusters, no curve goes above {LOW}."
+    parts = (
+        f"{name} {'only ' if flags.any() and not flags.all() else ''}at "
+        f"{', '.join(label for label, flag in zip(found, flags, strict=True) if flag) or 'none'}"
+        for name, flags in zip(AGREEMENTS, low.T, strict=True)
+    )
+    return f"Scores stay at or below {LOW} at every k: {', '.join(parts)}."
 
 
 def averages(found: Curves) -> np.ndarray:
@@ -131,8 +155,8 @@ def low_claim(one: Experiment) -> Claim:
         described(one.written, one.ks, highest),
         one.on_the_published(highest),
         verdict_of((written.max(axis=1) <= LOW).ravel()),
-        f"highest score over k at most {LOW}, for every {one.each}, ARI and AMI",
-        SCALE,
+        f"highest score over k at most {LOW} ({BORROWED}), for every {one.each}, ARI and AMI",
+        f"{where_low(one.written)} {SCALE}",
         one.figures,
         {"written": written, "published": averages(one.published)},
     )
@@ -164,11 +188,12 @@ def main(out: Path, quick: bool = False) -> list[Claim]:
     published = {f"n = {n}": curves(KEY_PUBLISHED, n, 5, ks, 50, *few) for n in N}
     dimensions = {f"d = {d}": curves(KEY_DIMENSIONS, 200, d, ks, 10, *sizes) for d in DIMENSIONS}
     figures = (
-        draw("appendix_a_no_structure_n", written, ks, out),
-        draw("appendix_a_no_structure_n_published", published, ks, out),
+        draw("appendix_a_no_structure_n", "A.2, one round Gaussian, d = 2, as written", written, ks, out),
+        draw("appendix_a_no_structure_n_published", "A.2, one round Gaussian, d = 5, as published", published, ks, out),
     )
     over_n = Experiment("A.2, over n", "d = 2", "n", ks, written, published, figures)
-    figure = draw("appendix_a_no_structure_d", dimensions, ks, out)
+    title = "A.2, one round Gaussian in several dimensions, n = 200, as written"
+    figure = draw("appendix_a_no_structure_d", title, dimensions, ks, out)
     over_d = Experiment("A.2, over d", "d = 5, 10, 15", "d", ks, dimensions, {}, (figure,))
     claims = [claim(one) for one in (over_n, over_d) for claim in (low_claim, same_claim)]
     return [*claims, long_gaussian(*((10, 29) if quick else (20, 199)), n_jobs, out)]

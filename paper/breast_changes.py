@@ -87,10 +87,10 @@ def _pairs(changes: Changes) -> Claim:
         claim=PAIRS,
         as_written=f"Another pair changes a score by {_average(changes.pair)} on average, {_settings(changes)}.",
         as_published="",
-        verdict=verdict_of([*than_k, *than_clusterer]),
-        rule=f"for each pair: taking another {LESS}",
-        why=f"Of {len(than_k)} pairs, another one changes less than k for {than_k.sum()}, less than the clusterer for "
-        f"{than_clusterer.sum()}.",
+        verdict=verdict_of(2 * one.sum() > len(one) for one in (than_k, than_clusterer)),
+        rule=f"for more than half of the pairs: taking another {LESS}",
+        why=f"The pair clearly matters less than k for {than_k.sum()} of {len(than_k)} pairs, and less than the "
+        f"clusterer for {than_clusterer.sum()}.",
         values={"k": than_k, "clusterer": than_clusterer, "changes": changes},
     )
 
@@ -115,7 +115,9 @@ def _swapped(changes: Changes, scores: Scores) -> Claim:
         as_published="",
         verdict=verdict_of([*than_k, *than_clusterer]),
         rule=f"for each two studies: swapping them {LESS}",
-        why=f"By two paired standard errors, of {up[..., 0].size} settings: {'; '.join(signs)}.",
+        why=f"Swapping clearly matters less than k for {than_k.sum()} of the {len(once)} couples of studies, and less "
+        f"than the clusterer for {than_clusterer.sum()}. Clear differences (two paired standard errors) in "
+        f"{up[..., 0].size} settings: {'; '.join(signs)}.",
         values={"k": than_k, "clusterer": than_clusterer, "up": up.sum(axis=(0, 1)), "differences": mean(differences)},
     )
 
@@ -135,6 +137,7 @@ def _crucial(changes: Changes) -> Claim:
         verdict=verdict_of([*k, *clusterer]),
         rule="for each pair: another k changes scores more, by two standard errors, than their standard deviation over "
         "resamples, the figure's bars; and so does another clusterer",
-        why=f"Of {len(k)} pairs, it is so of k for {k.sum()}, of the clusterer for {clusterer.sum()}.",
+        why=f"Another k clearly changes scores by more than their scatter over resamples on {k.sum()} of {len(k)} "
+        f"pairs, another clusterer on {clusterer.sum()}.",
         values={"k": k, "clusterer": clusterer},
     )

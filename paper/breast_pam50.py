@@ -18,10 +18,14 @@ from paper.common import Claim, not_run
 BEST = "With the PAM50 genes, k = 4 has the highest replicability scores."
 BASAL = "With the PAM50 genes too, the cluster of the Basal subtype has the highest local replicability."
 LIKE = "Clustering functions with high replicability scores give partitions similar to the PAM50 subtypes."
-WHERE = {BEST: "Fig. 5, PAM50", BASAL: "Section 5.2, PAM50", LIKE: "Gold-standard figure, PAM50"}
+WHERE = {BEST: "Fig. 5, PAM50", BASAL: "Section 5.2, PAM50", LIKE: f"{breast_gold.WHERE}, PAM50"}
 ABSENT = (
     "The PAM50 expression matrices are not in the authors' repository; the series GSE11121, GSE7390, GSE2034 and "
-    "GSE5327 were not there."
+    "GSE5327 were not there: paper/README.md says where the files belong."
+)
+SUBTYPES_ABSENT = (
+    "The subtypes of the patients, in the authors' repository, were not there: paper/README.md says where the files "
+    "belong."
 )
 MATCHED_AT_LEAST = 0.9
 
@@ -35,7 +39,7 @@ def claims(out: Path, n: int, n_draws: int, n_jobs: int) -> list[Claim]:
     try:
         patients = datasets.load_breast("PAM50")
     except DataError:
-        return _none("The subtypes of the patients, in the authors' repository, were not there.")
+        return _none(SUBTYPES_ABSENT)
     try:
         with warnings.catch_warnings():  # what they warn of stands in the lines: genes, and samples without a label
             warnings.simplefilter("ignore", DataWarning)
@@ -55,8 +59,10 @@ def _run(studies: cr.Studies, known: str, out: Path, n: int, n_draws: int, n_job
     scores = breast_scores.written(studies, n, n_jobs, key=6)
     like = breast_gold.likeness(scores, studies, n_draws)
     runs = breast_local.run_all(studies, n, n_jobs, key=7)
-    fig5 = breast_figures.scores({"PAM50": scores}, out, "fig5_pam50")
-    gold = breast_figures.likeness({"AMI to PAM50": like}, scores.pairs, out, "gold_standard_pam50")
+    fig5 = breast_figures.scores({"as written": scores}, "PAM50 genes", out, "fig5_pam50")
+    gold = breast_figures.likeness(
+        {"as written": ("AMI to the subtypes", like)}, scores.pairs, "PAM50 genes", out, "gold_standard_pam50"
+    )
     found = [
         breast_global.best_k(scores, 4, BEST, WHERE[BEST], figure=fig5),
         breast_local.basal_first(runs, BASAL, WHERE[BASAL]),

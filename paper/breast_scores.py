@@ -53,7 +53,9 @@ def published(studies: cr.Studies, n: int, n_jobs: int) -> Scores:
         for p, (train, test) in enumerate(scores.pairs):
             labels = trees.clustering_function(train)(studies[test].X)
             ari[last, j, p] = cr.adjusted_rand_index(labels, ward[test])
-    return replace(scores, ari=ari)
+    ami = scores.ami.copy()
+    ami[last] = np.nan
+    return replace(scores, ari=ari, ami=ami)
 
 
 def _scores(

@@ -23,7 +23,7 @@ EXPERIMENTS = {
     "fig1_benchmark_sets": "Fig. 1: benchmark sets in halves",
     "fig2_dim_mixtures": "Fig. 2: four studies in 64 dimensions",
     "fig3_fig4_local": "Fig. 3 and 4: local replicability",
-    "fig5_fig6_breast": "Fig. 5 and 6, the gold-standard figure and Table 1: breast cancer",
+    "fig5_fig6_breast": "Fig. 5 and 6, Fig. 9 of the supplement and Table 1: breast cancer",
     "appendix_a_calibration": "A.1: calibration of the bootstrap",
     "appendix_a_no_structure": "A.2: no structure",
     "appendix_a_sample_size": "A.3: sample size; outliers",

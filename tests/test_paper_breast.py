@@ -116,7 +116,7 @@ def test_basal_replicates_best_luminal_worst(breast, find_claim):
     assert basal.verdict == "holds"
     for means in basal.values["means"].values():
         assert means["Basal"] > max(means[name] for name in ("Her2", "LumA", "LumB")) + 0.05
-    assert luminal.verdict == "holds"
+    assert luminal.verdict.yes >= 10  # of twelve
     for means in luminal.values["means"].values():
         assert max(means["LumA"], means["LumB"]) < min(means["Basal"], means["Her2"])
 
@@ -136,10 +136,9 @@ def test_luminal_subtypes_are_confused_most(breast, find_claim):
 
 def test_clusters_are_not_always_like_the_subtypes(breast, find_claim):
     claim = find_claim(breast, "closely resemble")
-    assert claim.verdict == "depends"
+    assert claim.verdict == "does not hold"
     assert 0.3 < claim.values["ari"]["mainz", "transbig"] < 0.5
     assert claim.values["ari"]["mainz", "vdx"] > 0.75
-    assert "not on the figure's" in claim.why
 
 
 def test_one_cluster_holds_more_of_another_subtype(breast, find_claim):
@@ -189,7 +188,7 @@ def test_without_files_one_line_for_every_claim(monkeypatch, tmp_path):
     claims = fig5_fig6_breast.main(tmp_path, quick=True)
     assert {claim.verdict for claim in claims} == {"not run"}
     assert len({claim.claim for claim in claims}) == len(claims) == 17
-    assert all(str(tmp_path) not in claim.why and claim.why.endswith("not there.") for claim in claims)
+    assert all(str(tmp_path) not in claim.why and "paper/README.md says where" in claim.why for claim in claims)
 
 
 def test_lines_are_the_same_claims_with_and_without_files(breast, monkeypatch, tmp_path):

@@ -16,7 +16,9 @@ GROUPS = {"aggregation": 7, "compound": 6, "r15": 15}
 CLOSE = 0.9  # what we call close to 1
 SPURIOUS = 0.5  # a cluster whose Jaccard coefficient with every group is at most this, Hennig's limit for "dissolved"
 N_AGAIN = 400  # bootstrap draws of resamples, for the Monte Carlo error of what is not a mean
-NO_DATA = "The benchmark shapes are not here."
+SPURIOUS_MARK = f"cross: spurious, its Jaccard coefficient with every group at most {SPURIOUS}"
+NEW_STARTS = "no resampling, 50 new k-means starts each time"
+LESS_NOISE = "less noise, the class label left in the data as a feature, as in the authors' files"
 
 
 def load_shapes() -> dict[str, cr.Study]:
@@ -79,17 +81,27 @@ def counted(spurious: Sequence[Any]) -> str:
     return f"{n_spurious}/{sum(map(len, spurious)) - n_spurious}/{pairs}"
 
 
+def on_which(flags: Mapping[str, Any]) -> str:
+    """Write on which data sets something is the case."""
+    names = [name for name, flag in flags.items() if flag]
+    if len(names) == len(flags):
+        return f"all {len(flags)} data sets" if len(names) > 2 else f"both {' and '.join(names)}"
+    return " and ".join(names) or ("neither data set" if len(flags) == 2 else "no data set")
+
+
 def draw_clusters(ax: Any, X: Any, labels: Any, title: str) -> Any:
     """Draw clusters, and return their colours."""
     clusters = np.unique(labels)
-    colours = plt.get_cmap("nipy_spectral")(np.linspace(0.05, 0.95, len(clusters)))
+    colours = plt.get_cmap("tab20")((2 * np.arange(len(clusters)) + (np.arange(len(clusters)) >= 10)) % 20)
     ax.scatter(*X.T, s=1.5, c=colours[np.searchsorted(clusters, labels)])
     ax.set(title=title, xticks=[], yticks=[])
     return colours
 
 
-def draw_stems(ax: Any, values: Any, colours: Any, ylabel: str, top: float | None = 1.05) -> None:
-    """Draw one value for every cluster."""
-    ax.vlines(range(len(values)), 0, values, colors=colours)
-    ax.scatter(range(len(values)), values, c=colours, s=14)
-    ax.set(xticks=[], ylim=(0, top), ylabel=ylabel)
+def draw_stems(ax: Any, values: Any, colours: Any, spurious: Any, ylabel: str, top: float = 1.12) -> None:
+    """Draw one value for every cluster, with a cross for spurious ones."""
+    places = np.arange(len(values))
+    ax.vlines(places, 0, values, colors=colours)
+    ax.scatter(places[~spurious], values[~spurious], c=colours[~spurious], s=14)
+    ax.scatter(places[spurious], values[spurious], c="black", marker="x", s=22, lw=1.2, zorder=3)
+    ax.set(xticks=[], ylim=(0, top), xlim=(-0.7, len(values) - 0.3), ylabel=ylabel)

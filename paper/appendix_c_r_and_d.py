@@ -9,7 +9,18 @@ import numpy as np
 from scipy.stats import rankdata
 
 import clustrep as cr
-from paper.appendix_c_common import above, counted, is_spurious, listed, means, share_of_pairs, weights_of
+from paper.appendix_c_common import (
+    LESS_NOISE,
+    above,
+    counted,
+    error_over_draws,
+    is_spurious,
+    listed,
+    means,
+    on_which,
+    share_of_pairs,
+    weights_of,
+)
 from paper.appendix_c_stability_runs import CURVE_K, N_BEST, SCALES, Results
 from paper.common import Claim, number, row, verdict_of
 
@@ -56,18 +67,24 @@ def telling_claim(index: str, written: Results, published: Results, truth: Any, 
     """Report how well R or D tells spurious clusters from real ones."""
     ours, theirs = told_apart(written, index, truth), told_apart(published, index, truth)
     times = ", ".join(f"{name} {ratio:.1f}" for name, ratio in ratios.items())
-    noise = f"Variance of the text's noise over the published: {times}."
-    taken = "Stable is taken to mean not spurious."
+    better = {name: above(one, 0.5) for name, one in ours.items()}
+    higher = {
+        name: theirs[name][0] - one[0] > 2 * np.hypot(error_over_draws(one), error_over_draws(theirs[name]))
+        for name, one in ours.items()
+    }
+    noise = f" Variance of the text's noise over the published: {times}."
+    taken = " Stable is taken to mean not spurious."
     return Claim(
         f"C.1, {index.upper()} index",
         D_TELLS if index == "d" else R_TELLS,
-        f"share of pairs (spurious, real) of the same k in which the spurious one has the worse value: {listed(ours)}",
-        f"no number printed; ours, less noise, the class as a third column, 50 starts, for r15 half as many copies: "
-        f"{listed(theirs)}",
-        verdict_of(above(one, 0.5) for one in ours.values()),
+        f"share of pairs (spurious, real) of the same k in which the spurious one has the worse value: {listed(ours)} "
+        f"(± over resamples; clusters: the best of {N_BEST:,} k-means starts)",
+        f"no number printed; ours, {LESS_NOISE}, 50 k-means starts, for r15 half as many copies: {listed(theirs)}",
+        verdict_of(better.values()),
         "share above 0.5, that of chance, by two errors; for each data set",
-        f"{noise if index == 'd' else taken} Spurious/real/pairs: {compared(written, index, truth)}. ± is over "
-        f"resamples: data and clusters, the best of {N_BEST:,} starts, are given.",
+        f"Spurious clusters have the worse value more often than by chance on {on_which(better)}; as published the "
+        f"share is higher, by two errors, on {on_which(higher)}.{noise if index == 'd' else taken} Numbers of "
+        f"spurious/real clusters/pairs: {compared(written, index, truth)}.",
         values={"written": values_of(ours), "published": values_of(theirs), "ratios": ratios},
     )
 
@@ -88,17 +105,20 @@ def with_size(results: Results, *, relative: bool = False) -> dict[str, Any]:
 def unfair_claim(written: Results, published: Results) -> Claim:
     """Report how absolute D goes with the size of clusters."""
     ours, theirs, relative = with_size(written), with_size(published), with_size(written, relative=True)
+    grows = {name: above(one, 0) for name, one in ours.items()}
+    falls = {name: above(-one, 0) for name, one in relative.items()}
     spread = {name: [r.sizes.max() / r.sizes.min() for r in written[name]["d"].values()] for name in written}
     return Claim(
         "C.1, D index",
         UNFAIR,
         f"rank correlation of D with size, mean over k: {listed(ours)}",
         f"no number printed; ours: {listed(theirs)}",
-        verdict_of(above(one, 0) for one in ours.values()),
+        verdict_of(grows.values()),
         "correlation above 0 by two errors; for each data set",
-        "Largest cluster over smallest, mean over k: "
+        f"Larger clusters tend to have a higher D on {on_which(grows)}; divided by the size, a lower one on "
+        f"{on_which(falls)}. Largest cluster over smallest, mean over k: "
         + ", ".join(f"{name} {np.mean(ratios):.1f}" for name, ratios in spread.items())
-        + f". D divided by the size, as written: {listed(relative)}.",
+        + f". Correlation after division: {listed(relative)}.",
         values={"absolute": values_of(ours), "relative": values_of(relative), "published": values_of(theirs)},
     )
 
@@ -110,14 +130,21 @@ def relative_claim(written: Results, published: Results, truth: Any) -> Claim:
         relative, absolute = (told_apart(results, "d", truth, relative=flag) for flag in (True, False))
         gains[words] = {name: relative[name] - absolute[name] for name in relative}
         texts[words] = f"{listed(relative)}; gain {listed(gains[words])}"
+    better, worse = ({name: above(sign * gain, 0) for name, gain in gains["written"].items()} for sign in (1, -1))
     return Claim(
         "C.1, D index",
         RELATIVE,
-        f"pairs (spurious, real) told apart by relative D: {texts['written']}",
+        f"share of pairs (spurious, real) of the same k in which the spurious one has the worse relative D: "
+        f"{texts['written']} over absolute D (paired, on the same resamples)",
         f"no number printed; ours: {texts['published']}",
-        verdict_of(above(gain, 0) for gain in gains["written"].values()),
-        "more pairs told apart than by absolute D, by two errors; for each data set",
-        "The same resamples for both, so that the error of the gain is that of paired differences.",
+        verdict_of(better.values()),
+        "share higher than with absolute D, by two errors; for each data set",
+        f"Division by the size marks spurious clusters better on {on_which(better)}, worse on {on_which(worse)}"
+        + (
+            "."
+            if all(map(any, zip(better.values(), worse.values(), strict=True)))
+            else "; the rest is within two errors."
+        ),
         values={words: values_of(gain) for words, gain in gains.items()},
     )
 
@@ -142,14 +169,17 @@ def misleading_claim(written: Results, published: Results, truth: Any) -> Claim:
             + f"; {'above' if parts[words]['absolute'] else 'not above'} 0.5, "
             + ("not the lowest by two errors" if parts[words]["relative"] else "the lowest by two errors")
         )
+    absolute, relative = parts["written"].values()
     return Claim(
         "C.1, R index",
         MISLEADS,
         f"R of the cluster that is least like a group: {texts['written']}",
-        f"no number printed; ours, less noise, the class as a third column: {texts['published']}",
+        f"no number printed; ours, {LESS_NOISE}: {texts['published']}",
         verdict_of(parts["written"].values()),
         "R of that cluster above 0.5, most of its pairs kept; and not the lowest by two errors",
-        "“Not particularly low” can be meant by itself, or among the clusters: two questions.",
+        f"That cluster {'keeps most' if absolute else 'loses half or more'} of its pairs under the text's noise, "
+        f"{'but' if absolute != relative else 'and'} its R is {'not ' if relative else ''}clearly the lowest of the "
+        "five. “Not particularly low” can be meant by itself, or among the clusters: two questions.",
         values=parts,
     )
 
@@ -165,6 +195,7 @@ def noise_claim(curves: Mapping[tuple[str, str], cr.Sensitivity], figures: tuple
         letter = "R" if index == "r" else "relative D"
         if name == "aggregation":
             texts.append(f"{letter} {number(r[:, 0])} and {number(r[:, AS_WRITTEN])}")
+    n_worse, n_steps = sum(map(sum, steps.values())), sum(map(len, steps.values()))
     return Claim(
         "C.1, R and D",
         NOISE,
@@ -173,8 +204,8 @@ def noise_claim(curves: Mapping[tuple[str, str], cr.Sensitivity], figures: tuple
         "",
         verdict_of(step for found in steps.values() for step in found),
         f"worse by two errors at every step of the scale, {row(SCALES, 1)}; for each index and data set",
-        f"{sum(map(sum, steps.values()))} of {sum(map(len, steps.values()))} steps, in all data sets, are worse by "
-        "more than two errors. How much is “heavily” is left to the reader.",
+        f"More noise makes the index clearly worse at {'every one' if n_worse == n_steps else n_worse} of {n_steps} "
+        "steps. How much is “heavily” is left to the reader.",
         figures,
         {key: curve.overall[[0, AS_WRITTEN]].tolist() for key, curve in curves.items()},
     )

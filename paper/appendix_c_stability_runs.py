@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 
 import clustrep as cr
 from clustrep.resampling import Draw, Perturbation
-from paper.appendix_c_common import draw_clusters, draw_stems
+from paper.appendix_c_common import SPURIOUS_MARK, draw_clusters, draw_stems, is_spurious
 from paper.common import make_seed, save
 
 DRAWN = (*range(3, 10), 10, 12, 14, 15, 16, 17, 18)
@@ -110,9 +110,10 @@ def noise_curves(shapes: Mapping[str, cr.Study], n: int, n_jobs: int) -> dict[tu
     }
 
 
-def draw(X: Any, results: dict[str, dict[int, cr.Stability]], out: Path, name: str) -> str:
+def draw(study: cr.Study, results: dict[str, dict[int, cr.Stability]], out: Path, name: str, variant: str) -> str:
     """Draw the clusters of every k above their indices, in the same colours; again where other clusters are judged."""
     ks = [k for k in results["r"] if k in DRAWN]
+    highest = 1.12 * max((results["d"][k].per_cluster / results["d"][k].sizes).max() for k in ks)
     rows: list[tuple[str, bool]] = []  # index, whether its clusters are drawn or its values
     shown: list[Any] = []
     for index, by_k in results.items():
@@ -120,24 +121,47 @@ def draw(X: Any, results: dict[str, dict[int, cr.Stability]], out: Path, name: s
         if not rows or not all(map(np.array_equal, labels, shown)):
             rows, shown = [*rows, (index, True)], labels
         rows.append((index, False))
-    size = (1.6 * len(ks), 1.5 * len(rows))
+    size = (min(11, max(7.5, 1.6 * len(ks))), 1.5 * len(rows) + 0.6)
     figure, axes = plt.subplots(len(rows), len(ks), figsize=size, squeeze=False, layout="constrained")
+    without = "" if "jaccard" in results else "; Jaccard: as written only"
+    figure.suptitle(
+        f"{name}, {variant}: k-means clusters and their indices, a stem for each cluster\n({SPURIOUS_MARK}{without})",
+        fontsize=10,
+    )
     for column, k in enumerate(ks):
         for ax, (index, clusters) in zip(axes[:, column], rows, strict=True):
             result = results[index][k]
             if clusters:
-                colours = draw_clusters(ax, X, result.labels, f"k = {k}")
+                colours = draw_clusters(ax, study.X, result.labels, f"k = {k}")
+                again = "" if index == rows[0][0] else ", class\nlabel as a feature"
+                ax.set_ylabel("" if column else f"clusters{again}")
                 continue
             values = result.per_cluster / (result.sizes if index == "d" else 1)
-            draw_stems(ax, values, colours, "" if column else NAMES[index], None if index == "d" else 1.05)
-    return save(figure, out, name)
+            spurious = is_spurious(result.labels, np.asarray(study.labels))
+            ylabel = "" if column else NAMES[index]
+            draw_stems(ax, values, colours, spurious, ylabel, highest if index == "d" else 1.12)
+            ax.tick_params(labelleft=not column)
+    for ax in axes[-1]:
+        ax.set_xlabel("cluster")
+    return save(figure, out, f"appendix_c1_{name}_{variant.replace(' ', '_')}")
 
 
 def draw_curves(curves: Mapping[tuple[str, str], cr.Sensitivity], out: Path) -> str:
     """Draw R and D over the scale of the noise."""
-    figure, axes = plt.subplots(2, len(curves) // 2, figsize=(11, 6), layout="constrained")
-    for ax, ((name, _), curve) in zip(axes.T.ravel(), curves.items(), strict=True):
+    figure, axes = plt.subplots(2, len(curves) // 2, figsize=(11, 6.5), sharex=True, sharey="row", layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    figure.suptitle(f"R and D over the noise, two coordinates as written, k-means with k = {CURVE_K}")
+    for i, (ax, ((name, index), curve)) in enumerate(zip(axes.T.ravel(), curves.items(), strict=True)):
         curve.plot(ax)
         ax.get_legend().remove()
-        ax.set_title(f"{name}, {CURVE_K} clusters, thick: all")
+        text = SCALES[-2]
+        ax.axvline(text, color="0.6", ls=":", label=f"noise of the text, {text:.2f}")
+        ax.set(title=name if index == "r" else "")
+        ax.set_xlabel("" if index == "r" else "sd of the noise, in sd of each coordinate")
+        ax.set_ylabel("" if i > 1 else NAMES[index])
+    axes[0, 0].set_ylim(0, 1.05)
+    axes[1, 0].set_ylim(bottom=0)
+    lines, words = axes[0, 0].get_legend_handles_labels()
+    words = ["all clusters (thick)" if word == "all" else word for word in words]
+    figure.legend(lines, words, loc="outside lower center", ncols=len(words), fontsize=8, frameon=False)
     return save(figure, out, "appendix_c1_noise")

@@ -16,16 +16,14 @@ from threadpoolctl import threadpool_limits
 
 import clustrep as cr
 from clustrep.errors import DataError
+from paper.appendix_a_sample_size_runs import mixture, points
 from paper.common import SEED, make_rng
 from paper.fig3_runs import WRITTEN, grid
-
-# A.3: 25 Gaussians with unit variance.
-CENTRES = 15.0 * np.stack(np.meshgrid(np.arange(5), np.arange(5)), axis=-1).reshape(-1, 2)
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the settings are, and how many seconds a loop may run."""
+    """How large the settings are, and how many seconds a loop may run (Fig. 4 has a fixed part instead)."""
 
     ks: range = range(2, 41)
     n_resamples: int = 100
@@ -88,11 +86,6 @@ def local_row(sizes: Sizes) -> str:
     return _row(f"Fig. 4, grid of {sizes.n_grid} × {sizes.n_grid}, B = {sizes.n_resamples}", ours, plain)
 
 
-def points(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw from the mixture of A.3."""
-    return CENTRES[rng.integers(len(CENTRES), size=n)] + rng.normal(size=(n, 2))
-
-
 def draws_row(sizes: Sizes) -> str:
     """A.3: fresh pairs of data sets, all k."""
     clusterer, rng = KMeans(n_init=10), make_rng(90)
@@ -103,7 +96,7 @@ def draws_row(sizes: Sizes) -> str:
             clusterer,
             studies,
             n_clusters=sizes.draw_ks,
-            resampling=cr.Simulate(lambda study, rng: points(len(study), rng)),
+            resampling=cr.Simulate(mixture),
             n_resamples=sizes.n_draws,
             **options,
         )

@@ -41,6 +41,6 @@ CAPTIONS = {
     "appendix_c1_noise": "C.1: R and D over the standard deviation of the noise.",
     "appendix_c2_prediction_strength": "C.2: the data, and prediction strength over k.",
     "appendix_c2_in_group": "C.2: clusters for several k, and their in-group proportions.",
-    "appendix_c3_components": "C.3: several components, means at least 4 sd apart; the test's statistic beside its null distribution.",
+    "appendix_c3_components": "C.3: several components, means at least 4 sd apart, and the test.",
     "appendix_c3_distance": "C.3: two components that come closer, and the test.",
 }

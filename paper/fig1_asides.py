@@ -1,4 +1,4 @@
-"""What the paper says of the breast cancer studies (section 5.1), tried on the sets of Fig. 1."""
+"""What the paper says of the breast cancer studies (Section 5.1), tried on the sets of Fig. 1."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pandas as pd
 from scipy.stats import rankdata
 
 import clustrep as cr
-from paper.common import Claim, verdict_of, with_error
+from paper.common import FAILS, HOLDS, Claim, verdict_of, with_error
 from paper.fig1_runs import CLUSTERERS, as_high, best, by_resampling, scores
 
-WHERE = "section 5.1, tried on the sets of Fig. 1"
-RANK = "The ranking of clusterings is the same by ARI and by AMI, here of k and algorithms on the sets of Fig. 1."
-ROLES = "Scores are similar when the training and the test half change places."
+WHERE = "Section 5.1, tried on the sets of Fig. 1"
+RANK = "The best number of clusters by ARI is the best one by AMI, too."
+ROLES = "The best number of clusters is the same when the training and the test half change places."
 
 
 def rank_claim(written: Mapping[str, cr.Comparison]) -> Claim:
@@ -32,7 +32,7 @@ def rank_claim(written: Mapping[str, cr.Comparison]) -> Claim:
         verdict_of(parts.values()),
         "AMI at ARI's best k not below the highest AMI by more than two standard errors of the difference; algorithm × "
         "set",
-        f"So for {sum(parts.values())} of {len(parts)}. Not so: {_missing(parts)}.",
+        _plainly("The k with the highest ARI has the highest AMI, too, within Monte Carlo error", parts),
         values={"parts": parts, "rank": rank},
         ours=True,
     )
@@ -57,7 +57,7 @@ def roles_claim(written: Mapping[str, cr.Comparison]) -> Claim:
         verdict_of(parts.values()),
         "the best k of one direction is, in the other, not below the highest by more than two standard errors of the "
         "difference; algorithm × set",
-        f"So for {sum(parts.values())} of {len(parts)}. Not so: {_missing(parts)}.",
+        _plainly("The best k of one direction is the best of the other, too, within Monte Carlo error", parts),
         values={"parts": parts, "rank": rank},
         ours=True,
     )
@@ -78,5 +78,11 @@ def _each(rank: Mapping[str, tuple[float, float]]) -> str:
     return ", ".join(f"{name} {with_error(*value)}" for name, value in rank.items())
 
 
-def _missing(parts: Mapping[tuple[str, str], bool]) -> str:
-    return ", ".join(f"{one} on {name}" for (name, one), holds in parts.items() if not holds) or "none"
+def _plainly(what: str, parts: Mapping[tuple[str, str], bool]) -> str:
+    """Say for which algorithms and sets it is so."""
+    verdict = verdict_of(parts.values())
+    if verdict == HOLDS:
+        return f"{what}, for every algorithm and set."
+    if verdict == FAILS:
+        return f"{what}: for no algorithm and set."
+    return f"{what}, except for {', '.join(f'{one} on {name}' for (name, one), so in parts.items() if not so)}."

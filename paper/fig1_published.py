@@ -109,9 +109,10 @@ def cell(name: str, rows: pd.DataFrame, n_resamples: int) -> str:
         f"{one.clusterer} {one.printed:.3f} @{one.k}, {number(one.ours)} ({_range(one.ours)})" for one in pairs
     )
     return (
-        "Class left in, 50 starts, test half of trees always in two. Printed, ours (range over "
-        f"{len(pairs[0].ours)} splits with B = {n_resamples}): {listed}. Run: k = {', '.join(map(str, ks))}; trees "
-        f"{', '.join(map(str, TREE_KS))}."
+        "The class label left in the data as a feature, as in the authors' files; 50 k-means starts; agglomerative "
+        "clustering of the test half is always Ward's with k = 2. Printed (one split, B = 100), ours (range over "
+        f"{len(pairs[0].ours)} splits with B = {n_resamples}): {listed}. Run: k = {', '.join(map(str, ks))}; "
+        f"agglomerative {', '.join(map(str, TREE_KS))}. {outside(pairs)}"
     )
 
 
@@ -119,17 +120,16 @@ def _range(values: Any) -> str:
     return f"{values.min():.3f} to {values.max():.3f}"
 
 
-def outside(name: str, rows: pd.DataFrame) -> str:
+def outside(pairs: list[Beside]) -> str:
     """Say which printed scores are outside our range, and which of our own peaks are elsewhere."""
-    pairs = beside(name, rows)
     missed = [
-        f"{one.clusterer} by {abs(one.printed - one.ours.mean()):.3f} from our mean (without resampling "
-        f"{_range(one.whole)}: {'inside' if one.inside_whole else 'not explained either'})"
+        f"{one.clusterer}, {abs(one.printed - one.ours.mean()):.3f} from our mean (range without resampling "
+        f"{_range(one.whole)}: {'inside' if one.inside_whole else 'outside, too'})"
         for one in pairs
         if not one.inside
     ]
     elsewhere = [f"{one.clusterer} @{one.highest}" for one in pairs if one.highest != one.k]
-    said = "Printed scores: " + (f"outside our range {'; '.join(missed)}" if missed else "all inside our range")
+    said = "Printed scores: " + (f"outside our range are {'; '.join(missed)}" if missed else "all inside our range")
     return said + (f". Ours are highest, of the k run, at another: {', '.join(elsewhere)}." if elsewhere else ".")
 
 
@@ -162,7 +162,8 @@ def density_cell(rows: pd.DataFrame) -> str:
     left_in, left_out = rows[rows["with_class"]], rows[~rows["with_class"]]
     return (
         "Halves standardised separately, clustered once. Splits where some eps has three clusters in both halves, "
-        f"class left in: {_three(left_in)}; left out: {_three(left_out)}. No score is printed."
+        f"with the class label left in the data as a feature, as in the authors' files: {_three(left_in)}; without it: "
+        f"{_three(left_out)}. No score is printed."
     )
 
 

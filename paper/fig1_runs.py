@@ -11,6 +11,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, Birch, KMeans, Mini
 
 import clustrep as cr
 from paper import common
+from paper.common import clearly_positive
 
 TRUTH = {"d31": 31, "r15": 15, "aggregation": 7, "spiral": 3}
 CLUSTERERS = {
@@ -91,6 +92,13 @@ def as_high(curve: pd.DataFrame, at: Any) -> bool:
     return mean <= 2 * error
 
 
+def clearly_highest(curve: pd.DataFrame, at: Any) -> bool:
+    """Whether a row is above every other by more than two standard errors of the difference."""
+    if at not in curve.index:
+        return False
+    return all(clearly_positive(curve.loc[at] - other) for k, other in curve.iterrows() if k != at)
+
+
 def by_resampling(statistic: Any, curves: Sequence[pd.DataFrame], n: int = 100) -> tuple[float, float]:
     """Return a statistic of scores that share their resamples, and its standard error by drawing resamples anew."""
     tables, rng = [curve.to_numpy() for curve in curves], common.make_rng(1, 1)
@@ -98,4 +106,4 @@ def by_resampling(statistic: Any, curves: Sequence[pd.DataFrame], n: int = 100) 
     again = [
         statistic(*(table[:, drawn] for table in tables)) for drawn in (rng.integers(size, size=size) for _ in range(n))
     ]
-    return statistic(*tables), float(np.std(again, ddof=1))
+    return statistic(*tables), max(float(np.std(again, ddof=1)), 1e-8)  # never as if it were exact

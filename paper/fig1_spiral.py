@@ -12,8 +12,8 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 import clustrep as cr
-from paper.common import Claim, make_rng, number, share, verdict_of
-from paper.fig1_published import cell, density_cell, outside
+from paper.common import FAILS, HOLDS, Claim, clearly_positive, make_rng, number, share, verdict_of
+from paper.fig1_published import cell, density_cell
 from paper.fig1_runs import CLUSTERERS, EPS, best, in_deviations, scores
 
 ARMS = "spiral: DBSCAN finds the three arms, and no other algorithm does."
@@ -67,18 +67,23 @@ def arms_claim(study: cr.Study, rows: pd.DataFrame, published: pd.DataFrame) -> 
     others = rows[list(CLUSTERERS)]
     alone = rows["found"] & (others < 1 - 1e-9).all(axis=1)
     full = gaps(in_deviations(study).X, np.asarray(study.labels))
-    n = len(rows)
+    n, verdict = len(rows), verdict_of(alone)
+    if not rows["found"].any() and clearly_positive(rows["within"] - rows["between"]):
+        plainly = "In half of the points gaps within an arm are wider than between arms, so no eps separates the arms."
+    else:
+        plainly = f"In {alone.sum()} of {n} splits some eps separates the arms, and no other algorithm does."
     return Claim(
-        "Fig. 1, section 4.1",
+        "Fig. 1, Section 4.1",
         ARMS,
-        f"Splits where some eps, of any size, parts the arms in both halves: {share(rows['found'])}. ARI with the "
+        f"Splits where some eps, of any size, separates the arms in both halves: {share(rows['found'])}. ARI with the "
         f"arms at the best of {len(EPS)} eps: {number(rows['DBSCAN'])}; at k = 3: "
-        + ", ".join(f"{name} {number(values)}" for name, values in others.items()),
+        + ", ".join(f"{name} {number(values)}" for name, values in others.items())
+        + f". {SETTINGS}",
         density_cell(published),
-        verdict_of(alone),
+        verdict,
         f"some eps gives the arms in both halves, no other algorithm does with k = 3; each of {n} splits",
-        f"Widest gap within an arm against the narrowest between arms: {number(rows['within'])} and "
-        f"{number(rows['between'])} sd in halves, {full[0]:.2f} and {full[1]:.2f} (exact) in all points. {SETTINGS}",
+        f"{plainly} Widest gap within an arm against the narrowest between arms: {number(rows['within'])} and "
+        f"{number(rows['between'])} sd in halves, {full[0]:.2f} and {full[1]:.2f} (exact) in all points.",
         values={"found": int(rows["found"].sum()), "splits": n, "full": full}
         | {name: rows[name].to_numpy() for name in ("within", "between")}
         | {"with class": published[published["with_class"]], "without class": published[~published["with_class"]]},
@@ -103,16 +108,32 @@ def few_claim(written: cr.Comparison, density: cr.Comparison, published: pd.Data
     rows = scores(density)
     top, name = best(rows), best(curves)
     found = density.clusters_found[density.clusterers.index(top), :, 0].mean()
+    verdict, n = verdict_of(parts), all_scores.shape[1]
+    if not any(flags.any() for flags in values.values()):
+        plainly = "In no resample DBSCAN has two, or three, clusters in both halves: there is nothing to score."
+    elif verdict == FAILS:
+        two, three = (flags.sum() for flags in values.values())
+        plainly = (
+            f"DBSCAN seldom comes to it: two clusters in both halves in {two}, three in {three} of {n} resamples, and "
+        )
+        plainly += "there it does not score clearly above the best other."
+        if max(two, three) > n / 2:
+            plainly = "With two or three clusters in both halves DBSCAN does not score clearly above the best other."
+    elif verdict == HOLDS:
+        plainly = "Where DBSCAN has two or three clusters in both halves, it scores above the best other."
+    else:
+        plainly = f"DBSCAN scores above the best other at k = {2 if parts[0] else 3} only."
     return Claim(
-        "Fig. 1, section 4.1",
+        "Fig. 1, Section 4.1",
         FEW,
         f"Resamples where both halves have k clusters at one of {len(density.clusterers)} eps: {'. '.join(said)}.",
         cell("spiral", published, n_resamples),
-        verdict_of(parts),
+        verdict,
         "DBSCAN with k clusters in both halves is above the highest other at this k, in the same resamples, by two "
         "standard errors; k = 2, 3",
-        f"DBSCAN's highest score is {number(rows.loc[top])} (eps {top}, {found:.0f} clusters), the others' "
+        f"{plainly} At any number of clusters, DBSCAN's highest score is {number(rows.loc[top])} (eps {top}, "
+        f"{found:.0f} clusters), the others' "
         f"{number(curves.loc[name])} ({name[0]} @{name[1]}); eps that leave one block in over 5 % of the resamples are "
-        f"not counted. {outside('spiral', published)}",
+        "not counted.",
         values={"resamples": values, "dbscan": float(rows.loc[top].mean()), "others": float(curves.loc[name].mean())},
     )

@@ -16,6 +16,7 @@ from paper.common import SEED, make_rng
 
 KS = (6, 11, 16, 21)
 TRUE_K = 16
+DIM = "DIM064"
 SWAPPED = np.r_[32:64, :32]
 AFFINITY = "affinity propagation"
 # Same mixture, other mixture, at k = 16; agglomerative clustering is not in the printed figure.
@@ -30,7 +31,7 @@ GROUPS = {
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is run: resamples; permutations, dealings and their resamples; permutations that are only counted."""
+    """How much is run: resamples; permutations, divisions, and their resamples; permutations only counted."""
 
     n_resamples: int
     n_permutations: int
@@ -50,7 +51,7 @@ QUICK = Sizes(4, 6, 2, 3, 60, (0.7,), 3, 2, 1)
 def whole() -> tuple[cr.Study, str]:
     """Load DIM064, or simulate its like where the file is absent: 16 components of 64 points, one after the other."""
     try:
-        return cr.datasets.load_dim(64), "DIM064"
+        return cr.datasets.load_dim(64), DIM
     except DataError:
         return cr.datasets.simulate_dim(64, TRUE_K, 1024, rng=SEED), "simulated data (no DIM064 here)"
 
@@ -146,12 +147,22 @@ class Runs:
     source: str
     written: cr.Comparison  # the first permutation
     affinity: cr.Comparison  # the first permutation
-    several: list[cr.Comparison]  # k-means, k = 16, a permutation and a dealing each
-    published: cr.Comparison  # the first dealing
+    several: list[cr.Comparison]  # k-means, k = 16, a permutation and a division into studies each
+    published: cr.Comparison  # the first division
     dealings: list[cr.Comparison]  # of the published variant, k = 16
     alone: cr.Comparison  # the same, k-means, with the diagonal
     counts: list[Nearest]  # of many permutations, those of `several` first
     swapped: Nearest
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the data are simulated, not DIM064."""
+        return self.source != DIM
+
+    @property
+    def where(self) -> str:
+        """Name the figure, and what it is drawn from if not the paper's data."""
+        return "Fig. 2 on simulated data" if self.simulated else "Fig. 2"
 
 
 def run(study: cr.Study, source: str, sizes: Sizes) -> Runs:

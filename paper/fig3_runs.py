@@ -48,6 +48,11 @@ class Mixtures:
         return cr.Studies([cr.Study(X, name, features=["x", "y"], labels=c) for name, (X, c) in drawn.items()])
 
     @property
+    def setting(self) -> str:
+        """Write what the variants differ in."""
+        return f"variance {self.variance:g}, training B at ({self.train_b[0]:g}, {self.train_b[1]:g})"
+
+    @property
     def points(self) -> Any:
         """The points x_A, x_B, x_C: the means of the training components themselves."""
         means = [self.mean(one) for one in COMPONENTS["train"]]
@@ -118,19 +123,32 @@ def by_region(one: Mixtures, n_grid: int, n: int) -> np.ndarray:
     return np.stack([scores[:, nearest == region].mean(axis=1) for region in range(3)], axis=1)
 
 
-def draw_points(result: cr.LocalReplicability, out: Path, name: str) -> tuple[str, ...]:
+def draw_points(one: Mixtures, result: cr.LocalReplicability, out: Path) -> tuple[str, ...]:
     """Draw Fig. 3: who shares the cluster of each point."""
-    drawn = [(letter, result.plot(kind="co-clustering", point=i)) for i, letter in enumerate("abc")]
-    return tuple(save(axes[0].figure, out, f"fig3{letter}_{name}") for letter, axes in drawn)
+    names = []
+    for i, component in enumerate(COMPONENTS["train"]):
+        axes = result.plot(kind="co-clustering", point=i)
+        letter = component.lower()
+        for ax, study in zip(axes, ("training", "test"), strict=True):
+            ax.set_title(f"test points, function of the {study} study", fontsize=9)
+        axes[0].figure.suptitle(
+            f"Fig. 3 ({letter}) as {one.name}, {one.setting}: local ARI at $x_{component}$ {result.mean[i]:.2f} "
+            f"(sd {result.sd[i]:.2f})\nCross: $x_{component}$, the mean of component {component} of the training study",
+            fontsize=10,
+        )
+        names.append(save(axes[0].figure, out, f"fig3{letter}_{one.name}"))
+    return tuple(names)
 
 
 def draw_plane(one: Mixtures, result: cr.LocalReplicability, n_grid: int, out: Path) -> str:
     """Draw Fig. 4: both data sets and the map of scores."""
-    figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained", sharex=True, sharey=True)
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.9), layout="constrained", sharex=True, sharey=True)
     studies, side = one.studies(), np.linspace(-EDGE, EDGE, n_grid)
     scores = result.mean.reshape(n_grid, n_grid)
     drawn = axes[2].pcolormesh(side, side, scores, cmap="viridis", vmin=0, vmax=1)
     figure.colorbar(drawn, ax=axes[2], label="mean local ARI")
+    figure.suptitle(f"Fig. 4 as {one.name}: k-means with k = 3; {one.setting}; {len(result.distribution)} resamples")
+    axes[0].set_ylabel("second coordinate")
     for ax, name in zip(axes, ("train", "test", "test"), strict=True):
         for letter in COMPONENTS[name]:
             X = studies[name].X[studies[name].labels == letter]
@@ -138,8 +156,9 @@ def draw_plane(one: Mixtures, result: cr.LocalReplicability, n_grid: int, out: P
             if ax is axes[2]:
                 style = {"color": "white", "edgecolor": "black"}
             ax.scatter(*X.T, marker=MARKERS[letter], s=20, lw=0.7, label=letter, **style)
-        ax.set_title(f"{name}ing study")
-        ax.legend(frameon=False)
+        ax.set_title("training study" if name == "train" else "test study")
+        ax.set_xlabel("first coordinate")
+        ax.legend(title="component", frameon=False)
     axes[2].get_legend().remove()
-    axes[2].set(title="local replicability", xlim=(-EDGE, EDGE), ylim=(-EDGE, EDGE))
+    axes[2].set(title="local replicability (white: test points)", xlim=(-EDGE, EDGE), ylim=(-EDGE, EDGE))
     return save(figure, out, f"fig4_{one.name}")

@@ -183,20 +183,28 @@ def test_h5ad_and_parquet_as_processes(frames, folder):
         assert (folder / name / "scores.csv").read_bytes() == (folder / "csv" / "scores.csv").read_bytes()
 
 
+# Heeds interrupts also where they are ignored, as in jobs in the background.
+HEEDING = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+
+
 def test_an_interrupt_leaves_nothing(folder):
     """One sentence, no traceback, no folder, whole or temporary."""
+    command = [sys.executable, "-m", "clustrep", *RUN, "--resamples", "1000000"]
     running = subprocess.Popen(
-        [sys.executable, "-m", "clustrep", *RUN, "--resamples", "1000000"],
+        [sys.executable, "-c", HEEDING, *command],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    with running:
+    try:
         first = running.stderr.readline()  # everything is imported and read
         time.sleep(2)
         os.killpg(running.pid, signal.SIGINT)
         stdout, stderr = running.communicate(timeout=60)
+    finally:
+        running.kill()
+        running.wait()
     assert first.startswith("Studies: ")
     assert running.returncode == 130
     assert stdout == ""

@@ -37,10 +37,10 @@ def test_a_part_or_a_failure_leaves_the_results_alone(failing, tmp_path, monkeyp
     (tmp_path / "RESULTS.md").write_text("whole", encoding="utf-8")
     (tmp_path / "TIMES.md").write_text("whole", encoding="utf-8")
     monkeypatch.setattr(run, "EXPERIMENTS", run.EXPERIMENTS | {"absent": "No such experiment"})
-    names = ["absent", "appendix_c_tests"] if failing else ["appendix_c_tests"]
+    names = ["absent", "fig3_fig4_local"] if failing else ["fig3_fig4_local"]
     assert run.main([str(tmp_path), "--quick", "--only", *names]) == failing
     assert {(tmp_path / name).read_text(encoding="utf-8") for name in ("RESULTS.md", "TIMES.md")} == {"whole"}
-    assert "C.3" in (tmp_path / "RESULTS-part.md").read_text(encoding="utf-8")
+    assert "## Fig. 3" in (tmp_path / "RESULTS-part.md").read_text(encoding="utf-8")
     assert ("No module named 'paper.absent'" in capsys.readouterr().err) == failing
 
 

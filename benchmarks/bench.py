@@ -23,10 +23,10 @@ from threadpoolctl import threadpool_limits
 
 import clustrep as cr
 from benchmarks.loops import Loop, agreement_loop, fpc, global_loop, local_loop, test_loop
-from clustrep._learning import Configuration, Source
-from clustrep._setting import Setting
-from clustrep.agreement import resolve_agreements
-from clustrep.contingency import tables_of
+from clustrep.clustering.path import Setting
+from clustrep.clustering.sample import Configuration, Source
+from clustrep.tables.agreement import resolve_agreements
+from clustrep.tables.contingency import tables_of
 
 LONG = 5.0  # seconds that one worker must take for two to be tried
 TWO_WORKERS = 1.7
@@ -59,11 +59,11 @@ def global_job(
 ) -> Job:
     """Algorithm 2 with n resamples, off-diagonal pairs."""
 
-    def run(n_resamples: int, n_jobs: int = 1) -> cr.Comparison:
+    def run(n_resamples: int, n_jobs: int = 1) -> cr.results.Comparison:
         options = {"agreement": "ari", "n_resamples": n_resamples, "diagonal": False, "rng": 0, "n_jobs": n_jobs}
         return cr.compare(clusterer, studies, n_clusters=ks, **options)
 
-    def means(result: cr.Comparison) -> np.ndarray:
+    def means(result: cr.results.Comparison) -> np.ndarray:
         return np.nanmean(result.distribution, axis=(0, 1, 3, 4))
 
     inertia = partial(inertia_ratios, clusterer, studies, ks) if isinstance(clusterer, KMeans) else None
@@ -96,13 +96,13 @@ def local_job() -> Job:
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
     clusterer = KMeans(3, n_init=10)
 
-    def run(n_resamples: int, n_jobs: int = 1) -> cr.LocalReplicability:
+    def run(n_resamples: int, n_jobs: int = 1) -> cr.results.LocalReplicability:
         options = {"n_resamples": n_resamples, "rng": 0, "n_jobs": n_jobs}
         local = cr.local_replicability(clusterer, train=train, test=test, at=grid, **options)
         assert local.mean.shape == (len(grid),)  # the map is part of the job
         return local
 
-    def means(local: cr.LocalReplicability) -> np.ndarray:
+    def means(local: cr.results.LocalReplicability) -> np.ndarray:
         return local.distribution.mean(axis=1)
 
     title = "local map, k = 3, two studies of 100 × 2, 250 × 250 grid, B = 100"
@@ -125,14 +125,14 @@ def fpc_jobs() -> list[Job]:
     """What R's fpc computes, with one start on either side: its starts are random points, ours are k-means++."""
     (X,) = mixture(3_100, 2, 31, 10.0, 1)
 
-    def jaccard(n_resamples: int, n_jobs: int = 1) -> cr.Stability:
+    def jaccard(n_resamples: int, n_jobs: int = 1) -> cr.results.Stability:
         return cr.stability(KMeans(31, n_init=1), X, n_resamples=n_resamples, rng=0, n_jobs=n_jobs)
 
-    def strength(n_resamples: int, n_jobs: int = 1) -> cr.PredictionStrength:
+    def strength(n_resamples: int, n_jobs: int = 1) -> cr.results.PredictionStrength:
         clusterer = KMeans(n_init=1)
         return cr.prediction_strength(clusterer, X, n_clusters=range(2, 11), n_splits=n_resamples, rng=0, n_jobs=n_jobs)
 
-    def means(result: cr.Stability | cr.PredictionStrength) -> np.ndarray:
+    def means(result: cr.results.Stability | cr.results.PredictionStrength) -> np.ndarray:
         return result.distribution.mean(axis=1)
 
     return [
@@ -146,10 +146,10 @@ def fpc_jobs() -> list[Job]:
 def test_job() -> Job:
     X = np.random.default_rng(0).normal(size=(1_000, 2))
 
-    def run(n_resamples: int, n_jobs: int = 1) -> cr.ClusterTest:
+    def run(n_resamples: int, n_jobs: int = 1) -> cr.results.ClusterTest:
         return cr.cluster_test(X, n_resamples=n_resamples, rng=0, n_jobs=n_jobs)
 
-    def means(result: cr.ClusterTest) -> np.ndarray:
+    def means(result: cr.results.ClusterTest) -> np.ndarray:
         return result.null_distribution
 
     title = "test for clusters, 1,000 × 2, B = 200"

@@ -66,7 +66,7 @@ def main(folder: Path, n_resamples: int = 40) -> bool:
     return all(found.values())
 
 
-def table(local: cr.LocalReplicability, truth: object) -> pd.DataFrame:
+def table(local: cr.results.LocalReplicability, truth: object) -> pd.DataFrame:
     """The clusters of one training study on one test study, each named after the subtype that most of it is."""
     frame = local.by_cluster()
     names = pd.crosstab(local.labels, truth).idxmax(axis=1)
@@ -75,7 +75,7 @@ def table(local: cr.LocalReplicability, truth: object) -> pd.DataFrame:
     return frame
 
 
-def shifted_is_apart(result: cr.Replicability) -> bool:
+def shifted_is_apart(result: cr.results.Replicability) -> bool:
     """Whether the shifted cohort predicts the others worst, and hardly at all."""
     averages = {name: float(result.for_training_on(name).mean) for name in result.names}
     return min(averages, key=averages.__getitem__) == SHIFTED and averages[SHIFTED] < 0.1

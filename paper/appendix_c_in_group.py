@@ -27,7 +27,7 @@ from paper.common import Claim, clearly_positive, make_seed, number, save, verdi
 NEIGHBOURS = (1, 2, 5, 10)
 KS = {"aggregation": (3, 5, 7, 10), "compound": (3, 6, 8, 10), "r15": (8, 12, 15, 18)}
 METRICS = ("euclidean", "cityblock", "chebyshev")
-Proportions = dict[str, dict[int, list[cr.InGroupProportion]]]  # data set, k, draws of starts
+Proportions = dict[str, dict[int, list[cr.results.InGroupProportion]]]  # data set, k, draws of starts
 
 OVERCONFIDENT = (
     "The in-group proportion is overconfident: often close to 1 also for spurious clusters, as on aggregation, k = 10."
@@ -44,12 +44,12 @@ def proportions(shapes: Mapping[str, cr.Study], n: int) -> Proportions:
     }
 
 
-def of_clusters(study: cr.Study, k: int, rng: int, **options: Any) -> cr.InGroupProportion:
+def of_clusters(study: cr.Study, k: int, rng: int, **options: Any) -> cr.results.InGroupProportion:
     """Compute the in-group proportions of k clusters."""
     return cr.in_group_proportion(study, clusterer=KMeans(k, n_init=10), rng=rng, **options)
 
 
-def noisy_copies(shapes: Mapping[str, cr.Study], n: int, n_jobs: int) -> dict[str, list[cr.InGroupProportion]]:
+def noisy_copies(shapes: Mapping[str, cr.Study], n: int, n_jobs: int) -> dict[str, list[cr.results.InGroupProportion]]:
     """Compute in-group proportions in copies with noise, each clustered again."""
     options = {"perturbation": cr.Jitter(), "n_resamples": n, "n_jobs": n_jobs}
     return {
@@ -57,7 +57,7 @@ def noisy_copies(shapes: Mapping[str, cr.Study], n: int, n_jobs: int) -> dict[st
     }
 
 
-def gains_of_copies(copies: Mapping[str, list[cr.InGroupProportion]], truth: Any) -> dict[str, Any]:
+def gains_of_copies(copies: Mapping[str, list[cr.results.InGroupProportion]], truth: Any) -> dict[str, Any]:
     """Estimate how many more pairs (spurious, real) are in the right order by the mean over copies than by the data."""
     gains = {}
     for name, found in copies.items():

@@ -16,10 +16,10 @@ from paper.common import make_seed, save
 
 NUMBERS = range(1, 21)
 SOME = slice(1, None)  # without one cluster, whose strength is always 1
-Strengths = Mapping[str, cr.PredictionStrength]
+Strengths = Mapping[str, cr.results.PredictionStrength]
 
 
-def strength(study: cr.Study, n: int, n_init: int, n_jobs: int, noise: Any = None) -> cr.PredictionStrength:
+def strength(study: cr.Study, n: int, n_init: int, n_jobs: int, noise: Any = None) -> cr.results.PredictionStrength:
     """Compute equation (4) on random half-splits."""
     return cr.prediction_strength(
         KMeans(n_init=n_init),
@@ -33,7 +33,7 @@ def strength(study: cr.Study, n: int, n_init: int, n_jobs: int, noise: Any = Non
     )
 
 
-def with_self_pairs(result: cr.PredictionStrength) -> Any:
+def with_self_pairs(result: cr.results.PredictionStrength) -> Any:
     """Return the strength of every k in every split, each point paired with itself, too, (n_splits, number of k).
 
     A cluster of m points with share s of its m(m − 1)/2 pairs then has (s(m − 1) + 2)/(m + 1), one of a single point 1.
@@ -48,7 +48,7 @@ def best_of(strengths: Any) -> Any:
     return np.array(NUMBERS)[SOME][np.argmax(np.nan_to_num(strengths)[..., SOME], axis=-1)]
 
 
-def averages_of(result: cr.PredictionStrength) -> list[Any]:
+def averages_of(result: cr.results.PredictionStrength) -> list[Any]:
     """Return averages over clusters in every split, (n_splits, number of k): weighted by size, and plain."""
     strengths, sizes = result.cluster_strengths[:, 0], result.cluster_sizes[:, 0]
     counted = np.where(np.isfinite(strengths), sizes, 0)  # without clusters of one point, which have no pairs

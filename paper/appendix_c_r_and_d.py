@@ -184,7 +184,7 @@ def misleading_claim(written: Results, published: Results, truth: Any) -> Claim:
     )
 
 
-def noise_claim(curves: Mapping[tuple[str, str], cr.Sensitivity], figures: tuple[str, ...]) -> Claim:
+def noise_claim(curves: Mapping[tuple[str, str], cr.results.Sensitivity], figures: tuple[str, ...]) -> Claim:
     """Report R and relative D over the scale of the noise."""
     steps, texts = {}, []
     for (name, index), curve in curves.items():

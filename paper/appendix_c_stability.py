@@ -60,12 +60,12 @@ def main(out: Path, quick: bool = False) -> list[Claim]:
     ]
 
 
-def lowest(result: cr.Stability) -> str:
+def lowest(result: cr.results.Stability) -> str:
     """Write the lowest value of a cluster."""
     return number(result.distribution[:, np.argmin(result.per_cluster)])
 
 
-def by_k(results: Mapping[int, cr.Stability]) -> str:
+def by_k(results: Mapping[int, cr.results.Stability]) -> str:
     """Write the lowest value for every k."""
     return "; ".join(f"k = {k}: {lowest(result)}" for k, result in results.items())
 

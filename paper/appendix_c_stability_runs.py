@@ -21,7 +21,7 @@ SCALES = (0.1, 0.2, 0.3, 0.5, 0.7071, 1.0)  # standard deviations of noise, in t
 CURVE_K = 5
 N_BEST = 1000  # k-means starts behind the clusters in question; 10 and 50 on resamples
 NAMES = {"inclusion": "inclusion", "jaccard": "Jaccard", "r": "R index", "d": "D index, relative"}
-Results = dict[str, dict[str, dict[int, cr.Stability]]]  # data set, index, k
+Results = dict[str, dict[str, dict[int, cr.results.Stability]]]  # data set, index, k
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,9 @@ def best_clusters(study: cr.Study, k: int) -> Any:
     return cr.in_group_proportion(study, clusterer=KMeans(k, n_init=N_BEST), rng=make_seed(31, 0)).labels
 
 
-def measure(X: Any, labels: Any, index: str, perturbation: Any, n: int, n_init: int, n_jobs: int) -> cr.Stability:
+def measure(
+    X: Any, labels: Any, index: str, perturbation: Any, n: int, n_init: int, n_jobs: int
+) -> cr.results.Stability:
     """Compute one index; resample b is the same for every k, and for R and D."""
     return cr.stability(
         KMeans(len(np.unique(labels)), n_init=n_init),
@@ -91,7 +93,7 @@ def with_class(study: cr.Study) -> cr.Study:
     return cr.Study(np.column_stack([study.X, np.asarray(study.labels, dtype=float)]), study.name, label=False)
 
 
-def noise_curves(shapes: Mapping[str, cr.Study], n: int, n_jobs: int) -> dict[tuple[str, str], cr.Sensitivity]:
+def noise_curves(shapes: Mapping[str, cr.Study], n: int, n_jobs: int) -> dict[tuple[str, str], cr.results.Sensitivity]:
     """Compute R and relative D over the scale of the noise."""
     return {
         (name, index): cr.sensitivity(
@@ -110,7 +112,9 @@ def noise_curves(shapes: Mapping[str, cr.Study], n: int, n_jobs: int) -> dict[tu
     }
 
 
-def draw(study: cr.Study, results: dict[str, dict[int, cr.Stability]], out: Path, name: str, variant: str) -> str:
+def draw(
+    study: cr.Study, results: dict[str, dict[int, cr.results.Stability]], out: Path, name: str, variant: str
+) -> str:
     """Draw the clusters of every k above their indices, in the same colours; again where other clusters are judged."""
     ks = [k for k in results["r"] if k in DRAWN]
     highest = 1.12 * max((results["d"][k].per_cluster / results["d"][k].sizes).max() for k in ks)
@@ -146,7 +150,7 @@ def draw(study: cr.Study, results: dict[str, dict[int, cr.Stability]], out: Path
     return save(figure, out, f"appendix_c1_{name}_{variant.replace(' ', '_')}")
 
 
-def draw_curves(curves: Mapping[tuple[str, str], cr.Sensitivity], out: Path) -> str:
+def draw_curves(curves: Mapping[tuple[str, str], cr.results.Sensitivity], out: Path) -> str:
     """Draw R and D over the scale of the noise."""
     figure, axes = plt.subplots(2, len(curves) // 2, figsize=(11, 6.5), sharex=True, sharey="row", layout="constrained")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)

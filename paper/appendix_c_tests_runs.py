@@ -30,7 +30,7 @@ class Tested:
     """Several data sets of one kind: the first, and the tests of all."""
 
     first: Any
-    tests: list[cr.ClusterTest]
+    tests: list[cr.results.ClusterTest]
 
     @property
     def pvalues(self) -> Any:

@@ -19,7 +19,7 @@ SUBTYPES = ("Basal", "Her2", "LumA", "LumB")
 SHOWN = ("mainz", "transbig")  # trained on, tested on in the figure
 PRINTED_RESAMPLES = 50
 PRINTED = {"ari": (0.814, 0.443, 0.280, 0.235), "ami_max": (0.740, 0.323, 0.267, 0.212)}
-Runs = dict[tuple[str, str, str], cr.LocalReplicability]  # by agreement, training and test study
+Runs = dict[tuple[str, str, str], cr.results.LocalReplicability]  # by agreement, training and test study
 
 
 def run_all(studies: cr.Studies, n: int, n_jobs: int, key: int = 2) -> Runs:
@@ -30,7 +30,7 @@ def run_all(studies: cr.Studies, n: int, n_jobs: int, key: int = 2) -> Runs:
 
 def run(
     studies: cr.Studies, agreement: str, pair: tuple[str, str], n: int, n_starts: int, n_jobs: int, key: int
-) -> cr.LocalReplicability:
+) -> cr.results.LocalReplicability:
     """Score every patient of the test study (Algorithm 3), with clusters named after the subtypes."""
     train, test = (studies[name] for name in pair)
     result = cr.local_replicability(
@@ -52,7 +52,7 @@ def named(known: Array, found: Array) -> Array:
     return np.array([str(names.get(label, f"cluster {label}")) for label in found.tolist()])
 
 
-def by_subtype(result: cr.LocalReplicability) -> dict[str, Array]:
+def by_subtype(result: cr.results.LocalReplicability) -> dict[str, Array]:
     """Return every resample's score of each cluster, by its name."""
     return dict(zip(result.by_cluster()["cluster"], result.cluster_distribution.T, strict=True))
 

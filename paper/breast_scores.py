@@ -22,7 +22,7 @@ Array = Any
 class Scores:
     """The scores of three clusterers with two to eight clusters on the six pairs of studies."""
 
-    comparison: cr.Comparison
+    comparison: cr.results.Comparison
     pairs: tuple[tuple[str, str], ...]  # (training, test)
     ari: Array  # (n_clusterers, n_ks, n_pairs, n_resamples)
     ami: Array

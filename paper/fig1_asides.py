@@ -17,7 +17,7 @@ RANK = "The best number of clusters by ARI is the best one by AMI, too."
 ROLES = "The best number of clusters is the same when the training and the test half change places."
 
 
-def rank_claim(written: Mapping[str, cr.Comparison]) -> Claim:
+def rank_claim(written: Mapping[str, cr.results.Comparison]) -> Claim:
     """The k chosen by ARI, judged by AMI."""
     parts, rank = {}, {}
     for name, comparison in written.items():
@@ -38,7 +38,7 @@ def rank_claim(written: Mapping[str, cr.Comparison]) -> Claim:
     )
 
 
-def roles_claim(written: Mapping[str, cr.Comparison]) -> Claim:
+def roles_claim(written: Mapping[str, cr.results.Comparison]) -> Claim:
     """The k chosen one way round, judged the other way round."""
     parts, rank, said = {}, {}, []
     for name, comparison in written.items():

@@ -81,7 +81,9 @@ def main(out: Path, quick: bool = False) -> list[Claim]:
     ]
 
 
-def peak_claim(name: str, comparison: cr.Comparison, published: pd.DataFrame, per_split: int, figure: str) -> Claim:
+def peak_claim(
+    name: str, comparison: cr.results.Comparison, published: pd.DataFrame, per_split: int, figure: str
+) -> Claim:
     """Well separated round clusters: the highest score is at their number."""
     truth = TRUTH[name]
     by_index = {index: scores(comparison, index) for index in ("ari", "ami")}
@@ -130,7 +132,7 @@ def near_top(scores_of_k: np.ndarray) -> float:
     return float((means >= means[top] - np.nanstd(scores_of_k[top], ddof=1)).sum())
 
 
-def flat_claim(written: dict[str, cr.Comparison], published: pd.DataFrame, per_split: int) -> Claim:
+def flat_claim(written: dict[str, cr.results.Comparison], published: pd.DataFrame, per_split: int) -> Claim:
     """Aggregation: more k come near the highest score than on the sets with well separated clusters."""
     names = ("aggregation", *PEAK)
     curves = {name: scores(written[name]) for name in names}
@@ -164,7 +166,10 @@ def flat_claim(written: dict[str, cr.Comparison], published: pd.DataFrame, per_s
 
 
 def draw(
-    sets: dict[str, cr.Study], written: dict[str, cr.Comparison], density: dict[str, cr.Comparison], out: Path
+    sets: dict[str, cr.Study],
+    written: dict[str, cr.results.Comparison],
+    density: dict[str, cr.results.Comparison],
+    out: Path,
 ) -> str:
     """Halves, AMI and ARI, a row for each set."""
     figure, axes = plt.subplots(len(sets), 3, figsize=(11, 12), layout="constrained")

@@ -62,7 +62,7 @@ def with_class(study: cr.Study) -> cr.Study:
     return cr.Study(np.column_stack([study.X, np.asarray(study.labels, dtype=float)]), study.name, label=False)
 
 
-def _rows(comparison: cr.Comparison) -> pd.DataFrame:
+def _rows(comparison: cr.results.Comparison) -> pd.DataFrame:
     means = pd.DataFrame(comparison.distribution[:, 0, :, 0, 1]).mean(axis=1)  # none where all resamples fail
     whole = comparison.estimate[:, 0, 0, 1]
     return pd.DataFrame({"clusterer": comparison.clusterers, "k": comparison.n_clusters, "mean": means, "whole": whole})

@@ -34,18 +34,20 @@ def in_deviations(study: cr.Study) -> cr.Study:
     return cr.Study(study.X / study.X.std(axis=0), study.name, labels=study.labels)
 
 
-def as_written(study: cr.Study, ks: Sequence[int], n_resamples: int, n_jobs: int) -> cr.Comparison:
+def as_written(study: cr.Study, ks: Sequence[int], n_resamples: int, n_jobs: int) -> cr.results.Comparison:
     """Two coordinates, ψ learned on both halves."""
     return _compare(CLUSTERERS, study, n_resamples, n_jobs, n_clusters=ks)
 
 
-def density_as_written(study: cr.Study, all_eps: Sequence[float], n_resamples: int, n_jobs: int) -> cr.Comparison:
+def density_as_written(
+    study: cr.Study, all_eps: Sequence[float], n_resamples: int, n_jobs: int
+) -> cr.results.Comparison:
     """DBSCAN on two coordinates in units of their standard deviation, on the same draws."""
     clusterers = {f"{eps:.3f}": DBSCAN(eps=eps, min_samples=1) for eps in all_eps}
     return _compare(clusterers, in_deviations(study), n_resamples, n_jobs)
 
 
-def _compare(clusterers: Any, study: cr.Study, n_resamples: int, n_jobs: int, **options: Any) -> cr.Comparison:
+def _compare(clusterers: Any, study: cr.Study, n_resamples: int, n_jobs: int, **options: Any) -> cr.results.Comparison:
     return cr.compare(
         clusterers,
         halves(study),
@@ -58,7 +60,7 @@ def _compare(clusterers: Any, study: cr.Study, n_resamples: int, n_jobs: int, **
     )
 
 
-def scores(comparison: cr.Comparison, agreement: str = "ari", *, swapped: bool = False) -> pd.DataFrame:
+def scores(comparison: cr.results.Comparison, agreement: str = "ari", *, swapped: bool = False) -> pd.DataFrame:
     """The score in every resample (columns) of every clusterer and k, or of every eps (rows).
 
     The first half trains, the second tests, unless `swapped`. Rows where a half is one block in over 5 % of the

@@ -90,7 +90,9 @@ def arms_claim(study: cr.Study, rows: pd.DataFrame, published: pd.DataFrame) -> 
     )
 
 
-def few_claim(written: cr.Comparison, density: cr.Comparison, published: pd.DataFrame, n_resamples: int) -> Claim:
+def few_claim(
+    written: cr.results.Comparison, density: cr.results.Comparison, published: pd.DataFrame, n_resamples: int
+) -> Claim:
     """DBSCAN's scores where both halves have two, or three, clusters, against the others' in the same resamples."""
     curves = scores(written)
     all_scores = density.distribution[:, 0, :, 0, 1]  # (n_eps, n_resamples)

@@ -70,7 +70,7 @@ def rank_correlation(curve: pd.DataFrame, near: pd.Series) -> tuple[float, float
     return by_resampling(lambda table: float(np.corrcoef(rankdata(np.nanmean(table, axis=1)), ranks)[0, 1]), [curve])
 
 
-def number_claim(written: Mapping[str, cr.Comparison], near: Mapping[str, pd.Series]) -> Claim:
+def number_claim(written: Mapping[str, cr.results.Comparison], near: Mapping[str, pd.Series]) -> Claim:
     """For every algorithm and set: the k with the highest score against a k at random."""
     parts, said, rank = {}, [], {}
     for name, comparison in written.items():
@@ -102,8 +102,8 @@ def number_claim(written: Mapping[str, cr.Comparison], near: Mapping[str, pd.Ser
 
 def algorithm_claim(
     sets: Mapping[str, cr.Study],
-    written: Mapping[str, cr.Comparison],
-    density: Mapping[str, cr.Comparison],
+    written: Mapping[str, cr.results.Comparison],
+    density: Mapping[str, cr.results.Comparison],
     near: Mapping[str, pd.Series],
     n_draws: int,
 ) -> Claim:

@@ -25,7 +25,7 @@ class Setting:
     converged: list[bool]
 
     @classmethod
-    def of(cls, result: cr.Comparison, damping: float, distinct: bool, n_fits: int) -> Setting:
+    def of(cls, result: cr.results.Comparison, damping: float, distinct: bool, n_fits: int) -> Setting:
         """Gather it from a run."""
         within, across = (scores(result, AFFINITY, None, group) for group in ("within", "across"))
         found = float(np.nanmean(result.clusters_found))
@@ -45,7 +45,7 @@ class Setting:
         return all(abs(x.mean() - value) <= 2 * error_of(x) for x, value in found)
 
 
-def affinity_claim(runs: Runs, default_swapped: cr.Comparison, swapped: cr.Studies, sizes: Sizes) -> Claim:
+def affinity_claim(runs: Runs, default_swapped: cr.results.Comparison, swapped: cr.Studies, sizes: Sizes) -> Claim:
     """Affinity propagation does worse than the others, which depends on k, and on how it is run."""
     own = scores(runs.affinity, AFFINITY, None, "within")
     others = {(name, k): scores(runs.written, name, k, "within")[: len(own)] for name in clusterers(10) for k in KS}

@@ -52,7 +52,7 @@ def main(out: Path, quick: bool = False) -> list[Claim]:
     ]
 
 
-def gaps(*comparisons: cr.Comparison) -> dict[str, np.ndarray]:
+def gaps(*comparisons: cr.results.Comparison) -> dict[str, np.ndarray]:
     """Within minus across of all settings, by name, (n_resamples,) each."""
     return {name + (f", k = {k}" if k else ""): gap(one, name, k) for one, name, k in settings(*comparisons)}
 

@@ -16,7 +16,7 @@ SHARED = "Studies 1, 2 are of one mixture, 3, 4 of the other."
 NOT_RUN = " White: not run, a study against itself."
 
 
-def draw(title: str, name: str, out: Path, comparison: cr.Comparison, affinity: cr.Comparison) -> str:
+def draw(title: str, name: str, out: Path, comparison: cr.results.Comparison, affinity: cr.results.Comparison) -> str:
     """Draw a matrix for each setting; affinity propagation, which takes no number of clusters, beside them."""
     columns = list(dict.fromkeys(comparison.clusterers))
     figure = plt.figure(figsize=(10, 7.6))
@@ -39,7 +39,7 @@ def draw(title: str, name: str, out: Path, comparison: cr.Comparison, affinity: 
     return save(figure, out, f"fig2_{name}")
 
 
-def matrix(ax: Any, result: cr.Replicability) -> Any:
+def matrix(ax: Any, result: cr.results.Replicability) -> Any:
     """Draw the mean scores of all pairs of studies."""
     ax.tick_params(length=0, pad=1)
     ax.set(frame_on=False, box_aspect=1)

@@ -83,7 +83,7 @@ def clusterers(n_init: int) -> dict[str, Any]:
 
 def affinity(
     studies: cr.Studies, n_resamples: int, n_jobs: int, damping: float = 0.5, distinct: bool = False
-) -> cr.Comparison:
+) -> cr.results.Comparison:
     """Affinity propagation, which takes no number of clusters; by default as scikit-learn has it."""
     resampling = cr.Bootstrap(distinct=distinct)
     some = {AFFINITY: AffinityPropagation(damping=damping)}
@@ -92,24 +92,24 @@ def affinity(
 
 def compare(
     some: dict[str, Any], studies: cr.Studies, n_resamples: int, n_jobs: int, i: int = 0, **options: Any
-) -> cr.Comparison:
+) -> cr.results.Comparison:
     """Score all pairs of studies by ARI; i sets the seed apart."""
     options = {"n_clusters": options.pop("ks", (TRUE_K,)), "n_resamples": n_resamples, "n_jobs": n_jobs} | options
     return cr.compare(some, studies, agreement="ari", rng=SEED + i, progress=False, **options)
 
 
-def scores(comparison: cr.Comparison, name: str, k: int | None, group: str) -> np.ndarray:
+def scores(comparison: cr.results.Comparison, name: str, k: int | None, group: str) -> np.ndarray:
     """Mean over the pairs of a group (a study alone, within a mixture, across mixtures), (n_resamples,)."""
     found = comparison.replicability(name, k).distribution  # (n_resamples, 4, 4)
     return np.mean([found[:, s, t] for s, t in GROUPS[group]], axis=0)
 
 
-def gap(comparison: cr.Comparison, name: str, k: int | None, group: str = "within") -> np.ndarray:
+def gap(comparison: cr.results.Comparison, name: str, k: int | None, group: str = "within") -> np.ndarray:
     """By how much scores of a group are above those across mixtures, on the same draws, (n_resamples,)."""
     return scores(comparison, name, k, group) - scores(comparison, name, k, "across")
 
 
-def settings(*comparisons: cr.Comparison) -> list[tuple[cr.Comparison, str, int | None]]:
+def settings(*comparisons: cr.results.Comparison) -> list[tuple[cr.results.Comparison, str, int | None]]:
     """All clusterers with all their numbers of clusters."""
     return [(one, name, k) for one in comparisons for name, k in zip(one.clusterers, one.n_clusters, strict=True)]
 
@@ -133,7 +133,7 @@ def nearest(study: cr.Study, order: np.ndarray) -> Nearest:
     return Nearest(float(np.mean(found == component)), float(np.mean(agreements)), float(moved))
 
 
-def converged(comparison: cr.Comparison, n: int) -> list[bool]:
+def converged(comparison: cr.results.Comparison, n: int) -> list[bool]:
     """Whether affinity propagation on the first draws of the first study stopped before its limit of iterations."""
     result = comparison.replicability(AFFINITY)
     fitted = [result.clustering_function("1", b).clusterer for b in range(n)]
@@ -145,12 +145,12 @@ class Runs:
     """What was computed, on which data."""
 
     source: str
-    written: cr.Comparison  # the first permutation
-    affinity: cr.Comparison  # the first permutation
-    several: list[cr.Comparison]  # k-means, k = 16, a permutation and a division into studies each
-    published: cr.Comparison  # the first division
-    dealings: list[cr.Comparison]  # of the published variant, k = 16
-    alone: cr.Comparison  # the same, k-means, with the diagonal
+    written: cr.results.Comparison  # the first permutation
+    affinity: cr.results.Comparison  # the first permutation
+    several: list[cr.results.Comparison]  # k-means, k = 16, a permutation and a division into studies each
+    published: cr.results.Comparison  # the first division
+    dealings: list[cr.results.Comparison]  # of the published variant, k = 16
+    alone: cr.results.Comparison  # the same, k-means, with the diagonal
     counts: list[Nearest]  # of many permutations, those of `several` first
     swapped: Nearest
 

@@ -35,7 +35,9 @@ def main(out: Path, quick: bool = False) -> list[Claim]:
     ]
 
 
-def points_claim(ours: np.ndarray, theirs: np.ndarray, boot: cr.LocalReplicability, figures: tuple[str, ...]) -> Claim:
+def points_claim(
+    ours: np.ndarray, theirs: np.ndarray, boot: cr.results.LocalReplicability, figures: tuple[str, ...]
+) -> Claim:
     """A is found again, B less so, C not at all."""
     differences, differences_published = (
         [scores[:, 0] - scores[:, 1], scores[:, 1] - scores[:, 2]] for scores in (ours, theirs)
@@ -230,6 +232,6 @@ def shares(flags: dict[str, np.ndarray]) -> str:
     return "; ".join(f"{name} apart in {share(values)}" for name, values in flags.items())
 
 
-def with_sd(result: cr.LocalReplicability) -> str:
+def with_sd(result: cr.results.LocalReplicability) -> str:
     """Write means with standard deviations over resamples."""
     return ", ".join(f"{mean:.2f} (sd {sd:.2f})" for mean, sd in zip(result.mean, result.sd, strict=True))

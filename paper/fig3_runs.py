@@ -68,7 +68,7 @@ class Mixtures:
         """Draw new data sets instead of bootstrap samples: for the score itself, not an estimate."""
         return cr.Simulate(lambda study, rng: self.draw(study.name, rng, len(study))[0])
 
-    def local(self, at: Any, n_resamples: int, i: int = 0, resampling: Any = None) -> cr.LocalReplicability:
+    def local(self, at: Any, n_resamples: int, i: int = 0, resampling: Any = None) -> cr.results.LocalReplicability:
         """Run Algorithm 3 on the i-th pair."""
         train, test = self.studies(i).values()
         options = {"n_resamples": n_resamples, "resampling": resampling or cr.Bootstrap(), "rng": SEED + i}
@@ -123,7 +123,7 @@ def by_region(one: Mixtures, n_grid: int, n: int) -> np.ndarray:
     return np.stack([scores[:, nearest == region].mean(axis=1) for region in range(3)], axis=1)
 
 
-def draw_points(one: Mixtures, result: cr.LocalReplicability, out: Path) -> tuple[str, ...]:
+def draw_points(one: Mixtures, result: cr.results.LocalReplicability, out: Path) -> tuple[str, ...]:
     """Draw Fig. 3: who shares the cluster of each point."""
     names = []
     for i, component in enumerate(COMPONENTS["train"]):
@@ -140,7 +140,7 @@ def draw_points(one: Mixtures, result: cr.LocalReplicability, out: Path) -> tupl
     return tuple(names)
 
 
-def draw_plane(one: Mixtures, result: cr.LocalReplicability, n_grid: int, out: Path) -> str:
+def draw_plane(one: Mixtures, result: cr.results.LocalReplicability, n_grid: int, out: Path) -> str:
     """Draw Fig. 4: both data sets and the map of scores."""
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.9), layout="constrained", sharex=True, sharey=True)
     studies, side = one.studies(), np.linspace(-EDGE, EDGE, n_grid)

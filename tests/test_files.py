@@ -19,9 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import clustrep as cr
-from clustrep._files import FORMAT, HEADER, written_whole
-from clustrep._provenance import describe
+from clustrep.clustering.parameters import describe
 from clustrep.errors import DataError, ParameterError
+from clustrep.files import FORMAT, HEADER, written_whole
 
 KINDS = ["global", "failures", "noise", "known labels", "compare", "local", "local words"]
 

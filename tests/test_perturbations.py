@@ -13,8 +13,8 @@ from scipy.stats import chisquare, kstest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, Birch, KMeans
 
 import clustrep as cr
-from clustrep._learning import Configuration, Source
-from clustrep._setting import Setting
+from clustrep.clustering.path import Setting
+from clustrep.clustering.sample import Configuration, Source
 from clustrep.errors import AllReplicatesFailed, ParameterError
 from clustrep.resampling import Combination, Draw, Perturbation, check_perturbation, check_resampling, whole
 

@@ -12,8 +12,8 @@ from scipy.stats import binomtest, chisquare
 from sklearn.cluster import AgglomerativeClustering, KMeans
 
 import clustrep as cr
-from clustrep._engine import FULL_STUDY, Stream, make_generator, seed_of
-from clustrep._learning import Source
+from clustrep.clustering.sample import Source
+from clustrep.engine.replicates import FULL_STUDY, Stream, make_generator, seed_of
 from clustrep.errors import DataError, ParameterError
 from clustrep.resampling import Draw, check_resampling, whole
 

@@ -15,10 +15,10 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clustrep._types import FloatArray, IntArray
-from clustrep._validation import check_flag, check_fraction, check_points, check_positive
+from clustrep.checks import check_flag, check_fraction, check_points, check_positive
 from clustrep.errors import DataError, ParameterError
-from clustrep.study import Study
+from clustrep.studies.study import Study
+from clustrep.types import FloatArray, IntArray
 
 # Noise of this many standard deviations has the variance Ŝ²/2 of the paper's section C.1.
 HALF_THE_VARIANCE = math.sqrt(0.5)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from clustrep._kernels.compiled import compiled
-from clustrep._types import FloatArray, IntArray
+from clustrep.types import FloatArray, IntArray
 
 # A hypergeometric weight below this share of the sum changes no bit of the expectation: from its mode the distribution
 # falls faster than geometrically, and no term is larger than n log n times the leading one.

@@ -6,7 +6,7 @@ import numpy as np
 
 from clustrep._kernels.compiled import compiled, vectorised
 from clustrep._kernels.lloyd import fill_empty, has_empty, stopped, take_over, weigh, weighted_sum
-from clustrep._types import FloatArray, IntArray
+from clustrep.types import FloatArray, IntArray
 
 
 @compiled

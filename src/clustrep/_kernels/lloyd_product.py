@@ -6,7 +6,7 @@ import numpy as np
 
 from clustrep._kernels.compiled import compiled, vectorised
 from clustrep._kernels.lloyd import fill_empty, has_empty, squared_lengths, stopped, weigh
-from clustrep._types import FloatArray, IntArray
+from clustrep.types import FloatArray, IntArray
 
 # Rows in one matrix product.
 BLOCK = 256

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustrep._kernels.compiled import compiled
-from clustrep._types import IntArray
+from clustrep.types import IntArray
 
 
 @compiled

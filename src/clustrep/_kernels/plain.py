@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from clustrep._types import FloatArray, IntArray
+from clustrep.types import FloatArray, IntArray
 
 
 def mutual_information(

@@ -6,8 +6,8 @@ import importlib
 import inspect
 from typing import Any
 
-from clustrep._validation import nearest
 from clustrep.errors import ParameterError
+from clustrep.text import nearest
 
 # Module, class, and what is set unless the user says otherwise.
 SHORT_NAMES: dict[str, tuple[str, str, dict[str, Any]]] = {

@@ -11,14 +11,15 @@ from click.core import ParameterSource
 
 import clustrep.cli.options as options
 from clustrep import __version__
-from clustrep.cli.config import digests, resolved, tell_of_changes
+from clustrep.cli.config_file import digests, resolved, tell_of_changes
 from clustrep.cli.console import BAD_DATA, SOME_FAILED, Commands, Failure, put, say
 from clustrep.cli.output import RESULT, Results, check_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from clustrep import Analysis, Studies, Study
+    from clustrep import Studies, Study
+    from clustrep.results import Analysis
 
 DEFAULT_CLUSTERERS = ("kmeans", "ward")
 ADJUSTED = ("ari", "ami")  # for chance
@@ -163,7 +164,7 @@ def _whole_analysis(ctx: click.Context, chosen: dict[str, Any], *, simulated: bo
     chosen["clusterer"] = chosen["clusterer"] or DEFAULT_CLUSTERERS
     clusterers = clusterers_of(chosen["clusterer"])
     from clustrep import analyse, datasets
-    from clustrep.functions import n_clusters_parameter
+    from clustrep.clustering.parameters import n_clusters_parameter
 
     if chosen["k"] is None and any(n_clusters_parameter(one) for one in clusterers.values()):
         raise click.UsageError(f"say how many clusters {chosen['clusterer'][0]} is to find, with --k.")
@@ -200,7 +201,7 @@ def _write_analysis(
     ctx: click.Context, chosen: dict[str, Any], found: Analysis, studies: Studies, measured: Studies | None
 ) -> None:
     from clustrep import Report
-    from clustrep.cli.figures import draw_analysis
+    from clustrep.cli.drawing import draw_analysis
 
     found = replace(found, warnings=tuple(ctx.obj))
     report = Report(found)
@@ -428,7 +429,7 @@ def report(folder: Path, kind: str, out: Path | None, **_: Any) -> None:
     if not paths:
         raise Failure(f"{folder} holds no {RESULT}: name the folder that a run wrote.", BAD_DATA)
     from clustrep import Report, load
-    from clustrep._files import written_whole
+    from clustrep.files import written_whole
 
     made = Report(*(load(path) for path in paths))
     text = {"html": made.to_html, "markdown": made.to_markdown, "json": made.to_json}[kind]()

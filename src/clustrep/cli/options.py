@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from clustrep.cli.config import read_config
+from clustrep.cli.config_file import read_config
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = ("png", "svg", "pdf")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clustrep.cli.config import MADE
+from clustrep.cli.config_file import MADE
 from clustrep.errors import DataError, ParameterError, ReplicateWarning, warn
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from clustrep import Studies, Study
-from clustrep._tables import study_names
-from clustrep._validation import listing, plural
 from clustrep.cli.console import in_options
 from clustrep.errors import ClustrepError, DataError, DataWarning, warn
+from clustrep.studies.readers.delimited import study_names
+from clustrep.text import listing, plural
 
 
 def select_features(studies: Studies, path: Path) -> Studies:

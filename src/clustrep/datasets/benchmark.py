@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from clustrep._validation import check_choice
+from clustrep.checks import check_choice
 from clustrep.errors import DataError, ParameterError
-from clustrep.studies import Studies
-from clustrep.study import Study
+from clustrep.studies.collection import Studies
+from clustrep.studies.study import Study
 
 # The repository of Masoero et al. (2023), at one commit: what is served there does not change.
 ADDRESS = (

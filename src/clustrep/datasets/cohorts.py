@@ -13,14 +13,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clustrep._formats import cells_of, read_tables
-from clustrep._tables import read_text
-from clustrep._types import BoolArray, FloatArray
-from clustrep._validation import check_choice, check_unique, listing, plural
+from clustrep.checks import check_choice, check_unique
 from clustrep.datasets.benchmark import GENES
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
-from clustrep.studies import Studies
-from clustrep.study import Study
+from clustrep.studies.collection import Studies
+from clustrep.studies.readers.delimited import read_text
+from clustrep.studies.readers.formats import cells_of, read_tables
+from clustrep.studies.study import Study
+from clustrep.text import listing, plural
+from clustrep.types import BoolArray, FloatArray
 
 SERIES = {"mainz": ("GSE11121",), "transbig": ("GSE7390",), "vdx": ("GSE2034", "GSE5327")}
 PLATFORM = "GPL96"

@@ -7,11 +7,12 @@ from numbers import Real
 
 import numpy as np
 
-from clustrep._engine import Rng, make_generator
-from clustrep._validation import check_integer, check_known, plural
+from clustrep.checks import check_integer, check_known
+from clustrep.engine.replicates import Rng, make_generator
 from clustrep.errors import ParameterError
-from clustrep.studies import Studies
-from clustrep.study import Study
+from clustrep.studies.collection import Studies
+from clustrep.studies.study import Study
+from clustrep.text import plural
 
 COHORTS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
 SUBTYPES = ("A", "B", "C", "D", "E", "F", "G", "H")

@@ -9,7 +9,7 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
-from clustrep._files import written_whole
+from clustrep.files import written_whole
 from clustrep.report.facts import Facts, Material, facts_of
 
 

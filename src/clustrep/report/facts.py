@@ -10,16 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import clustrep.report.charts as charts
-import clustrep.report.charts_within as charts_within
 import clustrep.report.methods as methods
 import clustrep.report.words as words
-from clustrep._types import FloatArray
-from clustrep._validation import plural
-from clustrep.agreement import shown
 from clustrep.errors import ParameterError
-from clustrep.nulls import principal_axes
-from clustrep.report.charts import Chart, numbers
+from clustrep.figures.plotly import charts, charts_within
+from clustrep.figures.plotly.charts import Chart, numbers
+from clustrep.gaussian import principal_axes
 from clustrep.results import (
     RESULTS,
     Analysis,
@@ -36,6 +32,9 @@ from clustrep.results import (
 )
 from clustrep.results.analysis import cluster_names, cluster_table, summary_of
 from clustrep.results.validation import INDICES
+from clustrep.tables.agreement import shown
+from clustrep.text import plural
+from clustrep.types import FloatArray
 
 Facts = dict[str, Any]
 Section = dict[str, Any]

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clustrep._validation import plural
-from clustrep.agreement import shown
 from clustrep.report.words import joined
 from clustrep.results import Comparison, NullReference
 from clustrep.results.analysis import HALF_WAY
+from clustrep.tables.agreement import shown
+from clustrep.text import plural
 
 NOISE_DROPPED = "Points that either clustering calls noise were left out."
 NOISE_APART = "Points that a clustering calls noise were taken for clusters of their own."

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from clustrep._validation import listing, plural
-from clustrep.agreement import shown
 from clustrep.results import (
     Candidate,
     Choice,
@@ -34,6 +32,8 @@ from clustrep.results.analysis import (
 from clustrep.results.choice import FALSE_FINDING, NO_BEST
 from clustrep.results.shape import estimate_is_far, two_humps
 from clustrep.results.validation import INDICES
+from clustrep.tables.agreement import shown
+from clustrep.text import listing, plural
 
 MOST_RIVALS = 4
 MOST_CAUTIONS = 6

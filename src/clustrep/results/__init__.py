@@ -6,24 +6,24 @@ import dataclasses
 from os import PathLike
 from typing import Any
 
-from clustrep._files import Fields, load_fields
-from clustrep._validation import listing
 from clustrep.errors import DataError
+from clustrep.files import Fields, load_fields
 from clustrep.results.analysis import Analysis
 from clustrep.results.choice import Choice
+from clustrep.results.cluster_stability import Sensitivity, Stability
+from clustrep.results.co_assignment import AssignmentConsistency, Consensus
 from clustrep.results.comparison import Best, Candidate, Comparison
-from clustrep.results.consensus import AssignmentConsistency, Consensus
-from clustrep.results.counterparts import Counterparts
 from clustrep.results.curves import BootstrapInstability, PredictionStrength, RelativeValidation
-from clustrep.results.in_group import InGroupProportion
-from clustrep.results.leave_one_out import LeaveOneStudyOut
-from clustrep.results.local import LocalReplicability
-from clustrep.results.null import NullReference
+from clustrep.results.left_out import LeaveOneStudyOut
+from clustrep.results.local_scores import LocalReplicability
+from clustrep.results.matches import Counterparts
+from clustrep.results.null_scores import NullReference
+from clustrep.results.pairwise import Replicability, TrainingAverage
+from clustrep.results.proportions import InGroupProportion
 from clustrep.results.relations import StudyRelations
-from clustrep.results.replicability import Replicability, TrainingAverage
 from clustrep.results.significance import ClusterTest
-from clustrep.results.stability import Sensitivity, Stability
 from clustrep.results.validation import Validation
+from clustrep.text import listing
 
 __all__ = [
     "RESULTS",

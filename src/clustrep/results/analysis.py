@@ -11,15 +11,16 @@ import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control
 
-from clustrep._types import FloatArray
+from clustrep.checks import freeze
+from clustrep.results.base import Saved
 from clustrep.results.choice import FALSE_FINDING, Choice
-from clustrep.results.common import Saved, freeze
 from clustrep.results.comparison import Candidate, Comparison
-from clustrep.results.counterparts import Counterparts
-from clustrep.results.local import LocalReplicability
-from clustrep.results.null import NullReference
+from clustrep.results.local_scores import LocalReplicability
+from clustrep.results.matches import Counterparts
+from clustrep.results.null_scores import NullReference
+from clustrep.results.pairwise import Replicability
 from clustrep.results.relations import StudyRelations
-from clustrep.results.replicability import Replicability
+from clustrep.types import FloatArray
 
 HOLDS, WEAK, NOT_ABOVE, UNSURE, TOO_FEW, UNTESTED, NOISE, NO_SCORE, NOT_COMPARED = (
     "holds",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from clustrep._types import BoolArray, FloatArray
-from clustrep._validation import listing
-from clustrep.agreement import shown
+from clustrep.tables.agreement import shown
+from clustrep.text import listing
+from clustrep.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from clustrep.results.comparison import Best, Candidate

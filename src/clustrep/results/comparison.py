@@ -11,24 +11,21 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 import pandas as pd
 
-from clustrep._provenance import fingerprint
-from clustrep._types import BoolArray, FloatArray, IntArray
-from clustrep._validation import (
-    check_choice,
-    check_known,
-    plural,
-)
-from clustrep.agreement import shown
+from clustrep.checks import check_choice, check_known, freeze
 from clustrep.errors import NoBest, ParameterError
+from clustrep.provenance import fingerprint
+from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Saved, quiet, tails
 from clustrep.results.choice import FALSE_FINDING, NO_BEST, Against, Choice, short
-from clustrep.results.common import TRIVIAL_AT_MOST, Failing, Origin, Saved, freeze, quiet, tails
-from clustrep.results.replicability import Replicability
+from clustrep.results.pairwise import Replicability
+from clustrep.tables.agreement import shown
+from clustrep.text import plural
+from clustrep.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from clustrep.results.null import NullReference
+    from clustrep.results.null_scores import NullReference
 
 # A resample is complete when every pair of different studies has its score.
 COMPLETE_AT_LEAST = 0.5
@@ -309,7 +306,7 @@ class Comparison(Failing, Saved):
         reference : NullReference, optional
             `null_reference` of this comparison: curves show the range of its scores, too.
         """
-        from clustrep import plots
+        from clustrep.figures import matplotlib as plots
 
         check_choice(kind, "kind", ("curves", "matrices"))
         name = self.agreements[self._agreement(agreement)]

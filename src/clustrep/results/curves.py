@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from clustrep._types import FloatArray, IntArray
-from clustrep._validation import check_fraction, plural
+from clustrep.checks import check_fraction, freeze
 from clustrep.errors import ParameterError
-from clustrep.results.common import Failing, Resampled, Saved, freeze
+from clustrep.results.base import Failing, Resampled, Saved
+from clustrep.text import plural
+from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +72,7 @@ class Curve(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the mean against k, with the interval over replicates as a band."""
-        from clustrep import plots
+        from clustrep.figures import matplotlib as plots
 
         return plots.over_k(self, ax)
 

@@ -10,14 +10,15 @@ import pandas as pd
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from clustrep._types import BoolArray, FloatArray, IntArray
+from clustrep.checks import freeze
 from clustrep.errors import ParameterError
-from clustrep.results.common import freeze, quiet
+from clustrep.results.base import quiet
+from clustrep.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clustrep.results.replicability import Replicability
+    from clustrep.results.pairwise import Replicability
 
 LEVEL = 0.95
 # With fewer resamples the intervals are too narrow to tell anything.
@@ -137,7 +138,7 @@ class StudyRelations:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the tree of studies."""
-        from clustrep import plots
+        from clustrep.figures import matplotlib as plots
 
         return plots.study_tree(self, ax)
 

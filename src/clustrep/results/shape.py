@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clustrep._types import FloatArray
+from clustrep.types import FloatArray
 
 FEWEST_VALUES = 20
 # Two humps: the halves of the best split have means so far apart, explain so much of the variance (a normal

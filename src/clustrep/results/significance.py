@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from clustrep._types import FloatArray
-from clustrep._validation import plural
-from clustrep.results.common import Saved, freeze
+from clustrep.checks import freeze
+from clustrep.results.base import Saved
+from clustrep.text import plural
+from clustrep.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +54,7 @@ class ClusterTest(Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the null distribution of the statistic, and where the data's is."""
-        from clustrep import plots
+        from clustrep.figures import matplotlib as plots
 
         return plots.null_histogram(self, ax)
 

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clustrep._types import BoolArray, FloatArray, IntArray
-from clustrep._validation import plural
-from clustrep.results.common import Saved, freeze
+from clustrep.checks import freeze
+from clustrep.results.base import Saved
+from clustrep.text import plural
+from clustrep.types import BoolArray, FloatArray, IntArray
 
 # What each index is, and whether more of it is better.
 INDICES: dict[str, tuple[str, bool]] = {
@@ -103,7 +104,7 @@ class Validation(Saved):
 
     def plot(self) -> NDArray[Any]:
         """Draw a small panel for every index, over k: clusters as points, the whole as a line. Returns the axes."""
-        from clustrep import plots
+        from clustrep.figures import matplotlib as plots
 
         return plots.small_multiples(self)
 

@@ -1,0 +1,46 @@
+# The one list of public names: what people call. Classes of results are in clustrep.results.
+from . import datasets as datasets
+from . import errors as errors
+from . import results as results
+from .across.analyse import analyse as analyse
+from .across.compare import compare as compare
+from .across.counterparts import counterparts as counterparts
+from .across.leave_one_out import leave_one_study_out as leave_one_study_out
+from .across.local import local_replicability as local_replicability
+from .across.null import null_reference as null_reference
+from .across.replicability import replicability as replicability
+from .clustering.function import ClusteringFunction as ClusteringFunction
+from .clustering.induced import Induced as Induced
+from .report import Report as Report
+from .resampling import Bootstrap as Bootstrap
+from .resampling import FeatureSubset as FeatureSubset
+from .resampling import Jitter as Jitter
+from .resampling import Rerun as Rerun
+from .resampling import Simulate as Simulate
+from .resampling import Subsample as Subsample
+from .results import load as load
+from .studies.collection import Studies as Studies
+from .studies.study import Study as Study
+from .tables.agreement import adjusted_mutual_information as adjusted_mutual_information
+from .tables.agreement import adjusted_rand_index as adjusted_rand_index
+from .tables.agreement import mutual_information as mutual_information
+from .tables.agreement import rand_index as rand_index
+from .tables.cluster_indices import d_index as d_index
+from .tables.cluster_indices import inclusion as inclusion
+from .tables.cluster_indices import jaccard as jaccard
+from .tables.cluster_indices import match_labels as match_labels
+from .tables.cluster_indices import minimal_matching_distance as minimal_matching_distance
+from .tables.cluster_indices import r_index as r_index
+from .tables.contingency import contingency_table as contingency_table
+from .within.cluster_test import cluster_test as cluster_test
+from .within.consensus import assignment_consistency as assignment_consistency
+from .within.consensus import bootstrap_instability as bootstrap_instability
+from .within.consensus import consensus as consensus
+from .within.in_group import in_group_proportion as in_group_proportion
+from .within.prediction import prediction_strength as prediction_strength
+from .within.prediction import relative_validation as relative_validation
+from .within.stability import sensitivity as sensitivity
+from .within.stability import stability as stability
+from .within.validate import validate as validate
+
+__version__: str

@@ -1,0 +1,149 @@
+"""The whole way at once: compare, look at data without clusters, choose, and follow the clusters of the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clustrep.across.compare import compare
+from clustrep.across.counterparts import counterparts
+from clustrep.across.local import local_replicability
+from clustrep.across.null import null_reference
+from clustrep.across.null_models import Sampler, check_null
+from clustrep.across.replicability import check_several
+from clustrep.checks import check_choice, check_integer, check_known
+from clustrep.engine.replicates import Rng, one_thread, root_entropy
+from clustrep.resampling import Bootstrap, Resampling
+from clustrep.results import Analysis, LocalReplicability, NullReference
+from clustrep.studies.collection import Studies, StudiesLike, as_studies
+from clustrep.tables.agreement import AgreementSpec
+from clustrep.tables.scoring import Noise
+from clustrep.types import FloatArray
+
+EMBEDDINGS = ("pca", "tsne")
+
+
+def analyse(
+    clusterers: Any,
+    studies: StudiesLike,
+    *,
+    n_clusters: Any = None,
+    agreement: AgreementSpec | tuple[AgreementSpec, ...] = ("ari", "ami"),
+    n_resamples: int = 100,
+    null: str | Sampler | None = "gaussian",
+    n_null: int = 199,
+    train: str | Sequence[str] | None = None,
+    embedding: str = "pca",
+    noise: Noise = "label",
+    resampling: Resampling = Bootstrap(),
+    rng: Rng = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> Analysis:
+    """Say which clusterer and k replicate, which studies agree and which clusters hold.
+
+    `compare`, then `null_reference` and the choice; then, for the configuration that is chosen (the best one where
+    nothing is above data without clusters), `local_replicability` between all pairs of studies, each beside data
+    without clusters, and `counterparts`. The same seed gives the same scores as these functions do by themselves.
+
+    Parameters
+    ----------
+    clusterers, studies, n_clusters, agreement, n_resamples, noise, resampling, rng, n_jobs, progress
+        As in `compare`. The first agreement decides.
+    null : "gaussian", "copula", function of (study, rng), or None
+        As in `null_reference`; None leaves data without clusters out, and nothing is said to hold.
+    n_null : int
+        Number of simulated collections, at least 19.
+    train : str or sequence of str, optional
+        Whose clusters to follow into the other studies; by default all studies'.
+    embedding : {"pca", "tsne"}
+        How samples with more than two features are placed in pictures.
+
+    Returns
+    -------
+    Analysis
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from clustrep.datasets import simulate_cohorts
+    >>> studies = simulate_cohorts(n_cohorts=2, n_samples=60, missing={}, shifted={}, rng=1)
+    >>> found = analyse(KMeans(n_init=3), studies, n_clusters=[3, 4], n_resamples=10, n_null=39, rng=0)
+    >>> found.focus.n_clusters
+    4
+    >>> found.clusters()["verdict"].unique().tolist()
+    ['holds']
+    """
+    checked = check_several(as_studies(studies))
+    check_choice(embedding, "embedding", EMBEDDINGS)
+    check_integer(n_null, "n_null", at_least=19)
+    wanted = [train] if isinstance(train, str) else train
+    followed = checked.names if wanted is None else tuple(dict.fromkeys(wanted))
+    for name in followed:
+        check_known(name, "study to train on", checked)
+    if null is not None:
+        check_null(null)
+    root = root_entropy(rng)
+    running: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
+    options: dict[str, Any] = {"n_resamples": n_resamples, "resampling": resampling, "rng": root, **running}
+    comparison = compare(
+        clusterers, checked, n_clusters=n_clusters, agreement=agreement, noise=noise, diagonal=True, **options
+    )
+    reference = None if null is None else null_reference(comparison, n_null, null=null, **running)
+    places, names = place_samples(checked, embedding)
+    found = Analysis(comparison, reference, (), (), None, places, names)
+    focus = found.focus
+    if focus is None:
+        return found
+    origins = comparison._origins
+    assert origins is not None
+    (clusterer,) = [
+        origin.configuration.clusterer
+        for origin, name, k in zip(origins, comparison.clusterers, comparison.n_clusters, strict=True)
+        if (name, k) == (focus.clusterer, focus.n_clusters)
+    ]
+    decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
+    local: list[LocalReplicability] = []
+    for name in followed:
+        by_test = local_replicability(
+            clusterer, train=checked[name], test=checked, agreement=decisive, noise=noise, **options
+        )
+        local += [replace(one, clusterer=focus.clusterer) for one in by_test.values()]
+    references: list[NullReference] = []
+    if null is not None:
+        references = [null_reference(one, n_null, null=null, **running) for one in local]
+    return Analysis(
+        comparison=comparison,
+        reference=reference,
+        local=tuple(local),
+        local_references=tuple(references),
+        counterparts=counterparts(clusterer, checked, **options),
+        coordinates=places,
+        coordinate_names=names,
+    )
+
+
+def place_samples(studies: Studies, embedding: str) -> tuple[FloatArray, tuple[str, str]]:
+    """Place all samples in two dimensions together, (number of samples, 2), and name these."""
+    X = np.concatenate([study.X for study in studies.values()]).astype(float)
+    if X.shape[1] == 1:
+        return np.column_stack([X, np.zeros(len(X))]), (studies.features[0], "")
+    if X.shape[1] == 2:
+        return X, (studies.features[0], studies.features[1])
+    with one_thread():
+        if embedding == "pca":
+            from sklearn.decomposition import PCA
+
+            axes = PCA(2, random_state=0)
+            placed = axes.fit_transform(X)
+            first, second = axes.explained_variance_ratio_
+            names = (f"first principal component ({first:.0%})", f"second principal component ({second:.0%})")
+            return np.asarray(placed), names
+        from sklearn.manifold import TSNE
+
+        perplexity = min(30.0, (len(X) - 1) / 3)
+        placed = TSNE(2, init="pca", perplexity=perplexity, random_state=0).fit_transform(X)
+    return np.asarray(placed, dtype=float), ("first t-SNE coordinate", "second t-SNE coordinate")

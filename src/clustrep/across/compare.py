@@ -1,0 +1,111 @@
+"""Algorithms × numbers of clusters: the comparison and the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clustrep.across.replicability import Plan, check_several, run_plan
+from clustrep.checks import check_flag, check_integer, check_n_clusters
+from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import check_clusterer, n_clusters_parameter, name_of
+from clustrep.clustering.path import Setting
+from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.engine.replicates import Rng, root_entropy
+from clustrep.engine.workers import Execution
+from clustrep.errors import ParameterError
+from clustrep.resampling import Bootstrap, Resampling, check_resampling
+from clustrep.results import Comparison
+from clustrep.studies.collection import StudiesLike, as_studies
+from clustrep.tables.agreement import AgreementSpec, resolve_agreements
+from clustrep.tables.scoring import Noise, check_noise
+
+
+def compare(
+    clusterers: Clusterer | Sequence[Clusterer] | Mapping[str, Clusterer],
+    studies: StudiesLike,
+    *,
+    n_clusters: Any = None,
+    agreement: AgreementSpec | tuple[AgreementSpec, ...] = ("ari", "ami"),
+    n_resamples: int = 100,
+    diagonal: bool = True,
+    noise: Noise = "label",
+    resampling: Resampling = Bootstrap(),
+    rng: Rng = None,
+    accelerate: bool = True,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    batch_size: int | None = None,
+) -> Comparison:
+    """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
+
+    Parameters
+    ----------
+    clusterers : clusterer, sequence of clusterers, or mapping of name to clusterer
+        Those without a name are named after their class.
+    studies : Studies, mapping of name to table, or sequence of tables
+        At least two.
+    n_clusters : int or several, optional
+        Numbers of clusters to try, from 2, set through whichever parameter a clusterer has for it. A clusterer that
+        finds its number by itself runs once. By default each runs as it is.
+    agreement, n_resamples, diagonal, noise, resampling, rng, accelerate, n_jobs, progress, batch_size
+        As in `replicability`.
+
+    Returns
+    -------
+    Comparison
+        `compare(...).replicability(name, k)` is `replicability(clusterer with k, ...)`, bit for bit.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from clustrep.datasets import simulate_cohorts
+    >>> studies = simulate_cohorts(n_cohorts=2, missing={}, shifted={}, rng=1)
+    >>> choice = compare(KMeans(n_init=3), studies, n_clusters=range(3, 6), n_resamples=10, rng=0)
+    >>> choice.best().n_clusters
+    4
+    """
+    checked = check_several(as_studies(studies))
+    source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
+    configurations = _configurations(clusterers, n_clusters)
+    execution = Execution(n_jobs, progress, batch_size)
+    plan = Plan(
+        n_resamples=check_integer(n_resamples, "n_resamples"),
+        agreements=resolve_agreements(agreement),
+        diagonal=check_flag(diagonal, "diagonal"),
+        noise=check_noise(noise),
+        setting=Setting.prepare(source, tuple(checked.values()), configurations),
+    )
+    return run_plan(plan, execution)
+
+
+def _configurations(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:
+    numbers = None if n_clusters is None else check_n_clusters(n_clusters)
+    configurations: list[Configuration] = []
+    for name, clusterer in _named(clusterers).items():
+        check_clusterer(clusterer)
+        has_number = n_clusters_parameter(clusterer) is not None
+        configurations += configurations_of(name, clusterer, numbers if has_number else None)
+    return tuple(configurations)
+
+
+def _named(clusterers: Any) -> Mapping[str, Clusterer]:
+    if isinstance(clusterers, Mapping):
+        named = dict(clusterers)
+    else:
+        # A pipeline is a sequence of steps, and one clusterer.
+        several = isinstance(clusterers, Sequence) and not hasattr(clusterers, "fit_predict")
+        several = several and not isinstance(clusterers, str)
+        clusterers = list(clusterers) if several else [clusterers]
+        names = [name_of(clusterer) for clusterer in clusterers]
+        if len(set(names)) < len(names):
+            raise ParameterError(
+                f"clusterers of the same class need names: pass a mapping such as {{'first': {names[0]}(...), ...}}."
+            )
+        named = dict(zip(names, clusterers, strict=True))
+    if not named:
+        raise ParameterError("clusterers is empty: pass at least one.")
+    for name in named:
+        if not isinstance(name, str) or not name:
+            raise ParameterError(f"The name of a clusterer must be a text that is not empty, got {name!r}.")
+    return named

@@ -1,0 +1,202 @@
+"""Which cluster of one study is which of another; and all studies but one against that one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from clustrep.across.replicability import KnownLabelsLike, check_configuration, check_several
+from clustrep.checks import check_flag, check_integer
+from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import KnownLabels, describe
+from clustrep.clustering.path import Setting
+from clustrep.clustering.sample import Source
+from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
+from clustrep.engine.workers import Execution, run_replicates
+from clustrep.errors import AllReplicatesFailed
+from clustrep.provenance import provenance
+from clustrep.resampling import Bootstrap, Resampling, check_resampling
+from clustrep.results.base import number_causes, report_failed
+from clustrep.results.cluster_stability import DISSOLVED
+from clustrep.results.matches import Counterparts
+from clustrep.studies.collection import StudiesLike, as_studies
+from clustrep.tables.cluster_indices import partners_of
+from clustrep.tables.contingency import Partition, tables_of
+from clustrep.types import BoolArray, FloatArray, IntArray, Labels
+
+
+def counterparts(
+    clusterer: Clusterer,
+    studies: StudiesLike,
+    *,
+    n_resamples: int = 100,
+    labels: KnownLabelsLike | None = None,
+    resampling: Resampling = Bootstrap(),
+    rng: Rng = None,
+    accelerate: bool = True,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    batch_size: int | None = None,
+) -> Counterparts:
+    """Find for every cluster of every study its best match in every other study.
+
+    The clustering functions of both studies are applied to the samples of the other one; clusters are matched one to
+    one so that most samples agree.
+
+    Parameters
+    ----------
+    clusterer, studies, labels, resampling, rng, accelerate, n_jobs, progress, batch_size
+        As in `replicability`. Clusters are named after the studies' known labels, where they have any.
+    n_resamples : int
+        Number of resamples for the intervals of the overlaps.
+
+    Returns
+    -------
+    Counterparts
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from clustrep.datasets import simulate_cohorts
+    >>> studies = simulate_cohorts(n_cohorts=2, missing={}, shifted={}, rng=1).scaled("zscore")
+    >>> result = counterparts(KMeans(4, n_init=3), studies, n_resamples=3, rng=0)
+    >>> result.overlap[0, 1].round(1)
+    array([1., 1., 1., 1.])
+    """
+    checked = check_several(as_studies(studies))
+    configuration = check_configuration(clusterer, labels, tuple(checked.values()), resampling)
+    source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
+    execution = Execution(n_jobs, progress, batch_size)
+    check_integer(n_resamples, "n_resamples")
+    setting = Setting.prepare(source, tuple(checked.values()), [configuration])
+    full = match_replicate(MatchPlan(setting, None), FULL_STUDY)
+    if isinstance(full, Failed):
+        raise AllReplicatesFailed(f"The clusterer failed on a study as it is: {full.cause}.")
+    plan = MatchPlan(setting, full)
+    replicates = run_replicates(
+        partial(match_replicate, plan),
+        range(1, n_resamples + 1),
+        execution,
+        "counterparts",
+        first_here=setting.has_kernels,
+    )
+    failed, causes = number_causes(
+        np.array([one.cause if isinstance(one, Failed) else "" for one in replicates], dtype=object)
+    )
+    report_failed(failed, causes, "resample")
+    nothing = np.full(full.overlap.shape, np.nan)
+    own, most = full.own, full.overlap.shape[2]
+    named = isinstance(configuration.clusterer, KnownLabels)  # after themselves
+    known = [None if named else study.labels for study in checked.values()]
+    return Counterparts(
+        clusterer=configuration.name,
+        names=checked.names,
+        clusters=np.array([_named(labels_, one, most) for labels_, one in zip(known, own, strict=True)]),
+        sizes=np.stack([np.bincount(one.codes, minlength=most) for one in own]),
+        partner=full.partner,
+        overlap=full.overlap,
+        distribution=np.stack([nothing if isinstance(one, Failed) else one.overlap for one in replicates]),
+        places=np.concatenate([one.codes for one in own]),
+        failed=failed,
+        causes=causes,
+        provenance=provenance(
+            source, tuple(checked.values()), [describe(configuration.clusterer)], n_resamples=n_resamples
+        ),
+    )
+
+
+class Matched(NamedTuple):
+    """Clusters of all studies in one replicate, matched."""
+
+    own: list[Partition]  # Ψ(X_s; X_s⁽ᵇ⁾), under the names of the studies as they are
+    partner: IntArray  # (S, S, most clusters)
+    overlap: FloatArray  # (S, S, most clusters)
+
+
+@dataclass(frozen=True, eq=False)
+class MatchPlan:
+    """Everything that a replicate's overlaps follow from, but for its number."""
+
+    setting: Setting
+    full: Matched | None  # the studies as they are, whose clusters are followed
+
+
+def match_replicate(plan: MatchPlan, replicate: int) -> Matched | Failed:
+    """Learn from all studies, and compare the clusters of every pair; of the same pair in all replicates."""
+    setting, (path,) = plan.setting, plan.setting.paths
+    S = len(setting.studies)
+    samples = [setting.sample(s, replicate) for s in range(S)]
+    places = [*setting.places, *(sample.points for sample in samples)]
+    labelled = []
+    for s in range(S):
+        one = path.learn(samples[s]).labels(0, places)
+        if isinstance(one, Failed):
+            return one
+        labelled.append(_renamed(one.partitions, s, plan.full))
+    full = plan.full
+    most = max(one[0].n_labels for one in labelled) if full is None else full.overlap.shape[2]
+    partner, overlap = np.full((S, S, most), -1), np.full((S, S, most), np.nan)
+    for s, t in np.ndindex(S, S):
+        if s != t:
+            # Rows and columns behind the last are clusters that are not followed.
+            table = _table(labelled[s][S + t], labelled[t][S + t], samples[t].draw.weights, most + 1)
+            partner[s, t] = partners_of(table[:most, :most]) if full is None else full.partner[s, t]
+            found = (_found(labelled[s][s], most), _found(labelled[t][t], most))
+            overlap[s, t] = _overlaps(table, partner[s, t], *found)
+            if full is None:  # a cluster without a counterpart overlaps with nothing
+                overlap[s, t, found[0] & (partner[s, t] < 0)] = 0.0
+    return Matched([labelled[s][s] for s in range(S)], partner, overlap)
+
+
+def _overlaps(table: FloatArray, partner: IntArray, found: BoolArray, partner_found: BoolArray) -> FloatArray:
+    """Return each cluster's Jaccard overlap with its partner; NaN without one, or where either is not found."""
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    overlaps = np.full(len(partner), np.nan)
+    for i, j in enumerate(partner):
+        if j >= 0 and found[i] and partner_found[j]:
+            union = rows[i] + columns[j] - table[i, j]
+            overlaps[i] = table[i, j] / union if union > 0 else np.nan
+    return overlaps
+
+
+def _found(own: Partition, most: int) -> BoolArray:
+    return np.asarray(np.bincount(own.codes, minlength=most + 1)[:most] > 0)
+
+
+def _renamed(partitions: Sequence[Partition], s: int, full: Matched | None) -> list[Partition]:
+    """Rename the clusters of a replicate after those of the study as it is; others get the number behind the last.
+
+    A cluster is found again where its Jaccard overlap with the new one, in its own study, is above one half: less than
+    that is called dissolved (Hennig 2007).
+    """
+    if full is None:
+        return list(partitions)
+    most = full.overlap.shape[2]
+    own, reference = partitions[s], full.own[s]
+    table = tables_of(own.codes[None], reference.codes, None, (own.n_labels, reference.n_labels))[0]
+    partners = partners_of(table)
+    overlaps = _overlaps(table, partners, table.sum(axis=1) > 0, table.sum(axis=0) > 0)
+    found = np.nan_to_num(overlaps) > DISSOLVED
+    numbers, classes = np.where(found, partners, most), np.arange(most + 1)
+    return [Partition(numbers[one.codes], classes) for one in partitions]
+
+
+def _table(u: Partition, v: Partition, weights: IntArray, k: int) -> FloatArray:
+    return np.asarray(tables_of(u.codes[None], v.codes, weights, (k, k))[0])
+
+
+def _named(labels: Labels | None, partition: Partition, most: int) -> list[str]:
+    """Name clusters, after the most frequent known label of their samples where labels are known."""
+    names = []
+    for code, label in enumerate(partition.classes.tolist()):
+        own = partition.codes == code
+        name = str(label)
+        if labels is not None and own.any():
+            values, counts = np.unique(labels[own], return_counts=True)
+            name += f" ({values[counts.argmax()]})"
+        names.append(name)
+    return names + [""] * (most - len(names))

@@ -1,0 +1,395 @@
+"""Algorithm 3: how well the clustering replicates around a point, and for a whole cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, Unpack, overload
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from clustrep.across.replicability import KnownLabelsLike, Options, check_configuration
+from clustrep.checks import as_table, check_flag, check_integer, check_table
+from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import describe
+from clustrep.clustering.path import Setting
+from clustrep.clustering.sample import Configuration, PointSet, Source
+from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
+from clustrep.engine.workers import Execution, run_replicates
+from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
+from clustrep.provenance import provenance
+from clustrep.resampling import Bootstrap, Resampling, check_resampling
+from clustrep.results import LocalReplicability
+from clustrep.results.base import Origin, number_causes, report_failures
+from clustrep.studies.collection import Studies
+from clustrep.studies.study import Study
+from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreement
+from clustrep.tables.contingency import Partition, tables_of
+from clustrep.tables.scoring import NO_NUMBER, ONLY_NOISE, Noise, check_noise
+from clustrep.text import listing, plural
+from clustrep.types import FloatArray, IntArray, Labels
+
+
+@overload
+def local_replicability(
+    clusterer: Clusterer,
+    *,
+    train: Any,
+    test: Studies,
+    at: Any = ...,
+    agreement: AgreementSpec = ...,
+    **options: Unpack[Options],
+) -> dict[str, LocalReplicability]: ...
+
+
+@overload
+def local_replicability(
+    clusterer: Clusterer,
+    *,
+    train: Any,
+    test: Study | ArrayLike | pd.DataFrame,
+    at: Any = ...,
+    agreement: AgreementSpec = ...,
+    **options: Unpack[Options],
+) -> LocalReplicability: ...
+
+
+def local_replicability(
+    clusterer: Clusterer,
+    *,
+    train: Any,
+    test: Any,
+    at: Any = None,
+    agreement: AgreementSpec = "ari",
+    n_resamples: int = 100,
+    labels: KnownLabelsLike | None = None,
+    noise: Noise = "label",
+    resampling: Resampling = Bootstrap(),
+    rng: Rng = None,
+    accelerate: bool = True,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    batch_size: int | None = None,
+) -> LocalReplicability | dict[str, LocalReplicability]:
+    """Measure how well the clustering around each point replicates (Algorithm 3).
+
+    The local score of a point x compares two binary partitions of the test study: which of its points share x's cluster
+    under the function learned on the training study, and which do under the function learned on the test study itself.
+
+    Parameters
+    ----------
+    clusterer : object with `fit_predict`, or function X → labels
+        As in `replicability`.
+    train : Study or table
+        Where the clusters come from. A table without a name is called "train".
+    test : Study, table or Studies
+        Where they are to be found again. A table without a name is called "test". For `Studies`, every one but the
+        training study is a test study, and the training fits are shared.
+    at : Study, table or None
+        The points to score: any with the same features, such as a grid; None: those of the training study
+        (section 3.3.3); the test study gives figure 6.
+    agreement, n_resamples, labels, noise, resampling, rng, accelerate, n_jobs, progress, batch_size
+        As in `replicability`; one agreement only. A point that is noise shares its cluster with none under
+        `noise="singletons"`, and has no score (NaN) under `noise="drop"`.
+
+    Returns
+    -------
+    LocalReplicability, or a dict of them by test study
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from clustrep.datasets import simulate_cohorts
+    >>> studies = simulate_cohorts(rng=1)
+    >>> local = local_replicability(
+    ...     KMeans(4, n_init=3), train=studies["alpha"], test=studies["beta"], n_resamples=5, rng=0
+    ... )
+    >>> local.distribution.shape
+    (5, 120)
+    """
+    training, tests = _studies(train, test)
+    studies = _distinct([training, *tests])
+    points = _points(at, training)
+    configuration = check_configuration(clusterer, labels, studies, resampling)
+    source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
+    execution = Execution(n_jobs, progress, batch_size)
+    check_integer(n_resamples, "n_resamples")
+    plan = LocalPlan(
+        n_tests=len(tests),
+        samples=points.samples,
+        agreement=resolve_agreement(agreement),
+        noise=check_noise(noise),
+        setting=Setting.prepare(source, studies, [configuration], at=points.X),
+    )
+    replicates = run_replicates(
+        partial(score_replicate, plan),
+        range(FULL_STUDY, n_resamples + 1),
+        execution,
+        "local replicability",
+        in_threads=plan.setting.in_threads and plan.agreement.of_counts is not None,
+        first_here=plan.setting.has_kernels or plan.agreement.compiled,
+    )
+    labels_of_points = replicates[0].labels_of_points
+    if isinstance(labels_of_points, Failed):
+        raise AllReplicatesFailed(
+            f"The clusterer failed on study {training.name!r} as it is, so there are no clusters to speak of: "
+            f"{labels_of_points.cause}."
+        )
+    results = {
+        study.name: _result(plan, study, [scores.by_test[i] for scores in replicates], labels_of_points)
+        for i, study in enumerate(tests)
+    }
+    return results if isinstance(test, Studies) else next(iter(results.values()))
+
+
+@dataclass(frozen=True, eq=False)
+class LocalPlan:
+    """Everything that a replicate's local scores follow from, but for its number."""
+
+    setting: Setting  # its first study is the training study, its last ones are the test studies
+    n_tests: int
+    samples: tuple[str, ...]  # the names of the points to score
+    agreement: Agreement
+    noise: Noise
+
+    @property
+    def train(self) -> Study:
+        """The training study."""
+        return self.setting.studies[0]
+
+    @property
+    def tests(self) -> tuple[Study, ...]:
+        """The test studies; the training study itself where there is no other."""
+        return self.setting.studies[-self.n_tests :]
+
+    @property
+    def points(self) -> PointSet:
+        """The points to score."""
+        assert self.setting.at is not None
+        return self.setting.at
+
+    @property
+    def configuration(self) -> Configuration:
+        """The only one."""
+        return self.setting.paths[0].members[0]
+
+
+class Points(NamedTuple):
+    """Points to score, and their names."""
+
+    X: FloatArray
+    samples: tuple[str, ...]
+
+
+class LocalScores(NamedTuple):
+    """The scores of one replicate on one test study: a small table, and every point's place in it."""
+
+    table: FloatArray  # (k_train, k_test)
+    trivial: bool  # either partition of the test study is a single block
+    at: tuple[IntArray, IntArray]  # codes of the points, under the training and under the test function
+    test_points: tuple[IntArray, IntArray]
+    noise: tuple[int, int]  # the code that is noise, −1 for none
+
+
+class LocalReplicate(NamedTuple):
+    """One replicate on all test studies, and what its training function says of the points."""
+
+    by_test: list[LocalScores | Failed]
+    labels_of_points: Labels | Failed
+
+
+def score_replicate(plan: LocalPlan, replicate: int) -> LocalReplicate:
+    """Score one replicate on every test study."""
+    setting, (path,) = plan.setting, plan.setting.paths
+    first = len(setting.studies) - plan.n_tests
+    tests = range(first, len(setting.studies))
+    samples = [setting.sample(s, replicate) for s in tests]
+    # A study tested on itself is trained on a second, independent draw, as on the diagonal of the global matrix.
+    training = setting.sample(0, replicate, second=first == 0)
+    points = [plan.points, *(sample.points for sample in samples), *(setting.places[s] for s in tests)]
+    trained = path.learn(training).labels(0, points)
+    results: list[LocalScores | Failed] = []
+    for i, (s, sample) in enumerate(zip(tests, samples, strict=True)):
+        tested = path.learn(sample).labels(0, [plan.points, sample.points, setting.places[s]])
+        if isinstance(trained, Failed) or isinstance(tested, Failed):
+            results.append(trained if isinstance(trained, Failed) else tested)  # type: ignore[arg-type]
+            continue
+        own_trained, own_tested = trained.at(1 + i), tested.at(1)  # Ψ(X′; X) and Ψ(X′; X′)
+        weights = sample.draw.weights
+        if plan.noise == "drop":
+            weights = np.where(own_trained.is_noise | own_tested.is_noise, 0, weights)
+        table = binary_scores(plan.agreement, own_trained, own_tested, weights, plan.noise)
+        if isinstance(table, Failed):
+            results.append(table)
+            continue
+        results.append(
+            LocalScores(
+                table,
+                trivial=any(np.ptp(own.codes[weights > 0]) == 0 for own in (own_trained, own_tested)),
+                at=(trained.at(0).small_codes, tested.at(0).small_codes),
+                test_points=(trained.at(1 + plan.n_tests + i).small_codes, tested.at(2).small_codes),
+                noise=(own_trained.noise, own_tested.noise),
+            )
+        )
+    labels = trained if isinstance(trained, Failed) else trained.at(0).labels
+    return LocalReplicate(results, labels if replicate == FULL_STUDY else np.empty(0))
+
+
+def binary_scores(
+    agreement: Agreement, trained: Partition, tested: Partition, weights: IntArray, noise: Noise
+) -> FloatArray | Failed:
+    """Score a point for every pair of labels that it can have, (k_train, k_test).
+
+    r*(Ψ̃_x(X′; X), Ψ̃_x(X′; X′)) depends on x only through the pair (ψ(x; X), ψ(x; X′)) = (i, j): its two binary
+    partitions have the 2 × 2 table made of C[i, j], row i and column j of the whole table C.
+    """
+    total = weights.sum()
+    if total < 2:
+        return Failed(ONLY_NOISE)
+    shape = (trained.n_labels, tested.n_labels)
+    C = tables_of(trained.codes[None], tested.codes, weights, shape)[0]
+    rows = np.broadcast_to(C.sum(axis=1, keepdims=True), shape)
+    columns = np.broadcast_to(C.sum(axis=0, keepdims=True), shape)
+    if noise == "singletons":  # a noise point shares its cluster with no other point
+        is_noise_row = np.arange(shape[0])[:, None] == trained.noise
+        is_noise_column = np.arange(shape[1])[None, :] == tested.noise
+        rows = np.where(is_noise_row, 0.0, rows)
+        columns = np.where(is_noise_column, 0.0, columns)
+        C = np.where(is_noise_row | is_noise_column, 0.0, C)
+    binary = np.stack([C, rows - C, columns - C, total - rows - columns + C], axis=-1)
+    scores = agreement.of_tables(binary.reshape(*shape, 2, 2))
+    if np.isnan(scores).any():
+        return Failed(NO_NUMBER)
+    if noise == "drop":
+        scores[np.arange(shape[0]) == trained.noise] = np.nan
+        scores[:, np.arange(shape[1]) == tested.noise] = np.nan
+    return scores
+
+
+def _result(
+    plan: LocalPlan, study: Study, outcomes: Sequence[LocalScores | Failed], labels: Labels
+) -> LocalReplicability:
+    causes = np.array([outcome.cause if isinstance(outcome, Failed) else "" for outcome in outcomes], dtype=object)
+    failed, cause_names = number_causes(causes)
+    scored = [outcome for outcome in outcomes if isinstance(outcome, LocalScores)]
+    n_resamples, n_points = len(outcomes) - 1, len(plan.samples)
+    report_failures(
+        {cause: int((failed == i).sum()) for i, cause in enumerate(cause_names, 1)},
+        len(outcomes),
+        "replicate",
+        no_resample_left=bool(failed[1:].all()),
+    )
+    k_train = max(scores.table.shape[0] for scores in scored)
+    k_test = max(scores.table.shape[1] for scores in scored)
+    code = np.min_scalar_type(max(k_train, k_test))
+    tables = np.full((n_resamples, k_train, k_test), np.nan)
+    at = np.zeros((2, n_resamples, n_points), dtype=code)
+    test_points = np.zeros((2, n_resamples, len(study)), dtype=code)
+    noise_codes = np.full((n_resamples, 2), -1)
+    trivial = np.zeros(n_resamples, dtype=bool)
+    for b, scores in enumerate(outcomes[1:]):
+        if isinstance(scores, Failed):
+            continue
+        trivial[b] = scores.trivial
+        tables[b, : scores.table.shape[0], : scores.table.shape[1]] = scores.table
+        for side in (0, 1):
+            at[side, b] = scores.at[side]
+            test_points[side, b] = scores.test_points[side]
+            noise_codes[b, side] = scores.noise[side]
+    full = outcomes[0]
+    estimate = np.full(n_points, np.nan) if isinstance(full, Failed) else full.table[full.at[0], full.at[1]]
+    return LocalReplicability(
+        train=plan.train.name,
+        test=study.name,
+        agreement=plan.agreement.name,
+        clusterer=plan.configuration.name,
+        n_clusters=plan.configuration.n_clusters,
+        noise=plan.noise,
+        samples=plan.samples,
+        labels=labels,
+        estimate=estimate,
+        tables=tables,
+        at_train=at[0],
+        at_test=at[1],
+        test_points_train=test_points[0],
+        test_points_test=test_points[1],
+        noise_codes=noise_codes,
+        trivial=trivial,
+        failed=failed,
+        causes=cause_names,
+        provenance=provenance(
+            plan.setting.source,
+            _distinct([plan.train, study]),
+            {plan.configuration.name: describe(plan.configuration.clusterer)},
+            n_resamples=n_resamples,
+            noise=plan.noise,
+        ),
+        _points=plan.points.X,
+        _origin=Origin(
+            plan.setting.source, _distinct([plan.train, study]), plan.configuration, (plan.agreement,), plan.noise
+        ),
+    )
+
+
+def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
+    """Align training and test studies on the features that all of them have."""
+    if isinstance(train, Studies):
+        raise ParameterError("train must be one study or table, got Studies.")
+    named = {"train": train} if not isinstance(train, Study) else {train.name: train}
+    (train_name,) = named
+    test_names = test.names if isinstance(test, Studies) else (test.name,) if isinstance(test, Study) else ()
+    if not isinstance(train, Study) and "train" in test_names:
+        raise ParameterError("test has a study named 'train', the name that a training table gets: rename it.")
+    if isinstance(test, Studies):
+        if train_name in test and isinstance(train, Study) and not _same(train, test[train_name]):
+            raise ParameterError(f"train and test hold different studies named {train_name!r}: rename one.")
+        named.update({name: study for name, study in test.items() if name != train_name})
+        if len(named) == 1:
+            raise ParameterError("test holds no study but the training study.")
+    elif isinstance(test, Study):
+        if test.name == train_name and isinstance(train, Study) and not _same(train, test):
+            raise ParameterError(f"train and test are different studies with the same name {train_name!r}: rename one.")
+        named[test.name] = test
+    else:
+        if isinstance(test, Mapping) or (isinstance(test, Sequence) and len(test) and np.ndim(test[0]) > 1):
+            raise ParameterError("test must be a Study, one table or Studies: for several tables pass Studies(...).")
+        if train_name == "test":
+            raise ParameterError("train is named 'test', the name that a test table without a name gets: rename it.")
+        named["test"] = test
+    studies = Studies(named)
+    training = studies[train_name]
+    if len(studies) == 1:
+        return training, (training,)
+    return training, tuple(study for study in studies.values() if study is not training)
+
+
+def _same(one: Study, other: Study) -> bool:
+    return one.features == other.features and np.array_equal(one.X, other.X)
+
+
+def _distinct(studies: Sequence[Study]) -> tuple[Study, ...]:
+    return tuple({study.name: study for study in studies}.values())
+
+
+def _points(at: Any, train: Study) -> Points:
+    """Take the points to score, with the training study's features in its order."""
+    if at is None:
+        return Points(train.X, train.samples)
+    if isinstance(at, Studies):
+        raise ParameterError("at must be one study or one table of points, got Studies.")
+    if isinstance(at, Study):
+        return Points(at.select(train.features).X, at.samples)
+    table, features_named, _ = as_table(at, "at")
+    if features_named:
+        lacking = [feature for feature in train.features if feature not in table.columns]
+        if lacking:
+            raise DataError(f"at lacks {plural(len(lacking), 'feature')} of the studies: {listing(lacking)}.")
+        table = table[list(train.features)]
+    elif table.shape[1] == len(train.features):
+        table.columns = pd.Index(train.features, dtype=object)
+    if table.shape[1] != len(train.features):
+        raise DataError(f"at must have the {len(train.features)} features of the studies, got {table.shape[1]}.")
+    return Points(check_table(table, "at"), tuple(table.index))

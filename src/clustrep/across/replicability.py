@@ -1,0 +1,319 @@
+"""Algorithms 1 and 2: how well each study's clustering predicts the others', for all pairs in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clustrep.checks import check_flag, check_integer, check_labels_of
+from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import KnownLabels, check_clusterer, describe, name_of
+from clustrep.clustering.path import Setting
+from clustrep.clustering.sample import Configuration, Source
+from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
+from clustrep.engine.workers import Execution, run_replicates
+from clustrep.errors import DataError, ParameterError
+from clustrep.provenance import provenance
+from clustrep.resampling import Bootstrap, Resampling, Simulate, check_resampling
+from clustrep.results import Comparison, Replicability
+from clustrep.results.base import Origin, number_causes, report_failures
+from clustrep.studies.collection import Studies, StudiesLike, as_studies
+from clustrep.studies.study import Study
+from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreements
+from clustrep.tables.scoring import Noise, Pairs, check_noise
+from clustrep.text import listing
+from clustrep.types import BoolArray, FloatArray, IntArray
+
+KnownLabelsLike: TypeAlias = Mapping[str, ArrayLike] | Literal[True]
+
+
+class Options(TypedDict, total=False):
+    """What `replicability` and `local_replicability` both take."""
+
+    n_resamples: int
+    labels: KnownLabelsLike | None
+    noise: Noise
+    resampling: Resampling
+    rng: Rng
+    accelerate: bool
+    n_jobs: int | None
+    progress: bool | None
+    batch_size: int | None
+
+
+@overload
+def replicability(
+    clusterer: Clusterer,
+    studies: StudiesLike,
+    *,
+    agreement: AgreementSpec = ...,
+    diagonal: bool = ...,
+    **options: Unpack[Options],
+) -> Replicability: ...
+
+
+@overload
+def replicability(
+    clusterer: Clusterer,
+    studies: StudiesLike,
+    *,
+    agreement: tuple[AgreementSpec, ...] | list[AgreementSpec],
+    diagonal: bool = ...,
+    **options: Unpack[Options],
+) -> dict[str, Replicability]: ...
+
+
+def replicability(
+    clusterer: Clusterer,
+    studies: StudiesLike,
+    *,
+    agreement: AgreementSpec | tuple[AgreementSpec, ...] | list[AgreementSpec] = "ari",
+    n_resamples: int = 100,
+    diagonal: bool = True,
+    labels: KnownLabelsLike | None = None,
+    noise: Noise = "label",
+    resampling: Resampling = Bootstrap(),
+    rng: Rng = None,
+    accelerate: bool = True,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    batch_size: int | None = None,
+) -> Replicability | dict[str, Replicability]:
+    """Measure how well the clustering learned on each study replicates on every other (Algorithms 1 and 2).
+
+    For every ordered pair of studies (train, test), the partition of the test study by the clustering function learned
+    on the training study is compared with its partition by the function learned on the test study itself; once for the
+    studies as they are, R̂, and once for each of `n_resamples` bootstrap replicates of both, R̂⁽ᵇ⁾. Every function is
+    learned once per replicate and serves all pairs and all agreements.
+
+    Parameters
+    ----------
+    clusterer : object with `fit_predict`, or function X → labels
+        Fitted as a copy. A `random_state` of None is filled from the replicate's seed; a fixed one is obeyed, so that
+        all replicates share it. None together with `labels`.
+    studies : Studies, mapping of name to table, or sequence of tables
+        At least two.
+    agreement : str, function of two labelings, or a tuple of these
+        "ari", "ami", "ami_max", "ri", "mi", "prediction_strength" (the smallest share of a test cluster's pairs that
+        stay together) or "matching" (the share of points that keep their label). A tuple returns one result for each,
+        from the same fits.
+    n_resamples : int
+        Number of bootstrap replicates.
+    diagonal : bool
+        Also score each study against itself: the function of a second, independent draw, tested on the first. A
+        yardstick for the other scores, at the price of one more fit for each study and replicate.
+    labels : mapping of study name to labels, or True, optional
+        Known labels instead of a clusterer, with `clusterer=None`; True takes the studies' own. A point's label is then
+        that of the nearest drawn sample.
+    noise : {"label", "drop", "singletons"}
+        Points labelled −1 form a block like any other; or are left out where either side calls them noise; or form a
+        block each.
+    resampling : Bootstrap, Subsample, Jitter, a sum of these, or Simulate
+        Where replicates come from.
+    rng : int, Generator, SeedSequence or None
+        The seed. Draws depend on it, on the study's name and on the replicate's number, on nothing else.
+    accelerate : bool
+        Use the exact shortcuts: kernels for k-means, one tree for all k, fewer coordinates where features outnumber
+        samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
+    n_jobs, progress, batch_size
+        How the work is done: workers as in joblib, a progress bar (None: on a terminal or in a notebook), replicates
+        for each task. They never change a result.
+
+    Returns
+    -------
+    Replicability, or a dict of them by agreement
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from clustrep.datasets import simulate_cohorts
+    >>> result = replicability(KMeans(4, n_init=3), simulate_cohorts(rng=1), n_resamples=5, rng=0)
+    >>> result.estimate.shape, result.distribution.shape
+    ((4, 4), (5, 4, 4))
+    """
+    checked = check_several(as_studies(studies))
+    configuration = check_configuration(clusterer, labels, tuple(checked.values()), resampling)
+    source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
+    execution = Execution(n_jobs, progress, batch_size)
+    plan = Plan(
+        n_resamples=check_integer(n_resamples, "n_resamples"),
+        agreements=resolve_agreements(agreement),
+        diagonal=check_flag(diagonal, "diagonal"),
+        noise=check_noise(noise),
+        setting=Setting.prepare(source, tuple(checked.values()), [configuration]),
+    )
+    scores = run_plan(plan, execution)
+    results = {name: scores.replicability(configuration.name, agreement=name) for name in scores.agreements}
+    return results if isinstance(agreement, tuple | list) else next(iter(results.values()))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the run
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Everything that a replicate's scores follow from, but for its number."""
+
+    n_resamples: int
+    agreements: tuple[Agreement, ...]
+    diagonal: bool
+    noise: Noise
+    setting: Setting
+
+    @property
+    def compiles(self) -> bool:
+        """Whether there are kernels in it: in its paths, or in an agreement that reads logarithms off tables."""
+        return self.setting.has_kernels or any(agreement.compiled for agreement in self.agreements)
+
+    @property
+    def configurations(self) -> tuple[Configuration, ...]:
+        """All members of all paths."""
+        return tuple(member for path in self.setting.paths for member in path.members)
+
+
+class ReplicateScores(NamedTuple):
+    """The scores of one replicate; axes: configuration, agreement, training study, test study."""
+
+    scores: FloatArray  # (n_configurations, n_agreements, S, S)
+    trivial: BoolArray  # (n_configurations, S, S)
+    clusters_found: IntArray  # (n_configurations, S), −1 where the fit failed
+    causes: NDArray[np.object_]  # (n_configurations, n_agreements, S, S) of str, empty where there is a score
+
+
+def run_plan(plan: Plan, execution: Execution) -> Comparison:
+    """Score the studies as they are, and replicates of them."""
+    source, studies = plan.setting.source, plan.setting.studies
+    replicates = run_replicates(
+        partial(score_replicate, plan),
+        range(FULL_STUDY, plan.n_resamples + 1),
+        execution,
+        "replicability",
+        in_threads=plan.setting.in_threads and all(agreement.of_counts for agreement in plan.agreements),
+        first_here=plan.compiles,
+    )
+    scores, trivial, clusters_found, causes = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
+    failed, cause_names = number_causes(np.moveaxis(causes, 0, 2))
+    by_configuration = np.moveaxis(scores, 0, 2)  # (n_configurations, n_agreements, 1 + n_resamples, S, S)
+    result = Comparison(
+        names=tuple(study.name for study in studies),
+        agreements=tuple(agreement.name for agreement in plan.agreements),
+        clusterers=tuple(configuration.name for configuration in plan.configurations),
+        n_clusters=tuple(configuration.n_clusters for configuration in plan.configurations),
+        estimate=by_configuration[:, :, 0],
+        distribution=by_configuration[:, :, 1:],
+        trivial=np.moveaxis(trivial[1:], 0, 1),
+        clusters_found=np.moveaxis(clusters_found[1:], 0, 1),
+        failed=failed,
+        causes=cause_names,
+        provenance=provenance(
+            source,
+            studies,
+            [describe(configuration.clusterer) for configuration in plan.configurations],
+            n_resamples=plan.n_resamples,
+            diagonal=plan.diagonal,
+            noise=plan.noise,
+        ),
+        _origins=tuple(
+            Origin(source, studies, configuration, plan.agreements, plan.noise) for configuration in plan.configurations
+        ),
+    )
+    n_scores = failed.size if plan.diagonal else failed.size // len(studies) * (len(studies) - 1)
+    no_resample_left = bool(np.isnan(result.distribution).all())
+    report_failures(
+        result.failures, n_scores, "score", no_resample_left=no_resample_left, where=_where(result, studies)
+    )
+    return result
+
+
+def _where(result: Comparison, studies: Sequence[Study]) -> str:
+    """Say which configurations could not be fitted, and to which studies; and that a study is one point many times."""
+    no_fit = result.clusters_found < 0  # (n_configurations, n_resamples, S)
+    if not no_fit.any():
+        return ""
+    which = [result._candidate_name(c) for c in np.flatnonzero(no_fit.any(axis=(1, 2))).tolist()]
+    names = [repr(result.names[s]) for s in np.flatnonzero(no_fit.any(axis=(0, 1)))]
+    same = [repr(study.name) for study in studies if not np.ptp(study.X, axis=0).any()]
+    constant = f" All samples of {' and of '.join(same)} are the same." if same else ""
+    return f" It is {listing(which)} that could not be fitted to {listing(names)}.{constant}"
+
+
+def score_replicate(plan: Plan, replicate: int) -> ReplicateScores:
+    """Score one replicate: learn every ψ once, then compare on every test study."""
+    setting, S = plan.setting, len(plan.setting.studies)
+    samples = [setting.sample(s, replicate) for s in range(S)]  # Alg. 2, line 4
+    second = [setting.sample(s, replicate, second=True) for s in range(S)] if plan.diagonal else []
+    points = [sample.points for sample in samples]
+    n_configurations = len(plan.configurations)
+    clusters_found = np.full((n_configurations, S), -1)
+    pairs = Pairs(plan.agreements, plan.noise, (n_configurations, S, S))
+    c = 0
+    for path in setting.paths:
+        learned = [path.learn(sample) for sample in samples]
+        again = [path.learn(sample) for sample in second]
+        for member in range(len(path.members)):
+            labelled = [one.labels(member, points) for one in learned]  # Alg. 2, line 5
+            for s, one in enumerate(labelled):
+                if not isinstance(one, Failed):
+                    clusters_found[c, s] = one.n_clusters
+            for t in range(S):
+                own = labelled[t].at(t)  # Ψ(X_t; X_t)
+                for s in range(S):
+                    if s != t:
+                        pairs.add((c, s, t), labelled[s].at(t), own, samples[t].draw.weights)  # Ψ(X_t; X_s)
+                    elif plan.diagonal:
+                        trained = again[t].labels(member, [points[t]]).at(0)
+                        pairs.add((c, t, t), trained, own, samples[t].draw.weights)
+            c += 1
+    scores, trivial, causes = pairs.score()  # Alg. 2, line 8
+    return ReplicateScores(np.moveaxis(scores, 0, 1), trivial, clusters_found, np.moveaxis(causes, 0, 1))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# checks that several functions share
+
+
+def check_several(studies: Studies) -> Studies:
+    """Check that there is something to replicate on."""
+    if len(studies) < 2:
+        raise ParameterError(
+            f"studies must hold at least two studies, got {len(studies)}. "
+            "To see how well one study predicts itself, split it: Studies.split(X)."
+        )
+    return studies
+
+
+def check_configuration(
+    clusterer: Clusterer, labels: KnownLabelsLike | None, studies: Sequence[Study], resampling: object
+) -> Configuration:
+    """Check that there is either a clusterer or known labels for every study."""
+    if labels is None:
+        if clusterer is None:
+            raise ParameterError("clusterer is None: pass a clusterer, or known labels with labels=.")
+        return Configuration(name_of(clusterer), check_clusterer(clusterer))
+    if clusterer is not None:
+        raise ParameterError("Pass either a clusterer or labels, not both: labels stand in for a clusterer.")
+    if isinstance(resampling, Simulate):
+        raise ParameterError("labels can't travel with Simulate: simulated samples have no known labels.")
+    if labels is True:
+        labels = {study.name: study.labels for study in studies if study.labels is not None}
+    if not isinstance(labels, Mapping):
+        raise ParameterError(f"labels must map each study's name to its labels, got {type(labels).__name__}.")
+    missing = [study.name for study in studies if study.name not in labels]
+    if missing:
+        raise DataError(f"labels are missing for {listing(map(repr, missing))}: every study needs them.")
+    unknown = [name for name in labels if name not in {study.name for study in studies}]
+    if unknown:
+        raise DataError(f"labels name {listing(map(repr, unknown))}, but there is no such study.")
+    known = {
+        study.name: check_labels_of(
+            labels[study.name], study.name, len(study), study.samples if study.samples_are_named else None
+        )
+        for study in studies
+    }
+    return Configuration("known labels", KnownLabels(known))

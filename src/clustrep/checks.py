@@ -1,0 +1,494 @@
+"""Columns as numbers, and a sentence for the cells that are none: which, where, and how to write them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from numbers import Integral, Number, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from clustrep.errors import DataError, ParameterError
+from clustrep.text import cut, listing, nearest, plural
+from clustrep.types import FloatArray, IntArray, Labels
+
+# ---------------------------------------------------------------------------------------------------------------------
+# parameters
+
+
+def is_whole(value: object, *, at_least: int) -> bool:
+    """Whether something is a whole number, and large enough."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= at_least
+
+
+def check_integer(value: object, name: str, *, at_least: int = 1) -> int:
+    """Check a count."""
+    if not isinstance(value, Integral) or not is_whole(value, at_least=at_least):
+        rule = "a positive integer" if at_least == 1 else f"an integer of at least {at_least}"
+        raise ParameterError(f"{name} must be {rule}, got {value!r}.")
+    return int(value)
+
+
+def check_fraction(value: object, name: str, *, one_allowed: bool = False) -> float:
+    """Check a number strictly between 0 and 1."""
+    rule = "above 0 and at most 1" if one_allowed else "strictly between 0 and 1"
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
+    if not 0 < number <= 1 or (number == 1 and not one_allowed):
+        raise ParameterError(f"{name} must be a number {rule}, got {value!r}.")
+    return number
+
+
+def check_positive(value: object, name: str) -> float:
+    """Check a number above 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
+        raise ParameterError(f"{name} must be a number above 0, got {value!r}.")
+    return float(value)
+
+
+def check_flag(value: object, name: str) -> bool:
+    """Check a yes or no."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def check_choice(value: object, name: str, choices: Collection[str], *, or_else: str = "") -> None:
+    """Check that a value is one of a few names."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices) + (f", or {or_else}" if or_else else "")
+        raise ParameterError(f"{name} must be one of {listed}; got {value!r}.{nearest(value, choices)}")
+
+
+def check_known(value: object, what: str, known: Iterable[object]) -> None:
+    """Check that a name is among those there are."""
+    known = list(known)
+    if value not in known:
+        raise ParameterError(f"There is no {what} {value!r}; there are {listing(known, 20)}.{nearest(value, known)}")
+
+
+def check_numbers_between(values: object, name: str, low: float, high: float) -> None:
+    """Check one number or several."""
+    several = values if isinstance(values, list | tuple | np.ndarray) else [values]
+    for value in several:
+        if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
+            raise ParameterError(f"{name} must be a number from {low:g} to {high:g}, or several; got {value!r}.")
+
+
+def check_names_differ(names: Sequence[str], what: str) -> None:
+    """Check that nothing is named twice."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ParameterError(f"Every {what} needs a name of its own, but {listing(map(repr, twice))} came twice.")
+
+
+def check_n_clusters(n_clusters: object, *, at_least: int = 2) -> tuple[int, ...]:
+    """Check the numbers of clusters to try: one, or several."""
+    values = [n_clusters] if isinstance(n_clusters, Integral) else n_clusters
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ParameterError(f"n_clusters must be an integer or several, such as range(2, 9); got {n_clusters!r}.")
+    checked = tuple(check_integer(k, "n_clusters", at_least=at_least) for k in values)
+    if not checked:
+        raise ParameterError(f"n_clusters must hold at least one number of clusters, got {n_clusters!r}.")
+    if len(set(checked)) < len(checked):
+        raise ParameterError(f"n_clusters must hold every number once, got {list(checked)}.")
+    return checked
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# labelings
+
+
+def check_labels(
+    labels: ArrayLike,
+    name: str,
+    *,
+    length: int | None = None,
+    same_as: str = "",
+    samples: Sequence[str] | None = None,
+) -> Labels:
+    """Check one labelling: one label for every point, none missing; returned as integers or text."""
+    if isinstance(labels, str | set | frozenset | Mapping) or not hasattr(labels, "__len__"):
+        raise DataError(f"{name} must be a sequence of labels, one for every point; got {labels!r}.")
+    array = _as_objects(labels)
+    if array is None or array.ndim != 1:
+        got = "sequences of different lengths" if array is None else f"an array of {array.shape}"
+        raise DataError(f"{name} must be one-dimensional, one label for every point; got {got}.")
+    has, is_ = ("have", "are") if name.startswith(("labels", "the clusterer's labels")) else ("has", "is")
+    if array.size == 0:
+        raise DataError(f"{name} {is_} empty: there must be at least one point.")
+    if length is not None and len(array) != length:
+        raise DataError(f"{name} must have one label for every point of {same_as}: {length}; got {len(array)}.")
+    missing = np.flatnonzero(pd.isna(array))
+    if missing.size:
+        first, those = (
+            (f"position {missing[0] + 1}", "points")
+            if samples is None
+            else (f"sample {samples[missing[0]]!r}", "samples")
+        )
+        raise DataError(
+            f"{name} {has} {plural(missing.size, 'missing label')}, the first at {first}: "
+            f"leave those {those} out, or give them a label of their own."
+        )
+    if array.dtype.kind == "O" and all(isinstance(value, Real) for value in array):
+        array = np.array([float(value) if isinstance(value, float) else int(value) for value in array])
+    if array.dtype.kind in "ib":
+        return array.astype(np.int64)
+    if array.dtype.kind in "uf":
+        odd = array[(array != np.rint(array)) | (np.abs(array.astype(float)) >= 2.0**63)]
+        if odd.size:
+            raise DataError(
+                f"{name} must hold whole numbers or text, got {odd[0].item()!r}: labels are names, not measurements."
+            )
+        return array.astype(np.int64)
+    return np.array([value.decode() if isinstance(value, bytes) else str(value) for value in array.tolist()])
+
+
+def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[str] | None) -> Labels:
+    """Check a study's labels; a Series whose index names the samples is put in their order."""
+    name = f"labels of study {study!r}"
+    if isinstance(labels, pd.Series) and samples is None and sorted_is_range(labels.index, n_samples):
+        labels = labels.sort_index()  # shuffled rows of a numbered table
+    if isinstance(labels, pd.Series) and samples is not None and not _is_default(labels.index):
+        labels = labels.set_axis([str(sample) for sample in labels.index])
+        lacking = [sample for sample in samples if sample not in labels.index]
+        if lacking or len(labels) != n_samples:
+            strangers = [sample for sample in labels.index if sample not in set(samples)]
+            raise DataError(
+                f"{name} must be named like its samples: {plural(len(lacking), 'sample')} without a label "
+                f"({listing(lacking, 3) or 'none'}), {plural(len(strangers), 'label')} without a sample "
+                f"({listing(strangers, 3) or 'none'})."
+            )
+        labels = labels.loc[list(samples)]
+    return check_labels(labels, name, length=n_samples, same_as=f"study {study!r}", samples=samples)
+
+
+def sorted_is_range(index: pd.Index[Any], n: int) -> bool:
+    """Whether an index holds the numbers 0, 1, … in whatever order."""
+    return index.dtype.kind in "iu" and len(index) == n and bool((np.sort(index.to_numpy()) == np.arange(n)).all())
+
+
+def _as_objects(values: Any) -> NDArray[Any] | None:
+    """Take a sequence as an array without letting NumPy turn its values into something else; None if it is ragged."""
+    if isinstance(values, np.ma.MaskedArray):
+        unmasked = np.array(values.data, dtype=object)
+        unmasked[np.ma.getmaskarray(values)] = None
+        return unmasked
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iubfO":
+        return values
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        return None
+    return array if array.dtype.kind in "iubf" else np.asarray(values, dtype=object)
+
+
+def check_weights(weights: ArrayLike, *, length: int) -> IntArray:
+    """Check the weights of points: whole numbers, not all zero."""
+    array = _as_objects(weights)
+    if array is None or array.shape != (length,):
+        got = "sequences of different lengths" if array is None else f"an array of {array.shape}"
+        got = repr(weights) if array is not None and array.ndim == 0 else got
+        raise DataError(f"weights must have one number for every point: {length}; got {got}.")
+    for value in array.tolist():
+        number = float(value) if isinstance(value, Real) else math.nan
+        if not 0 <= number < 2**53 or not number.is_integer():
+            negative = " that are not negative" if number < 0 else ""
+            raise DataError(
+                f"weights must be whole numbers{negative}, got {value!r}: they say how often a point counts."
+            )
+    if not array.any():
+        raise DataError("weights are all zero: at least one point must count.")
+    return array.astype(np.int64)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# tables
+
+
+def check_name(name: object, what: str) -> str:
+    """Check the name of a study."""
+    if not isinstance(name, str) or not name.strip():
+        raise DataError(f"{what} must be a text that is not empty, got {name!r}.")
+    return name
+
+
+def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
+    """Take any table as a frame whose rows and columns are named by text; say whether columns and rows had names.
+
+    Without names they are numbered from 1. A frame's own numbering 0, 1, 2, … is no name.
+    """
+    if isinstance(values, pd.DataFrame):
+        frame = values.copy()
+        named_columns, named_rows = not _is_default(frame.columns), not _is_default(frame.index)
+        if frame.shape[1] and named_columns:
+            check_axis_names(frame.columns, "feature", frame.shape[1], subject)
+        if frame.shape[0] and named_rows:
+            check_axis_names(frame.index, "sample", frame.shape[0], subject)
+    else:
+        frame = pd.DataFrame(_as_matrix(values, subject))
+        named_columns = named_rows = False
+    columns = frame.columns if named_columns else range(1, frame.shape[1] + 1)
+    rows = frame.index if named_rows else range(1, frame.shape[0] + 1)
+    frame.columns = pd.Index([str(name) for name in columns], dtype=object)
+    frame.index = pd.Index([str(name) for name in rows], dtype=object)
+    return frame, named_columns, named_rows
+
+
+def _is_default(index: Any) -> bool:
+    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+
+
+def _as_matrix(values: Any, subject: str) -> NDArray[Any]:
+    if hasattr(values, "toarray"):
+        raise DataError(f"{subject} is a sparse matrix: pass a dense one, X.toarray().")
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(float))
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise DataError(f"{subject} has rows of different lengths.") from None
+    if array.ndim == 0:
+        if isinstance(values, str):
+            advice = "read files with Studies.read(*paths)"
+            raise DataError(f"{subject} must be a table of samples by features, got {values!r}: {advice}.")
+        raise DataError(f"{subject} must be a table of samples by features, got {type(values).__name__}.")
+    if array.ndim == 1 and array.size == 0:
+        raise DataError(f"{subject} is empty: there is nothing to cluster.")
+    if array.ndim == 1:
+        raise DataError(
+            f"{subject} is one-dimensional: a table of samples by features is needed; "
+            "for a single feature pass X.reshape(-1, 1)."
+        )
+    if array.ndim != 2:
+        raise DataError(f"{subject} must be a table of samples by features, got an array of {array.shape}.")
+    return array
+
+
+def check_points(values: Any, what: str, *, samples_at_least: int = 1) -> FloatArray:
+    """Check points without names of their own: numbers throughout, none missing or infinite."""
+    return check_table(as_table(values, what)[0], what, samples_at_least=samples_at_least)
+
+
+def check_table(table: pd.DataFrame, what: str, *, samples_at_least: int = 1) -> FloatArray:
+    """Check what `as_table` has made of points."""
+    check_not_empty(table.shape, what, samples_at_least=samples_at_least)
+    X = check_numbers(table, what)
+    check_finite(X, table.index, table.columns, what)
+    return X
+
+
+def check_label(label: object) -> None:
+    """Check the parameter that names the label column."""
+    if label is not None and label is not False and (not isinstance(label, str) or not label):
+        raise ParameterError(f"label must be the name of a column, False or None, got {label!r}.")
+
+
+def check_not_empty(shape: tuple[int, ...], subject: str, *, samples_at_least: int = 2) -> None:
+    """Check that there is something to cluster."""
+    n_samples, n_features = shape
+    if n_features == 0:
+        raise DataError(f"{subject} has no features: there is nothing to cluster by.")
+    if n_samples < samples_at_least:
+        needed = f"at least {samples_at_least} {'is' if samples_at_least == 1 else 'are'} needed"
+        raise DataError(f"{subject} has {plural(n_samples, 'sample')}: {needed}.")
+
+
+def check_unique(names: Sequence[str], what: str, subject: str) -> None:
+    """Check that no sample or feature of a study is named twice."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(
+            f"{subject} has {plural(len(twice), f'duplicate {what} name')}: {listing(map(repr, twice))}. "
+            f"Every {what} needs a name of its own."
+        )
+
+
+def check_axis_names(names: object, what: str, length: int, subject: str) -> tuple[str, ...]:
+    """Check the names of samples or features: as many as there are, each once, none missing."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise DataError(f"The names of {subject}'s {what}s must be a sequence of text, got {names!r}.")
+    names = list(names)
+    if len(names) != length:
+        raise DataError(f"{subject} has {plural(length, what)} but {plural(len(names), f'{what} name')}.")
+    blank = [
+        i for i, name in enumerate(names) if (pd.api.types.is_scalar(name) and pd.isna(name)) or not str(name).strip()
+    ]
+    if blank:
+        raise DataError(f"{subject} has {what}s without a name, the first at position {blank[0] + 1}: give it one.")
+    checked = tuple(str(name) for name in names)
+    check_unique(checked, what, subject)
+    return checked
+
+
+LARGEST = 1e150  # whose square is still a number, also summed over features
+
+LOOKED_AT = 1000  # cells of a column, to tell how its numbers are written
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE)
+
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+EITHER_COMMA = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+
+THOUSANDS = re.compile(r"[+-]?\d{1,3}([,. '’_]\d{3})+([.,]\d+)?")
+
+
+def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = False) -> FloatArray:
+    """Check that every column holds numbers, and return them, in single precision where all of them are."""
+    if set(table.dtypes) in ({np.dtype("f8")}, {np.dtype("f4")}):
+        return np.array(table.to_numpy(), order="C")
+    bad: dict[str, Texts] = {}
+    columns = []
+    for name, column in zip(table.columns, _columns(table), strict=True):
+        numbers = _as_floats(column)
+        if numbers is None:
+            bad[name] = _texts(column)
+        else:
+            columns.append(numbers)
+    if bad:
+        raise DataError(_not_numeric(bad, list(table.index), subject, may_have_label))
+    if not columns:
+        raise DataError(f"{subject} has no features: there is nothing to cluster by.")
+    return np.ascontiguousarray(np.column_stack(columns))
+
+
+def _columns(table: pd.DataFrame) -> Iterator[NDArray[Any]]:
+    if len(set(table.dtypes)) == 1 and table.dtypes.iloc[0].kind in "iufbc":
+        yield from table.to_numpy().T
+        return
+    for j in range(table.shape[1]):
+        column = table.iloc[:, j]
+        plain = pd.api.types.is_numeric_dtype(column.dtype) and not isinstance(column.dtype, np.dtype)
+        yield column.to_numpy(dtype=float, na_value=np.nan) if plain else column.to_numpy()
+
+
+def _as_floats(column: NDArray[Any]) -> FloatArray | None:
+    if column.dtype == np.float32:
+        return column
+    if column.dtype.kind in "iufb":
+        return column.astype(np.float64)
+    if column.dtype.kind != "O" or any(isinstance(value, str | bytes | complex) for value in column):
+        return None
+    try:
+        return np.array([np.nan if pd.isna(value) else float(value) for value in column])
+    except (TypeError, ValueError):
+        return None
+
+
+class Texts(NamedTuple):
+    """The cells of a column that are no numbers, by place; of numbers that are written as text, none."""
+
+    cells: dict[int, str]
+    are_few: bool
+    example: str
+
+
+def _texts(column: NDArray[Any]) -> Texts:
+    values = column.tolist() if column.dtype.kind == "O" else [str(value) for value in column]
+    there = {i: value for i, value in enumerate(values) if not (pd.api.types.is_scalar(value) and pd.isna(value))}
+    cells = {i: str(value) for i, value in there.items() if not _is_number(value)}
+    return Texts(cells, 0 < len(cells) < len(there) / 2, str(next(iter((cells or there).values()))))
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return NUMBER.fullmatch(value.strip()) is not None
+    return isinstance(value, Number) and not isinstance(value, complex)
+
+
+def _not_numeric(bad: Mapping[str, Texts], samples: Sequence[str], subject: str, may_have_label: bool) -> str:
+    whole = {name: texts for name, texts in bad.items() if not texts.are_few}
+    if not whole:
+        places = [(text, samples[i], name) for name, texts in bad.items() for i, text in texts.cells.items()]
+        return text_sentence(places, subject)
+    examples = ", ".join(f"{name!r} (such as {cut(texts.example)!r})" for name, texts in list(whole.items())[:3])
+    more = f" and {len(whole) - 3} more" if len(whole) > 3 else ""
+    one = len(whole) == 1
+    advice = _number_advice([text for texts in whole.values() for text in islice(texts.cells.values(), LOOKED_AT)])
+    if not advice and any(not texts.cells for texts in whole.values()):
+        advice = f"{'It holds' if one else 'They hold'} numbers as text: turn {'it' if one else 'them'} into numbers."
+    if not advice:
+        advice = f"Leave {'it' if one else 'them'} out"
+        advice += (
+            f", or pass label={next(iter(whole))!r} if that is the samples' known class." if may_have_label else "."
+        )
+    return (
+        f"{subject} has {plural(len(whole), 'column')} that {'is' if one else 'are'} not numeric: "
+        f"{examples}{more}. {advice}"
+    )
+
+
+def text_sentence(places: Sequence[tuple[str, str, str]], subject: str) -> str:
+    """Say that a few cells, each with its sample and feature, hold no numbers."""
+    shown = [f"{cut(text)!r} at sample {sample!r}, feature {feature!r}" for text, sample, feature in places[:3]]
+    more = f" and {len(places) - 3:,} more" if len(places) > 3 else ""
+    there = (
+        "a number there, or drop that sample or feature"
+        if len(places) == 1
+        else ("numbers there, or drop those samples or features")
+    )
+    advice = _number_advice([text for text, _, _ in places]) or f"Write {there}."
+    is_ = "is" if len(places) == 1 else "are"
+    return f"{subject} has {plural(len(places), 'value')} that {is_} not numeric: {'; '.join(shown)}{more}. {advice}"
+
+
+def _number_advice(texts: Sequence[str]) -> str:
+    """Say what to do about numbers that are written in a way that is not read; nothing of other texts."""
+    if any(DECIMAL_COMMA.fullmatch(text) and not EITHER_COMMA.fullmatch(text) for text in texts):
+        return "The numbers seem to have decimal commas: write them with points."
+    if any(EITHER_COMMA.fullmatch(text) for text in texts):
+        return (
+            "The comma may be a thousands separator or a decimal comma: write the number without it, or with a point."
+        )
+    if any(THOUSANDS.fullmatch(text) for text in texts):
+        return "The numbers seem to have thousands separators: write them without, and with decimal points."
+    return ""
+
+
+def check_finite(X: FloatArray, samples: Iterable[str], features: Iterable[str], subject: str) -> None:
+    """Check that no value is missing or infinite."""
+    bad = ~np.isfinite(X)
+    if not bad.any():
+        return
+    samples, features = list(samples), list(features)
+    n_missing = int(np.isnan(X).sum())
+    n_infinite = int(bad.sum()) - n_missing
+    kinds = [plural(n, f"{kind} value") for n, kind in ((n_missing, "missing"), (n_infinite, "infinite")) if n]
+    places = [f"sample {samples[i]!r}, feature {features[j]!r}" for i, j in np.argwhere(bad)[:3]]
+    rows, columns = int(bad.any(axis=1).sum()), int(bad.any(axis=0).sum())
+    raise DataError(
+        f"{subject} has {' and '.join(kinds)} in {plural(rows, 'sample')} and {plural(columns, 'feature')}, "
+        f"first at {'; '.join(places)}. Fill them in, or drop those samples or features."
+    )
+
+
+def check_squares(X: FloatArray, samples: Sequence[str], features: Sequence[str], subject: str) -> None:
+    """Check that distances can be computed: that no value is too large to be squared."""
+    if X.size == 0 or max(float(X.max()), -float(X.min())) <= LARGEST:
+        return
+    bad = np.abs(X) > LARGEST
+    i, j = np.argwhere(bad)[0]
+    raise DataError(
+        f"{subject} has {plural(int(bad.sum()), 'value')} beyond {LARGEST:g}, first at sample {samples[i]!r}, feature "
+        f"{features[j]!r}: distances between such values can't be computed. Correct them, or choose another unit."
+    )
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of the array that can't be written through: `frozen=True` does not freeze arrays."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def freeze(result: Any) -> None:
+    """Make the arrays of a result read-only."""
+    for name, value in vars(result).items():
+        if isinstance(value, np.ndarray):
+            object.__setattr__(result, name, read_only(value))

@@ -1,0 +1,1 @@
+"""From any clusterer to ψ, its clustering function."""

@@ -1,0 +1,163 @@
+"""Any clusterer → ψ, the clustering function that it learns from a sample (section 2.1 of the paper).
+
+A clusterer is an object with `fit_predict`, or a function X → labels. ψ is the clusterer's own `predict` where it has
+one; else it is induced: a new point gets the label of the nearest training point, in the space that the clusterer saw.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from clustrep.checks import as_table, check_labels, check_table
+from clustrep.clustering.induced import Clusterer, Induced, is_function
+from clustrep.clustering.neighbours import SCIPY_METRICS, Metric, nearest_label
+from clustrep.clustering.parameters import with_seed
+from clustrep.errors import DataError
+from clustrep.text import listing, plural
+from clustrep.types import FloatArray, IntArray, Labels
+
+
+class ClusteringFunction:
+    """ψ(· ; A, X): gives any point the label of a cluster learned from X.
+
+    Attributes
+    ----------
+    clusterer
+        The fitted clusterer; None where known labels stand in for one.
+    n_features : int
+        How many features a point must have.
+    features : tuple of str or None
+        Their names: the columns of a frame are found by them.
+    """
+
+    def __init__(
+        self,
+        predict: Callable[[FloatArray], Any],
+        sample: FloatArray,
+        clusterer: Clusterer = None,
+        features: tuple[str, ...] | None = None,
+    ):
+        self._predict = predict
+        self._dtype = sample.dtype
+        self.n_features = sample.shape[1]
+        self.clusterer = clusterer
+        self.features = features
+
+    def __call__(self, X: ArrayLike | pd.DataFrame) -> Labels:
+        """Return Ψ(X): one label for every row of X, (n_points,)."""
+        if hasattr(X, "samples_are_named"):
+            raise DataError("Points must be a table, got a Study: pass its table, study.X.")
+        try:
+            shape: tuple[int, ...] = np.shape(X)
+        except ValueError:
+            shape = (0, 0)  # rows of different lengths: refused below
+        if len(shape) != 2:
+            got = f"an array of {shape}" if shape else repr(X)
+            raise DataError(f"Points must be a table with {self.n_features} features, got {got}.")
+        table, named, _ = as_table(X, "The table of points")
+        if named and self.features is not None:
+            lacking = [feature for feature in self.features if feature not in table.columns]
+            if lacking:
+                raise DataError(f"Points lack {plural(len(lacking), 'feature')}: {listing(map(repr, lacking))}.")
+            table = table[list(self.features)]
+        if table.shape[1] != self.n_features:
+            raise DataError(f"Points must be a table with {self.n_features} features, got an array of {table.shape}.")
+        return self.labels(check_table(table, "The table of points"))
+
+    def labels(self, points: FloatArray) -> Labels:
+        """Return Ψ(points) for a table that needs no checks."""
+        # A copy: a pipeline may work in place, and compiled code wants the precision that it was fitted with.
+        labels = self._predict(np.array(points, dtype=self._dtype))
+        return check_labels(labels, "the clusterer's labels", length=len(points), same_as="its input")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# learning
+
+
+def learn(
+    clusterer: Clusterer, sample: FloatArray, seed: np.random.SeedSequence, weights: IntArray | None = None
+) -> ClusteringFunction:
+    """Learn ψ(· ; clusterer, sample); `weights` only for a clusterer whose `fit_predict` takes them."""
+    fitted = with_seed(clusterer, seed)
+    X = np.array(sample)  # the clusterer's own, to spoil if it likes
+    if is_function(fitted):
+        return ClusteringFunction(nearest_label(sample, fitted(X), "euclidean"), sample, clusterer)
+    if hasattr(fitted, "predict"):
+        (fitted.fit if hasattr(fitted, "fit") else fitted.fit_predict)(X)
+        return ClusteringFunction(fitted.predict, sample, fitted)
+    labels = fitted.fit_predict(X) if weights is None else fitted.fit_predict(X, sample_weight=weights)
+    seen = _seen_by(fitted)
+    training_points = seen.transform(np.array(sample))
+    if seen.classifier is not None:
+        classify = clone(seen.classifier).fit(training_points, labels).predict
+    else:
+        classify = nearest_label(training_points, labels, *seen.metric)
+    return ClusteringFunction(_InSeenSpace(seen, classify), sample, fitted)
+
+
+def learn_known(sample: FloatArray, labels: Labels) -> ClusteringFunction:
+    """Learn ψ from labels that are known: that of the nearest training point."""
+    return ClusteringFunction(nearest_label(sample, labels, "euclidean"), sample)
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """The space that a clusterer saw, and how to classify points in it."""
+
+    steps: tuple[Any, ...]  # transformers that lead there
+    metric: tuple[Metric, Mapping[str, Any]]
+    classifier: Any
+
+    def transform(self, X: FloatArray) -> FloatArray:
+        for step in self.steps:
+            X = step.transform(X)
+        return X
+
+
+@dataclass(frozen=True, eq=False)
+class _InSeenSpace:
+    seen: _Seen
+    classify: Callable[[FloatArray], Any]
+
+    def __call__(self, points: FloatArray) -> Any:
+        return self.classify(self.seen.transform(points))
+
+
+def _seen_by(fitted: Clusterer) -> _Seen:
+    """Follow a fitted clusterer through pipelines and `Induced` to its last step."""
+    if isinstance(fitted, Induced):
+        inner = _seen_by(fitted.clusterer)
+        metric = inner.metric if fitted.metric is None else _scipy_metric(fitted.metric, {})
+        return _Seen(inner.steps, metric, fitted.classifier or inner.classifier)
+    if isinstance(fitted, Pipeline):
+        inner = _seen_by(fitted[-1])
+        steps = fitted[:-1]
+        if not len(steps):
+            return inner
+        return _Seen((steps, *inner.steps), inner.metric, inner.classifier)
+    parameters = dict(getattr(fitted, "metric_params", None) or {})
+    if getattr(fitted, "p", None) is not None:
+        parameters.setdefault("p", fitted.p)
+    return _Seen((), _scipy_metric(getattr(fitted, "metric", None) or "euclidean", parameters), None)
+
+
+def _scipy_metric(metric: Metric, parameters: Mapping[str, Any]) -> tuple[Metric, Mapping[str, Any]]:
+    """Write scikit-learn's metric as SciPy's."""
+    if not isinstance(metric, str):
+        return metric, {name: value for name, value in parameters.items() if name != "p"}
+    metric = SCIPY_METRICS.get(metric, metric)
+    power = parameters.get("p", 2)
+    if metric == "minkowski" and "w" not in parameters:
+        metric = {1: "cityblock", 2: "euclidean", math.inf: "chebyshev"}.get(power, metric)
+    needed = {name: value for name, value in parameters.items() if name != "p"}
+    return metric, {**needed, "p": power} if metric == "minkowski" else needed

@@ -1,0 +1,272 @@
+"""What a clusterer is: its name, its parameters, its number of clusters and its randomness."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from clustrep.clustering.induced import Clusterer, Induced, is_function
+from clustrep.clustering.neighbours import SCIPY_METRICS
+from clustrep.errors import ParameterError
+from clustrep.resampling import Combination
+from clustrep.tables.noise import NOISE
+from clustrep.types import FloatArray, Labels
+
+
+@dataclass(frozen=True, eq=False)
+class KnownLabels:
+    """Stands in for a clusterer where every sample's label is known: labels travel with the draw."""
+
+    labels: Mapping[str, Labels]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what a clusterer is asked for
+
+
+def check_clusterer(clusterer: Clusterer) -> Clusterer:
+    """Check that something can cluster points that it is given."""
+    if isinstance(clusterer, type):
+        raise ParameterError(f"clusterer must be an object, not a class: write {clusterer.__name__}().")
+    if not (hasattr(clusterer, "fit_predict") or is_function(clusterer)):
+        raise ParameterError(f"clusterer must have fit_predict, or be a function X → labels; got {clusterer!r}.")
+    if isinstance(clusterer, Induced):
+        check_clusterer(clusterer.clusterer)
+        classifier = clusterer.classifier
+        if clusterer.metric is not None:
+            check_metric(clusterer.metric)
+        if classifier is not None and (isinstance(classifier, type) or not hasattr(classifier, "predict")):
+            raise ParameterError(f"classifier must be a scikit-learn classifier, such as SVC(); got {classifier!r}.")
+    for parameter in ("metric", "affinity"):
+        value = _value(clusterer, _path_to_last_step(clusterer) + parameter)
+        if str(value).startswith("precomputed"):
+            raise ParameterError(
+                f"clusterer has {parameter}={value!r}, but is given points, not distances: "
+                "name the metric, or compute the distances inside a function X → labels."
+            )
+    return clusterer
+
+
+def check_metric(metric: object) -> None:
+    """Check that distances can be measured with it."""
+    some = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 1.0], [4.0, 2.0]])
+    try:
+        cdist(some, some, SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric)
+    except (ValueError, TypeError):
+        raise ParameterError(
+            f"metric must be one that scipy.spatial.distance.cdist knows, or a function of two points; got {metric!r}."
+        ) from None
+
+
+def name_of(clusterer: Clusterer) -> str:
+    """Name a clusterer after its class, a function by its own name."""
+    return str(getattr(clusterer, "__name__", type(clusterer).__name__))
+
+
+def n_clusters_parameter(clusterer: Clusterer) -> str | None:
+    """Return the name of the parameter that sets the number of clusters: of a pipeline, its last step's."""
+    if is_function(clusterer):
+        return "n_clusters" if "n_clusters" in _arguments(clusterer) else None
+    prefix = _path_to_last_step(clusterer)
+    if _value(clusterer, prefix + "distance_threshold") is not None:
+        return None  # a tree that is cut by height
+    for name in ("n_clusters", "n_components"):
+        if _has(clusterer, prefix + name):
+            return prefix + name
+    return None
+
+
+def with_n_clusters(clusterer: Clusterer, n_clusters: int) -> Clusterer:
+    """Return a copy of the clusterer that makes so many clusters."""
+    parameter = n_clusters_parameter(clusterer)
+    if parameter is None:
+        raise ParameterError(f"clusterer {clusterer!r} has no parameter for the number of clusters.")
+    return _with(clusterer, {parameter: n_clusters})
+
+
+def asked_n_clusters(clusterer: Clusterer) -> int | None:
+    """Return the number of clusters that a clusterer is set to; None where it finds that number by itself."""
+    parameter = n_clusters_parameter(clusterer)
+    value = None if parameter is None else _value(clusterer, parameter)
+    return int(value) if isinstance(value, Integral) else None
+
+
+def count_clusters(labels: Labels) -> int:
+    """Count the clusters that a labelling has; noise is none."""
+    found = np.unique(labels)
+    return len(found[found != NOISE]) if found.dtype.kind == "i" else len(found)
+
+
+def fewest_clusters(clusterer: Clusterer) -> int:
+    """Return how many clusters a fit must have to count: as many as were asked for."""
+    from sklearn.mixture import BayesianGaussianMixture
+
+    last = clusterer.clusterer if isinstance(clusterer, Induced) else clusterer
+    last = last[-1] if isinstance(last, Pipeline) else last
+    if isinstance(last, BayesianGaussianMixture):  # there, n_components is an upper bound
+        return 0
+    return asked_n_clusters(clusterer) or 0
+
+
+def with_seed(clusterer: Clusterer, seed: np.random.SeedSequence) -> Clusterer:
+    """Return a fresh copy whose randomness follows from the seed; a `random_state` that the user fixed is obeyed."""
+    names = _open_random_states(clusterer)
+    states = seed.generate_state(max(1, len(names)))
+    return _with(clusterer, {name: int(state) for name, state in zip(names, states, strict=False)})
+
+
+def has_open_randomness(clusterer: Clusterer) -> bool:
+    """Whether two fits to the same data may differ, as far as one can see: a function may always."""
+    return is_function(clusterer) or bool(_open_random_states(clusterer))
+
+
+def _open_random_states(clusterer: Clusterer) -> list[str]:
+    if is_function(clusterer):
+        return ["random_state"] if _is_open(_arguments(clusterer).get("random_state")) else []
+    if isinstance(clusterer, Induced):
+        inside = [f"clusterer__{name}" for name in _open_random_states(clusterer.clusterer)]
+        classifier = clusterer.classifier
+        return inside + [f"classifier__{name}" for name in (_open_random_states(classifier) if classifier else [])]
+    if hasattr(clusterer, "get_params"):
+        parameters = clusterer.get_params(deep=True)
+        return sorted(
+            name for name, value in parameters.items() if value is None and name.split("__")[-1] == "random_state"
+        )
+    return ["random_state"] if getattr(clusterer, "random_state", 0) is None else []
+
+
+def _is_open(argument: inspect.Parameter | None) -> bool:
+    """Whether a function has this argument and leaves it to the caller."""
+    return argument is not None and argument.default in (None, inspect.Parameter.empty)
+
+
+class _WithArguments:
+    """A function of the user's with some of its arguments filled in."""
+
+    def __init__(self, function: Callable[..., Any], arguments: Mapping[str, Any]):
+        self.function = function
+        self.arguments = dict(arguments)
+
+    def __call__(self, X: FloatArray) -> Any:
+        return self.function(X, **self.arguments)
+
+    def __repr__(self) -> str:
+        return getattr(self.function, "__name__", repr(self.function))
+
+
+def _arguments(function: Any) -> Mapping[str, inspect.Parameter]:
+    if isinstance(function, _WithArguments):
+        return _arguments(function.function)
+    try:
+        return inspect.signature(function).parameters
+    except ValueError:  # a builtin that does not tell
+        return {}
+
+
+def _path_to_last_step(clusterer: Clusterer) -> str:
+    if isinstance(clusterer, Induced):
+        return "clusterer__" + _path_to_last_step(clusterer.clusterer)
+    if isinstance(clusterer, Pipeline):
+        name, step = clusterer.steps[-1]
+        return f"{name}__" + _path_to_last_step(step)
+    return ""
+
+
+def _own_and_rest(clusterer: Clusterer, parameter: str) -> tuple[Clusterer, str] | None:
+    """Step into an `Induced`: what it wraps need not have `get_params`."""
+    if isinstance(clusterer, Induced) and parameter.startswith("clusterer__"):
+        return clusterer.clusterer, parameter.removeprefix("clusterer__")
+    return None
+
+
+def _has(clusterer: Clusterer, parameter: str) -> bool:
+    if (inner := _own_and_rest(clusterer, parameter)) is not None:
+        return _has(*inner)
+    if is_function(clusterer):
+        return parameter in _arguments(clusterer)
+    if hasattr(clusterer, "get_params"):
+        return parameter in clusterer.get_params(deep=True)
+    return hasattr(clusterer, parameter)
+
+
+def _value(clusterer: Clusterer, parameter: str) -> Any:
+    if (inner := _own_and_rest(clusterer, parameter)) is not None:
+        return _value(*inner)
+    if isinstance(clusterer, _WithArguments) and parameter in clusterer.arguments:
+        return clusterer.arguments[parameter]
+    if is_function(clusterer):
+        return getattr(_arguments(clusterer).get(parameter), "default", None)
+    if hasattr(clusterer, "get_params"):
+        return clusterer.get_params(deep=True).get(parameter)
+    return getattr(clusterer, parameter, None)
+
+
+def _with(clusterer: Clusterer, parameters: Mapping[str, Any]) -> Clusterer:
+    """Return a fresh copy with other parameters."""
+    if is_function(clusterer):
+        if isinstance(clusterer, _WithArguments):
+            return _WithArguments(clusterer.function, {**clusterer.arguments, **parameters})
+        return _WithArguments(clusterer, parameters)
+    if isinstance(clusterer, Induced):
+        own = {name: value for name, value in parameters.items() if not name.startswith("clusterer__")}
+        inside = {name.removeprefix("clusterer__"): value for name, value in parameters.items() if name not in own}
+        copied = Induced(
+            _with(clusterer.clusterer, inside),
+            metric=clusterer.metric,
+            classifier=clone(clusterer.classifier, safe=False),
+        )
+        return copied.set_params(**own)
+    if hasattr(clusterer, "get_params"):
+        return clone(clusterer).set_params(**parameters)
+    copied = copy.deepcopy(clusterer)
+    for name, value in parameters.items():
+        setattr(copied, name, value)
+    return copied
+
+
+def describe(thing: Any, depth: int = 5) -> str:
+    """Write an object with its parameters, the same on every machine: no addresses, no depths without end."""
+    if isinstance(thing, KnownLabels):
+        return "known labels"
+    if isinstance(thing, Combination):
+        return " + ".join(describe(step) for step in thing.steps)
+    if depth > 0 and isinstance(thing, list | tuple):
+        inside = ", ".join(describe(item, depth - 1) for item in thing)
+        return f"[{inside}]" if isinstance(thing, list) else f"({inside})"
+    if depth > 0 and hasattr(thing, "get_params") and not isinstance(thing, type):
+        return _call(type(thing).__qualname__, thing.get_params(deep=False), depth)
+    if depth > 0 and dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        fields = {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
+        return _call(type(thing).__qualname__, fields, depth)
+    if depth > 0 and hasattr(thing, "function") and hasattr(thing, "arguments"):
+        return _call(describe(thing.function), thing.arguments, depth)
+    if depth > 0 and isinstance(thing, partial):
+        return _call(describe(thing.func), thing.keywords, depth)
+    if isinstance(thing, np.generic):
+        return repr(thing.item())
+    if isinstance(thing, np.ndarray):
+        content = np.ascontiguousarray(thing).tobytes() if not thing.dtype.hasobject else b""
+        return f"array of {thing.shape}, sha256 {hashlib.sha256(content).hexdigest()[:12]}"
+    if depth > 0 and isinstance(thing, Mapping):
+        return "{" + ", ".join(f"{key!r}: {describe(value, depth - 1)}" for key, value in thing.items()) + "}"
+    if isinstance(thing, bool | int | float | str | None):
+        return repr(thing)
+    if callable(thing) and hasattr(thing, "__qualname__"):
+        return str(thing.__qualname__)
+    return type(thing).__qualname__
+
+
+def _call(name: str, parameters: Mapping[str, Any], depth: int) -> str:
+    return f"{name}({', '.join(f'{key}={describe(value, depth - 1)}' for key, value in parameters.items())})"

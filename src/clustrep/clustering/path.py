@@ -1,0 +1,309 @@
+"""Configurations that are learned together, and what is prepared once for all replicates of a run.
+
+A path is a clusterer with several numbers of clusters, or with one. `accelerate=False` makes every path a plain one:
+the clusterer itself, fitted to the rows written out.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+
+from clustrep.clustering.function import ClusteringFunction, learn, learn_known
+from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import KnownLabels, count_clusters
+from clustrep.clustering.rotation import Rotation, can_rotate, in_coordinates, needs_basis, with_features
+from clustrep.clustering.sample import (
+    FEW_DISTINCT_POINTS,
+    FEWER_CLUSTERS,
+    Configuration,
+    Labelled,
+    PointSet,
+    Sample,
+    Source,
+)
+from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
+from clustrep.studies.study import Study
+from clustrep.tables.contingency import Partition, encode
+from clustrep.types import FloatArray, IntArray, Labels
+
+
+class Psi(ABC):
+    """A clustering function inside a run: it is asked about sets of points that many others are asked about, too."""
+
+    classes: Labels | None = None  # all labels that it can give, where they are 0, 1, …
+
+    @abstractmethod
+    def labels(self, points: PointSet) -> Labels:
+        """Return the label of every point."""
+
+
+class Path(ABC):
+    """Configurations that differ in the number of clusters alone, or a single one."""
+
+    compiled: ClassVar[bool] = True  # whether there are kernels in it
+    in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
+
+    @classmethod
+    def applies(cls, clusterer: Clusterer) -> bool:
+        """Whether this path replaces the clusterer exactly: its very class, with parameters that the path supports."""
+        return False
+
+    def __init__(self, members: Sequence[Configuration], rotation: Rotation | None):
+        self.members = tuple(members)
+        self.rotation = rotation
+
+    def space(self, points: PointSet) -> PointSet:
+        """Return the points in the coordinates in which this path works."""
+        if self.rotation is None:
+            return points
+        assert points.rotated is not None
+        return points.rotated
+
+    def prepare(self, places: Sequence[PointSet]) -> None:  # noqa: B027 - most have nothing to make
+        """Make what all resamples of the studies share."""
+
+    def work(self, points: PointSet) -> float:
+        """Say roughly how many numbers the kernels compare in one resample."""
+        return 0.0
+
+    @abstractmethod
+    def share(self, sample: Sample) -> Any:
+        """Learn what all members have in common."""
+
+    @abstractmethod
+    def psi(self, shared: Any, sample: Sample, configuration: Configuration) -> Psi:
+        """Learn ψ(· ; A, X⁽ᵇ⁾) for one member."""
+
+    def function(self, psi: Any, sample: Sample, configuration: Configuration) -> ClusteringFunction:
+        """Return ψ as users have it: of points with all features."""
+        fitted = self.fitted(psi, sample, configuration)
+        return ClusteringFunction(Prediction(psi, self.rotation), sample.study.X, fitted)
+
+    @abstractmethod
+    def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
+        """Return the member as it would be after fitting, for the user to look into."""
+
+    def learn(self, sample: Sample) -> Learned:
+        """Learn from a sample, all members or as many as are asked for."""
+        return Learned(self, sample)
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What a path learned from one sample."""
+
+    path: Path
+    sample: Sample
+
+    @cached_property
+    def _shared(self) -> Any:
+        return attempt(self.path.share, self.sample)
+
+    def _psi(self, configuration: Configuration) -> Psi:
+        if isinstance(self._shared, Failed):
+            raise ReplicateFailure(self._shared.cause)
+        return self.path.psi(self._shared, self.sample, configuration)
+
+    def labels(self, member: int, at: Sequence[PointSet]) -> Labelled | Failed:
+        """Apply the clustering function of one member to every set of points in `at`."""
+        configuration = self.path.members[member]
+        outcome = attempt(self._labels, configuration, at)
+        # Clusterers say this in many ways, or crash on it.
+        if isinstance(outcome, Failed) and configuration.fewest_clusters > self.sample.draw.n_distinct():
+            return Failed(FEW_DISTINCT_POINTS)
+        return outcome
+
+    def _labels(self, configuration: Configuration, at: Sequence[PointSet]) -> Labelled:
+        psi = self._psi(configuration)
+        known = {points: psi.labels(points) for points in {self.sample.points: None, **dict.fromkeys(at)}}
+        own = known[self.sample.points]
+        drawn = own[self.sample.draw.weights > 0]
+        n_clusters = count_clusters(drawn) if psi.classes is None else int(np.count_nonzero(np.bincount(drawn)))
+        if n_clusters < configuration.fewest_clusters:
+            raise ReplicateFailure(FEWER_CLUSTERS)
+        labels = [known[points] for points in at]
+        if psi.classes is not None:
+            return Labelled([Partition(codes, psi.classes) for codes in labels], n_clusters)
+        return Labelled(encode([own, *labels])[1:], n_clusters)
+
+    def function(self, member: int) -> ClusteringFunction:
+        """Return the clustering function of one member, as users have it."""
+        configuration = self.path.members[member]
+        return self.path.function(self._psi(configuration), self.sample, configuration)
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """ψ of points with all features."""
+
+    psi: Psi
+    rotation: Rotation | None
+
+    def __call__(self, X: FloatArray) -> Labels:
+        """Return the label of every row."""
+        return self.psi.labels(PointSet(X, None if self.rotation is None else PointSet(self.rotation.project(X))))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# any clusterer
+
+
+@dataclass(frozen=True, eq=False)
+class _PlainPsi(Psi):
+    path: Path
+    function: ClusteringFunction
+
+    def labels(self, points: PointSet) -> Labels:
+        return self.function.labels(self.path.space(points).X)
+
+
+class PlainPath(Path):
+    """One clusterer, fitted to the drawn rows."""
+
+    compiled = in_threads = False
+
+    def share(self, sample: Sample) -> None:
+        """Nothing is shared."""
+
+    def rows(self, sample: Sample) -> tuple[IntArray, IntArray | None]:
+        """Return the rows to fit, and their weights where the clusterer takes any."""
+        return sample.draw.order, None
+
+    def psi(self, shared: None, sample: Sample, configuration: Configuration) -> Psi:
+        """Fit the clusterer."""
+        clusterer, (rows, weights) = configuration.clusterer, self.rows(sample)
+        X = self.space(sample.points).X[rows]
+        if isinstance(clusterer, KnownLabels):
+            return _PlainPsi(self, learn_known(X, clusterer.labels[sample.study.name][rows]))
+        if self.rotation is not None:
+            clusterer = in_coordinates(clusterer, self.rotation)
+        return _PlainPsi(self, learn(clusterer, X, sample.seed(configuration.n_clusters), weights))
+
+    def function(self, psi: Any, sample: Sample, configuration: Configuration) -> ClusteringFunction:
+        """Return ψ as users have it."""
+        if self.rotation is not None:
+            return super().function(psi, sample, configuration)
+        learned: ClusteringFunction = psi.function
+        return learned
+
+    def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
+        """Return the clusterer that was fitted to coordinates, with its features back."""
+        assert self.rotation is not None
+        return with_features(psi.function.clusterer, self.rotation, configuration.clusterer)
+
+
+def fit_rows(path: Path, sample: Sample, configuration: Configuration) -> Clusterer:
+    """Fit the clusterer itself to the drawn rows."""
+    fitted = clone(configuration.clusterer).fit(path.space(sample.points).X[sample.draw.order])
+    return fitted if path.rotation is None else with_features(fitted, path.rotation, configuration.clusterer)
+
+
+# Numbers that the kernels must compare in a resample for threads to be worth more than processes: a few milliseconds.
+LEAST_THREAD_WORK = 20_000_000
+# Bytes of distances that are kept for all resamples.
+MOST_KEPT = 10**9
+# Features for each coordinate, from which on it pays to find coordinates.
+ROTATION_PAYS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What is prepared once, before the first replicate."""
+
+    source: Source
+    studies: tuple[Study, ...]
+    places: tuple[PointSet, ...]  # the studies' points
+    at: PointSet | None  # further points that are asked about
+    paths: tuple[Path, ...]  # their members, one after the other, are the configurations
+
+    @classmethod
+    def prepare(
+        cls,
+        source: Source,
+        studies: Sequence[Study],
+        configurations: Sequence[Configuration],
+        *,
+        at: FloatArray | None = None,
+        for_run: bool = True,
+    ) -> Setting:
+        """Choose a path for every configuration, rotate what can be rotated, and make what resamples share.
+
+        Without `for_run` nothing is shared, but everything is there to learn a clustering function for any points.
+        """
+        rotated = [rotates(source, studies, configuration) for configuration in configurations]
+        own = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
+        outside = at is not None and id(at) not in own
+        with one_thread():
+            rotation = None
+            if any(rotated):
+                basis = not for_run or outside or any(needs_basis(c.clusterer) for c in configurations)
+                rotation = Rotation.of([study.X for study in studies], with_basis=basis)
+            sizes = [len(study) for study in studies]
+            keeps = (8 * sum(n**2 for n in sizes) <= MOST_KEPT, for_run and 8 * sum(sizes) ** 2 <= MOST_KEPT)
+            places = tuple(
+                PointSet(study.X, None if rotation is None else PointSet(rotation.coordinates[s], None, *keeps), *keeps)
+                for s, study in enumerate(studies)
+            )
+            place = None
+            if at is not None:
+                projected = PointSet(rotation.project(at)) if rotation is not None and outside else None
+                place = PointSet(at, projected) if outside else places[own[id(at)]]
+            paths = _paths(source, configurations, rotated, rotation)
+            if for_run:
+                for path in paths:
+                    path.prepare(places)
+        return cls(source, tuple(studies), places, place, paths)
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether threads can share the work: kernels alone, and long enough for Python to get out of the way."""
+        if not all(path.in_threads for path in self.paths):
+            return False
+        return sum(path.work(points) for path in self.paths for points in self.places) > LEAST_THREAD_WORK
+
+    @property
+    def has_kernels(self) -> bool:
+        """Whether any path takes a shortcut that is compiled."""
+        return any(path.compiled for path in self.paths)
+
+    def sample(self, s: int, replicate: int, *, second: bool = False) -> Sample:
+        """Draw one of the studies."""
+        return self.source.sample(self.studies[s], self.places[s], replicate, second=second)
+
+
+def rotates(source: Source, studies: Sequence[Study], configuration: Configuration) -> bool:
+    """Whether a configuration is worked out in coordinates: far fewer than features, and none the wiser for it."""
+    return (
+        source.accelerate
+        and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points
+        and ROTATION_PAYS * sum(len(study) for study in studies) <= studies[0].X.shape[1]
+        and can_rotate(configuration.clusterer)
+    )
+
+
+def _paths(
+    source: Source, configurations: Sequence[Configuration], rotated: Sequence[bool], rotation: Rotation | None
+) -> tuple[Path, ...]:
+    paths: list[Path] = []
+    for configuration, is_rotated in zip(configurations, rotated, strict=True):
+        make = _path_class(configuration.clusterer) if source.accelerate else PlainPath
+        last = paths[-1] if paths else None
+        if make is not PlainPath and type(last) is make and last.members[0].name == configuration.name:
+            paths[-1] = make([*last.members, configuration], last.rotation)
+        else:
+            paths.append(make([configuration], rotation if is_rotated else None))
+    return tuple(paths)
+
+
+def _path_class(clusterer: Clusterer) -> type[Path]:
+    """Return the shortcut that replaces a clusterer exactly; the plain path where there is none."""
+    from clustrep.clustering.shortcuts import SHORTCUTS  # they are paths themselves
+
+    return next((shortcut for shortcut in SHORTCUTS if shortcut.applies(clusterer)), PlainPath)

@@ -1,0 +1,172 @@
+"""One study in one replicate: its points, its draw and its seeds.
+
+Pure functions of what they are given: the same study, clusterer, root seed and replicate number give the same bits,
+whoever else is in the run and wherever it happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import KnownLabels, asked_n_clusters, fewest_clusters, with_n_clusters
+from clustrep.engine.replicates import FULL_STUDY, Stream, breathe, make_generator, seed_of
+from clustrep.resampling import Draw, Resampling, whole
+from clustrep.studies.study import Study
+from clustrep.tables.contingency import Partition
+from clustrep.types import FloatArray
+
+# Up to so many points of a study, the distances between all of them are kept: 32 MB.
+SHARED_POINTS = 2048
+
+TOO_LARGE = "distances between points are not finite numbers"
+# Rows compared at once. A constant, so that results do not depend on how work is divided.
+BLOCK = 256
+
+
+@dataclass(frozen=True, eq=False)
+class PointSet:
+    """A table of points; told apart by identity.
+
+    rotated : the same points in fewer coordinates, where features outnumber samples by far
+    keeps_own : whether to keep the distances between these points, for the next resample
+    keeps_others : whether to keep the distances to the points of other sets that do so, too
+    """
+
+    X: FloatArray  # (n_points, n_features)
+    rotated: PointSet | None = None
+    keeps_own: bool = False
+    keeps_others: bool = False
+    _own: dict[str, FloatArray] = field(default_factory=dict)
+    _others: dict[tuple[PointSet, str], FloatArray] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @cached_property
+    def by_feature(self) -> FloatArray:
+        """The table turned, in one piece, (n_features, n_points)."""
+        return np.ascontiguousarray(self.X.T)
+
+    @property
+    def shares_distances(self) -> bool:
+        """Whether the distances between all points are kept, and serve every resample."""
+        return self.keeps_own and len(self.X) <= SHARED_POINTS
+
+    def distances(self, metric: str = "sqeuclidean") -> FloatArray:
+        """Return the distances between all points, (n_points, n_points)."""
+        if metric not in self._own:
+            distances = pairwise_distances(self.X, metric)
+            if not self.shares_distances:
+                return distances
+            self._own[metric] = distances
+        return self._own[metric]
+
+    def distances_from(self, others: PointSet, metric: str) -> FloatArray:
+        """Return the distances of other points to these, (n_others, n_points), kept by these."""
+        if others is self:
+            return self.distances(metric)
+        if (others, metric) not in self._others:
+            self._others[others, metric] = cdist(others.X, self.X, metric)
+        return self._others[others, metric]
+
+
+def pairwise_distances(X: FloatArray, metric: str) -> FloatArray:
+    """Return the distances between all rows, (n, n), each computed once; interrupts are heard on the way."""
+    distances = np.empty((len(X), len(X)))
+    for begin in range(0, len(X), BLOCK):
+        rows = slice(begin, begin + BLOCK)
+        distances[rows, begin:] = cdist(X[rows], X[begin:], metric)
+        distances[begin:, rows] = distances[rows, begin:].T
+        breathe()
+    return distances
+
+
+FEWER_CLUSTERS = "fewer clusters than asked for"
+
+FEW_DISTINCT_POINTS = "more clusters asked for than there are distinct points"
+
+
+@dataclass(frozen=True, eq=False)
+class Configuration:
+    """A clusterer, ready to be fitted, under the name that results give it."""
+
+    name: str
+    clusterer: Any  # a clusterer, or known labels
+
+    @cached_property
+    def n_clusters(self) -> int | None:
+        """The number of clusters asked for; None where the clusterer finds it by itself."""
+        return None if isinstance(self.clusterer, KnownLabels) else asked_n_clusters(self.clusterer)
+
+    @cached_property
+    def fewest_clusters(self) -> int:
+        """How many clusters a fit must have to count."""
+        return 0 if isinstance(self.clusterer, KnownLabels) else fewest_clusters(self.clusterer)
+
+
+def configurations_of(name: str, clusterer: Clusterer, numbers: Sequence[int] | None) -> list[Configuration]:
+    """Make a configuration for every number of clusters; one with the clusterer as it is where there are none."""
+    if numbers is None:
+        return [Configuration(name, clusterer)]
+    return [Configuration(name, with_n_clusters(clusterer, k)) for k in numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """What one clustering function says of several sets of points."""
+
+    partitions: Sequence[Partition]
+    n_clusters: int  # in its own draw
+
+    def at(self, place: int) -> Partition:
+        """Return the partition of one of these sets."""
+        return self.partitions[place]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One study in one replicate."""
+
+    study: Study
+    draw: Draw
+    points: PointSet  # the draw's, all of them
+    originals: PointSet  # the study's own, with the features drawn
+    root: int
+    replicate: int
+    second: bool
+
+    def seed(self, n_clusters: int | None) -> np.random.SeedSequence:
+        """Return the seed of a clusterer that is fitted to this sample."""
+        stream = Stream.SECOND_FIT if self.second else Stream.FIT
+        return seed_of(self.root, stream, self.study.name, self.replicate, n_clusters)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What all replicates of a run have in common, whatever is done with them."""
+
+    resampling: Resampling
+    root: int
+    accelerate: bool = True
+
+    def draw(self, study: Study, replicate: int, *, second: bool = False) -> Draw:
+        """Draw the study for this replicate; `second` is another, independent draw of it."""
+        if replicate == FULL_STUDY:
+            return whole(study)
+        seed = seed_of(self.root, Stream.SECOND_DRAW if second else Stream.DRAW, study.name, replicate)
+        return self.resampling.draw(study, make_generator(seed))
+
+    def sample(self, study: Study, points: PointSet, replicate: int, *, second: bool = False) -> Sample:
+        """Draw the study, whose points are kept in `points`."""
+        draw = self.draw(study, replicate, second=second)
+        known = {id(study.X): points}
+        for X in (draw.originals, draw.points):
+            known.setdefault(id(X), PointSet(X))
+        return Sample(study, draw, known[id(draw.points)], known[id(draw.originals)], self.root, replicate, second)

@@ -1,0 +1,53 @@
+"""The label of the nearest drawn point, for all clusterers without a `predict` of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from clustrep.clustering.neighbours import by_tree, nearest_of, nearest_point
+from clustrep.clustering.path import Path
+from clustrep.clustering.sample import PointSet
+from clustrep.types import IntArray
+
+# ---------------------------------------------------------------------------------------------------------------------
+# agglomerative clustering
+
+
+class Neighbours:
+    """Which of some points is nearest to each point of a set: found once for all numbers of clusters."""
+
+    def __init__(self, path: Path, nearest: Callable[[PointSet], IntArray]):
+        self._path = path
+        self._nearest = nearest
+        self._known: WeakKeyDictionary[PointSet, IntArray] = WeakKeyDictionary()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Neighbours, (self._path, self._nearest)
+
+    def of(self, points: PointSet) -> IntArray:
+        """Return the nearest of the known points for every point."""
+        if points not in self._known:
+            self._known[points] = self._nearest(self._path.space(points))
+        return self._known[points]
+
+
+class NearestDrawn:
+    """Which of the drawn points is nearest to each point of a set: from kept distances, where there are any."""
+
+    def __init__(self, points: PointSet, drawn: IntArray, metric: str):
+        self._points: PointSet | None = points
+        self._drawn = drawn
+        self._metric = "sqeuclidean" if metric == "euclidean" else metric
+        self._search = nearest_point(points.X[drawn], metric)
+        self._by_tree = by_tree(metric, points.X.shape[1])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_points": None}
+
+    def __call__(self, others: PointSet) -> IntArray:
+        """Return the position of the nearest drawn point for every other point."""
+        if self._by_tree or self._points is None or not (self._points.keeps_others and others.keeps_others):
+            return self._search(others.X)
+        return nearest_of(self._points.distances_from(others, self._metric)[:, self._drawn])

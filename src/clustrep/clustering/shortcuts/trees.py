@@ -1,0 +1,178 @@
+"""Agglomerative clustering: one tree per sample serves every number of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.cluster import AgglomerativeClustering
+
+from clustrep._kernels import agglomeration
+from clustrep.checks import is_whole
+from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.neighbours import SCIPY_METRICS, by_tree
+from clustrep.clustering.path import Path, Psi, fit_rows
+from clustrep.clustering.sample import FEWER_CLUSTERS, TOO_LARGE, Configuration, PointSet, Sample, pairwise_distances
+from clustrep.clustering.shortcuts.nearest import NearestDrawn, Neighbours
+from clustrep.engine.replicates import ReplicateFailure, run_in_pieces
+from clustrep.errors import DataError
+from clustrep.types import FloatArray, IntArray, Labels
+
+LINKAGES = {
+    "ward": agglomeration.WARD,
+    "complete": agglomeration.COMPLETE,
+    "average": agglomeration.AVERAGE,
+    "single": agglomeration.SINGLE,
+}
+# Numbers that a kernel compares before it lets an interrupt be heard: well below half a second.
+BUDGET = 50_000_000
+# A matrix of distances larger than this, in bytes, is not made.
+LARGEST_MATRIX = 4 * 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Merges in order of height, (n − 1, 2): each names one point of either cluster."""
+
+    merges: IntArray
+    heights: FloatArray  # (n − 1,)
+
+    def cut(self, n_clusters: int) -> IntArray:
+        """Undo the last merges, as many as it takes: labels in the order of the clusters' first points, (n,)."""
+        return np.asarray(agglomeration.cut_tree(self.merges, n_clusters))
+
+
+def build_tree(points: PointSet, weights: IntArray, linkage: str, metric: str = "euclidean") -> Tree:
+    """Build the tree of the points that have a weight; its points are these, in their order."""
+    drawn = np.flatnonzero(weights)
+    n = len(drawn)
+    sizes, gone = weights[drawn].astype(float), np.zeros(n)
+    merges, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    place = (sizes, gone, merges, heights, np.zeros(n, np.int64), np.zeros(2, np.int64))
+    if 8 * n**2 <= LARGEST_MATRIX:
+        work = _start(points, drawn, sizes, LINKAGES[linkage], metric)
+        run_in_pieces(agglomeration.merge_by_distance, work, LINKAGES[linkage], *place, BUDGET)
+    elif linkage == "ward":
+        centres = points.X[drawn].T.astype(float, order="C")
+        if not np.isfinite(n * np.square(np.ptp(centres, axis=1)).sum()):
+            raise ReplicateFailure(TOO_LARGE)
+        run_in_pieces(agglomeration.merge_ward, centres, *place, BUDGET)
+    else:
+        raise DataError(
+            f"{linkage.capitalize()} linkage of {n:,} different points needs a matrix of distances of "
+            f"{8 * n**2 / 1e9:,.0f} GB: use Ward linkage, which needs none, or fewer points (Subsample)."
+        )
+    order = np.argsort(heights, kind="stable")
+    return Tree(merges[order], heights[order])
+
+
+def _start(points: PointSet, drawn: IntArray, weights: FloatArray, linkage: int, metric: str) -> FloatArray:
+    """Dissimilarities between the drawn points, to be overwritten."""
+    squared = metric == "euclidean"
+    name = "sqeuclidean" if squared else metric
+    if points.shares_distances:
+        distances, rows = np.require(points.distances(name), requirements=["C", "W"]), drawn
+        work: FloatArray = np.empty((len(drawn), len(drawn)))
+    else:
+        rows = np.arange(len(drawn))
+        work = distances = pairwise_distances(points.X[drawn], name)
+    # Roots change no order, and average linkage alone does more than compare.
+    root = squared and linkage == agglomeration.AVERAGE
+    if not agglomeration.start_dissimilarities(distances, rows, weights, linkage, root, work):
+        raise ReplicateFailure(TOO_LARGE)
+    return work
+
+
+TREE_METRICS = ("euclidean", "cityblock", "cosine")
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """What all cuts of one tree share."""
+
+    tree: Tree
+    neighbours: Neighbours
+
+
+@dataclass(frozen=True, eq=False)
+class CutPsi(Psi):
+    """ψ of one cut: the label of the nearest leaf."""
+
+    cut: IntArray  # the label of every leaf
+    neighbours: Neighbours
+    n_clusters: int
+
+    @property
+    def classes(self) -> Labels:  # type: ignore[override]
+        """All labels of the cut."""
+        return np.arange(self.n_clusters)
+
+    def labels(self, points: PointSet) -> Labels:
+        """Return the label of every point."""
+        return np.asarray(self.cut[self.neighbours.of(points)])
+
+
+class TreePath(Path):
+    """Agglomerative clustering: one tree, cut for every number of clusters."""
+
+    @classmethod
+    def applies(cls, clusterer: Clusterer) -> bool:
+        """Whether it is scikit-learn's class, cut by number, with a linkage and metric that the kernels have."""
+        if type(clusterer) is not AgglomerativeClustering:
+            return False
+        metrics = ("euclidean",) if clusterer.linkage == "ward" else TREE_METRICS
+        return (
+            clusterer.connectivity is None
+            and clusterer.distance_threshold is None
+            and clusterer.linkage in LINKAGES
+            and _tree_metric(clusterer) in metrics
+            and is_whole(clusterer.n_clusters, at_least=1)
+        )
+
+    def prepare(self, places: Sequence[PointSet]) -> None:
+        """Measure the distances within studies, and between them where no tree finds the nearest points."""
+        spaces = [self.space(points) for points in places]
+        metric = "sqeuclidean" if self._metric == "euclidean" else self._metric
+        for points in spaces:
+            if points.shares_distances:
+                points.distances(metric)
+            if points.keeps_others and not by_tree(self._metric, points.X.shape[1]):
+                for others in spaces:
+                    points.distances_from(others, metric)
+
+    def work(self, points: PointSet) -> float:
+        """Say roughly how many numbers the kernels compare in one resample."""
+        return 10.0 * len(points) ** 2
+
+    @property
+    def _metric(self) -> str:
+        return _tree_metric(self.members[0].clusterer)
+
+    def share(self, sample: Sample) -> Cuts:
+        """Build the tree of the drawn points."""
+        points, weights = self.space(sample.points), sample.draw.weights
+        tree = build_tree(points, weights, self.members[0].clusterer.linkage, self._metric)
+        return Cuts(tree, Neighbours(self, NearestDrawn(points, np.flatnonzero(weights), self._metric)))
+
+    def psi(self, shared: Cuts, sample: Sample, configuration: Configuration) -> Psi:
+        """Cut the tree."""
+        return cut_psi(shared, configuration.clusterer.n_clusters)
+
+    def fitted(self, psi: CutPsi, sample: Sample, configuration: Configuration) -> Clusterer:
+        """Fit the drawn rows written out: the same clusters, here with our numbers."""
+        fitted = fit_rows(self, sample, configuration)
+        fitted.labels_ = psi.labels(sample.points)[sample.draw.order]
+        return fitted
+
+
+def cut_psi(shared: Cuts, n_clusters: int) -> CutPsi:
+    """Cut a tree; a tree with fewer leaves than clusters is a failure."""
+    if n_clusters > len(shared.tree.merges) + 1:
+        raise ReplicateFailure(FEWER_CLUSTERS)
+    return CutPsi(shared.tree.cut(n_clusters), shared.neighbours, int(n_clusters))
+
+
+def _tree_metric(clusterer: Clusterer) -> str:
+    metric = clusterer.metric or "euclidean"
+    return str(SCIPY_METRICS.get(metric, metric)) if isinstance(metric, str) else ""

@@ -1,0 +1,1 @@
+"""How and where replicates are computed."""

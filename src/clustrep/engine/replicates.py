@@ -1,0 +1,161 @@
+"""What belongs to one replicate: its seeds, its failure, its one thread. Nothing here knows about workers."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+from numbers import Integral
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from clustrep.errors import ClustrepError, ParameterError
+
+T = TypeVar("T")
+Rng: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
+
+# Replicate 0 is the studies as they are, replicate b + 1 is resample b.
+FULL_STUDY = 0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# seeds: they belong to the replicate, never to the worker
+
+
+class Stream(IntEnum):
+    """What a seed is for. The numbers are part of every result: never change one."""
+
+    DRAW = 0
+    SECOND_DRAW = 1
+    FIT = 2
+    SECOND_FIT = 3
+    SPLIT = 4
+    NULL = 5
+    PAIRS = 6
+
+
+def root_entropy(rng: Rng) -> int:
+    """Return the one number that a whole run follows from; fresh for None, drawn from a generator given."""
+    if rng is None:
+        return _entropy(np.random.SeedSequence())
+    if isinstance(rng, np.random.SeedSequence):
+        return _entropy(rng)
+    if isinstance(rng, np.random.Generator):
+        return int.from_bytes(rng.bytes(16), "little")
+    if isinstance(rng, Integral) and not isinstance(rng, bool) and rng >= 0:
+        return int(rng)
+    raise ParameterError(f"rng must be a non-negative integer, a numpy Generator, a SeedSequence or None, got {rng!r}.")
+
+
+def _entropy(sequence: np.random.SeedSequence) -> int:
+    if isinstance(sequence.entropy, int) and not sequence.spawn_key:
+        return sequence.entropy
+    return int.from_bytes(sequence.generate_state(4).tobytes(), "little")
+
+
+def seed_of(
+    root: int, stream: Stream, study: str, replicate: int, n_clusters: int | None = None
+) -> np.random.SeedSequence:
+    """Return the seed of one study in one replicate: keyed by its name, not by its place among the others."""
+    key = (int(stream), *_numbers_of(study), replicate, n_clusters or 0)
+    return np.random.SeedSequence(root, spawn_key=key)
+
+
+def derived_root(root: int, stream: Stream, number: int = 0) -> int:
+    """Return the root of a run within a run: another seed that follows from the first."""
+    return _entropy(np.random.SeedSequence(root, spawn_key=(int(stream), number)))
+
+
+@cache
+def _numbers_of(name: str) -> tuple[int, ...]:
+    return tuple(np.frombuffer(hashlib.sha256(name.encode()).digest()[:16], dtype="<u4").tolist())
+
+
+def make_generator(rng: Rng) -> np.random.Generator:
+    """Return a generator; the user's own as it is."""
+    if isinstance(rng, np.random.Generator | np.random.SeedSequence):
+        return np.random.default_rng(rng)
+    return np.random.default_rng(root_entropy(rng))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# failures
+
+
+class ReplicateFailure(Exception):  # noqa: N818 - counted, not an error of the program
+    """A fit that gave no clustering function; its text is the cause that results count."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """In the place of a value that could not be had; whatever is asked of that value has failed, too."""
+
+    cause: str
+
+    def at(self, place: int) -> Failed:
+        """Stand in for `Labelled.at`."""
+        return self
+
+
+def attempt(function: Callable[..., T], *args: Any, **kwargs: Any) -> T | Failed:
+    """Call something of the user's; whatever goes wrong in it is this replicate's failure, not the run's."""
+    try:
+        return function(*args, **kwargs)
+    except ReplicateFailure as failure:
+        return Failed(str(failure))
+    except (ClustrepError, MemoryError):
+        raise
+    except Exception as error:
+        first_line = str(error).strip().split("\n")[0][:200].rstrip(".")
+        return Failed(f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__)
+
+
+class Run(NamedTuple):
+    """One call of `run_replicates`."""
+
+    process: int
+    number: int
+
+
+class _Abandoned(BaseException):
+    """Ends a thread whose run is over, because of an interrupt or an error elsewhere."""
+
+
+run_numbers = itertools.count()
+
+abandoned: set[Run] = set()
+
+current = threading.local()
+
+
+def breathe() -> None:
+    """Come up between two pieces of long work: interrupts are heard here; threads that nobody waits for end."""
+    if getattr(current, "run", None) in abandoned:
+        raise _Abandoned
+
+
+def run_in_pieces(kernel: Callable[..., bool], *arguments: Any) -> None:
+    """Call a kernel until it says that it has come to its end."""
+    while not kernel(*arguments):
+        breathe()
+
+
+def one_thread() -> contextlib.AbstractContextManager[Any]:
+    """Limit BLAS and OpenMP to one thread: their sums must not depend on it, and workers must not fight for cores."""
+    limits: contextlib.AbstractContextManager[Any] = thread_pools().limit(limits=1)
+    return limits
+
+
+@cache
+def thread_pools() -> Any:
+    """Find the libraries that have threads of their own: after scikit-learn has loaded them, not before."""
+    import sklearn.cluster  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -1,0 +1,239 @@
+"""What all figures share: journal widths, colours with markers, names as they were written, legends beside the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clustrep.errors import ParameterError
+from clustrep.types import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+
+
+# Okabe & Ito's colours, told apart by the colour-blind, each with a marker of its own for greyscale.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+DASHES = ("--", "-.", ":")
+
+HATCHES = ("////", "\\\\\\\\", "....", "xxxx", "----", "++++", "oooo")
+
+SCORES = "viridis"
+
+MISSING = "0.88"
+
+MOST_TICKS = 15
+
+LONGEST_NAME = 32
+
+SMALLEST_IN_CELLS = 6.0
+
+# One and two columns of a journal, 89 and 183 mm, in inches.
+SINGLE, DOUBLE = 89 / 25.4, 183 / 25.4
+
+OWN_FIGURES: dict[Any, Any] = {
+    "font.size": 8.5,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8,
+    "figure.titlesize": 9,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4,
+    "hatch.linewidth": 0.5,
+}
+
+
+def look(i: int) -> tuple[str, str, str]:
+    """Return colour, marker and line of the i-th curve; no two of the first 28 are the same."""
+    return COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], ("-", *DASHES)[i // len(COLOURS) % 4]
+
+
+@contextmanager
+def canvas(ax: Axes | None, width: float = SINGLE, height: float = 0.75 * SINGLE) -> Iterator[Axes]:
+    """Lend the axes given, under the user's settings; or new ones of this size in inches, with small letters."""
+    import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
+
+    if isinstance(ax, Axes):
+        yield ax
+        return
+    if ax is not None:
+        raise ParameterError(f"ax must be a matplotlib Axes, got {type(ax).__name__}.")
+    with plt.rc_context(OWN_FIGURES):
+        own = plt.subplots(figsize=(width, height), layout="constrained")[1]
+        _keep_ticks_small(own)
+        yield own
+
+
+@contextmanager
+def panels(n_rows: int, n_columns: int, width: float, height: float) -> Iterator[tuple[Figure, Any]]:
+    """Lend a new figure of this size in inches and its array of axes, (n_rows, n_columns)."""
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context(OWN_FIGURES):
+        figure, axes = plt.subplots(n_rows, n_columns, figsize=(width, height), layout="constrained", squeeze=False)
+        for ax in axes.flat:
+            _keep_ticks_small(ax)
+        yield figure, axes
+
+
+def refuse_axes(ax: object, kind: str) -> None:
+    """Refuse axes for a figure that has several."""
+    if ax is not None:
+        raise ParameterError(f"ax must be left out with kind={kind!r}, which makes a figure with several axes.")
+
+
+def _keep_ticks_small(ax: Axes) -> None:
+    """Fix the size of ticks that matplotlib makes when the figure is drawn, after our settings are gone."""
+    import matplotlib as mpl
+
+    ax.tick_params(axis="x", labelsize=mpl.rcParams["xtick.labelsize"])
+    ax.tick_params(axis="y", labelsize=mpl.rcParams["ytick.labelsize"])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# words
+
+
+def literal(name: object, longest: int = LONGEST_NAME) -> str:
+    """Write a user's name as it is: dollar signs are no mathematics, and very long names lose their middle."""
+    text = " ".join(str(name).split())
+    if len(text) > longest:
+        text = f"{text[: longest // 2]}…{text[-(longest - longest // 2 - 1) :]}"
+    return text.replace("$", r"\$")
+
+
+def in_legend(name: object) -> str:
+    """Write a user's name for a legend, which leaves out whatever begins with an underscore."""
+    text = literal(name)
+    return f" {text}" if text.startswith("_") else text
+
+
+def heading(clusterer: str, n_clusters: int | None) -> str:
+    """Write a clusterer with its number of clusters."""
+    return literal(clusterer) if n_clusters is None else f"{literal(clusterer)}, k = {n_clusters}"
+
+
+def height_for(names: Sequence[str], height: float = 0.75 * SINGLE) -> float:
+    """Return a figure's height in inches, with room for long names below the axes."""
+    return height + max(0.0, 0.03 * max(map(len, names), default=0) - 0.3)
+
+
+def extent(ax: Axes) -> tuple[float, float]:
+    """Width and height of axes in points, before any layout."""
+    scale = 72 / ax.figure.dpi
+    return ax.bbox.width * scale, ax.bbox.height * scale
+
+
+def names_below(ax: Axes, places: ArrayLike, names: Sequence[str], *, square: bool = False) -> None:
+    """Put names under the axes, or under a square within them, turned where they would touch."""
+    import matplotlib as mpl
+    from matplotlib.font_manager import FontProperties
+
+    size = float(FontProperties(size=mpl.rcParams["xtick.labelsize"]).get_size_in_points())
+    room = (min(extent(ax)) if square else extent(ax)[0]) / max(len(names), 1)
+    widest = 0.6 * size * max((len(line) for name in names for line in name.split("\n")), default=0)
+    turned: dict[str, Any] = {}
+    if widest > room:
+        upright = room < 2.2 * size
+        turned = {"rotation": 90 if upright else 30, "ha": "right", "va": "center" if upright else "top"}
+        turned["rotation_mode"] = "anchor"
+    ax.set_xticks(np.asarray(places), list(names), **turned)
+
+
+def ticks_at(ax: Axes, ks: Sequence[int]) -> None:
+    """Put a tick at every k, or at round numbers where these would stand too close."""
+    from matplotlib.ticker import MaxNLocator
+
+    gaps = np.diff(sorted(ks))
+    if len(ks) > MOST_TICKS or (gaps.size and gaps.min() < (max(ks) - min(ks)) / (1.5 * MOST_TICKS)):
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=9, integer=True))
+    else:
+        ax.set_xticks(sorted(ks))
+
+
+def legend_above(ax: Axes, title: str = "", handles: Sequence[Artist] | None = None) -> None:
+    """Put the legend above the axes, off the data, in as many columns as fit, and the title above it."""
+    from matplotlib.font_manager import FontProperties
+
+    shown = list(ax.get_legend_handles_labels()[0] if handles is None else handles)
+    size = float(FontProperties(size="small").get_size_in_points())
+    letters = [len(str(handle.get_label())) for handle in shown]
+    n_columns = 1
+    for n in range(2, len(shown) + 1):
+        widths = [size * (0.55 * column.max() + 4) for column in np.array_split(letters, n)]
+        if sum(widths) <= 1.2 * extent(ax)[0]:
+            n_columns = n
+    if shown:
+        place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "borderaxespad": 0.3}
+        look: dict[str, Any] = {"frameon": False, "columnspacing": 1.2, "handlelength": 1.8}
+        ax.legend(handles=shown, fontsize="small", ncols=n_columns, **place, **look)
+    if title:
+        ax.set_title(title, pad=6 + 1.55 * size * -(-len(shown) // n_columns))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# numbers
+
+
+def largest(values: ArrayLike, at_least: float = 1.0) -> float:
+    """Return the largest number there is, or this one: mutual information has no bound, and scores may be missing."""
+    array = np.asarray(values, dtype=float)
+    return float(np.max(array, where=np.isfinite(array), initial=at_least))
+
+
+def smallest(values: ArrayLike, at_most: float = 0.0) -> float:
+    """Return the smallest number there is, or this one."""
+    return -largest(-np.asarray(values, dtype=float), -at_most)
+
+
+def evenly(n: int, at_most: int) -> list[int]:
+    """Return places nearest to evenly spaced ones, the first and the last among them."""
+    return sorted(set(np.linspace(0, n - 1, min(n, at_most)).round().astype(int).tolist()))
+
+
+def score_colours() -> Colormap:
+    """Viridis, with grey for what is missing."""
+    from matplotlib import colormaps
+
+    return colormaps[SCORES].with_extremes(bad=MISSING)
+
+
+def cell_size(ax: Axes, shape: tuple[int, int], n_letters: int, n_lines: int) -> float | None:
+    """Return the size of letters that fit into the cells of a table, None where they would be too small to read."""
+    figure: Any = ax.figure
+    if getattr(figure, "get_layout_engine", lambda: None)() is not None and hasattr(figure, "draw_without_rendering"):
+        figure.draw_without_rendering()  # which gives the axes their size
+    width, height = extent(ax)
+    size = min(8.0, 0.93 * width / shape[1] / (0.56 * n_letters), 0.93 * height / shape[0] / (1.25 * n_lines))
+    return size if size >= SMALLEST_IN_CELLS else None
+
+
+def write_cells(ax: Axes, values: FloatArray, texts: Sequence[Sequence[str]], top: float, size: float) -> None:
+    """Write into the cells of an image, dark on light and light on dark."""
+    for (y, x), value in np.ndenumerate(values):
+        dark = not np.isfinite(value) or value > 0.6 * top
+        ax.text(x, y, texts[y][x], ha="center", va="center", color="black" if dark else "white", fontsize=size)
+
+
+def colour_bar(drawn: Any, ax: Any, label: str, **options: Any) -> None:
+    """Add a colour bar with its label."""
+    first = ax if hasattr(ax, "figure") else ax[0]
+    bar = first.figure.colorbar(drawn, ax=ax, **options)
+    _keep_ticks_small(bar.ax)
+    bar.outline.set_linewidth(0)
+    bar.set_label(label)

@@ -1,0 +1,1 @@
+"""Interactive charts for the page."""

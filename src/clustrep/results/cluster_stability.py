@@ -1,0 +1,251 @@
+"""How well clusters are found again within one study: the results of section 2.2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from clustrep.checks import freeze
+from clustrep.errors import ParameterError
+from clustrep.results.base import Failing, Resampled, Saved, number_causes, quiet, tails
+from clustrep.text import plural
+from clustrep.types import FloatArray, IntArray, Labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+# Hennig (2007), and the defaults of R's fpc.
+DISSOLVED = 0.5
+
+RECOVERED = 0.75
+
+NAMES = {
+    "matching": "minimal matching distance",
+    "inclusion": "Smolkin–Ghosh inclusion",
+    "jaccard": "Jaccard coefficient",
+    "r": "R index",
+    "d": "D index",
+}
+
+
+def full_name(index: str, relative: bool) -> str:
+    """Name an index as people do."""
+    return NAMES[index] + (", relative" if relative and index in ("matching", "d") else "")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability(Resampled, Failing, Saved):
+    """How well the clusters of a study are found again in perturbed copies of it (section 2.2).
+
+    Attributes
+    ----------
+    labels : ndarray, (n_samples,)
+        The clusters in question: Ψ(X; X), or those that were given.
+    clusters, sizes : ndarray, (k,)
+        Their names and sizes.
+    distribution : ndarray, (n_resamples, k)
+        The index of every cluster in every resample; for "matching", (n_resamples,). NaN where a resample failed, or
+        where a cluster has nothing to compare: no sample drawn (Jaccard is 0 there), or for "r" no pair.
+    overall_distribution : ndarray, (n_resamples,)
+        One value for all clusters: "r" pools their pairs, "d" is summed, the others are averaged by size.
+    """
+
+    index: str
+    relative: bool
+    clusterer: str
+    n_clusters: int | None
+    samples: tuple[str, ...]
+    labels: Labels
+    clusters: Labels
+    sizes: IntArray
+    distribution: FloatArray
+    overall_distribution: FloatArray
+    failed: IntArray
+    causes: tuple[str, ...]
+    provenance: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def per_cluster(self) -> FloatArray:
+        """Mean over resamples, (k,)."""
+        if self.distribution.ndim == 1:
+            raise AttributeError("The matching distance is one number for the whole partition: see overall.")
+        return self.mean
+
+    @property
+    def overall(self) -> float:
+        """Mean over resamples of the value for all clusters."""
+        with quiet():
+            return float(np.nanmean(self.overall_distribution))
+
+    @property
+    def median(self) -> FloatArray:
+        """Median over resamples, (k,)."""
+        return self.quantile(0.5)
+
+    def dissolved(self, at_most: float = DISSOLVED) -> IntArray:
+        """Count the resamples in which each cluster's Jaccard coefficient is at most this: it is gone."""
+        self._check_jaccard()
+        return np.asarray((self.distribution <= at_most).sum(axis=0))
+
+    def recovered(self, above: float = RECOVERED) -> IntArray:
+        """Count the resamples in which each cluster's Jaccard coefficient is above this: it is there again."""
+        self._check_jaccard()
+        return np.asarray((self.distribution > above).sum(axis=0))
+
+    def _check_jaccard(self) -> None:
+        if self.index != "jaccard":
+            raise ParameterError(f'Clusters dissolve and recover by index="jaccard" alone, not by {self.index!r}.')
+
+    def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """One row for every cluster: cluster, size, mean, sd, median, low, high; one row in all for "matching"."""
+        low, high = self.confidence_interval(confidence_level)
+        whole = self.distribution.ndim == 1
+        frame = pd.DataFrame(
+            {
+                "cluster": ["all"] if whole else self.clusters,
+                "size": [len(self.labels)] if whole else self.sizes,
+                "mean": np.atleast_1d(self.mean),
+                "sd": np.atleast_1d(self.sd),
+                "median": np.atleast_1d(self.median),
+                "low": np.atleast_1d(low),
+                "high": np.atleast_1d(high),
+            }
+        )
+        if self.index == "jaccard":
+            frame["dissolved"], frame["recovered"] = self.dissolved(), self.recovered()
+        return frame
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw every cluster's distribution over resamples."""
+        from clustrep.figures import matplotlib as plots
+
+        return plots.by_cluster(self, ax)
+
+    def __repr__(self) -> str:
+        k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
+        known = self.provenance["labels"] == "known"
+        subject = f"known labels, found again by {self.clusterer}{k}" if known else f"{self.clusterer}{k}"
+        lines = [
+            f"Stability of {subject}: {full_name(self.index, self.relative)}, "
+            f"{plural(len(self.distribution), 'resample')} by {self.provenance['resampling']}, "
+            f"seed {self.provenance['seed']}",
+            self.to_frame().round(3).to_string(index=False),
+        ]
+        if self.distribution.ndim > 1:
+            lines.append(f"All clusters: {self.overall:.3f}")
+        lines += self._failure_lines("resample")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity(Resampled, Failing, Saved):
+    """Stability under more and more noise.
+
+    Attributes
+    ----------
+    scales : ndarray, (n_scales,)
+        Standard deviations of the noise, in units of each feature's own.
+    distribution : ndarray, (n_resamples, n_scales, k)
+        The index of every cluster; for "matching", (n_resamples, n_scales).
+    overall_distribution : ndarray, (n_resamples, n_scales)
+    """
+
+    index: str
+    relative: bool
+    clusterer: str
+    n_clusters: int | None
+    scales: FloatArray
+    labels: Labels
+    clusters: Labels
+    sizes: IntArray
+    distribution: FloatArray
+    overall_distribution: FloatArray
+    failed: IntArray  # (n_resamples, n_scales)
+    causes: tuple[str, ...]
+    provenance: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @classmethod
+    def of(cls, scales: Sequence[float], curve: Sequence[Stability]) -> Sensitivity:
+        """Put the results for all scales together."""
+        first = curve[0]
+        names = np.array([[("", *one.causes)[i] for i in one.failed] for one in curve], dtype=object)
+        failed, causes = number_causes(names.T)
+        return cls(
+            index=first.index,
+            relative=first.relative,
+            clusterer=first.clusterer,
+            n_clusters=first.n_clusters,
+            scales=np.array(scales),
+            labels=first.labels,
+            clusters=first.clusters,
+            sizes=first.sizes,
+            distribution=np.stack([one.distribution for one in curve], axis=1),
+            overall_distribution=np.stack([one.overall_distribution for one in curve], axis=1),
+            failed=failed,
+            causes=causes,
+            provenance={**first.provenance, "resampling": f"Jitter(scale) for {len(curve)} scales"},
+        )
+
+    @property
+    def overall(self) -> FloatArray:
+        """Mean over resamples of the value for all clusters, (n_scales,)."""
+        with quiet():
+            return np.asarray(np.nanmean(self.overall_distribution, axis=0))
+
+    @property
+    def per_cluster(self) -> FloatArray:
+        """Mean over resamples, (n_scales, k)."""
+        if self.distribution.ndim == 2:
+            raise AttributeError("The matching distance is one number for the whole partition: see overall.")
+        return self.mean
+
+    def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """One row for every scale and cluster, and one for all clusters: scale, cluster, size, mean, sd, low, high."""
+        values, clusters, sizes = self.overall_distribution[:, :, None], ["all"], [len(self.labels)]
+        if self.distribution.ndim == 3:
+            values = np.concatenate([self.distribution, values], axis=2)
+            clusters, sizes = [*self.clusters.tolist(), "all"], [*self.sizes.tolist(), len(self.labels)]
+        with quiet():
+            low, high = np.nanquantile(values, tails(confidence_level), axis=0)
+            mean, sd = np.nanmean(values, axis=0), np.nanstd(values, axis=0, ddof=1)
+        n = len(self.scales)
+        return pd.DataFrame(
+            {
+                "scale": np.repeat(self.scales, len(clusters)),
+                "cluster": clusters * n,
+                "size": sizes * n,
+                "mean": mean.ravel(),
+                "sd": sd.ravel(),
+                "low": low.ravel(),
+                "high": high.ravel(),
+            }
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw a curve over the noise's scale for every cluster."""
+        from clustrep.figures import matplotlib as plots
+
+        return plots.over_scale(self, ax)
+
+    def __repr__(self) -> str:
+        columns = {} if self.distribution.ndim == 2 else dict(zip(self.clusters.tolist(), self.mean.T, strict=True))
+        frame = pd.DataFrame(columns, index=pd.Index(self.scales, name="scale"))
+        frame.insert(len(columns), "all", self.overall, allow_duplicates=True)
+        lines = [
+            f"Sensitivity of {self.clusterer} to noise: {full_name(self.index, self.relative)}, mean of "
+            f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
+            frame.round(3).to_string(),
+            *self._failure_lines("resample"),
+        ]
+        return "\n".join(lines)

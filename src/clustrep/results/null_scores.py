@@ -1,0 +1,269 @@
+"""Scores beside those of data without clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import false_discovery_control
+
+from clustrep.checks import check_numbers_between, freeze
+from clustrep.results.base import Saved, quiet, tails
+from clustrep.results.comparison import Comparison
+from clustrep.results.local_scores import LocalReplicability
+from clustrep.results.pairwise import Replicability
+from clustrep.tables.agreement import shown
+from clustrep.text import plural
+from clustrep.types import FloatArray, Labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+CLUSTERS = "local"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NullReference(Saved):
+    """Scores beside those of simulated collections without clusters.
+
+    Attributes
+    ----------
+    kind : {"replicability", "comparison", "local"}
+    observed : ndarray
+        The scores: (S, S) of a replicability, (n_configurations, n_agreements, S, S) of a comparison, (n_clusters,) of
+        a local result. 0, here and in simulated collections, where either side is a single block.
+    distribution : ndarray, (n, ...)
+        The same in every simulated collection. A simulated collection has clusters of its own: of a local result,
+        (n, most clusters), NaN where there are fewer.
+    """
+
+    kind: str
+    statistic: str
+    names: tuple[str, ...]
+    agreements: tuple[str, ...]
+    clusterers: tuple[str, ...]
+    n_clusters: tuple[int | None, ...]
+    clusters: Labels  # of a local result
+    observed: FloatArray
+    distribution: FloatArray
+    provenance: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @classmethod
+    def of(
+        cls,
+        result: Replicability | Comparison | LocalReplicability,
+        statistic: str,
+        observed: FloatArray,
+        scores: FloatArray,
+        provenance: dict[str, Any],
+    ) -> NullReference:
+        """Put a result's scores, (n_configurations, n_agreements, S, S) or (n_clusters,), beside simulated ones."""
+        clusters: Labels = np.zeros(0, dtype=np.int64)
+        names: tuple[str, ...]
+        if isinstance(result, LocalReplicability):
+            clusters = result.by_cluster()["cluster"].to_numpy()
+            kind, names = CLUSTERS, (result.train, result.test)
+        else:
+            kind, names = "comparison" if isinstance(result, Comparison) else "replicability", result.names
+            observed = np.where(np.eye(len(names), dtype=bool), np.nan, observed)  # no null for a study against itself
+            if isinstance(result, Replicability):
+                observed, scores = observed[0, 0], scores[:, 0, 0]
+        return cls(
+            kind=kind,
+            statistic=statistic,
+            names=names,
+            agreements=result.agreements if isinstance(result, Comparison) else (result.agreement,),
+            clusterers=result.clusterers if isinstance(result, Comparison) else (result.clusterer,),
+            n_clusters=result.n_clusters if isinstance(result, Comparison) else (result.n_clusters,),
+            clusters=np.asarray(clusters.tolist()) if clusters.dtype.hasobject else clusters,
+            observed=observed,
+            distribution=scores,
+            provenance=provenance,
+        )
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean score without clusters, like `observed`; of a local result the same for all clusters."""
+        with quiet():
+            if self.kind == CLUSTERS:
+                return np.full(self.observed.shape, np.nanmean(np.nanmean(self.distribution, axis=1)))
+            return np.where(np.isnan(self.observed), np.nan, np.nanmean(self.distribution, axis=0))
+
+    def quantile(self, q: float | Sequence[float]) -> FloatArray:
+        """Quantiles of the scores without clusters, like `observed` behind an axis for several q."""
+        check_numbers_between(q, "q", 0, 1)
+        with quiet():
+            if self.kind == CLUSTERS:
+                pooled = np.nanquantile(self.distribution, q)
+                return np.multiply.outer(pooled, np.ones(self.observed.shape))
+            return np.asarray(np.nanquantile(self.distribution, q, axis=0))
+
+    @property
+    def excess(self) -> FloatArray:
+        """How far the scores lie above those without clusters."""
+        return np.asarray(self.observed - self.mean)
+
+    @property
+    def pvalue(self) -> FloatArray:
+        """(1 + exceedances) / (1 + n), like `observed`.
+
+        Of a local result, every cluster is compared with all clusters of each simulated collection: the share of them
+        that score at least as high counts as an exceedance.
+        """
+        if self.kind == CLUSTERS:
+            return _pvalues(self.observed, self.distribution[:, :, None] * np.ones(len(self.observed)))
+        return _pvalues(self.observed, self.distribution[:, None])
+
+    @property
+    def qvalue(self) -> FloatArray:
+        """p-values adjusted for many pairs, numbers of clusters or clusters (Benjamini and Hochberg), by agreement."""
+        pvalues = self.pvalue
+        if self.kind == "comparison":
+            return np.stack([_adjusted(pvalues[:, a]) for a in range(len(self.agreements))], axis=1)
+        return _adjusted(pvalues)
+
+    # -----------------------------------------------------------------------------------------------------------------
+    # whole collections
+
+    @property
+    def overall_distribution(self) -> FloatArray:
+        """Mean over ordered pairs of different studies, (n,) or (n, n_configurations, n_agreements)."""
+        return self._over_pairs(self.distribution)
+
+    @property
+    def overall(self) -> FloatArray:
+        """The same of the observed scores."""
+        return self._over_pairs(self.observed)
+
+    @property
+    def overall_excess(self) -> FloatArray:
+        """How far it lies above its mean without clusters."""
+        with quiet():
+            return np.asarray(self.overall - np.nanmean(self.overall_distribution, axis=0))
+
+    @property
+    def overall_pvalue(self) -> FloatArray:
+        """Its p-value."""
+        return _pvalues(np.asarray(self.overall), self.overall_distribution[:, None])
+
+    @property
+    def overall_qvalue(self) -> FloatArray:
+        """Its p-value, adjusted for many configurations, by agreement."""
+        pvalues = self.overall_pvalue
+        if self.kind != "comparison":
+            return pvalues
+        return np.stack([_adjusted(pvalues[:, a]) for a in range(len(self.agreements))], axis=1)
+
+    @property
+    def overall_adjusted(self) -> FloatArray:
+        """Its p-value, adjusted to keep the chance of any false finding (Westfall and Young 1993), by agreement.
+
+        Every configuration is compared with the largest excess of all in each collection, in standard deviations.
+        """
+        n, shape = len(self.distribution), np.shape(self.overall)
+        # The data are standardised together with the collections: without clusters, they are one of them.
+        scores = np.concatenate([np.reshape(self.overall, (1, -1)), self.overall_distribution.reshape(n, -1)])
+        with quiet():
+            sd = np.nanstd(scores, axis=0)
+            z = (scores - np.nanmean(scores, axis=0)) / np.where(sd > 0, sd, 1.0)
+            z = z.reshape(1 + n, -1, len(self.agreements))
+            largest = np.nanmax(z[1:], axis=1, keepdims=True)  # (n, 1, n_agreements)
+        return _pvalues(z[0], np.repeat(largest, z.shape[1], axis=1)[:, None]).reshape(shape)
+
+    def _over_pairs(self, scores: FloatArray) -> FloatArray:
+        with quiet():
+            if self.kind == CLUSTERS:
+                return np.asarray(np.nanmean(scores, axis=-1))
+            # The same pairs on both sides: those that have an observed score.
+            known = np.where(np.isnan(self.observed), np.nan, scores)
+            return np.asarray(np.nanmean(known, axis=(-2, -1)))
+
+    # -----------------------------------------------------------------------------------------------------------------
+    # tables and words
+
+    def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """One row for every score: observed, null_mean, null_low, null_high, excess, pvalue, qvalue."""
+        low, high = self.quantile(tails(confidence_level))
+        values = {
+            "observed": self.observed,
+            "null_mean": self.mean,
+            "null_low": low,
+            "null_high": high,
+            "excess": self.excess,
+            "pvalue": self.pvalue,
+            "qvalue": self.qvalue,
+        }
+        if self.kind == CLUSTERS:
+            return pd.DataFrame({"cluster": self.clusters, **values})
+        places = np.indices(self.observed.shape).reshape(self.observed.ndim, -1)
+        frame = pd.DataFrame({name: array.ravel() for name, array in values.items()})
+        names = np.array(self.names, dtype=object)
+        frame.insert(0, "train", names[places[-2]])
+        frame.insert(1, "test", names[places[-1]])
+        if self.kind == "comparison":
+            frame.insert(0, "clusterer", np.array(self.clusterers, dtype=object)[places[0]])
+            frame.insert(1, "k", pd.Series([self.n_clusters[c] for c in places[0]], dtype="Int64"))
+            frame.insert(2, "agreement", np.array(self.agreements, dtype=object)[places[1]])
+        return frame[frame["train"] != frame["test"]].reset_index(drop=True)
+
+    def summary(self) -> pd.DataFrame:
+        """One row for every configuration and agreement, over all pairs of studies."""
+        configurations = np.ndindex(np.shape(self.overall)) if self.kind == "comparison" else [()]
+        rows = []
+        with quiet():
+            means = np.nanmean(self.overall_distribution, axis=0)
+        for place in configurations:
+            c, a = place or (0, 0)
+            rows.append(
+                {
+                    "clusterer": self.clusterers[c],
+                    "k": self.n_clusters[c],
+                    "agreement": self.agreements[a],
+                    "observed": self.overall[place],
+                    "null_mean": means[place],
+                    "excess": self.overall_excess[place],
+                    "pvalue": self.overall_pvalue[place],
+                    "qvalue": self.overall_qvalue[place],
+                    "adjusted": self.overall_adjusted[place],
+                }
+            )
+        return pd.DataFrame(rows).astype({"k": "Int64"})
+
+    def plot(self, ax: Axes | None = None, agreement: str | None = None) -> Axes:
+        """Draw the scores and the range of those without clusters."""
+        from clustrep.figures import matplotlib as plots
+
+        return plots.against_null(self, agreement, ax)
+
+    def __repr__(self) -> str:
+        frame = self.to_frame() if self.kind != "comparison" else self.summary()
+        what = {"estimate": "R̂", "mean": "bootstrap mean"}[self.statistic]
+        return (
+            f"{', '.join(map(shown, self.agreements))} ({what}) beside {plural(len(self.distribution), 'collection')} "
+            f"without clusters, null {self.provenance['null']}, seed {self.provenance['seed']}\n"
+            f"{frame.round(3).to_string(index=False)}"
+        )
+
+
+def _pvalues(observed: FloatArray, simulated: FloatArray) -> FloatArray:
+    """Compare with simulated scores, (n, m, ...): of a collection's m, the share that is at least as high counts."""
+    known = ~np.isnan(simulated)
+    with quiet():
+        exceeding = np.where(known, simulated >= observed, False).sum(axis=1) / known.sum(axis=1)
+    n = np.count_nonzero(~np.isnan(exceeding), axis=0)
+    return np.where(np.isnan(observed), np.nan, (1 + np.nansum(exceeding, axis=0)) / (1 + n))
+
+
+def _adjusted(pvalues: FloatArray) -> FloatArray:
+    known = ~np.isnan(pvalues)
+    adjusted = np.full(pvalues.shape, np.nan)
+    if known.any():
+        adjusted[known] = false_discovery_control(pvalues[known])
+    return adjusted

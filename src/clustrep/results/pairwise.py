@@ -1,0 +1,164 @@
+"""The result of Algorithms 1 and 2: the study × study matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from clustrep.checks import check_choice, check_integer, check_known, freeze, read_only
+from clustrep.clustering.function import ClusteringFunction
+from clustrep.errors import ParameterError
+from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Resampled, Saved
+from clustrep.tables.agreement import shown
+from clustrep.text import plural
+from clustrep.types import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from clustrep.results.relations import StudyRelations
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingAverage(Resampled):
+    """Algorithm 2: the average over all test studies of one training study's scores."""
+
+    name: str
+    estimate: float
+    distribution: FloatArray  # (n_resamples,)
+
+    def __repr__(self) -> str:
+        low, high = self.confidence_interval()
+        return f"Trained on {self.name}: {self.estimate:.2f}, mean {self.mean:.2f} [{low:.2f}, {high:.2f}]"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Replicability(Resampled, Failing, Saved):
+    """How well each study's clustering predicts every other's: axes are always (train, test).
+
+    Attributes
+    ----------
+    names : tuple of str
+        The studies.
+    agreement : str
+        What the scores measure.
+    estimate : ndarray, (S, S)
+        R̂: the studies as they are. NaN where that fit failed.
+    distribution : ndarray, (n_resamples, S, S)
+        R̂⁽ᵇ⁾. NaN where a replicate failed, and on the diagonal where that was not asked for.
+    trivial : ndarray of bool, (n_resamples, S, S)
+        Replicates in which either partition is a single block: their score says nothing.
+    clusters_found : ndarray of int, (n_resamples, S)
+        Number of clusters in each study's draw, noise apart; −1 where the fit failed.
+    provenance : dict
+        Seed, parameters and versions.
+    """
+
+    names: tuple[str, ...]
+    agreement: str
+    clusterer: str
+    n_clusters: int | None
+    estimate: FloatArray
+    distribution: FloatArray
+    trivial: BoolArray
+    clusters_found: IntArray
+    failed: IntArray  # (n_resamples + 1, S, S): 0, or 1 + position in causes; first the studies as they are
+    causes: tuple[str, ...]
+    provenance: dict[str, Any]
+    _origin: Origin | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def for_training_on(self, name: str) -> TrainingAverage:
+        """Average over the test studies, for one training study (Algorithm 2)."""
+        check_known(name, "study", self.names)
+        t = self.names.index(name)
+        others = [s for s in range(len(self.names)) if s != t]
+        return TrainingAverage(
+            name, float(self.estimate[t, others].mean()), read_only(self.distribution[:, t, others].mean(axis=1))
+        )
+
+    def relations(self) -> StudyRelations:
+        """Say which studies agree, and which one stands apart; needs the diagonal, and at least three studies."""
+        from clustrep.results.relations import StudyRelations
+
+        return StudyRelations.of(self)
+
+    def clustering_function(self, name: str, resample: int | None = None) -> ClusteringFunction:
+        """Return ψ learned on a study as it is, or on its draw in a resample: fitted again from its seed."""
+        check_known(name, "study", self.names)
+        if self._origin is None:
+            raise ParameterError(
+                "This result was read from a file, which holds scores but no data: run replicability again with "
+                f"rng={self.provenance['seed']} to have its clustering functions."
+            )
+        replicate = 0
+        if resample is not None:
+            check_integer(resample, "resample", at_least=0)
+            if resample >= len(self.distribution):
+                raise ParameterError(f"resample must be below {len(self.distribution)}, got {resample}.")
+            replicate = resample + 1
+        s = self.names.index(name)
+        function, study = self._origin.function(s, replicate), self._origin.studies[s]
+        function.features = study.features if study.features_are_named else None
+        return function
+
+    def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """One row for every pair of studies: train, test, agreement, score, mean, sd, low, high, trivial, failed.
+
+        `score` is R̂; `trivial` and `failed` count resamples.
+        """
+        low, high = self.confidence_interval(confidence_level)
+        S = len(self.names)
+        train, test = np.divmod(np.arange(S * S), S)
+        frame = pd.DataFrame(
+            {
+                "train": np.array(self.names, dtype=object)[train],
+                "test": np.array(self.names, dtype=object)[test],
+                "agreement": self.agreement,
+                "score": self.estimate.ravel(),
+                "mean": self.mean.ravel(),
+                "sd": self.sd.ravel(),
+                "low": low.ravel(),
+                "high": high.ravel(),
+                "trivial": self.trivial.sum(axis=0).ravel(),
+                "failed": (self.failed[1:] > 0).sum(axis=0).ravel(),
+            }
+        )
+        asked = np.full(S * S, True) if self.provenance["diagonal"] else train != test
+        return frame.loc[asked].reset_index(drop=True)
+
+    def plot(self, ax: Axes | None = None, *, kind: str = "matrix") -> Axes:
+        """Draw the study × study matrix of bootstrap means; or kind="distribution", all resamples of every pair."""
+        from clustrep.figures import matplotlib as plots
+
+        check_choice(kind, "kind", ("matrix", "distribution"))
+        return plots.heat_map(self, ax) if kind == "matrix" else plots.strips(self, ax)
+
+    def __repr__(self) -> str:
+        low, high = self.confidence_interval()
+        suspect = self.trivial.mean(axis=0) > TRIVIAL_AT_MOST
+        cells = [
+            [_cell(*values) for values in zip(*row, strict=True)]
+            for row in zip(self.mean, low, high, suspect, strict=True)
+        ]
+        table = pd.DataFrame(cells, index=pd.Index(self.names, name="train \\ test"), columns=list(self.names))
+        k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
+        lines = [
+            f"Replicability of {self.clusterer}{k}: {shown(self.agreement)}, mean and 95 % interval of "
+            f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
+            table.reset_index().to_string(index=False),
+        ]
+        if suspect.any():
+            share = f"{100 * TRIVIAL_AT_MOST:.0f} %"
+            lines.append(f"* trivial, a single block on either side, in more than {share} of the resamples")
+        lines += self._failure_lines("score")
+        return "\n".join(lines)
+
+
+def _cell(mean: float, low: float, high: float, suspect: bool) -> str:
+    return "" if np.isnan(mean) else f"{mean:.2f} [{low:.2f}, {high:.2f}]{'*' if suspect else ''}"

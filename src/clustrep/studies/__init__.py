@@ -1,0 +1,1 @@
+"""Studies: named, feature-aligned, read-only tables."""

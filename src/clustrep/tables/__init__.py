@@ -1,0 +1,1 @@
+"""Contingency tables, and the scores that read them."""

@@ -1,0 +1,135 @@
+"""Pairs of partitions, compared in batches by any number of agreements."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustrep.checks import check_choice
+from clustrep.engine.replicates import Failed
+from clustrep.tables.agreement import Agreement
+from clustrep.tables.contingency import Counts, Partition, tables_of
+from clustrep.tables.noise import separate
+from clustrep.types import BoolArray, FloatArray, IntArray
+
+ONLY_NOISE = "fewer than two points left after dropping noise"
+
+Noise: TypeAlias = Literal["label", "drop", "singletons"]
+
+NOISE_TREATMENTS = ("label", "drop", "singletons")
+
+NO_NUMBER = "the agreement failed or is not a number"
+# So many cells and points are compared at once; beyond them in a single table, occupied cells are listed instead.
+DENSE_CELLS = 2**22
+
+
+class Pairs:
+    """Pairs of partitions to be compared: tables are counted and scored in batches.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the arrays in which every pair has its place.
+    """
+
+    def __init__(self, agreements: Sequence[Agreement], noise: Noise, shape: tuple[int, ...]):
+        self.agreements = agreements
+        self.noise = noise
+        self.shape = shape
+        n_pairs = math.prod(shape)
+        self._scores = np.full((len(agreements), n_pairs), np.nan)
+        self._trivial = np.zeros(n_pairs, dtype=bool)
+        self._causes = np.full((len(agreements), n_pairs), "", dtype=object)
+        self._waiting: list[_Pair] = []
+        self._table = (0, 0)  # the smallest shape that holds the tables of all that wait
+
+    def add(
+        self, index: tuple[int, ...], trained: Partition | Failed, tested: Partition | Failed, weights: IntArray
+    ) -> None:
+        """Compare two partitions of the same weighted points; where either failed, so has the score."""
+        place = 0
+        for i, n in zip(index, self.shape, strict=True):
+            place = place * n + i
+        if isinstance(trained, Failed) or isinstance(tested, Failed):
+            self._causes[:, place] = trained.cause if isinstance(trained, Failed) else tested.cause  # type: ignore[union-attr]
+            return
+        if self.noise == "drop":
+            weights = np.where(trained.is_noise | tested.is_noise, 0, weights)
+            if weights.sum() < 2:
+                self._causes[:, place] = ONLY_NOISE
+                return
+        pair = _Pair(place, trained, tested, weights)
+        if self.noise == "singletons" or pair.n_cells > DENSE_CELLS:
+            self._compare_lists(pair)
+            return
+        table = (max(self._table[0], trained.n_labels), max(self._table[1], tested.n_labels))
+        if (len(self._waiting) + 1) * (math.prod(table) + len(weights)) > DENSE_CELLS:
+            self._compare_tables()
+            table = (trained.n_labels, tested.n_labels)
+        self._waiting.append(pair)
+        self._table = table
+
+    def score(self) -> tuple[FloatArray, BoolArray, NDArray[np.object_]]:
+        """Return scores, whether either side is one block, and why there is no score; agreements come first."""
+        self._compare_tables()
+        shape = (len(self.agreements), *self.shape)
+        return self._scores.reshape(shape), self._trivial.reshape(self.shape), self._causes.reshape(shape)
+
+    def _compare_tables(self) -> None:
+        if not self._waiting:
+            return
+        # Padding with empty rows and columns changes no bit of any score.
+        by_weights = sorted(self._waiting, key=lambda pair: id(pair.weights))
+        tables = []
+        for _, group in itertools.groupby(by_weights, key=lambda pair: id(pair.weights)):
+            pairs = list(group)
+            u = np.stack([pair.trained.codes for pair in pairs])
+            v = np.stack([pair.tested.codes for pair in pairs])
+            tables.append(tables_of(u, v, pairs[0].weights, self._table))
+        self._set([pair.place for pair in by_weights], np.concatenate(tables))
+        self._waiting, self._table = [], (0, 0)
+
+    def _set(self, places: Sequence[int], tables: FloatArray) -> None:
+        counts = Counts.from_tables(tables)
+        n_rows, n_columns = np.count_nonzero(counts.rows, axis=1), np.count_nonzero(counts.columns, axis=1)
+        self._trivial[places] = (n_rows == 1) | (n_columns == 1)
+        self._set_scores(places, np.stack([agreement.of_counted(tables, counts) for agreement in self.agreements]))
+
+    def _set_scores(self, places: Sequence[int], scores: FloatArray) -> None:
+        self._scores[:, places] = scores
+        if np.isnan(scores).any():
+            self._causes[:, places] = np.where(np.isnan(scores), NO_NUMBER, "")
+
+    def _compare_lists(self, pair: _Pair) -> None:
+        """Compare partitions whose table would be large and nearly empty."""
+        weights = pair.weights
+        one, other = np.repeat(pair.trained.codes, weights), np.repeat(pair.tested.codes, weights)
+        if self.noise == "singletons":
+            one = separate(one, np.repeat(pair.trained.is_noise, weights))
+            other = separate(other, np.repeat(pair.tested.is_noise, weights))
+        # All of it noise, each point a block of its own, says as little as one block.
+        self._trivial[pair.place] = any(np.ptp(side) == 0 or len(np.unique(side)) == len(side) for side in (one, other))
+        scores = np.array([[agreement.of_codes(one, other)] for agreement in self.agreements])
+        self._set_scores([pair.place], scores)
+
+
+class _Pair(NamedTuple):
+    place: int
+    trained: Partition
+    tested: Partition
+    weights: IntArray
+
+    @property
+    def n_cells(self) -> int:
+        return self.trained.n_labels * self.tested.n_labels
+
+
+def check_noise(noise: Noise) -> Noise:
+    """Check the treatment of noise."""
+    check_choice(noise, "noise", NOISE_TREATMENTS)
+    return noise

@@ -1,0 +1,1 @@
+"""One study: section 2 of the paper and its relatives."""

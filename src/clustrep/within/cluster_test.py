@@ -1,0 +1,245 @@
+"""Section 2.4: is there more than one cluster at all? The test of McShane et al. (2002)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clustrep.checks import check_choice, check_flag, check_integer, check_points
+from clustrep.clustering.neighbours import nearest_distances
+from clustrep.clustering.parameters import describe
+from clustrep.engine.replicates import Rng, Stream, make_generator, one_thread, root_entropy, seed_of
+from clustrep.engine.workers import Execution, run_replicates
+from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.gaussian import GaussianNull, principal_axes
+from clustrep.provenance import provenance_of_data
+from clustrep.results.significance import ClusterTest
+from clustrep.types import FloatArray
+from clustrep.within.question import one_study
+
+Sampler: TypeAlias = Callable[[FloatArray, np.random.Generator], ArrayLike]
+
+Measure: TypeAlias = Callable[[FloatArray], ArrayLike]
+
+Statistic: TypeAlias = Callable[[FloatArray], ArrayLike]  # of all values, (1 + n_resamples, n_values)
+
+OBSERVED = 0  # the replicate that is the data themselves
+
+
+def cluster_test(
+    X: Any,
+    *,
+    null: str | Sampler = "gaussian",
+    n_resamples: int = 999,
+    whiten: bool = False,
+    n_components: int | None = None,
+    squared: bool = True,
+    measure: str | Measure = "nearest",
+    statistic: str | Statistic = "cdf",
+    rng: Rng = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    batch_size: int | None = None,
+) -> ClusterTest:
+    """Test whether distances to the nearest neighbour are those of data without clusters (section 2.4).
+
+    The statistic of a data set is the integral of the squared difference between the distribution function of its
+    nearest-neighbour distances and the average of those of all other data sets, observed and simulated: a sum over
+    all distances, no grid. The p-value is (1 + #{simulated ≥ observed}) / (1 + n_resamples).
+
+    Parameters
+    ----------
+    X : Study or table
+        Samples by features.
+    null : "gaussian" or function of (X, rng)
+        Data without clusters: by default Gaussian with the sample mean and covariance of X; a function returns a table
+        like the one that it is given, X or its principal components.
+    n_resamples : int
+        Number of simulated data sets.
+    whiten : bool
+        Whiten every data set, observed and simulated, by its own covariance: exact under any Gaussian. Without it, a
+        covariance that was estimated makes the test conservative for few features, with hundreds of samples more so in
+        five dimensions than in two; with p features and fewer than about p²/2 samples it can reject too often.
+    n_components : int, optional
+        Work on so many principal components of X, as McShane et al. do.
+    squared : bool
+        Square the distances, as the paper does.
+    measure : "nearest" or function of a table
+        Other values to compare than the nearest-neighbour distances: any number of them, the same for every data set.
+    statistic : "cdf" or function of an array, (1 + n_resamples, n_values)
+        Another statistic: one number for every row of values, the observed ones first; large speaks against the null.
+    rng, n_jobs, progress, batch_size
+        As in `replicability`.
+
+    Returns
+    -------
+    ClusterTest
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.concatenate([np.random.default_rng(0).normal(m, 0.1, (50, 2)) for m in (0, 3)])
+    >>> cluster_test(X, n_resamples=99, rng=0).pvalue
+    0.01
+    """
+    study = one_study(X)
+    if not callable(null):
+        check_choice(null, "null", ("gaussian",), or_else="a function of (X, rng)")
+    if not callable(measure):
+        check_choice(measure, "measure", ("nearest",), or_else="a function of a table")
+    if not callable(statistic):
+        check_choice(statistic, "statistic", ("cdf",), or_else="a function of all values")
+    data = study.X.astype(float)
+    if n_components is not None:
+        with one_thread():
+            data = _principal_components(data, check_integer(n_components, "n_components"))
+    check_flag(squared, "squared")
+    if not check_flag(whiten, "whiten") and not callable(null):
+        _warn_of_many_features("X" if study.name == "X" else f"Study {study.name!r}", *data.shape)
+    root = root_entropy(rng)
+    plan = TestPlan(data, null, measure, squared, whiten, root, study.name)
+    n = check_integer(n_resamples, "n_resamples")
+    execution = Execution(n_jobs, progress, batch_size)
+    replicates = run_replicates(partial(measure_replicate, plan), range(OBSERVED, n + 1), execution, "cluster test")
+    if len({len(values) for values in replicates}) > 1:
+        raise DataError("measure must return as many values for every data set as for the observed one.")
+    values = np.stack(replicates)
+    scores = (
+        cdf_distances(values) if not callable(statistic) else _checked_scores(statistic(values.copy()), len(values))
+    )
+    return ClusterTest(
+        statistic=float(scores[0]),
+        pvalue=float((1 + np.count_nonzero(scores[1:] >= scores[0] - 1e-12 * abs(scores[0]))) / (1 + n)),
+        null_distribution=scores[1:],
+        values=values[0],
+        null_mean_values=np.sort(values[1:], axis=1).mean(axis=0),
+        provenance=provenance_of_data(
+            root,
+            [study],
+            null=describe(null),
+            whiten=whiten,
+            n_components=n_components,
+            squared=squared,
+            measure=describe(measure),
+            statistic=describe(statistic),
+            n_resamples=n,
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class TestPlan:
+    """Everything that a data set's values follow from, but for its number."""
+
+    __test__ = False  # not for pytest
+
+    data: FloatArray
+    null: str | Sampler
+    measure: str | Measure
+    squared: bool
+    whiten: bool
+    root: int
+    study: str
+
+    @cached_property
+    def gaussian(self) -> GaussianNull:
+        """The Gaussian with the data's mean and covariance."""
+        return GaussianNull(self.data)
+
+
+def measure_replicate(plan: TestPlan, replicate: int) -> FloatArray:
+    """Measure the observed data, or a data set drawn from the null."""
+    X = plan.data if replicate == OBSERVED else _draw(plan, replicate)
+    if plan.whiten:
+        X = whitened(X)
+    if callable(plan.measure):
+        return _checked_values(plan.measure(X.copy()))
+    distances = nearest_distances(X)
+    return distances**2 if plan.squared else distances
+
+
+def _draw(plan: TestPlan, replicate: int) -> FloatArray:
+    rng = make_generator(seed_of(plan.root, Stream.NULL, plan.study, replicate))
+    if callable(plan.null):
+        X = check_points(plan.null(plan.data.copy(), rng), "What null returned", samples_at_least=2)
+        if X.shape != plan.data.shape:
+            raise DataError(f"null must return a table like X, of {plan.data.shape}, got {X.shape}.")
+        return X.astype(float)
+    return plan.gaussian.draw(rng)
+
+
+def whitened(X: FloatArray) -> FloatArray:
+    """Return the data with mean 0 and unit covariance; the axes don't matter to distances."""
+    n, p = X.shape
+    u, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    # With p + 1 samples all distances would be the same.
+    if n < p + 2 or s[-1] <= s[0] * max(n, p) * np.finfo(float).eps:
+        raise DataError(
+            f"whiten needs data whose {p} features vary independently, in at least {p + 2} samples; here are {n:,}. "
+            "Pass n_components to work on a few principal components."
+        )
+    return np.asarray(u * np.sqrt(n - 1))
+
+
+def cdf_distances(values: FloatArray) -> FloatArray:
+    """Return for every row ∫ {G_b(y) − (1/B) Σ_{b′≠b} G_b′(y)}² dy, with G the rows' distribution functions.
+
+    The average of all others differs from G_b by (B + 1)/B times what the average Ḡ of all rows does. Between two
+    neighbours of all M values, sorted, Ḡ is i/M; between two of the row's own, G_b is constant, so the integral there
+    is a quadratic in it with coefficients that are differences of cumulative sums.
+    """
+    n_rows, n = values.shape
+    ordered = np.sort(values, axis=None)
+    widths = np.diff(ordered)
+    heights = np.arange(1, ordered.size) / ordered.size  # Ḡ between the values
+    sums = [np.concatenate([[0.0], np.cumsum(widths * heights**power)]) for power in (0, 1, 2)]
+    steps = np.arange(n + 1) / n  # what G_b can be
+    scores = np.empty(n_rows)
+    for b, row in enumerate(np.sort(values, axis=1)):
+        places = np.concatenate([[0], np.searchsorted(ordered, row), [ordered.size - 1]])
+        zeroth, first, second = (np.diff(total[places]) for total in sums)
+        scores[b] = max(0.0, np.sum(second - 2 * steps * first + steps**2 * zeroth))
+    return np.asarray(scores * (n_rows / (n_rows - 1)) ** 2)
+
+
+def _principal_components(X: FloatArray, q: int) -> FloatArray:
+    most = min(X.shape[1], len(X) - 1)
+    if q > most:
+        raise ParameterError(f"n_components must be at most {most}, got {q}.")
+    return np.asarray((X - X.mean(axis=0)) @ principal_axes(X)[:q].T)
+
+
+def _warn_of_many_features(subject: str, n: int, p: int) -> None:
+    if 2 * n <= p**2:
+        warn(
+            f"{subject} has {p:,} features and {n:,} samples: with so few samples for the number of features, a "
+            "Gaussian that is fitted to them can make the test reject too often. cluster_test(whiten=True) is exact; "
+            "cluster_test(n_components=...) works on a few principal components.",
+            DataWarning,
+        )
+
+
+def _checked_values(values: Any) -> FloatArray:
+    array = _as_numbers(values)
+    if array is None or array.ndim != 1 or not array.size or not np.isfinite(array).all():
+        raise DataError(f"measure must return finite numbers in one dimension, got {values!r}.")
+    return array
+
+
+def _as_numbers(values: Any) -> FloatArray | None:
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        return None
+
+
+def _checked_scores(scores: Any, n: int) -> FloatArray:
+    array = _as_numbers(scores)
+    if array is None or array.shape != (n,) or np.isnan(array).any():
+        raise DataError(f"statistic must return one number for each of the {n} data sets, got {scores!r}.")
+    return array

@@ -1,0 +1,388 @@
+"""What people use elsewhere, from the same labels: instability, consensus, assignment consistency."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clustrep.checks import check_flag, check_integer
+from clustrep.clustering.induced import Clusterer
+from clustrep.engine.replicates import Rng, Stream, breathe, make_generator, seed_of
+from clustrep.engine.workers import Execution
+from clustrep.resampling import Bootstrap, Perturbation, check_perturbation
+from clustrep.results.base import reported
+from clustrep.results.co_assignment import AssignmentConsistency, Consensus, all_pairs, by_point, together_of
+from clustrep.results.curves import BootstrapInstability
+from clustrep.tables.cluster_indices import partners_of
+from clustrep.tables.contingency import Partition, tables_of
+from clustrep.types import FloatArray, IntArray, Labels
+from clustrep.within.question import Noise, Question, check_noise
+from clustrep.within.reclustering import Relabelled, curve_fields, pair, read_tables, recluster
+from clustrep.within.stability import DEFAULTS
+
+# All pairs are counted up to so many, else a sample.
+MOST_PAIRS = 5_000_000
+
+SAMPLE_OF_PAIRS = 1_000_000
+
+
+def bootstrap_instability(
+    clusterer: Clusterer,
+    X: Any,
+    *,
+    n_clusters: Any = None,
+    n_resamples: int = 100,
+    one_sided: bool = False,
+    perturbation: Perturbation | None = None,
+    labels: ArrayLike | None = None,
+    noise: Noise = "label",
+    rng: Rng = None,
+    accelerate: bool = True,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    batch_size: int | None = None,
+) -> BootstrapInstability:
+    """Measure how often the clustering functions of two bootstrap samples disagree about a pair (Fang and Wang 2012).
+
+    Parameters
+    ----------
+    clusterer : object with `fit_predict`, or function X → labels
+        Fitted to both samples; both functions are applied to the whole study. None with `labels`.
+    X : Study or table
+        Samples by features.
+    n_clusters : int or several, optional
+        Numbers of clusters to try, from 2; the one with the lowest instability is Fang and Wang's choice.
+    n_resamples : int
+        Number of pairs of bootstrap samples.
+    one_sided : bool
+        Count only pairs that the first function puts together and the second apart, as R's fpc does.
+    perturbation : Bootstrap, Subsample, Jitter, … or a sum, optional
+        Where the two samples come from; by default `Bootstrap()`.
+    labels : array_like, optional
+        Existing clusters instead of a clusterer: each sample gets the label of the nearest one drawn.
+    noise : {"label", "drop"}
+        Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
+    rng, accelerate, n_jobs, progress, batch_size
+        As in `replicability`.
+
+    Returns
+    -------
+    BootstrapInstability
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> X = np.repeat([[0.0], [5.0]], 10, axis=0) + np.tile(np.linspace(0, 1, 10), 2)[:, None]
+    >>> bootstrap_instability(KMeans(2, n_init=5), X, n_resamples=5, rng=0).instability
+    array([0.])
+    """
+    execution = Execution(n_jobs, progress, batch_size)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution, labels_suffice=True)
+    check_flag(one_sided, "one_sided")
+    check_noise(noise)
+    chosen = Bootstrap() if perturbation is None else check_perturbation(perturbation)
+    check_integer(n_resamples, "n_resamples")
+    relabelled = recluster(question, chosen, n_resamples, "bootstrap instability", split=pair, needs_reference=False)
+    result = instability_of(question, relabelled, one_sided=one_sided, noise=noise, perturbation=chosen)
+    return reported(result, "fit")
+
+
+def instability_of(
+    question: Question,
+    relabelled: Sequence[Relabelled],
+    *,
+    one_sided: bool = False,
+    noise: Noise = "label",
+    perturbation: Perturbation,
+) -> BootstrapInstability:
+    """Read the instability of every k off pairs of labelings."""
+    score = _one_sided if one_sided else _symmetric
+    values = []
+    if noise == "drop":
+        relabelled = [one.without_noise((*one.labelings, None)) for one in relabelled]  # type: ignore[arg-type]
+    for one in relabelled:
+        first, second = one.labelings
+        values.append(one.nan_where_failed(read_tables(score, first, second, None, noise)))
+    failed = np.stack([one.failed for one in relabelled], axis=1)
+    return BootstrapInstability(
+        **curve_fields(
+            question,
+            relabelled[0],
+            [one.n_clusters for one in relabelled],
+            np.stack(values, axis=1),
+            failed,
+            perturbation,
+            n_resamples=len(failed),
+            one_sided=one_sided,
+            noise=noise,
+        ),
+        one_sided=one_sided,
+    )
+
+
+def _one_sided(tables: FloatArray) -> FloatArray:
+    """Ordered pairs together in the first partition and apart in the second, by n²."""
+    apart = (tables.sum(axis=2) ** 2).sum(axis=1) - (tables**2).sum(axis=(1, 2))
+    return np.asarray(apart / np.maximum(tables.sum(axis=(1, 2)), 1) ** 2)
+
+
+def _symmetric(tables: FloatArray) -> FloatArray:
+    return _one_sided(tables) + _one_sided(tables.transpose(0, 2, 1))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# consensus
+
+
+def consensus(
+    clusterer: Clusterer,
+    X: Any,
+    *,
+    n_clusters: Any = None,
+    n_resamples: int = 100,
+    perturbation: Perturbation | None = None,
+    n_pairs: int | None = None,
+    labels: ArrayLike | None = None,
+    noise: Noise = "label",
+    rng: Rng = None,
+    accelerate: bool = True,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    batch_size: int | None = None,
+) -> Consensus:
+    """Count how often two samples share a cluster, of the times that both are drawn (Monti et al. 2003).
+
+    Parameters
+    ----------
+    clusterer : object with `fit_predict`, or function X → labels
+        Fitted to every perturbed copy.
+    X : Study or table
+        Samples by features.
+    n_clusters : int or several, optional
+        Numbers of clusters to try, from 2.
+    n_resamples : int
+        Number of perturbed copies.
+    perturbation : Subsample, Bootstrap, FeatureSubset, Jitter, … or a sum, optional
+        Where they come from; by default `Subsample(0.8)`.
+    n_pairs : int, optional
+        Count only a random sample of so many pairs, drawn with replacement. By default all of them up to five million
+        (3,162 samples), beyond that a million: the matrix is never held as a whole.
+    labels : array_like, optional
+        Existing clusters to average the consensus in, in the place of the clusterer's own.
+    noise : {"label", "drop"}
+        Samples labelled −1 form a cluster like any other, or count as not drawn.
+    rng, accelerate, n_jobs, progress, batch_size
+        As in `replicability`.
+
+    Returns
+    -------
+    Consensus
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> X = np.repeat([[0.0], [5.0]], 10, axis=0) + np.tile(np.linspace(0, 1, 10), 2)[:, None]
+    >>> result = consensus(KMeans(n_init=5), X, n_clusters=2, n_resamples=10, rng=0)
+    >>> result.pac(), result.cluster_consensus
+    (array([0.]), array([[1., 1.]]))
+    """
+    execution = Execution(n_jobs, progress, batch_size)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution)
+    chosen = DEFAULTS["matching"] if perturbation is None else check_perturbation(perturbation)
+    check_noise(noise)
+    if n_pairs is not None:
+        check_integer(n_pairs, "n_pairs")
+    relabelled = recluster(question, chosen, check_integer(n_resamples, "n_resamples"), "consensus")
+    return reported(consensus_of(question, relabelled, chosen, n_pairs, noise), "fit")
+
+
+def consensus_of(
+    question: Question,
+    relabelled: Sequence[Relabelled],
+    perturbation: Perturbation,
+    n_pairs: int | None = None,
+    noise: Noise = "label",
+) -> Consensus:
+    """Count pairs in the labels of all resamples."""
+    n, n_resamples = len(question.study), relabelled[0].n_replicates
+    sampled, chosen = _pairs(question, n_pairs)
+    most = max(one.reference.n_labels for one in relabelled if one.reference is not None)
+    codes = np.stack([_codes(one, noise) for one in relabelled])
+    counts = np.zeros((len(relabelled), n_resamples + 1, n_resamples + 1), dtype=np.int64)
+    within, of = np.zeros((2, len(relabelled), most))
+    for i, one in enumerate(relabelled):
+        turned, reference = by_point(codes[i]), _reference(one).codes
+        for first, second in chosen if sampled else all_pairs(n):
+            together, both = together_of(turned, first, second)
+            cells = np.bincount(together * (n_resamples + 1) + both, minlength=counts[i].size)
+            counts[i] += cells.reshape(counts[i].shape)
+            inside = (reference[first] == reference[second]) & (both > 0)
+            own = reference[first[inside]]
+            within[i] += np.bincount(own, together[inside] / both[inside], minlength=most)
+            of[i] += np.bincount(own, minlength=most)
+            breathe()
+    return Consensus(
+        **_fields_over_k(question, relabelled, perturbation, noise),
+        codes=codes,
+        counts=counts,
+        labels=np.stack([_reference(one).codes for one in relabelled]),
+        cluster_consensus=np.where(of > 0, within / np.where(of > 0, of, 1), np.nan),
+        sampled=sampled,
+    )
+
+
+def _pairs(question: Question, n_pairs: int | None) -> tuple[bool, Iterable[tuple[IntArray, IntArray]]]:
+    """Choose pairs of samples: all, or a random sample of them."""
+    n = len(question.study)
+    n_all = n * (n - 1) // 2
+    wanted = n_pairs if n_pairs is not None else n_all if n_all <= MOST_PAIRS else SAMPLE_OF_PAIRS
+    if wanted >= n_all:
+        return False, ()
+    rng = make_generator(seed_of(question.root, Stream.PAIRS, question.study.name, 0))
+    first = rng.integers(n, size=wanted)
+    second = (first + 1 + rng.integers(n - 1, size=wanted)) % n
+    return True, [(first, second)]
+
+
+def _codes(one: Relabelled, noise: Noise) -> IntArray:
+    """Every sample's cluster in every resample, −1 where it was not drawn, is dropped as noise, or the fit failed."""
+    labelings = one.labelings[0]
+    codes = labelings.codes.astype(np.min_scalar_type(-1 - labelings.n_labels))
+    codes[one.weights[0] == 0] = -1
+    codes[one.failed > 0] = -1
+    if noise == "drop":
+        codes[labelings.is_noise()] = -1
+    return codes
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# assignment consistency
+
+
+def assignment_consistency(
+    clusterer: Clusterer,
+    X: Any,
+    *,
+    n_clusters: Any = None,
+    n_resamples: int = 100,
+    perturbation: Perturbation | None = None,
+    labels: ArrayLike | None = None,
+    noise: Noise = "label",
+    rng: Rng = None,
+    accelerate: bool = True,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    batch_size: int | None = None,
+) -> AssignmentConsistency:
+    """Count how consistently samples that are left out are assigned to the same cluster (ERICA).
+
+    In every resample the samples not drawn get a label from the clustering function; labels are matched one to one to
+    those of the reference partition, so that most samples of the study agree. A perturbation that leaves none out
+    counts all.
+
+    Parameters
+    ----------
+    clusterer : object with `fit_predict`, or function X → labels
+        Fitted to every perturbed copy.
+    X : Study or table
+        Samples by features.
+    n_clusters : int or several, optional
+        Numbers of clusters to try, from 2.
+    n_resamples : int
+        Number of perturbed copies.
+    perturbation : Subsample, Bootstrap, FeatureSubset, Jitter, … or a sum, optional
+        Where they come from; by default `Subsample(0.8)`.
+    labels : array_like, optional
+        Existing clusters as the reference that the clusterer's are matched with and named after.
+    noise : {"label", "drop"}
+        Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
+    rng, accelerate, n_jobs, progress, batch_size
+        As in `replicability`.
+
+    Returns
+    -------
+    AssignmentConsistency
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> X = np.repeat([[0.0], [5.0]], 10, axis=0) + np.tile(np.linspace(0, 1, 10), 2)[:, None]
+    >>> assignment_consistency(KMeans(n_init=5), X, n_clusters=2, n_resamples=20, rng=0).twcri
+    array([1.])
+    """
+    execution = Execution(n_jobs, progress, batch_size)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution)
+    chosen = DEFAULTS["matching"] if perturbation is None else check_perturbation(perturbation)
+    check_noise(noise)
+    check_integer(n_resamples, "n_resamples")
+    relabelled = recluster(question, chosen, n_resamples, "assignment consistency")
+    return reported(assignments_of(question, relabelled, chosen, noise), "fit")
+
+
+def assignments_of(
+    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, noise: Noise = "label"
+) -> AssignmentConsistency:
+    """Count assignments in the labels of all resamples."""
+    n = len(question.study)
+    most = max(_reference(one).n_labels for one in relabelled)
+    left_out = relabelled[0].weights[0] == 0  # (n_resamples, n)
+    if not left_out.any():
+        left_out = np.ones_like(left_out)
+    counts = np.zeros((len(relabelled), n, most + 1), dtype=np.int64)  # last: a cluster without a partner
+    for i, one in enumerate(relabelled):
+        reference, labelings = _reference(one), one.labelings[-1]
+        for b in np.flatnonzero(one.failed == 0):
+            codes = labelings.codes[b].astype(np.int64)
+            shape = (int(codes.max()) + 1, reference.n_labels)
+            counted = np.ones(n, dtype=bool)
+            if noise == "drop":
+                counted = ~(reference.is_noise | (codes == labelings.noise[b]))
+            table = tables_of(codes[None], reference.codes.astype(np.int64), counted, shape)[0]
+            partners = partners_of(table)
+            own = np.flatnonzero(left_out[b] & counted)
+            np.add.at(counts[i], (own, partners[codes[own]]), 1)  # −1, the last place: without a partner
+    return AssignmentConsistency(
+        **_fields_over_k(question, relabelled, perturbation, noise),
+        counts=counts[:, :, :most],
+        totals=counts.sum(axis=2),
+        labels=np.stack([_reference(one).codes for one in relabelled]),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what both need
+
+
+def _fields_over_k(
+    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, noise: Noise
+) -> dict[str, Any]:
+    """Return the fields of `OverK`."""
+    first = relabelled[0]
+    failed = np.stack([one.failed for one in relabelled], axis=1)
+    return {
+        "clusterer": first.configuration.name,
+        "n_clusters": tuple(one.n_clusters for one in relabelled),
+        "samples": question.study.samples,
+        "clusters": _names([_reference(one) for one in relabelled]),
+        "n_labels": np.array([_reference(one).n_labels for one in relabelled]),
+        "failed": failed,
+        "causes": first.causes,
+        "provenance": question.provenance(perturbation, n_resamples=first.n_replicates, noise=noise),
+    }
+
+
+def _reference(one: Relabelled) -> Partition:
+    assert one.reference is not None
+    return one.reference
+
+
+def _names(references: Sequence[Partition]) -> Labels:
+    """Name the reference clusters of every k, as text, padded with empty names."""
+    most = max(one.n_labels for one in references)
+    return np.array([[str(label) for label in one.classes] + [""] * (most - one.n_labels) for one in references])

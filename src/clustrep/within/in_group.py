@@ -1,0 +1,345 @@
+"""Section 2.3.2: the in-group proportion of Kapp and Tibshirani (2006), within a study and across studies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clustrep.checks import check_integer
+from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.neighbours import Metric, assigned, neighbours
+from clustrep.clustering.parameters import check_metric, describe
+from clustrep.clustering.path import Setting
+from clustrep.clustering.sample import Source
+from clustrep.engine.replicates import (
+    FULL_STUDY,
+    Failed,
+    Rng,
+    Stream,
+    make_generator,
+    one_thread,
+    root_entropy,
+    seed_of,
+)
+from clustrep.engine.workers import Execution, run_replicates
+from clustrep.errors import AllReplicatesFailed, ParameterError
+from clustrep.gaussian import principal_axes
+from clustrep.provenance import provenance_of_data
+from clustrep.resampling import Perturbation, Rerun, check_perturbation
+from clustrep.results.base import number_causes, report_failed
+from clustrep.results.proportions import InGroupProportion
+from clustrep.studies.collection import Studies
+from clustrep.studies.study import Study
+from clustrep.tables.cluster_indices import partners_of
+from clustrep.tables.contingency import Partition, encode, tables_of
+from clustrep.tables.noise import NOISE
+from clustrep.types import BoolArray, FloatArray, IntArray
+from clustrep.within.question import Noise, Question, check_noise, labels_of, one_study
+from clustrep.within.reclustering import references_of
+
+TOO_FEW = "no more samples drawn than neighbours asked for"
+
+
+def in_group_proportion(
+    X: Any,
+    labels: ArrayLike | None = None,
+    *,
+    clusterer: Clusterer = None,
+    train: Any = None,
+    n_neighbors: int | Sequence[int] = 1,
+    metric: Metric = "euclidean",
+    n_null: int = 0,
+    perturbation: Perturbation | None = None,
+    n_resamples: int = 100,
+    noise: Noise = "label",
+    rng: Rng = None,
+    accelerate: bool = True,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    batch_size: int | None = None,
+) -> InGroupProportion:
+    """Measure for every cluster the share of its samples whose nearest neighbours belong to it, too (section 2.3.2).
+
+    Parameters
+    ----------
+    X : Study or table
+        The study whose clusters are judged.
+    labels : array_like, optional
+        Existing clusters of `X`, or of `train` where that is given. True takes the study's.
+    clusterer : object with `fit_predict`, or function X → labels, optional
+        Instead of labels: clusters `X`, or learns from `train`.
+    train : Study or table, optional
+        Another study, whose clustering function labels `X`: the cross-study form, on the features that both have. Known
+        labels of it are carried over by the nearest sample. A cluster without a sample in `X` has size 0 and no
+        proportion.
+    n_neighbors : int or several
+        All of a sample's j nearest neighbours must belong to its cluster; several j give a row for each.
+    metric : str or function
+        Distance, as in `scipy.spatial.distance.cdist`. Of neighbours at the same distance the lower row counts.
+    n_null : int
+        Number of random partitions for p-values; 0 for none. As many centres as there are clusters are drawn uniformly
+        in the box of the clusters' own centres along the principal components of `X`, and every sample goes to the
+        nearest one. Permuted labels would reject for any contiguous partition, structure or not. Meant for clusters
+        that come from `train`: those that a clusterer made from X itself along its neighbours, such as Ward's, beat
+        random cells without any structure.
+    perturbation : Jitter, Subsample, Bootstrap, … or a sum, optional
+        Also compute the proportions in perturbed copies of `X`. Labels travel with the samples; where a clusterer made
+        them from `X` itself, every copy is clustered again, and its labels are matched one to one.
+    n_resamples : int
+        Number of perturbed copies.
+    noise : {"label", "drop"}
+        Samples labelled −1 form a cluster like any other, or are left out altogether.
+    rng, accelerate, n_jobs, progress, batch_size
+        As in `replicability`.
+
+    Returns
+    -------
+    InGroupProportion
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [2.9], [4.0]]
+    >>> in_group_proportion(X, [0, 0, 0, 1, 1]).proportions.round(3)
+    array([0.667, 0.5  ])
+    """
+    study, training = one_study(X), None
+    if train is not None:
+        study, training = _aligned(study, train)
+    js = _checked_js(n_neighbors)
+    check_metric(metric)
+    check_noise(noise)
+    check_integer(n_null, "n_null", at_least=0)
+    if perturbation is not None:
+        check_perturbation(perturbation)
+        check_integer(n_resamples, "n_resamples")
+    root = root_entropy(rng)
+    execution = Execution(n_jobs, progress, batch_size)
+    question = _question(study, training, labels, clusterer, root, accelerate, execution)
+    partition = _partition(question, training)
+    judged = judged_rows(partition, noise)
+    if max(js) >= len(judged):
+        apart = ", noise apart" if noise == "drop" else ""
+        raise ParameterError(f"n_neighbors must be below the number of samples, {len(judged)}{apart}, got {max(js)}.")
+    kept = _without_noise(partition, judged) if noise == "drop" else partition
+    nearest = neighbours(study.X[judged], max(js), metric)
+    proportions = proportions_of(kept, nearest, js)
+    pvalues = null = None
+    if n_null:
+        null = _null(study, study.X[judged].astype(float), kept, nearest, js, metric, n_null, root)
+        pvalues = pvalues_of(proportions, null)
+    distribution: FloatArray | None = None
+    failed: IntArray = np.zeros(0, dtype=np.int64)
+    causes: tuple[str, ...] = ()
+    if perturbation is not None:
+        plan = CopyPlan(
+            question.setting(perturbation), partition, labels is not None or training is not None, js, metric, noise
+        )
+        copies = run_replicates(
+            partial(score_copy, plan), range(1, n_resamples + 1), execution, "in-group proportion", first_here=True
+        )
+        is_cluster = np.isin(partition.classes, kept.classes)
+        distribution = np.stack([copy.proportions for copy in copies])[:, :, is_cluster]
+        failed, causes = number_causes(np.array([copy.cause for copy in copies], dtype=object))
+        report_failed(failed, causes, "resample")
+    picked = 0 if np.ndim(n_neighbors) == 0 else slice(None)
+    return InGroupProportion(
+        n_neighbors=js,
+        clusters=kept.classes,
+        sizes=np.bincount(kept.codes, minlength=kept.n_labels),
+        labels=partition.labels,
+        samples=study.samples,
+        proportions=proportions[picked],
+        pvalues=None if pvalues is None else pvalues[picked],
+        null_distribution=null,
+        distribution=None if distribution is None else distribution[:, picked],
+        failed=failed,
+        causes=causes,
+        provenance=provenance_of_data(
+            root,
+            [study] if training is None else [training, study],
+            resampling="none" if perturbation is None else describe(perturbation),
+            n_resamples=0 if perturbation is None else n_resamples,
+            n_neighbors=list(js),
+            metric=describe(metric),
+            n_null=n_null,
+            noise=noise,
+            train=None if training is None else training.name,
+            clusterers=["known labels" if clusterer is None else describe(clusterer)],
+        ),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# whose labels
+
+
+def _question(
+    study: Study,
+    training: Study | None,
+    labels: Any,
+    clusterer: Clusterer,
+    root: int,
+    accelerate: bool,
+    execution: Execution,
+) -> Question:
+    """Ask about the clusters of the study itself, or about those of the training study."""
+    if (labels is None) == (clusterer is None):
+        raise ParameterError("Pass either labels or a clusterer: one of them says which clusters are judged.")
+    learned_from = study if training is None else training
+    known = None if labels is None else labels_of(labels, learned_from)
+    question = Question.of(clusterer, learned_from, None, known, root, accelerate, execution, labels_suffice=True)
+    return replace(question, study=study) if training is not None else question
+
+
+def _partition(question: Question, training: Study | None) -> Partition:
+    """Ψ(X; X), or Ψ(X; train): with all clusters that the function gives, also those without a sample in X."""
+    if training is None:
+        (reference,) = references_of(question)
+        return encode([reference.labels])[0]
+    source = Source(Rerun(), question.root, question.accelerate)
+    at = question.study.X
+    setting = Setting.prepare(source, (training,), question.configurations, at=at, for_run=False)
+    assert setting.at is not None
+    with one_thread():
+        labelled = setting.paths[0].learn(setting.sample(0, FULL_STUDY)).labels(0, [setting.places[0], setting.at])
+    if isinstance(labelled, Failed):
+        raise AllReplicatesFailed(f"The clusterer failed on study {training.name!r}: {labelled.cause}.")
+    return encode([labelled.at(0).labels, labelled.at(1).labels])[1]
+
+
+def judged_rows(partition: Partition, noise: Noise) -> IntArray:
+    """Return the rows of the samples that are judged: noise may be left out."""
+    return np.arange(len(partition.codes)) if noise == "label" else np.flatnonzero(~partition.is_noise)
+
+
+def _without_noise(partition: Partition, judged: IntArray) -> Partition:
+    """Leave noise out, as samples and as a cluster."""
+    classes = partition.classes
+    kept = np.array([label != NOISE for label in classes.tolist()])
+    places = np.cumsum(kept) - 1
+    return Partition(places[partition.codes[judged]], classes[kept])
+
+
+def _aligned(study: Study, train: Any) -> tuple[Study, Study]:
+    """Take both studies with the features that they share."""
+    training = one_study(train, "train")
+    if training.name == study.name and training is not study:
+        raise ParameterError(f"X and train are different studies with the same name {study.name!r}: rename one.")
+    both = Studies({training.name: training, study.name: study})
+    return both[study.name], both[training.name]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# proportions
+
+
+def proportions_of(partition: Partition, nearest: IntArray, js: Sequence[int]) -> FloatArray:
+    """Return the share of each cluster's points with all j nearest in it, (n_j, k); NaN for an empty cluster."""
+    sizes = np.bincount(partition.codes, minlength=partition.n_labels)
+    same = partition.codes[nearest] == partition.codes[:, None]
+    inside = [np.bincount(partition.codes, same[:, :j].all(axis=1), minlength=partition.n_labels) for j in js]
+    return np.where(sizes > 0, np.array(inside) / np.where(sizes > 0, sizes, 1), np.nan)
+
+
+def _null(
+    study: Study,
+    X: FloatArray,
+    partition: Partition,
+    nearest: IntArray,
+    js: Sequence[int],
+    metric: Metric,
+    n_null: int,
+    root: int,
+) -> FloatArray:
+    """Return the proportions of random partitions, (n_null, n_j, k); NaN for a centre that no sample is nearest to.
+
+    Kapp & Tibshirani (2006), sec. 2.2: centres uniform in the box of the centroids along the principal components.
+    """
+    with one_thread():
+        mean, axes = X.mean(axis=0), principal_axes(X)
+        centroids = np.array([X[partition.codes == c].mean(axis=0) for c in np.unique(partition.codes)])
+        scores = (centroids - mean) @ axes.T
+        low, high = scores.min(axis=0), scores.max(axis=0)
+        null = np.empty((n_null, len(js), partition.n_labels))
+        for b in range(n_null):
+            rng = make_generator(seed_of(root, Stream.NULL, study.name, b + 1))
+            centres = mean + rng.uniform(low, high, size=(partition.n_labels, len(low))) @ axes
+            null[b] = proportions_of(Partition(assigned(X, centres, metric), partition.classes), nearest, js)
+    return null
+
+
+def pvalues_of(proportions: FloatArray, null: FloatArray) -> FloatArray:
+    """Compare each cluster with all null clusters: (1 + those at least as high) / (1 + their number), (n_j, k)."""
+    pooled = null.transpose(1, 0, 2).reshape(len(proportions), -1)  # (n_j, n_null · k)
+    known = ~np.isnan(pooled)
+    at_least = [
+        [np.count_nonzero(values[there] >= own) for own in row]
+        for row, values, there in zip(proportions, pooled, known, strict=True)
+    ]
+    pvalues = (1 + np.array(at_least)) / (1 + known.sum(axis=1, keepdims=True))
+    return np.where(np.isnan(proportions), np.nan, pvalues)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# perturbed copies
+
+
+@dataclass(frozen=True, eq=False)
+class CopyPlan:
+    """Everything that a perturbed copy's proportions follow from, but for its number."""
+
+    setting: Setting
+    reference: Partition
+    labels_travel: bool  # else every copy is clustered again
+    js: tuple[int, ...]
+    metric: Metric
+    noise: Noise
+
+
+class Copy(NamedTuple):
+    """The proportions in one perturbed copy, and why there are none."""
+
+    proportions: FloatArray  # (n_j, k)
+    cause: str
+
+
+def score_copy(plan: CopyPlan, replicate: int) -> Copy:
+    """Compute the proportions in one perturbed copy, among its distinct rows."""
+    sample = plan.setting.sample(0, replicate)
+    k = plan.reference.n_labels
+    nothing = np.full((len(plan.js), k), np.nan)
+    codes, is_noise = plan.reference.codes, plan.reference.is_noise
+    drawn = sample.draw.weights > 0
+    if not plan.labels_travel:
+        labelled = plan.setting.paths[0].learn(sample).labels(0, [sample.points])
+        if isinstance(labelled, Failed):
+            return Copy(nothing, labelled.cause)
+        codes, is_noise = _matched(labelled.at(0), codes, drawn, k), labelled.at(0).is_noise
+    rows = np.flatnonzero(drawn & ~is_noise if plan.noise == "drop" else drawn)
+    if len(rows) <= max(plan.js):
+        return Copy(nothing, TOO_FEW)
+    nearest = neighbours(sample.draw.points[rows], max(plan.js), plan.metric)
+    codes = codes[rows]
+    partition = Partition(codes, np.arange(max(k, int(codes.max()) + 1)))
+    return Copy(proportions_of(partition, nearest, plan.js)[:, :k], "")
+
+
+def _matched(copy: Partition, reference: IntArray, drawn: BoolArray, k: int) -> IntArray:
+    """Rename the clusters of a copy after those of the study; one without a partner gets a number beyond them."""
+    table = tables_of(copy.codes[None], reference, drawn, (copy.n_labels, k))[0]
+    partners = partners_of(table)
+    partners = np.where(partners < 0, k + np.arange(copy.n_labels), partners)
+    return np.asarray(partners[copy.codes])
+
+
+def _checked_js(n_neighbors: Any) -> tuple[int, ...]:
+    several = [n_neighbors] if np.ndim(n_neighbors) == 0 else list(n_neighbors)
+    if isinstance(n_neighbors, str) or not several:
+        raise ParameterError(f"n_neighbors must be a positive integer, or several; got {n_neighbors!r}.")
+    plain = [j.item() if isinstance(j, np.ndarray) else j for j in several]
+    return tuple(check_integer(j, "n_neighbors") for j in plain)

@@ -1,0 +1,122 @@
+"""What is asked of one study: which clusterer, how many clusters, which labels are there already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from clustrep.checks import check_choice, check_flag, check_labels_of, check_n_clusters
+from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import KnownLabels, check_clusterer, describe, name_of
+from clustrep.clustering.path import Setting
+from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.engine.replicates import Rng, root_entropy
+from clustrep.engine.workers import Execution
+from clustrep.errors import ParameterError
+from clustrep.provenance import provenance
+from clustrep.resampling import Perturbation
+from clustrep.studies.collection import Studies
+from clustrep.studies.study import Study
+from clustrep.tables.contingency import Partition, encode
+from clustrep.types import Labels
+
+Noise: TypeAlias = Literal["label", "drop"]
+
+NOISE_TREATMENTS = ("label", "drop")
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One study, a clusterer with its numbers of clusters, and perhaps clusters that are there already."""
+
+    study: Study
+    configurations: tuple[Configuration, ...]
+    labels: Labels | None
+    root: int
+    accelerate: bool
+    execution: Execution
+
+    @classmethod
+    def of(
+        cls,
+        clusterer: Clusterer,
+        X: Any,
+        n_clusters: Any,
+        labels: Any,
+        rng: Rng,
+        accelerate: bool,
+        execution: Execution,
+        *,
+        labels_suffice: bool = False,
+    ) -> Question:
+        """Check what the user gave. `labels_suffice`: without a clusterer, labels may stand in for one."""
+        study = one_study(X)
+        known = None if labels is None else labels_of(labels, study)
+        if clusterer is None:
+            if not labels_suffice:
+                raise ParameterError(
+                    "clusterer is None: a clusterer must find the clusters again, also those in labels."
+                )
+            if known is None:
+                raise ParameterError("clusterer is None: pass a clusterer, or existing labels with labels=.")
+            if n_clusters is not None:
+                raise ParameterError("n_clusters needs a clusterer: labels have the clusters that they have.")
+            configurations = [Configuration("known labels", KnownLabels({study.name: known}))]
+        else:
+            if labels_suffice and known is not None:
+                raise ParameterError("Pass either a clusterer or labels, not both: labels stand in for a clusterer.")
+            numbers = None if n_clusters is None else check_n_clusters(n_clusters)
+            configurations = configurations_of(name_of(clusterer), check_clusterer(clusterer), numbers)
+        check_flag(accelerate, "accelerate")
+        return cls(study, tuple(configurations), known, root_entropy(rng), accelerate, execution)
+
+    def setting(self, perturbation: Perturbation) -> Setting:
+        """Prepare for draws of one kind."""
+        source = Source(perturbation, self.root, self.accelerate)
+        return Setting.prepare(source, (self.study,), self.configurations)
+
+    @property
+    def reference(self) -> Partition | None:
+        """The partition that is there already."""
+        return None if self.labels is None else encode([self.labels])[0]
+
+    def provenance(self, perturbation: Perturbation, **parameters: Any) -> dict[str, Any]:
+        """Say how a result was made."""
+        return provenance(
+            Source(perturbation, self.root, self.accelerate),
+            [self.study],
+            [describe(configuration.clusterer) for configuration in self.configurations],
+            labels="the clusterer's" if self.labels is None else "known",
+            **parameters,
+        )
+
+
+def one_study(X: Any, name: str = "X") -> Study:
+    """Take a study, or a table as one of this name."""
+    if isinstance(X, Studies | Mapping):
+        raise ParameterError(
+            f"{name} must be one study or table, got {type(X).__name__}: pick one, studies[name], or measure across "
+            "all of them with replicability."
+        )
+    if hasattr(X, "fit_predict"):
+        raise ParameterError(
+            f"{name} must be a table of samples by features, got {type(X).__name__}: are the arguments the wrong way "
+            "round?"
+        )
+    return X if isinstance(X, Study) else Study(X, name)
+
+
+def labels_of(labels: Any, study: Study) -> Labels:
+    """Check existing labels of a study's samples; True takes its own."""
+    if labels is True:
+        if study.labels is None:
+            raise ParameterError(f"labels is True, but study {study.name!r} has no known labels.")
+        return study.labels
+    return check_labels_of(labels, study.name, len(study), study.samples if study.samples_are_named else None)
+
+
+def check_noise(noise: Noise) -> Noise:
+    """Check the treatment of noise within one study."""
+    check_choice(noise, "noise", NOISE_TREATMENTS)
+    return noise

@@ -1,0 +1,310 @@
+"""The page in a real browser: what it draws, sorts, prints, and what it refuses to load or run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from test_report_rendering import HOSTILE, sample_facts
+
+from clustrep.report import html
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: the page is not tried")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    found = os.environ.get("CLUSTREP_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip(f"no browser: neither CLUSTREP_BROWSER nor {', '.join(BROWSERS)}")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"], headless=True)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("report") / "a report & more.html"
+    path.write_text(html.render(sample_facts()), encoding="utf-8")
+    return path.as_uri()
+
+
+class Visit:
+    """The report, opened offline, and whatever it complains of, asks for or pops up."""
+
+    def __init__(self, browser: Any, address: str, width: int = 1200, **options: Any) -> None:
+        self.complaints: list[str] = []
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, offline=True, **options)
+        self.context.set_default_timeout(8000)
+        self.page = self.context.new_page()
+        self.page.on("request", self._note_request)
+        self.page.on("console", self._note_console)
+        self.page.on("dialog", self._note_dialog)
+        self.page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
+        self.page.goto(address)
+
+    def _note_request(self, request: Any) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.complaints.append(f"request: {request.url}")
+
+    def _note_console(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"console: {message.text}")
+
+    def _note_dialog(self, dialog: Any) -> None:
+        self.complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Any, address: str) -> Iterator[Visit]:
+    opened = Visit(browser, address, color_scheme="light", permissions=["clipboard-read", "clipboard-write"])
+    yield opened
+    opened.context.close()
+
+
+@pytest.fixture
+def page(visit: Visit) -> Iterator[Any]:
+    """One visit serves all tests, because loading plotly takes seconds; its theme and its orders are put back."""
+    page = visit.page
+    yield page
+    chosen = page.evaluate("""() => {
+        for (const head of document.querySelectorAll("[aria-sort]")) head.removeAttribute("aria-sort");
+        const chosen = "theme" in document.documentElement.dataset;
+        delete document.documentElement.dataset.theme;
+        return chosen;
+    }""")
+    for scheme, other in (("dark", "Light theme"), ("light", "Dark theme"))[0 if chosen else 1 :]:
+        page.emulate_media(media="screen", color_scheme=scheme)
+        page.get_by_role("button", name=other).wait_for()
+    assert visit.complaints == []
+
+
+def cells(page: Any, table: str, column: int) -> list[str]:
+    rows = page.locator(f"#table-{table} tbody tr:visible")
+    texts: list[str] = rows.locator(f":nth-child({column})").all_inner_texts()
+    return texts
+
+
+def head(page: Any, table: str, name: str) -> Any:
+    return page.locator(f"#table-{table} thead").get_by_role("button", name=name, exact=True)
+
+
+def font_colours(page: Any) -> set[str]:
+    return set(page.evaluate("[...document.querySelectorAll('.plot')].map(plot => plot._fullLayout.font.color)"))
+
+
+def test_every_chart_is_drawn(page: Any) -> None:
+    charts = [chart for section in sample_facts()["sections"] for chart in section["charts"]]
+    for chart in charts:
+        plot = page.get_by_role("img", name=chart["description"], exact=True)
+        assert plot.bounding_box()["height"] == pytest.approx(chart["height"], abs=8)
+        assert plot.locator(".main-svg").count() > 0
+    assert page.title() == sample_facts()["title"]
+
+
+def test_colour_tokens_are_resolved_but_names_are_left_alone(page: Any) -> None:
+    data = "id => document.querySelector(`#chart-${id} .plot`).data"
+    (bars,) = page.evaluate(data, "bars")
+    assert bars["marker"]["color"] == ["#00734f", "#b3351b", "#00734f", "#59636f"]
+    band, curve, *_ = page.evaluate(data, "curves")
+    assert (band["fillcolor"], curve["line"]["color"]) == ("rgba(0, 114, 178, 0.15)", "#0072b2")
+    assert {strip["name"] for strip in page.evaluate(data, "strips")} == {"@bad"}
+
+
+def test_hovering_over_a_point_shows_the_samples_name(page: Any) -> None:
+    page.locator("#chart-map .plot").scroll_into_view_if_needed()
+    page.wait_for_timeout(100)
+    box = page.locator("#chart-map .point").nth(17).bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2 - 3, box["y"] + box["height"] / 2)
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
+    label = page.locator("#chart-map .hovertext")
+    label.wait_for()
+    assert re.search(r"GSM1\d{3}", label.text_content())
+
+
+def test_a_view_is_chosen_by_its_name(page: Any) -> None:
+    views = page.locator("#chart-matrix").get_by_label("View")
+    shown = "document.querySelector('#chart-matrix .plot').data[0].z[0][0]"
+    before = page.evaluate(shown)
+    views.select_option("Standard deviation")
+    assert page.evaluate(shown) != before
+    assert "Standard deviation" in page.get_by_role("status").inner_text()
+    views.focus()
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(shown) == before
+    assert page.locator("#chart-curves select").count() == 0
+
+
+def test_sorting_by_click_is_numeric_with_missing_values_last(page: Any) -> None:
+    samples = head(page, "pairs", "Samples")
+    samples.click()
+    assert page.locator("#table-pairs th[aria-sort=ascending]").inner_text().startswith("Samples")
+    assert cells(page, "pairs", 4) == ["40"] * 4 + ["1,040"] * 4 + ["2,040"] * 4 + ["3,040"] * 4
+    samples.click()
+    assert page.locator("#table-pairs th[aria-sort=descending]").count() == 1
+    assert cells(page, "pairs", 4)[0] == "3,040"
+    for direction in ("ascending", "descending"):
+        head(page, "scores", "p").click()
+        ordered = cells(page, "scores", 6)
+        assert ordered[-3:] == ["–"] * 3
+        assert ordered[:-3] == sorted(ordered[:-3], reverse=direction == "descending")
+
+
+def test_sorting_by_keyboard_is_announced(page: Any) -> None:
+    head(page, "scores", "Method").focus()
+    page.keyboard.press("Enter")
+    assert cells(page, "scores", 1) == sorted(cells(page, "scores", 1), key=str.lower)
+    assert page.get_by_role("status").inner_text() == "Scores of every method and k: sorted by Method, ascending."
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert cells(page, "scores", 2)[:3] == ["2", "2", "2"]
+    assert page.locator("#table-scores th[aria-sort]").count() == 1
+
+
+def test_a_long_table_shows_its_beginning_until_asked(page: Any) -> None:
+    rows = page.locator("#table-samples tbody tr:visible")
+    assert rows.count() == 200
+    head(page, "samples", "Cluster").click()
+    head(page, "samples", "Cluster").click()
+    assert rows.count() == 200
+    assert rows.first.locator("td").first.inner_text() == "4"
+    page.get_by_role("button", name="Show all").click()
+    assert rows.count() == 240
+    page.get_by_role("button", name="Show the first 200").click()
+    assert rows.count() == 200
+
+
+def test_light_and_dark_follow_the_system_and_the_button(page: Any) -> None:
+    page.emulate_media(color_scheme="light")
+    light = font_colours(page)
+    page.emulate_media(color_scheme="dark")
+    page.get_by_role("button", name="Light theme").wait_for()
+    dark = font_colours(page)
+    assert len(light) == len(dark) == 1
+    assert light != dark
+    page.get_by_role("button", name="Light theme").click()
+    assert font_colours(page) == light
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.get_by_role("button", name="Dark theme").click()
+    assert font_colours(page) == dark
+
+
+def test_a_zoom_survives_the_theme_but_not_the_view(page: Any) -> None:
+    plot = "document.querySelector('#chart-map .plot')"
+    page.evaluate(f"Plotly.relayout({plot}, {{'xaxis.range': [0, 1]}})")
+    page.locator("#report-theme").click()
+    assert page.evaluate(f"{plot}._fullLayout.xaxis.range") == [0, 1]
+    page.locator("#chart-map").get_by_label("View").select_option("Clusters")
+    assert page.evaluate(f"{plot}._fullLayout.xaxis.range") != [0, 1]
+
+
+def test_paper_is_light_complete_and_as_wide_as_it_is(page: Any) -> None:
+    light = font_colours(page)
+    page.emulate_media(media="screen", color_scheme="dark")
+    page.get_by_role("button", name="Light theme").wait_for()
+    page.emulate_media(media="print", color_scheme="dark")
+    page.locator("details[open]").wait_for()
+    assert font_colours(page) == light
+    assert page.evaluate("Math.max(...[...document.querySelectorAll('.plot svg')].map(svg => svg.clientWidth))") <= 680
+    assert page.locator("#table-samples tbody tr:visible").count() == 240
+    assert page.locator(".provenance").is_visible()
+    for unneeded in ("nav", "#report-theme", "#report-copy", ".more"):
+        assert not page.locator(unneeded).is_visible()
+    page.emulate_media(media="screen", color_scheme="dark")
+    page.locator("details:not([open])").wait_for()
+    assert font_colours(page) != light
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_a_narrow_screen_does_not_scroll_sideways(browser: Any, address: str) -> None:
+    narrow = Visit(browser, address, width=360, color_scheme="dark", has_touch=True)
+    assert narrow.page.evaluate(OVERFLOW) <= 0
+    assert narrow.page.locator("#table-scores .scroll").evaluate("box => box.scrollWidth > box.clientWidth")
+    assert narrow.complaints == []
+    narrow.context.close()
+
+
+@pytest.mark.parametrize("width", [320, 800, 1600])
+def test_no_width_makes_the_page_scroll_sideways(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_timeout(500)
+    assert page.evaluate(OVERFLOW) <= 0
+    assert page.locator("#chart-curves .main-svg").first.bounding_box()["width"] <= width
+    page.set_viewport_size({"width": 1200, "height": 900})
+
+
+def test_a_hostile_name_is_shown_and_does_nothing(page: Any) -> None:
+    assert page.locator(".verdict .studies").get_by_text(HOSTILE).is_visible()
+    assert page.locator("#table-pairs tbody").get_by_text(HOSTILE, exact=True).count() == 8
+    ticks = page.locator("#chart-matrix .ytick text").all_text_contents()
+    assert any(tick.startswith("<script>alert(1)</script>") for tick in ticks)
+    assert page.locator("body script").count() == 3
+    cell = page.locator("#chart-matrix .plot .nsewdrag")
+    cell.scroll_into_view_if_needed()
+    box = cell.bounding_box()
+    page.mouse.move(box["x"] + 10, box["y"] + box["height"] - 12)
+    page.mouse.move(box["x"] + 14, box["y"] + box["height"] - 10, steps=3)
+    page.locator("#chart-matrix .hovertext").wait_for()
+    assert HOSTILE in page.locator("#chart-matrix .hovertext").text_content()
+
+
+def test_an_injected_script_would_not_run(page: Any, visit: Visit) -> None:
+    page.evaluate("""() => {
+        document.body.insertAdjacentHTML("beforeend", "<button id=evil onclick='attacked = true'>evil</button>");
+        const script = Object.assign(document.createElement("script"), { textContent: "attacked = true" });
+        const button = document.getElementById("evil");
+        button.append(script);
+        button.click();
+        button.remove();
+    }""")
+    assert page.evaluate("window.attacked") is None
+    assert len(visit.complaints) == 2
+    assert all("Content Security Policy" in complaint for complaint in visit.complaints)
+    visit.complaints.clear()
+
+
+def test_the_keyboard_reaches_everything_in_order(page: Any) -> None:
+    page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+    page.mouse.click(2, 2)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "report-main"
+    assert page.get_by_role("main").count() == page.get_by_role("banner").count() == 1
+    assert page.get_by_role("navigation", name="Contents").get_by_role("link").count() == 8
+    assert page.locator("html").get_attribute("lang") == "en"
+    named = "e => Boolean(e.ariaLabel || e.textContent || e.labels.length)"
+    assert page.evaluate(f"[...document.querySelectorAll('button, select')].every({named})")
+    assert page.evaluate("[...document.querySelectorAll('[role=img] *')].filter(e => e.tabIndex >= 0).length") == 0
+
+
+def test_the_methods_are_copied(page: Any) -> None:
+    page.get_by_role("button", name="Copy the methods").click()
+    page.get_by_text("Copied", exact=True).first.wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == "\n\n".join(sample_facts()["methods"])
+
+
+def test_a_chart_is_saved_as_a_picture(page: Any) -> None:
+    page.locator("#chart-bars .plot").hover()
+    with page.expect_download() as saved:
+        page.locator("#chart-bars .modebar-btn[data-title^=Download]").click()
+    assert saved.value.suggested_filename == "bars.svg"
+
+
+def test_without_scripting_text_and_tables_are_all_there(browser: Any, address: str) -> None:
+    plain = Visit(browser, address, java_script_enabled=False)
+    assert plain.page.locator("#table-samples tbody tr:visible").count() == 240
+    assert plain.page.locator(".verdict li:visible").count() == 5
+    assert plain.page.locator("noscript p:visible").count() == 5
+    assert plain.page.locator("button:visible, select:visible").count() == 0
+    assert plain.complaints == []
+    plain.context.close()

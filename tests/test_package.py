@@ -29,6 +29,7 @@ ROAD = [
     "types",
     "text",
     "checks",
+    "config",
     "files",
     "gaussian",
     "engine",
@@ -193,7 +194,9 @@ print(json.dumps({name: sorted(set(seen)) for name, seen in kinds.items()}))
     kinds = in_new_interpreter(code)
     assert set(kinds) == set(cr.__all__)
     for name, seen in kinds.items():
-        expected = "module" if name in ("datasets", "errors", "results") else "type" if name[0].isupper() else "function"
+        expected = (
+            "module" if name in ("datasets", "errors", "results") else "type" if name[0].isupper() else "function"
+        )
         assert seen in ([expected], ["ABCMeta"]), name
 
 

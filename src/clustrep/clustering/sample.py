@@ -16,8 +16,9 @@ from scipy.spatial.distance import cdist
 
 from clustrep.clustering.induced import Clusterer
 from clustrep.clustering.parameters import KnownLabels, asked_n_clusters, fewest_clusters, with_n_clusters
-from clustrep.engine.replicates import FULL_STUDY, Stream, breathe, make_generator, seed_of
-from clustrep.resampling import Draw, Resampling, whole
+from clustrep.config import config
+from clustrep.engine.replicates import FULL_STUDY, Rng, Stream, breathe, make_generator, root_entropy, seed_of
+from clustrep.resampling import Draw, Resampling, check_resampling, whole
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition
 from clustrep.types import FloatArray
@@ -155,6 +156,11 @@ class Source:
     resampling: Resampling
     root: int
     accelerate: bool = True
+
+    @classmethod
+    def of(cls, resampling: object, rng: Rng) -> Source:
+        """Check what a user passed, and take the other options from the configuration in force."""
+        return cls(check_resampling(resampling), root_entropy(rng), config().accelerate)
 
     def draw(self, study: Study, replicate: int, *, second: bool = False) -> Draw:
         """Draw the study for this replicate; `second` is another, independent draw of it."""

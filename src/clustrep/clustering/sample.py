@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, asked_n_clusters, fewest_clusters, with_n_clusters
+from clustrep.clustering.parameters import Clusterer, KnownLabels, asked_n_clusters, fewest_clusters, with_n_clusters
 from clustrep.config import config
 from clustrep.engine.replicates import FULL_STUDY, Rng, Stream, breathe, make_generator, root_entropy, seed_of
 from clustrep.resampling import Draw, Resampling, check_resampling, whole

@@ -129,12 +129,12 @@ def replicability(
 
     Notes
     -----
-    A high score says that a cut repeats, not that there are clusters: a single long Gaussian is cut across its long axis
-    in every study. R̂ has a ceiling of 1, so two clear groups and one long one can score alike. Scores of different
-    numbers of clusters are comparable only for agreements that are adjusted for chance.
+    A high score says that a cut repeats, not that there are clusters: a single long Gaussian is cut across its long
+    axis in every study. R̂ has a ceiling of 1, so two clear groups and one long one can score alike. Scores of
+    different numbers of clusters are comparable only for agreements that are adjusted for chance.
 
-    A bootstrap sample repeats some points and lacks about 37 % of them, so the mean over resamples can lie below R̂ where
-    samples are few and above it where there are many small clusters; both are reported.
+    A bootstrap sample repeats some points and lacks about 37 % of them, so the mean over resamples can lie below R̂
+    where samples are few and above it where there are many small clusters; both are reported.
 
     References
     ----------

@@ -14,7 +14,7 @@ import scipy.sparse
 
 import clustrep as cr
 from clustrep.errors import DataError, DataWarning, ParameterError
-from clustrep.studies.readers import formats as _formats
+from clustrep.studies.readers import h5ad as h5ad_reader
 
 FEATURES = ("ESR1", "ERBB2")
 SAMPLES = ("m1", "m2", "m3")
@@ -262,7 +262,7 @@ def test_parquet_the_wrong_way_round_is_noticed(parquet, tmp_path):
 def test_damaged_parquet_is_refused_in_one_sentence(parquet, tmp_path, keep):
     damaged = write(tmp_path, parquet(FRAME).read_bytes()[:keep], "half.parquet")
     with pytest.raises(
-        DataError, match=r"half\.parquet is a damaged Parquet file \(.*\): copy or download it again\.$"
+        DataError, match=r"half\.parquet is a damaged Parquet file \(.*\): save or download it again\.$"
     ) as caught:
         cr.Studies.read(damaged)
     assert_stands_alone(caught)
@@ -525,11 +525,11 @@ def test_empty_h5ad_gets_its_sentence(h5ad):
 @pytest.mark.parametrize("dress", [np.array, scipy.sparse.csr_matrix])
 def test_a_table_too_large_to_be_dense_is_refused_with_the_remedy(h5ad, monkeypatch, dress):
     path = h5ad(make(dress(CELLS)))
-    monkeypatch.setattr(_formats, "DENSE_BYTES_AT_MOST", CELLS.nbytes - 1)
+    monkeypatch.setattr(h5ad_reader, "DENSE_BYTES_AT_MOST", CELLS.nbytes - 1)
     with pytest.raises(DataError, match=r'6 cells by 4 features, 0\.0 GB as a dense table: pass rep="X_pca"'):
         cr.Studies.read(path)
     assert only(path, rep="X_pca").X.shape == (6, 2)
-    monkeypatch.setattr(_formats, "DENSE_BYTES_AT_MOST", CELLS.nbytes)
+    monkeypatch.setattr(h5ad_reader, "DENSE_BYTES_AT_MOST", CELLS.nbytes)
     assert only(path).X.shape == (6, 4)
 
 
@@ -544,7 +544,7 @@ def test_a_large_sparse_table_is_refused_before_it_is_dense():
 def test_damaged_h5ad_is_refused_in_one_sentence(h5ad, tmp_path, keep):
     damaged = write(tmp_path, h5ad(make()).read_bytes()[:keep], "half.h5ad")
     with pytest.raises(
-        DataError, match=r"half\.h5ad is an HDF5 file that is damaged \(.*\): copy or download it again\.$"
+        DataError, match=r"half\.h5ad is an HDF5 file that is damaged \(.*\): save or download it again\.$"
     ) as caught:
         cr.Studies.read(damaged)
     assert_stands_alone(caught)
@@ -762,7 +762,7 @@ def test_h5ad_is_not_turned(h5ad, rep):
 
 def test_a_series_matrix_is_not_turned_twice(tmp_path):
     path = write(tmp_path, SERIES, "geo.txt")
-    with pytest.raises(ParameterError, match=r"geo\.txt is a GEO series matrix, and its rows are made samples by them"):
+    with pytest.raises(ParameterError, match=r"geo\.txt is a GEO series matrix, and its samples are made rows already"):
         cr.Studies.read(path, transpose=True)
 
 

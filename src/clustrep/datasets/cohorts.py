@@ -17,8 +17,10 @@ from clustrep.checks import check_choice, check_unique
 from clustrep.datasets.benchmark import GENES
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies.collection import Studies
-from clustrep.studies.readers.delimited import read_text
-from clustrep.studies.readers.formats import cells_of, read_tables
+from clustrep.studies.readers import read_tables
+from clustrep.studies.readers.geo import cells_of
+from clustrep.studies.readers.source import read_text
+from clustrep.studies.readers.table import Request
 from clustrep.studies.study import Study
 from clustrep.text import listing, plural
 from clustrep.types import BoolArray, FloatArray
@@ -175,7 +177,7 @@ def _named(paths: Iterable[Path], accession: str) -> list[Path]:
 
 def _series(path: Path) -> pd.DataFrame:
     """Read a series matrix, samples by probes, on the log scale."""
-    (table,) = read_tables([path], [path.name], label=None)
+    (table,) = read_tables([path], [path.name], Request())
     if table.annotations is None:
         raise DataError(f"{path} is not a GEO series matrix: it should begin with lines such as !Series_title.")
     check_unique(list(table.frame.columns), "probe", str(path))

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
+from tests.datasets.examples import run_examples
 
 from clustrep import datasets
 from clustrep.datasets import benchmark
@@ -374,3 +375,8 @@ def test_the_published_cohorts(data_folder):
     three_gene = datasets.load_breast("HK_3GENE")
     assert three_gene["vdx"].samples == studies["vdx"].samples
     assert set(three_gene["vdx"].labels) == {"Basal", "Her2", "LumA", "LumB"}
+
+
+@pytest.mark.parametrize("loader", [datasets.load_shape, datasets.load_dim, datasets.load_breast])
+def test_the_examples_in_the_documentation_run(data_folder, loader):
+    run_examples(loader)

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from tests.datasets.examples import run_examples
 
 from clustrep import Studies, Study, datasets
 from clustrep.datasets import benchmark, cohorts
@@ -36,7 +37,7 @@ control\t\t\t
 """
 PROBES = ["esr_1", "esr_2", "esr_3", "orc", "ndc", "keratins", "krt17", "actin"]
 NAMES = {accession: f"{accession}_series_matrix.txt" for accession in ("GSE11121", "GSE7390", "GSE2034", "GSE5327")}
-FOUND = ("ESR1", "KRT14", "KRT17", "NDC80", "ORC6")
+MEASURED_GENES = ("ESR1", "KRT14", "KRT17", "NDC80", "ORC6")
 
 
 def series_matrix(frame):
@@ -73,7 +74,7 @@ def geo(tmp_path, measured):
 
 def load(source, **options):
     with pytest.warns(
-        DataWarning, match=r"^45 PAM50 genes of 50 left out, for want of a probe in these files: ACTR3B, "
+        DataWarning, match=r"^45 PAM50 genes of 50 omitted, because no probe in these files measures them: ACTR3B, "
     ):
         return datasets.load_pam50_cohorts(source, **options)
 
@@ -88,7 +89,7 @@ def test_there_are_fifty_genes():
 def test_cohorts_from_geo(geo, measured):
     studies = load(geo)
     assert studies.names == ("mainz", "transbig", "vdx")
-    assert studies.features == FOUND
+    assert studies.features == MEASURED_GENES
     mainz, vdx = studies["mainz"].to_frame(), studies["vdx"].to_frame()
     assert studies["vdx"].samples == (*measured["GSE2034"].index, *measured["GSE5327"].index)
     np.testing.assert_array_equal(mainz["ESR1"], measured["GSE11121"]["esr_2"])  # not esr_1, which shifts
@@ -98,6 +99,12 @@ def test_cohorts_from_geo(geo, measured):
     np.testing.assert_array_equal(mainz["KRT14"], measured["GSE11121"]["keratins"])
     joined = pd.concat([measured["GSE2034"], measured["GSE5327"]])
     np.testing.assert_allclose(vdx["ESR1"], joined["esr_2"], rtol=1e-12)  # logged again
+
+
+def test_the_example_in_the_documentation_runs(geo, monkeypatch):
+    monkeypatch.chdir(geo.parent)
+    with pytest.warns(DataWarning, match="45 PAM50 genes"):
+        run_examples(datasets.load_pam50_cohorts)
 
 
 def test_the_mean_of_a_genes_probes(geo, measured):
@@ -121,15 +128,15 @@ def test_a_missing_value_is_not_passed_over(geo, measured, probes):
 @pytest.mark.parametrize("probes", ["variance", "mean"])
 def test_genes_with_the_same_probe_alone_are_one_column(geo, probes):
     (geo / "GPL96.annot").write_text(GPL96.replace("KRT17\t3872\nactin", "\t\nactin"))
-    sentence = r"^KRT17 left out: its values would come from the same probe as those of KRT14, which is kept\.$"
+    sentence = r"^KRT17 omitted: its values would come from the same probe as those of KRT14, which is kept\.$"
     with pytest.warns(DataWarning, match=sentence), pytest.warns(DataWarning, match="45 PAM50 genes"):
         studies = datasets.load_pam50_cohorts(geo, probes=probes)
-    assert studies.features == tuple(gene for gene in FOUND if gene != "KRT17")
+    assert studies.features == tuple(gene for gene in MEASURED_GENES if gene != "KRT17")
 
 
 def test_genes_that_share_all_their_probes_are_one_column(geo):
     (geo / "GPL96.annot").write_text(GPL96.replace("KRT17\t3872\nactin", "KRT14///KRT17\t3861///3872\nactin"))
-    sentence = r"^KRT17 left out: its values would come from the same probes as those of KRT14, which is kept\.$"
+    sentence = r"^KRT17 omitted: its values would come from the same probes as those of KRT14, which is kept\.$"
     with pytest.warns(DataWarning, match=sentence), pytest.warns(DataWarning, match="45 PAM50 genes"):
         datasets.load_pam50_cohorts(geo, probes="mean")
 
@@ -139,11 +146,11 @@ def test_genes_that_share_their_most_variable_probe_are_one_column(geo, measured
     for accession, frame in measured.items():
         wide = frame.assign(keratins=8 + 2.0 * (np.arange(len(frame)) % 2))
         (geo / NAMES[accession]).write_text(series_matrix(wide))
-    sentence = r"^KRT17 left out: its values would come from the same probe as those of KRT14, which is kept\.$"
+    sentence = r"^KRT17 omitted: its values would come from the same probe as those of KRT14, which is kept\.$"
     with pytest.warns(DataWarning, match=sentence), pytest.warns(DataWarning, match="45 PAM50 genes"):
         studies = datasets.load_pam50_cohorts(geo)
-    assert studies.features == tuple(gene for gene in FOUND if gene != "KRT17")
-    assert load(geo, probes="mean").features == FOUND  # krt17 measures it too
+    assert studies.features == tuple(gene for gene in MEASURED_GENES if gene != "KRT17")
+    assert load(geo, probes="mean").features == MEASURED_GENES  # krt17 measures it too
 
 
 def test_files_may_be_gzipped_and_listed(geo):

@@ -61,7 +61,7 @@ def test_a_seed_gives_the_same_set():
         ({"dimensions": 0}, r"dimensions must be a positive integer, got 0\."),
         ({"n_clusters": 1}, r"n_clusters must be an integer of at least 2, got 1\."),
         ({"n_clusters": 5, "n_samples": 4}, r"n_samples must be an integer of at least 5, got 4\."),
-        ({"dimensions": 1, "n_clusters": 30}, r"30 clusters find no place .* in 1 dimension: take fewer clusters"),
+        ({"dimensions": 1, "n_clusters": 30}, r"no room for 30 clusters .* in 1 dimension: take fewer clusters"),
     ],
 )
 def test_clusters_that_can_not_be_simulated(options, sentence):

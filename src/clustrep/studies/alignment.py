@@ -31,7 +31,7 @@ def check_alignment(studies: Sequence[Study], request: Request | None) -> None:
 
 
 def _check_all_or_none_named(studies: Sequence[Study], request: Request | None) -> None:
-    """Features without names can only be aligned by place: among themselves, and only if there are as many."""
+    """Check that all studies name their features or none; without names, that they have the same number of features."""
     unnamed = [study.name for study in studies if not study.features_are_named]
     if not unnamed:
         return

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -12,16 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from clustrep.checks import check_choice, check_flag, check_integer, check_known, check_label, check_name, check_squares
+from clustrep.checks import check_choice, check_integer, check_known, check_label, check_name
 from clustrep.engine.replicates import Rng, make_generator
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies.alignment import check_alignment
-from clustrep.studies.readers import read_tables
-from clustrep.studies.readers.h5ad import tables_of_anndata
-from clustrep.studies.readers.source import study_names
-from clustrep.studies.readers.table import Request, Table
-from clustrep.studies.study import SCALES, Label, LabelNotFound, Scale, Study
-from clustrep.text import listing, nearest, plural
+from clustrep.studies.from_files import studies_from_anndata, studies_from_files
+from clustrep.studies.readers.table import Request
+from clustrep.studies.study import SCALES, Label, LabelNotFound, Scale, Study, check_label_exists
+from clustrep.text import listing, plural
 
 StudiesLike: TypeAlias = "Studies | Mapping[str, Any] | Sequence[Any]"
 
@@ -90,7 +87,7 @@ class Studies(Mapping[str, Study]):
             _renamed(values, name, label) if isinstance(values, Study) else _as_study(values, name, label)
             for name, values in _entries(studies)
         ]
-        _check_label_was_found(collected, label, set().union(*(study.features for study in collected)))
+        check_label_exists(collected, label, set().union(*(study.features for study in collected)))
         self._align(collected, scale)
 
     @classmethod
@@ -165,28 +162,9 @@ class Studies(Mapping[str, Study]):
           mainz  2 samples, known labels A, B
           vdx    2 samples, known labels B
         """
-        if not paths:
-            raise ParameterError("Studies.read needs at least one path.")
-        for path in paths:
-            if not isinstance(path, str | PathLike):
-                raise ParameterError(
-                    f"Studies.read takes paths, got {type(path).__name__}: pass a list as Studies.read(*paths), and "
-                    "tables to Studies({name: table, ...})."
-                )
-        check_label(label)
-        if header is not None:
-            check_flag(header, "header")
-        names = study_names(paths)
-        request = Request(label, _names_to_transpose(transpose, names), header, study_key, rep)
-        collected = []
-        annotations: set[str] = set()
-        for table in read_tables(paths, names, request):
-            collected.append(_study_of_file(table))
-            annotations.update(collected[-1].features if table.annotations is None else table.annotations)
-        _check_label_was_found(collected, label, annotations)
-        for study in collected:
-            if (suspicion := study._suspicion(label)) is not None:
-                raise DataError(suspicion)
+        collected, request = studies_from_files(
+            paths, label=label, transpose=transpose, header=header, study_key=study_key, rep=rep
+        )
         studies = cls.__new__(cls)
         studies._align(collected, scale, request)
         return studies
@@ -278,15 +256,8 @@ class Studies(Mapping[str, Study]):
           lab 1  2 samples
           lab 2  2 samples
         """
-        check_label(label)
-        collected = []
-        annotations: set[str] = set()
-        for table in tables_of_anndata(adata, study_key=study_key, rep=rep, label=label):
-            collected.append(Study(table.frame, table.name, labels=table.labels, label=None if label else label))
-            annotations.update(table.annotations or ())
-        _check_label_was_found(collected, label, annotations)
         studies = cls.__new__(cls)
-        studies._align(collected, scale)
+        studies._align(studies_from_anndata(adata, study_key=study_key, rep=rep, label=label), scale)
         return studies
 
     @classmethod
@@ -502,40 +473,12 @@ def _as_study(values: Any, name: str, label: Label) -> Study:
 
 def _renamed(study: Study, name: str, label: Label) -> Study:
     if label and study.labels is None:
-        raise DataError(f"Study {study.name!r} is made already: pass label={label!r} to Study, not to Studies.")
+        raise DataError(f"Study {study.name!r} is a Study already: pass label={label!r} to Study, not to Studies.")
     return study if study.name == name else study._with(name=name)
 
 
-def _study_of_file(table: Table) -> Study:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # a probable label of a file is an error, which comes later
-        study = Study(table.frame, table.name, labels=table.labels)
-    check_squares(study.X, study.samples, study.features, f"Study {study.name!r}")
-    return study
-
-
-def _names_to_transpose(transpose: object, names: Sequence[str]) -> bool | Sequence[str]:
-    if isinstance(transpose, bool):
-        return transpose
-    transposed = [transpose] if isinstance(transpose, str) else transpose
-    if not isinstance(transposed, Iterable):
-        raise ParameterError(f"transpose must be True, False or the names of studies, got {transpose!r}.")
-    transposed = list(transposed)
-    for name in transposed:
-        check_known(name, "study to transpose", names)
-    return transposed
-
-
-def _check_label_was_found(studies: Sequence[Study], label: Label, columns: Iterable[str]) -> None:
-    """Check that at least one study has the label column; if not, list the columns that could be meant."""
-    if label and all(study.labels is None for study in studies):
-        columns = sorted(columns)
-        choices = f"; there are {listing(columns, 10)}" if columns else ""
-        raise DataError(f"No study has a column {label!r} to take labels from{choices}.{nearest(label, columns)}")
-
-
 def _may_be_misaligned(studies: Sequence[Study], dropped: Mapping[str, Sequence[str]]) -> bool:
-    """Whether names have to be compared: not for arrays, which have none, if all have as many columns."""
+    """Whether names have to be compared: not those of arrays, which have none, with the same number of columns."""
     if len(studies) == 1:
         return False
     if any(study.samples_are_named for study in studies):

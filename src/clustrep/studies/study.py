@@ -26,7 +26,7 @@ from clustrep.checks import (
     read_only,
 )
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
-from clustrep.text import listing, plural
+from clustrep.text import listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
 Scale: TypeAlias = Literal["none", "zscore", "robust"]
@@ -320,6 +320,14 @@ class Study:
             samples=tuple(self.samples[i] for i in rows),
             labels=None if self.labels is None else read_only(self.labels[rows]),
         )
+
+
+def check_label_exists(studies: Sequence[Study], label: Label, columns: Iterable[str]) -> None:
+    """Check that at least one study has the label column; if not, list the columns that could be meant."""
+    if label and all(study.labels is None for study in studies):
+        columns = sorted(columns)
+        choices = f"; there are {listing(columns, 10)}" if columns else ""
+        raise DataError(f"No study has a column {label!r} to take labels from{choices}.{nearest(label, columns)}")
 
 
 def _probable_label(X: FloatArray, features: Sequence[str]) -> int | None:

@@ -148,7 +148,7 @@ def _rows(text: str, path: Path) -> list[list[str]]:
 
 
 def _is_behind_short_header(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the header has no cell for the row names, as R writes it: so none that names them."""
+    """Whether the first line is a header as R writes it, without a cell above the row names."""
     if len(rows) > 1 or len(cells) != len(rows[0]) + 1:
         return False
     first = rows[0][0]

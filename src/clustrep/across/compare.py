@@ -7,8 +7,7 @@ from typing import Any
 
 from clustrep.across.replicability import ScorePlan, check_several, run_plan
 from clustrep.checks import check_flag, check_integer, check_n_clusters
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import check_clusterer, n_clusters_parameter, name_of
+from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
 from clustrep.engine.replicates import Rng

@@ -10,8 +10,7 @@ import numpy as np
 
 from clustrep.across.replicability import KnownLabelsLike, check_configuration, check_several
 from clustrep.checks import check_integer
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, describe
+from clustrep.clustering.parameters import Clusterer, KnownLabels, describe
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng

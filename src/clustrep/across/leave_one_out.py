@@ -6,8 +6,7 @@ import numpy as np
 
 from clustrep.across.replicability import ScorePlan, check_configuration, check_several
 from clustrep.checks import check_integer, read_only
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import describe
+from clustrep.clustering.parameters import Clusterer, describe
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import FULL_STUDY, Rng

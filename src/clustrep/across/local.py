@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from clustrep.across.replicability import KnownLabelsLike, Options, check_configuration
 from clustrep.checks import as_table, check_integer, check_table
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import describe
+from clustrep.clustering.parameters import Clusterer, describe
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.checks import check_flag, check_integer, check_labels_of
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, check_clusterer, describe, name_of
+from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, describe, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng

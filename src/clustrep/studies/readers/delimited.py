@@ -114,13 +114,13 @@ def _check_no_comment(text: str, path: Path) -> None:
     if COMMENT.match(first):
         line = text[: text.index("#")].count("\n") + 1
         raise DataError(
-            f"Line {line} of {path} begins with #: take it away if it is a comment ({cut(first)}), or the # if it is "
-            "the header."
+            f"Line {line} of {path} begins with #: remove the line if it is a comment ({cut(first)}), or the # if "
+            "it is the header."
         )
 
 
 def _rows(text: str, path: Path) -> list[list[str]]:
-    """Split text into cells; blank lines are left out, and all lines but a header must have as many cells."""
+    """Split text into cells; blank lines are skipped, and all lines but a header must have the same number of cells."""
     delimiter = _delimiter(text)
     if delimiter is None:
         text = re.sub(r"[ \t]+", " ", re.sub(r"^[ \t]+|[ \t]+$", "", text, flags=re.MULTILINE))
@@ -132,22 +132,22 @@ def _rows(text: str, path: Path) -> list[list[str]]:
         for record in reader:
             cells = [cell.strip() for cell in record]
             if any(cells):
-                if rows and len(cells) != len(rows[-1]) and not _is_behind_short_header(cells, rows):
-                    raise _other_length(cells, rows, path, reader.line_num, delimiter)
+                if rows and len(cells) != len(rows[-1]) and not _follows_short_header(cells, rows):
+                    raise _length_error(cells, rows, path, reader.line_num, delimiter)
                 rows.append(cells)
             begin = reader.line_num
     except csv.Error as error:
-        raise _not_separable(error, text, path, begin, reader.line_num) from None
+        raise _quotation_error(error, text, path, begin, reader.line_num) from None
     finally:
         csv.field_size_limit(limit)
     if len(rows) > 1 and delimiter and all(len(row) > 1 and not row[-1] for row in rows):
-        raise DataError(f"{path} has a delimiter at the end of every line: take it away.")
+        raise DataError(f"{path} has a delimiter at the end of every line: remove it.")
     if len(rows) > 1 and len(rows[1]) > len(rows[0]) and not any(row[-1] for row in rows[1:]):
-        raise DataError(f"{path} has a delimiter at the end of every line from line 2 on: take it away.")
+        raise DataError(f"{path} has a delimiter at the end of every line from line 2 on: remove it.")
     return rows
 
 
-def _is_behind_short_header(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+def _follows_short_header(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first line is a header as R writes it, without a cell above the row names."""
     if len(rows) > 1 or len(cells) != len(rows[0]) + 1:
         return False
@@ -156,7 +156,7 @@ def _is_behind_short_header(cells: Sequence[str], rows: Sequence[Sequence[str]])
     return not names_samples and not any(mark in first for mark in MARKS)
 
 
-def _other_length(
+def _length_error(
     cells: Sequence[str], rows: Sequence[Sequence[str]], path: Path, line: int, delimiter: str | None
 ) -> DataError:
     first, before = rows[0], "in its first line"
@@ -164,13 +164,13 @@ def _other_length(
         first, before = rows[-1], "in the lines before"
     other = [mark for mark in MARKS if mark != delimiter and mark in (cells if len(cells) < len(first) else first)[0]]
     if first[0].startswith("#"):
-        advice = "its first line begins with #: if that is a comment, take it away"
+        advice = "its first line begins with #: if that is a comment, remove it"
     elif cells[0].startswith("#"):
-        advice = "if that is a comment, take it away"
+        advice = "if that is a comment, remove it"
     elif other:
         advice = f"use one delimiter throughout, {delimiter!r} or {other[0]!r}"
     elif len(cells) > len(first) and not cells[-1]:
-        advice = "take the delimiter at the end of that line away"
+        advice = "remove the delimiter at the end of that line"
     elif len(rows) > 1:
         advice = "correct that line"
     elif len(cells) > len(first) and delimiter == ",":
@@ -180,12 +180,11 @@ def _other_length(
     return DataError(f"{path} has {plural(len(first), 'cell')} {before} but {len(cells):,} in line {line}: {advice}.")
 
 
-def _not_separable(error: csv.Error, text: str, path: Path, begin: int, end: int) -> DataError:
-    """Say which quotation mark is wrong: one that is never closed, in the line where it opens, or one in a cell."""
+def _quotation_error(error: csv.Error, text: str, path: Path, begin: int, end: int) -> DataError:
+    """Say which quotation mark is wrong: the line that opens one which is never closed, or that has one in a cell."""
     if "expected after" in str(error):
         return DataError(
-            f"{path} can't be read as a table: line {end} has a quotation mark inside a cell. Double it, or take it "
-            "away."
+            f"{path} can't be read as a table: line {end} has a quotation mark inside a cell. Double it, or remove it."
         )
     opening = None
     for i, line in enumerate(text.split("\n")[begin:end], begin + 1):
@@ -194,13 +193,13 @@ def _not_separable(error: csv.Error, text: str, path: Path, begin: int, end: int
     if opening is not None:
         return DataError(
             f"{path} can't be read as a table: line {opening} opens a quotation mark that is never closed. Close it, "
-            "or take it away."
+            "or remove it."
         )
     return DataError(f"{path} can't be read as a table: line {end}: {error}. Correct that line.")
 
 
 def _delimiter(text: str) -> str | None:
-    """Find what separates the cells; None is white space."""
+    """Find the character that separates cells; None stands for white space."""
     lines = [line for line in text[: 2**22].split("\n") if line.strip()][:2]
     first, second = [
         {mark: re.sub(r'"[^"]*"', "", line).count(mark) for mark in MARKS} for line in (lines[0], lines[-1])
@@ -230,16 +229,16 @@ def _has_header(rows: Sequence[Sequence[str]], path: Path) -> bool:
         return True
     if not texts:
         if len(set(first)) == len(first) > 1 and has_fraction(second):
-            raise _either_way(path)
+            raise _ambiguous_header(path)
         return False
     if texts == [0] and len(first) > 1 and not NAMES_SAMPLES.fullmatch(first[0]):
         if has_fraction(second[1:]):
             return True
-        raise _either_way(path)
+        raise _ambiguous_header(path)
     return True
 
 
-def _either_way(path: Path) -> DataError:
+def _ambiguous_header(path: Path) -> DataError:
     return DataError(
         f"The first line of {path} may be a header of numbers or a sample: pass header=True if it names the features, "
         "or header=False if it is data."
@@ -247,7 +246,7 @@ def _either_way(path: Path) -> DataError:
 
 
 def _check_no_header(rows: Sequence[Sequence[str]], path: Path, study: str) -> None:
-    """Refuse a first line that has text wherever the next has numbers: it is a header, whatever the user says."""
+    """Refuse header=False if the first line has text wherever the next has numbers: it must be a header."""
     if len(rows) < 2:
         return
     numeric = [j for j, cell in enumerate(rows[1]) if number(cell) is not None]

@@ -33,6 +33,8 @@ def leave_one_study_out(
 ) -> LeaveOneStudyOut:
     """Train on all studies but one, pooled, and test on that one, for every study.
 
+    For study t the score is R̂ = r*( Ψ(X_t; X₋ₜ), Ψ(X_t; X_t) ), where X₋ₜ holds the samples of all other studies.
+
     Parameters
     ----------
     clusterer, studies, agreement, n_resamples, noise, resampling, rng, n_jobs
@@ -42,6 +44,15 @@ def leave_one_study_out(
     Returns
     -------
     LeaveOneStudyOut
+
+    See Also
+    --------
+    replicability : every study against every other.
+
+    Notes
+    -----
+    Pooling assumes that the studies are on one scale: differences between studies that are larger than those between
+    clusters become clusters of the pool. Scale the studies first (`Studies.scaled`).
 
     Examples
     --------

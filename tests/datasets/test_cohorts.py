@@ -315,7 +315,7 @@ def write_series(geo, patients, change=lambda name, frame: frame, titles=None):
 def load_with(geo, patients):
     with pytest.warns(DataWarning) as caught:
         studies = datasets.load_pam50_cohorts(geo, patients=patients)
-    return studies, [str(one.message) for one in caught if "without a label" in str(one.message)]
+    return studies, [str(warning.message) for warning in caught if "without a label" in str(warning.message)]
 
 
 def assert_all_matched(studies):

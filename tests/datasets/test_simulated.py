@@ -29,10 +29,10 @@ def test_simulated_clusters_are_as_far_apart_as_the_words_say(dimensions, n_clus
     # Single linkage could not go wrong: the nearest point of another cluster is farther than any of one's own.
     widest = max(pdist(group).max() for group in groups)
     between = min(
-        np.linalg.norm(one[:, None] - other[None], axis=2).min()
-        for one in groups
+        np.linalg.norm(group[:, None] - other[None], axis=2).min()
+        for group in groups
         for other in groups
-        if one is not other
+        if group is not other
     )
     assert widest < between
 

@@ -175,3 +175,45 @@ def test_studies_on_different_scales_are_warned_about():
     one, two = two_studies().values()
     with pytest.warns(DataWarning, match=r"not on one scale \(one zscore, two none\)"):
         cr.Studies([one.scaled("zscore"), two])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# studies from files: the remedy names the argument
+
+
+WRONG_WAY = "gene,{0}1,{0}2,{0}3\na,0.5,1.5,2.5\nb,3.5,4.5,5.5\n"
+RIGHT_WAY = "sample,a,b\n{0}1,0.5,3.5\n{0}2,1.5,4.5\n{0}3,2.5,5.5\n"
+
+
+@pytest.mark.parametrize(
+    ("contents", "options", "remedy"),
+    [
+        ((WRONG_WAY, RIGHT_WAY), {}, r"'m' is probably the wrong way .*: pass transpose=\['m'\]\."),
+        ((WRONG_WAY, RIGHT_WAY), {"transpose": True}, r"'v' .*: leave transpose=True out, or pass transpose=\['m'\]\."),
+        ((WRONG_WAY, RIGHT_WAY), {"transpose": "v"}, r"share 2 sample names: .*: pass transpose=\['m'\] instead\."),
+        (
+            (RIGHT_WAY, RIGHT_WAY),
+            {"transpose": "v"},
+            r"'v' is probably the wrong way .*: leave transpose=\['v'\] out\.",
+        ),
+        ((WRONG_WAY, WRONG_WAY), {}, r"share 2 sample names: .*: pass transpose=True\."),
+        ((RIGHT_WAY, RIGHT_WAY), {"transpose": True}, r"share 2 sample names: .*: leave transpose=True out\."),
+        ((RIGHT_WAY, RIGHT_WAY), {"transpose": ["m", "v"]}, r": leave transpose=\['m', 'v'\] out\."),
+        (
+            (RIGHT_WAY, "0.5,1.5\n2.5,3.5\n"),
+            {},
+            r"'v' does not name its features, study 'm' does: write their names into",
+        ),
+        (
+            ("0.5,1.5\n2.5,3.5\n", "0.5\n2.5\n"),
+            {},
+            r"different numbers .*: write the names into the first line of every",
+        ),
+        (("1,2\n2,3\n3,4\n", "5,6\n6,7\n7,8\n"), {"header": True}, r"names are numbers: .* leave header=True out\."),
+    ],
+)
+def test_the_remedy_for_files_names_the_argument_to_change(tmp_path, contents, options, remedy):
+    for name, content in zip("mv", contents, strict=True):
+        (tmp_path / f"{name}.csv").write_text(content.format(name))
+    with pytest.raises(DataError, match=remedy):
+        cr.Studies.read(tmp_path / "m.csv", tmp_path / "v.csv", label=False, **options)

@@ -48,10 +48,10 @@ def test_studies_are_named_by_key_by_themselves_or_by_number(given, names):
 
 def test_from_frames_is_the_same_as_studies():
     tables = {"one": frame(X), "two": frame(Y, "cab", "y")}
-    one, other = cr.Studies.from_frames(tables, scale="zscore"), cr.Studies(tables, scale="zscore")
-    assert repr(one) == repr(other)
+    from_frames, other = cr.Studies.from_frames(tables, scale="zscore"), cr.Studies(tables, scale="zscore")
+    assert repr(from_frames) == repr(other)
     for name in tables:
-        np.testing.assert_array_equal(one[name].X, other[name].X)
+        np.testing.assert_array_equal(from_frames[name].X, other[name].X)
 
 
 @pytest.mark.parametrize("make", [cr.Studies, cr.Studies.from_frames, lambda t: cr.Studies.split(t["two"], rng=0)])
@@ -132,12 +132,12 @@ def test_a_split_puts_every_sample_into_one_part_with_its_own_values_and_label(n
 
 
 def test_a_split_follows_from_its_seed():
-    one, again = cr.Studies.split(X, rng=5), cr.Studies.split(X, rng=5)
-    np.testing.assert_array_equal(one["1"].X, again["1"].X)
+    first, again = cr.Studies.split(X, rng=5), cr.Studies.split(X, rng=5)
+    np.testing.assert_array_equal(first["1"].X, again["1"].X)
     different = [cr.Studies.split(X, rng=seed)["1"].samples for seed in range(8)]
     assert len(set(different)) > 1
     rng = np.random.default_rng(5)
-    assert cr.Studies.split(X, rng=rng)["1"].samples == one["1"].samples  # a generator is used, and moves on
+    assert cr.Studies.split(X, rng=rng)["1"].samples == first["1"].samples  # a generator is used, and moves on
     assert len({cr.Studies.split(X, rng=rng)["1"].samples for _ in range(8)}) > 1
 
 

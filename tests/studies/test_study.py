@@ -53,13 +53,13 @@ def test_numbers_become_floats(dtype, kept):
 
 def test_a_frame_brings_its_names_and_given_names_win():
     table = frame()
-    own = cr.Study(table, "one")
-    assert own.features == ("a", "b", "c")
-    assert own.samples == tuple(f"x{i}" for i in range(8))
+    study = cr.Study(table, "one")
+    assert study.features == ("a", "b", "c")
+    assert study.samples == tuple(f"x{i}" for i in range(8))
     renamed = cr.Study(table, "one", features=["u", "v", "w"], samples=range(100, 108))
     assert renamed.features == ("u", "v", "w")
     assert renamed.samples == tuple(str(i) for i in range(100, 108))
-    np.testing.assert_array_equal(renamed.X, own.X)
+    np.testing.assert_array_equal(renamed.X, study.X)
 
 
 def test_a_frame_of_several_number_types_is_one_table():
@@ -275,8 +275,8 @@ def test_a_frame_made_from_a_study_is_the_users_own():
 @pytest.mark.parametrize("scale", ["zscore", "robust"])
 def test_scaling_undoes_units(scale):
     units, offset = np.array([0.001, 3.0, 2000.0]), np.array([7.0, -1e4, 0.2])
-    one, other = cr.Study(X, "one").scaled(scale), cr.Study(X * units + offset, "one").scaled(scale)
-    np.testing.assert_allclose(one.X, other.X, atol=1e-8)
+    study, in_other_units = cr.Study(X, "one"), cr.Study(X * units + offset, "one")
+    np.testing.assert_allclose(study.scaled(scale).X, in_other_units.scaled(scale).X, atol=1e-8)
 
 
 @pytest.mark.parametrize("scale", ["none", "zscore", "robust"])

@@ -129,10 +129,12 @@ def _reason_for_no_shared_feature(features: NamesByStudy, samples: NamesByStudy,
 def _how_to_turn_all(names: Sequence[str], request: Request | None) -> str:
     if request is None:
         return "transpose them (frame.T)"
-    if all(request.transposes(name) for name in names):
-        argument = "transpose=True" if request.transpose is True else f"transpose={request.transpose!r}"
-        return f"leave {argument} out"
-    return "pass transpose=True"
+    others = [name for name in names if not request.transposes(name)]
+    if len(others) == len(names):
+        return "pass transpose=True"
+    if others:
+        return f"pass transpose={others!r} instead"
+    return "leave transpose=True out" if request.transpose is True else f"leave transpose={request.transpose!r} out"
 
 
 def _are_numbers(names: Sequence[str]) -> bool:

@@ -515,6 +515,13 @@ def test_infinite_values_are_refused_with_their_place(tmp_path, spelling):
         pytest.param(b"PK\x03\x04" + bytes(50), r"Excel or zip file.*save the table as CSV", id="Excel"),
         pytest.param(b"PAR1" + bytes(50), r"damaged Parquet file", id="Parquet"),
         pytest.param(gzip.compress(PLAIN.encode() * 9)[:-20], r"damaged gzip", id="gzip cut off"),
+        pytest.param("# a comment\n" + PLAIN, r"^Line 1 of .*begins with #: remove the line if it is a", id="comment"),
+        pytest.param(PLAIN.replace("\n", ",\n"), r"at the end of every line: remove it\.$", id="delimiters at the end"),
+        pytest.param(PLAIN.replace("m2,", '"m2,'), r"line 3 opens a quotation mark that is never closed", id="a quote"),
+        pytest.param(PLAIN.replace("m2,", '"m"2,'), r"line 3 has a quotation mark inside a cell", id="a quote inside"),
+        pytest.param("<!DOCTYPE html>\n<p>\n", r"is a web page \(HTML\), not a table", id="a web page"),
+        pytest.param("version https://git-lfs.github.com\n", r"only a pointer of Git LFS", id="a pointer"),
+        pytest.param(PLAIN.replace("13.0", "13\0"), r"zero bytes: it is not delimited text", id="a zero byte"),
         pytest.param(gzip.compress(PLAIN.encode()) + b"junk", r"damaged gzip", id="gzip with something behind it"),
     ],
 )

@@ -21,6 +21,7 @@ N, K, N_INIT = 500, 4, 10
 DATA_SETS, RESAMPLES, MONTE_CARLO = 100, 100, 1000
 LEVELS = (0.8, 0.9, 0.95)
 AGREEMENTS = ("ari", "ami")
+OUT = Path(__file__).parents[1] / "docs" / "calibration.md"
 
 PAGE = """# Do the bootstrap intervals cover?
 
@@ -36,15 +37,18 @@ data sets; the intervals are percentile intervals from {resamples} bootstrap rep
 
 
 def sampler(study: cr.Study, rng: np.random.Generator) -> np.ndarray:
+    """Draw N points of the training or the test mixture, as `Simulate` asks for it."""
     return CENTRES[study.name][rng.integers(4, size=N)] + rng.normal(size=(N, 2))
 
 
 def draw(rng: np.random.Generator) -> cr.Studies:
+    """Draw a pair of studies."""
     blank = {name: rng.normal(size=(N, 2)) for name in CENTRES}
     return cr.Studies({name: sampler(study, rng) for name, study in cr.Studies(blank).items()})
 
 
 def main() -> None:
+    """Simulate, print the page and write it."""
     clusterer = KMeans(K, n_init=N_INIT)
     rng = np.random.default_rng(2023)
     options = {"agreement": AGREEMENTS, "diagonal": False, "n_jobs": -1}
@@ -60,12 +64,12 @@ def main() -> None:
         target = truth[agreement].mean[0, 1]
         mean = np.mean([run[agreement].mean[0, 1] for run in runs])
         for level in LEVELS:
-            intervals = np.array([np.array(run[agreement].confidence_interval(level))[:, 0, 1] for run in runs])
-            covered = int(np.sum((intervals[:, 0] <= target) & (target <= intervals[:, 1])))
-            ci = binomtest(covered, DATA_SETS).proportion_ci()
+            low, high = np.transpose([np.array(run[agreement].confidence_interval(level))[:, 0, 1] for run in runs])
+            covered = int(np.sum((low <= target) & (target <= high)))
+            interval = binomtest(covered, DATA_SETS).proportion_ci()
             rows.append(
                 f"| {agreement.upper()} | {target:.3f} | {mean:.3f} | {level:.0%} | {covered / DATA_SETS:.0%} "
-                f"| {ci.low:.0%} to {ci.high:.0%} |"
+                f"| {interval.low:.0%} to {interval.high:.0%} |"
             )
     page = PAGE.format(
         n=N,
@@ -77,7 +81,7 @@ def main() -> None:
         rows="\n".join(rows),
     )
     print(page)
-    Path(__file__).with_suffix(".md").write_text(page, encoding="utf-8")
+    OUT.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

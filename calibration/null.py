@@ -1,6 +1,6 @@
-"""How often data without clusters are taken for clusters: the table in null.md.
+"""How often data without clusters are rejected as clustered: the table in docs/null.md.
 
-Run as `make null-calibration`: half an hour. Every row is 400 collections of two studies without clusters.
+`make null-calibration` prints it, in half an hour. Every row is 400 collections of two studies without clusters.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def scaled(n: int, p: int, *strong: float) -> Callable[[np.random.Generator], np
 
 
 def decaying(n: int, p: int) -> Callable[[np.random.Generator], np.ndarray]:
-    """A Gaussian whose directions become weaker and weaker, without a border between strong ones and noise."""
+    """A Gaussian whose directions become weaker and weaker, without a gap between strong directions and noise."""
     scales = 8 / np.arange(1, p + 1) ** 0.7
     return lambda rng: rng.normal(size=(n, p)) * scales
 
 
 def correlated(n: int, p: int) -> Callable[[np.random.Generator], np.ndarray]:
-    """A Gaussian whose features have the correlation 0.6, each in units of its own."""
+    """A Gaussian whose features have the correlation 0.6, each in other units."""
     return lambda rng: (rng.normal(size=(n, p)) * 0.4**0.5 + rng.normal(size=(n, 1)) * 0.6**0.5) * np.arange(1, p + 1)
 
 
@@ -51,7 +51,7 @@ def lognormal(n: int, p: int) -> Callable[[np.random.Generator], np.ndarray]:
 
 
 def plug_in(study: cr.Study, rng: np.random.Generator) -> np.ndarray:
-    """A Gaussian with the sample mean and covariance of each study: what one would try first."""
+    """A Gaussian with the sample mean and covariance of each study: the simplest null model."""
     X = study.X
     centred = (X - X.mean(axis=0)) / np.sqrt(len(X) - 1)
     return X.mean(axis=0) + rng.standard_normal((len(X), len(X))) @ centred
@@ -95,12 +95,13 @@ def rejections(
 
 
 def main() -> int:
+    """Print a row for every setting: rejections with the library's null model and with sample covariances."""
     warnings.simplefilter("ignore")
     print("| data without clusters | k | null | rejected | with sample covariances |")
     print("|---|---|---|---|---|")
     for name, draw, ks, null, scale in SETTINGS:
         shown = f"{ks[0]}" if len(ks) == 1 else f"{ks[0]}…{ks[-1]}"
-        rates = (rejections(draw, ks, one, scale) for one in (null, plug_in))
+        rates = (rejections(draw, ks, model, scale) for model in (null, plug_in))
         ours, plain = (f"{rate:.3f} ± {(rate * (1 - rate) / N_COLLECTIONS) ** 0.5:.3f}" for rate in rates)
         print(f"| {name} | {shown} | {null} | {ours} | {plain} |", flush=True)
     return 0

@@ -49,16 +49,14 @@ def draw(rng: np.random.Generator) -> cr.Studies:
 
 def main() -> None:
     """Simulate, print the page and write it."""
+    cr.set_config(progress=False)
     clusterer = KMeans(K, n_init=N_INIT)
     rng = np.random.default_rng(2023)
     options = {"agreement": AGREEMENTS, "diagonal": False, "n_jobs": -1}
     truth = cr.replicability(
         clusterer, draw(rng), resampling=cr.Simulate(sampler), n_resamples=MONTE_CARLO, rng=0, **options
     )
-    runs = [
-        cr.replicability(clusterer, draw(rng), n_resamples=RESAMPLES, rng=i, progress=False, **options)
-        for i in range(DATA_SETS)
-    ]
+    runs = [cr.replicability(clusterer, draw(rng), n_resamples=RESAMPLES, rng=i, **options) for i in range(DATA_SETS)]
     rows = []
     for agreement in AGREEMENTS:
         target = truth[agreement].mean[0, 1]

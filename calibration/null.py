@@ -89,13 +89,14 @@ def rejections(
         result = cr.compare(
             KMeans(n_init=3), studies, n_clusters=ks, agreement="ari", n_resamples=1, diagonal=False, rng=i
         )
-        reference = cr.null_reference(result, N_SIMULATED, null=null, progress=False)
+        reference = cr.null_reference(result, N_SIMULATED, null=null)
         rejected += float(reference.overall_adjusted.min()) <= 0.05
     return rejected / N_COLLECTIONS
 
 
 def main() -> int:
     """Print a row for every setting: rejections with the library's null model and with sample covariances."""
+    cr.set_config(progress=False)
     warnings.simplefilter("ignore")
     print("| data without clusters | k | null | rejected | with sample covariances |")
     print("|---|---|---|---|---|")

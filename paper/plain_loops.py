@@ -66,7 +66,7 @@ def halves_row(whole: cr.Study, source: str, name: str, clusterer: Any, sizes: S
     halves = cr.Studies.split(whole, rng=SEED)
 
     def run(ks: Sequence[int], n_resamples: int) -> Any:
-        options: dict[str, Any] = {"agreement": "ari", "diagonal": False, "rng": SEED, "progress": False}
+        options: dict[str, Any] = {"agreement": "ari", "diagonal": False, "rng": SEED}
         return cr.compare(clusterer, halves, n_clusters=ks, n_resamples=n_resamples, **options)
 
     run([2], 1)  # compiles
@@ -90,7 +90,7 @@ def draws_row(sizes: Sizes) -> str:
     """A.3: fresh pairs of data sets, all k."""
     clusterer, rng = KMeans(n_init=10), make_rng(90)
     studies = {name: points(sizes.n_points, rng) for name in ("train", "test")}
-    options: dict[str, Any] = {"agreement": "ari", "diagonal": False, "rng": SEED, "progress": False}
+    options: dict[str, Any] = {"agreement": "ari", "diagonal": False, "rng": SEED}
     ours = _seconds(
         lambda: cr.compare(
             clusterer,
@@ -118,7 +118,7 @@ def draws_row(sizes: Sizes) -> str:
 def strength_row(whole: cr.Study, source: str, sizes: Sizes) -> str:
     """C.2: prediction strength over k."""
     clusterer, rng, X = KMeans(n_init=10), make_rng(91), np.asarray(whole.X)
-    options: dict[str, Any] = {"both_directions": False, "rng": SEED, "progress": False}
+    options: dict[str, Any] = {"both_directions": False, "rng": SEED}
     ours = _seconds(
         lambda: (
             cr.prediction_strength(

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
+import clustrep as cr
 from paper import plain_loops
 from paper.captions import CAPTIONS
 from paper.common import DEPENDS, FAILS, HOLDS, NOT_RUN, Claim, quietly, table
@@ -48,6 +49,7 @@ FOREWORD = """\
 
 def main(arguments: list[str] | None = None) -> int:
     """Run all experiments, or those named; until all are done, what there is stands in RESULTS-part.md."""
+    cr.set_config(progress=False)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path, help="folder for RESULTS.md, TIMES.md and figures/")
     parser.add_argument("--quick", action="store_true", help="small sizes, in a few minutes")

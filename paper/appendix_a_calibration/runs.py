@@ -132,7 +132,7 @@ class Calibration:
 
 def calibrate(setting: Setting, ks: tuple[int, ...], size: Size) -> Calibration:
     """Score fresh pairs of studies, and bootstrap replicates of several pairs."""
-    options: dict[str, Any] = {"n_clusters": ks, "diagonal": False, "progress": False, "n_jobs": size.n_jobs}
+    options: dict[str, Any] = {"n_clusters": ks, "diagonal": False, "n_jobs": size.n_jobs}
 
     def scores(i: int, role: int, n_resamples: int, resampling: Any) -> np.ndarray:
         rng = make_rng(setting.key, role, i)

@@ -26,7 +26,7 @@ def long_gaussian(n_sets: int, n_null: int, n_jobs: int, out: Path) -> Claim:
     scores, nulls, pvalues = [], [], []
     for i in range(n_sets):
         rng = make_rng(KEY, i)
-        options: dict[str, Any] = {"rng": rng, "n_jobs": n_jobs, "progress": False}
+        options: dict[str, Any] = {"rng": rng, "n_jobs": n_jobs}
         result = cr.compare(
             KMeans(n_init=10),
             studies(200, LONG, rng),

@@ -51,9 +51,7 @@ def losses(n_sets: int, n_resamples: int, n_jobs: int) -> Losses:
 
         def score(data: dict[str, np.ndarray], n: int = n_resamples, i: int = i) -> np.ndarray:
             rng = make_rng(KEY_RUN, i)
-            run = cr.replicability(
-                KMeans(K, n_init=10), data, n_resamples=n, diagonal=False, rng=rng, n_jobs=n_jobs, progress=False
-            )
+            run = cr.replicability(KMeans(K, n_init=10), data, n_resamples=n, diagonal=False, rng=rng, n_jobs=n_jobs)
             return np.array([run.estimate[0, 1], run.mean[0, 1]])
 
         rng = make_rng(KEY_DATA, i)

@@ -63,7 +63,6 @@ def curve(key: int, n: int, ks: range, n_init: int, n_draws: int, n_jobs: int) -
         diagonal=False,
         rng=rng,
         n_jobs=n_jobs,
-        progress=False,
     )
     return Curve(ks, result.distribution[..., 0, 1])
 

@@ -47,7 +47,7 @@ def as_published(study: cr.Study, ks: tuple[int, ...], n_splits: int, n_resample
     for split in range(1, n_splits + 1):
         halves = cr.Studies.split(with_class(study), rng=common.SEED + split, label=False)
         test = frozenset(map(tuple, halves["2"].X))
-        options: Any = {"agreement": "ari", "n_resamples": n_resamples, "diagonal": False, "progress": False}
+        options: Any = {"agreement": "ari", "n_resamples": n_resamples, "diagonal": False}
         options |= {"rng": common.SEED + split, "n_jobs": n_jobs}
         flat = {"k-means": KMeans(n_init=50), "mini-batch": MiniBatchKMeans(n_init=3), "Birch": Birch()}
         trees = {str(k): TwoOnTest(k, test) for k in TREE_KS}
@@ -149,7 +149,6 @@ def density_as_published(study: cr.Study, all_eps: Any, n_splits: int) -> pd.Dat
                 agreement="ari",
                 diagonal=False,
                 rng=common.SEED + split,
-                progress=False,
             )
             three = (once.clusters_found[:, 0] == 3).all(axis=1)  # (n_eps,)
             score = once.estimate[three, 0, 0, 1].mean() if three.any() else np.nan

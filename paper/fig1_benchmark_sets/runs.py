@@ -55,7 +55,6 @@ def _compare(clusterers: Any, study: cr.Study, n_resamples: int, n_jobs: int, **
         diagonal=False,
         rng=common.SEED,
         n_jobs=n_jobs,
-        progress=False,
         **options,
     )
 

@@ -69,11 +69,11 @@ class Mixtures:
         """Run Algorithm 3 on the i-th pair."""
         train, test = self.studies(i).values()
         options = {"n_resamples": n_resamples, "resampling": resampling or cr.Bootstrap(), "rng": SEED + i}
-        return cr.local_replicability(self.clusterer, train=train, test=test, at=at, progress=False, **options)
+        return cr.local_replicability(self.clusterer, train=train, test=test, at=at, **options)
 
     def on_fresh(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Score fresh pairs of data sets: at A, B and C, (n, 3); and as a whole, on the same draws, (n,)."""
-        options = {"n_resamples": n, "resampling": self.fresh, "diagonal": False, "rng": SEED, "progress": False}
+        options = {"n_resamples": n, "resampling": self.fresh, "diagonal": False, "rng": SEED}
         whole = cr.replicability(self.clusterer, self.studies(), **options)
         return self.local(self.points, n, resampling=self.fresh).distribution, whole.distribution[:, 0, 1]
 

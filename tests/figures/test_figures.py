@@ -13,7 +13,8 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 
 import clustrep as cr
 from clustrep.errors import DataError, ParameterError
-from clustrep.figures.matplotlib.style import COLOURS, DOUBLE, MARKERS, SINGLE, literal
+from clustrep.figures.canvas import DOUBLE, SINGLE, literal
+from clustrep.figures.style import COLOURS, MARKERS
 from clustrep.results import Comparison, NullReference, Replicability
 
 LETTERS = tuple("abcdefghij")

@@ -125,9 +125,9 @@ class Stability(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every cluster's distribution over resamples."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.one_study import ClusterBoxes
 
-        return plots.by_cluster(self, ax)
+        return ClusterBoxes.of(self).draw(ax)
 
     def __repr__(self) -> str:
         k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
@@ -234,9 +234,9 @@ class Sensitivity(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw a curve over the noise's scale for every cluster."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.one_study import NoiseCurves
 
-        return plots.over_scale(self, ax)
+        return NoiseCurves.of(self).draw(ax)
 
     def __repr__(self) -> str:
         columns = {} if self.distribution.ndim == 2 else dict(zip(self.clusters.tolist(), self.mean.T, strict=True))

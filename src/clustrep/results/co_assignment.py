@@ -157,9 +157,9 @@ class Consensus(OverK):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the CDF of the consensus for every k."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.over_k import ConsensusCurves
 
-        return plots.consensus_cdf(self, ax)
+        return ConsensusCurves.of(self).draw(ax)
 
     def __repr__(self) -> str:
         frame = pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64"), "pac": self.pac()})
@@ -294,9 +294,9 @@ class AssignmentConsistency(OverK):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the clusters' consistency and their total against k."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.over_k import AssignmentCurves
 
-        return plots.assignments(self, ax)
+        return AssignmentCurves.of(self).draw(ax)
 
     def __repr__(self) -> str:
         frame = pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64"), "twcri": self.twcri})

@@ -306,18 +306,20 @@ class Comparison(Failing, Saved):
         reference : NullReference, optional
             `null_reference` of this comparison: curves show the range of its scores, too.
         """
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.between_studies import MatrixGrid
+        from clustrep.figures.canvas import refuse_axes
+        from clustrep.figures.score_curves import ScoreCurves
 
         check_choice(kind, "kind", ("curves", "matrices"))
         name = self.agreements[self._agreement(agreement)]
         if kind == "matrices":
-            plots.refuse_axes(ax, kind)
+            refuse_axes(ax, kind)
             if reference is not None:
                 raise ParameterError("reference must be left out with kind='matrices': only curves show it.")
-            return plots.matrices(self, name)
+            return MatrixGrid.of(self, name).draw()
         if reference is not None:
             self._check_reference(reference)
-        return plots.curves(self, name, ax, reference)
+        return ScoreCurves.of(self, name, reference).draw(ax)
 
     def __repr__(self) -> str:
         table = self.summary().drop(columns="eligible").round(3).to_string(index=False)

@@ -72,9 +72,9 @@ class Curve(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the mean against k, with the interval over replicates as a band."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.one_study import CurveOverK
 
-        return plots.over_k(self, ax)
+        return CurveOverK.of(self).draw(ax)
 
     def __repr__(self) -> str:
         lines = [

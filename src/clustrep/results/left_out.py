@@ -60,9 +60,9 @@ class LeaveOneStudyOut(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every study's score with its interval."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.study_relations import LeftOutScores
 
-        return plots.left_out(self, ax)
+        return LeftOutScores.of(self).draw(ax)
 
     def __repr__(self) -> str:
         k = "" if self.n_clusters is None else f", k = {self.n_clusters}"

@@ -214,7 +214,8 @@ class LocalReplicability(Failing, Saved):
             Where to draw the test points; by default as above. The point itself is marked where `points`, or the
             points in memory, have the same columns.
         """
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.canvas import refuse_axes
+        from clustrep.figures.local_maps import ClusterBars, CoClustering, LocalMap
 
         check_choice(kind, "kind", ("map", "clusters", "co-clustering"))
         if kind != "co-clustering" and (point is not None or test_points is not None):
@@ -222,15 +223,15 @@ class LocalReplicability(Failing, Saved):
         if kind == "clusters" and points is not None:
             raise ParameterError("points must be left out with kind='clusters', which draws none.")
         if kind == "map":
-            return plots.local_map(self, points, ax, memory=self._points)
+            return LocalMap.placed(self, points, self._points).draw(ax)
         if kind == "clusters":
-            return plots.cluster_bars(self, ax)
-        plots.refuse_axes(ax, kind)
+            return ClusterBars.of(self).draw(ax)
+        refuse_axes(ax, kind)
         if point is None:
             raise ParameterError("point must be given with kind='co-clustering': whose cluster is shared?")
         at = self._points if points is None else points
         memory = None if self._origin is None else self._origin.studies[-1].X
-        return plots.co_clustering(self, point, test_points, at, memory=memory)
+        return CoClustering.of(self, point, test_points, at, memory).draw()
 
     def __repr__(self) -> str:
         k = "" if self.n_clusters is None else f", k = {self.n_clusters}"

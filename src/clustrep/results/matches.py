@@ -113,10 +113,10 @@ class Counterparts(Failing, Saved):
 
     def plot(self, ax: Axes | None = None, *, train: str | None = None) -> Axes:
         """Draw the overlaps of one study's clusters with their counterparts; the first study's by default."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.study_relations import CounterpartMap
 
         check_known(train or self.names[0], "study", self.names)
-        return plots.counterpart_map(self, train or self.names[0], ax)
+        return CounterpartMap.of(self, train or self.names[0]).draw(ax)
 
     def __repr__(self) -> str:
         lines = [

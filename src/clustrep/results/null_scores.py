@@ -238,9 +238,9 @@ class NullReference(Saved):
 
     def plot(self, ax: Axes | None = None, agreement: str | None = None) -> Axes:
         """Draw the scores and the range of those without clusters."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.beside_null import against_null
 
-        return plots.against_null(self, agreement, ax)
+        return against_null(self, agreement).draw(ax)
 
     def __repr__(self) -> str:
         frame = self.to_frame() if self.kind != "comparison" else self.summary()

@@ -134,10 +134,10 @@ class Replicability(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None, *, kind: str = "matrix") -> Axes:
         """Draw the study × study matrix of bootstrap means; or kind="distribution", all resamples of every pair."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.between_studies import PairStrips, StudyMatrix
 
         check_choice(kind, "kind", ("matrix", "distribution"))
-        return plots.heat_map(self, ax) if kind == "matrix" else plots.strips(self, ax)
+        return StudyMatrix.of(self).draw(ax) if kind == "matrix" else PairStrips.of(self).draw(ax)
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval()

@@ -83,9 +83,9 @@ class InGroupProportion(Failing, Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the proportion of every cluster against the number of neighbours."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.one_study import GroupProportions
 
-        return plots.in_group(self, ax)
+        return GroupProportions.of(self).draw(ax)
 
     def __repr__(self) -> str:
         made = self.provenance

@@ -138,9 +138,9 @@ class StudyRelations:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the tree of studies."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.study_relations import StudyTree
 
-        return plots.study_tree(self, ax)
+        return StudyTree.of(self).draw(ax)
 
     @property
     def says_who_stands_apart(self) -> bool:

@@ -54,9 +54,9 @@ class ClusterTest(Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the null distribution of the statistic, and where the data's is."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.one_study import NullHistogram
 
-        return plots.null_histogram(self, ax)
+        return NullHistogram.of(self).draw(ax)
 
     def __repr__(self) -> str:
         whitened = ", whitened" if self.provenance["whiten"] else ""

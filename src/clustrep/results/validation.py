@@ -104,9 +104,9 @@ class Validation(Saved):
 
     def plot(self) -> NDArray[Any]:
         """Draw a small panel for every index, over k: clusters as points, the whole as a line. Returns the axes."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.over_k import IndexPanels
 
-        return plots.small_multiples(self)
+        return IndexPanels.of(self).draw()
 
     @property
     def pvalue(self) -> float | None:

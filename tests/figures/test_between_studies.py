@@ -8,7 +8,9 @@ import pytest
 from tests.figures.samples import LETTERS, comparison, inches, over_k, rendered, replicability, scores, texts_of
 
 from clustrep.errors import ParameterError
+from clustrep.figures.between_studies import PairStrips, StudyMatrix
 from clustrep.figures.canvas import DOUBLE
+from clustrep.figures.charts import numbers
 
 
 def test_matrices_are_a_grid_of_clusterers_and_k():
@@ -122,3 +124,36 @@ def test_unknown_kinds_are_refused():
         over_k(["ward"], [2, 3]).plot(kind="matrix")
     with pytest.raises(ParameterError, match="kind must be one of 'matrix', 'distribution'; got 'strip'"):
         replicability(scores((2, 2, 2))).plot(kind="strip")
+
+
+def test_both_drawings_of_the_matrix_have_the_same_numbers():
+    distribution = scores((6, 3, 3))
+    distribution[:, 0, 1] = np.nan
+    figure = StudyMatrix.of(replicability(distribution))
+    ax = figure.draw()
+    (trace,) = figure.view()["data"]
+    assert trace["z"] == numbers(ax.images[0].get_array().filled(np.nan))
+    assert trace["zmax"] == ax.images[0].get_clim()[1]
+    assert trace["hovertext"][0][1] == "a → b<br>no score"
+    assert figure.view()["name"] == ax.get_title() == "ward, k = 4"
+
+
+def test_unbounded_scores_have_their_own_scale_on_the_page():
+    (trace,) = StudyMatrix.of(replicability(4 * scores((3, 2, 2)), agreement="mi")).view()["data"]
+    assert trace["zmax"] == max(value for row in trace["z"] for value in row) > 1
+
+
+def test_both_drawings_of_the_strips_have_the_same_numbers():
+    figure = PairStrips.of(replicability(scores((7, 3, 3))))
+    *dots, means, estimates = figure.draw().lines
+    marks, mean, estimate = figure.chart()["views"][0]["data"]
+    assert marks["x"] == numbers(np.concatenate([line.get_xdata() for line in dots]))
+    assert mean["x"] == numbers(means.get_xdata())
+    assert estimate["x"] == numbers(estimates.get_xdata())
+    assert marks["y"][::7] == mean["y"] == ["a → b", "a → c", "b → a", "b → c", "c → a", "c → b"]
+
+
+def test_the_page_says_how_many_pairs_it_shows():
+    chart = PairStrips.of(replicability(scores((3, 7, 7)))).chart()
+    assert chart["description"].endswith(" Shown are the 40 pairs with the widest spread.")
+    assert len(chart["views"][0]["data"][1]["x"]) == 40

@@ -12,6 +12,8 @@ from tests.figures.samples import inches, local_of, over_k, rendered, texts_of, 
 import clustrep as cr
 from clustrep.errors import DataError, ParameterError
 from clustrep.figures.canvas import DOUBLE, SINGLE
+from clustrep.figures.charts import numbers
+from clustrep.figures.local_maps import ClusterBars, LocalMap
 
 
 def test_the_map_has_shapes_for_clusters_and_sizes_for_deviations(local):
@@ -182,3 +184,33 @@ def test_figures_of_several_axes_refuse_one(local):
         over_k(["ward"], [2, 3]).plot(ax, kind="matrices")
     with pytest.raises(ParameterError, match="ax must be left out with kind='co-clustering'"):
         local.plot(ax, kind="co-clustering", point=0)
+
+
+def test_both_drawings_of_the_map_have_the_same_points(local, cohorts):
+    figure = LocalMap.placed(local, None, cohorts["alpha"].X)
+    offsets = figure.draw().collections[0].get_offsets()
+    traces = figure.view(most=100)["data"]
+    for i, trace in enumerate(traces):
+        rows = figure.cluster == i
+        assert trace["name"] == figure.clusters[i]
+        assert trace["x"] == numbers(np.asarray(offsets[rows, 0]))
+        assert trace["y"] == numbers(np.asarray(offsets[rows, 1]))
+    assert [trace["marker"]["showscale"] for trace in traces] == [True, False, False]
+
+
+def test_clusters_stand_in_the_order_of_their_labels(cohorts):
+    many = local_of(cohorts["alpha"], cohorts["beta"], k=12, n_resamples=2)
+    xy = np.zeros((30, 2))
+    assert LocalMap.of(many, xy, ("x", "y")).clusters == tuple(map(str, range(12)))
+    named = LocalMap.of(many, xy, ("x", "y"), [f"{label} (A)" for label in many.labels])
+    assert named.clusters == tuple(f"{i} (A)" for i in range(12))
+
+
+def test_both_drawings_of_the_bars_have_the_same_numbers(local):
+    table = local.by_cluster().assign(verdict=["holds", "holds weakly", "no score"])
+    figure = ClusterBars.of(local, table)
+    ax = figure.draw()
+    trace = figure.trace(0)
+    assert trace["y"] == numbers(np.array([bar.get_height() for bar in ax.patches]))
+    assert trace["error_y"]["array"] == numbers((table["high"] - table["mean"]).to_numpy())
+    assert [text.split("<br>")[1] for text in trace["hovertext"]] == ["holds", "holds weakly", "no score"]

@@ -9,6 +9,8 @@ from tests.figures.samples import LETTERS, comparison, inches, over_k, reference
 
 from clustrep.errors import ParameterError
 from clustrep.figures.canvas import DOUBLE, SINGLE
+from clustrep.figures.charts import numbers
+from clustrep.figures.score_curves import ScoreCurves, curves_chart
 from clustrep.figures.style import COLOURS, MARKERS
 
 
@@ -111,3 +113,41 @@ def test_curves_bear_what_is_missing():
     assert ax.get_xlabel() == "(no number of clusters to set)"
     assert ax.get_xticks().tolist() == []
     rendered(none.plot(kind="matrices"))
+
+
+def test_both_drawings_have_the_same_curves():
+    result = over_k(["ward", "k-means"], [4, 2, 3])
+    figure = ScoreCurves.of(result, "ari", reference_of(result))
+    lines = figure.draw().lines
+    traces = figure.view()["data"]
+    assert len(traces) == 2 * 4
+    for i, curve in enumerate(figure.curves):
+        band, line, crosses, null = traces[4 * i : 4 * i + 4]
+        assert line["x"] == lines[i].get_xdata().tolist() == [2, 3, 4]
+        assert line["y"] == numbers(lines[i].get_ydata())
+        assert band["y"] == numbers([*curve.low, *curve.high[::-1]])
+        assert crosses["y"] == numbers(curve.estimate)
+        assert null["y"] == numbers(curve.null.upper)
+        assert (curve.null.low < curve.null.upper).all()
+        assert (curve.null.upper < curve.null.high).all()
+
+
+def test_the_page_names_the_statistic_that_was_compared():
+    result = over_k(["ward"], [2, 3])
+    for statistic, name, description in (
+        ("estimate", "ward, R̂ without clusters (95 % lie below)", "have R̂ below it"),
+        ("mean", "ward, without clusters (95 % lie below)", "have the bootstrap mean below it"),
+    ):
+        figure = ScoreCurves.of(result, "ari", reference_of(result, statistic))
+        assert figure.view()["data"][3]["name"] == name
+        assert description in curves_chart([figure])["description"]
+    assert "dotted" not in curves_chart([ScoreCurves.of(result, "ari")])["description"]
+
+
+def test_a_clusterer_without_k_is_named_without():
+    result = comparison(["ward", "ward", "density"], [2, 3, None])
+    traces = ScoreCurves.of(result, "ari", reference_of(result)).view()["data"]
+    assert [trace["x"] for trace in traces[4:]] == [[2, 3, 3, 2], [2, 3], [2, 3], [2, 3]]
+    texts = [text for trace in traces[4:] for text in trace.get("text", [])]
+    assert len(texts) == 4
+    assert not any("k =" in text for text in texts)

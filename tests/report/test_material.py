@@ -11,6 +11,7 @@ from tests.report.samples import WARD, sections
 
 import clustrep as cr
 from clustrep.errors import ParameterError
+from clustrep.report.material import Material
 
 
 @pytest.mark.parametrize(
@@ -145,3 +146,27 @@ def test_a_comparison_and_a_local_result_make_a_report(studies, parts):
     (drawn,) = [item for section in facts["sections"] for item in section["charts"] if item["id"] == "map"]
     assert [view["name"] for view in drawn["views"]] == ["alpha → beta"]
     assert cr.Report(local, at_test).to_html()
+
+
+def test_an_analysis_is_read_not_computed_again(analysis):
+    material = Material.of([analysis])
+    assert material.choice is analysis.choice
+    assert material.relations is analysis.relations
+    assert material.replicabilities[0] is analysis.replicability
+    assert material.failures == analysis.failures
+    pd.testing.assert_frame_equal(material.clusters, analysis.clusters())
+    pd.testing.assert_frame_equal(material.summary, analysis.summary())
+    for figure in material.maps:
+        assert figure.xy.tolist() == analysis.coordinates_of(figure.train).tolist()
+        assert figure.axes == analysis.coordinate_names
+
+
+def test_parts_are_put_together_as_an_analysis_does(analysis):
+    """The same choice and the same verdicts, from the same results."""
+    parts = Material.of([analysis.comparison, analysis.reference, *analysis.local, *analysis.local_references,
+                         analysis.counterparts])  # fmt: skip
+    whole = Material.of([analysis])
+    pd.testing.assert_frame_equal(parts.clusters, whole.clusters)
+    pd.testing.assert_frame_equal(parts.summary, whole.summary)
+    assert str(parts.choice) == str(whole.choice)
+    assert parts.failures == whole.failures

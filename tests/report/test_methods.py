@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.report.samples import WARD
+from tests.report.samples import THREE, WARD
 
 import clustrep as cr
-from clustrep.report.methods import span
+from clustrep.report.methods import Run, span
 
 
 def test_the_paragraph_has_what_a_paper_needs(report, analysis):
@@ -53,3 +53,31 @@ def test_resampling_is_called_by_its_name(studies):
 )
 def test_ranges_of_k(ks, text):
     assert span(ks) == text
+
+
+def test_provenance_is_read_in_one_place(studies, analysis):
+    run = Run.of(analysis.provenance)
+    assert (run.seed, run.n_resamples, run.resampling, run.noise, run.null) == ("0", 20, None, "label", None)
+    assert set(run.studies) == {"alpha", "beta", "gamma"}
+    assert len(run.clusterers) == 2
+    assert len(set(run.clusterers)) == 1  # they differ in k alone
+    assert Run.of(analysis.reference.provenance).null == "gaussian"
+    subsampled = cr.replicability(THREE, studies, n_resamples=2, rng=3, resampling=cr.Subsample(0.5))
+    assert Run.of(subsampled.provenance).resampling.startswith("Subsample(")
+    test = Run.of(cr.cluster_test(studies["alpha"], n_resamples=19, rng=1).provenance)
+    assert (test.seed, test.clusterers) == ("1", ())
+
+
+def test_everything_about_a_run_is_listed(analysis):
+    rows = Run.of(analysis.provenance).rows()
+    names = [name for name, _ in rows]
+    assert names[0] == "seed"
+    assert names.count("clusterer") == 1
+    assert {"n resamples", "resampling", "noise", "clustrep", "python"} <= set(names)
+    assert all(isinstance(value, str) for _, value in rows)
+
+
+@pytest.mark.parametrize(("noise", "words"), [("drop", "were omitted."), ("singletons", "a cluster of its own.")])
+def test_what_noise_did_is_told(studies, noise, words):
+    result = cr.compare(WARD, studies, n_clusters=[2], noise=noise, n_resamples=2, rng=0)
+    assert words in cr.Report(result).facts["methods"][0]

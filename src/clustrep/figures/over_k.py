@@ -76,7 +76,7 @@ class AssignmentCurves:
         return cls(
             title=result.clusterer,
             ks=tuple(result.n_clusters[i] for i in order),
-            per_cluster=tuple(np.asarray(result.cri[i]) for i in order),
+            per_cluster=tuple(result.cri[i][~np.isnan(result.cri[i])] for i in order),  # rows are padded
             overall=result.twcri[order],
         )
 

@@ -189,10 +189,10 @@ class ScoreCurves:
         line = {"color": style.token, "dash": style.dash}
         marker = {"color": style.token, "symbol": style.symbol, "size": 8}
         cross = {"color": style.token, "symbol": "x-thin-open", "size": 7}
-        told = {"text": [self._hover(curve, j) for j in at], "hoverinfo": "text"}
+        hover = {"text": [self._hover(curve, j) for j in at], "hoverinfo": "text"}
         traces = [
             scatter("lines", [*x, *x[::-1]], band, **fill, **silent),
-            scatter("lines+markers", x, curve.mean[at], name=escaped(curve.name), line=line, marker=marker, **told),
+            scatter("lines+markers", x, curve.mean[at], name=escaped(curve.name), line=line, marker=marker, **hover),
             scatter("markers", x, curve.estimate[at], marker=cross, **silent),
         ]
         traces[1] |= together

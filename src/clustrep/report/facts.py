@@ -71,22 +71,22 @@ def _studies_of(result: Any) -> str:
 
 def verdict_of(material: Material) -> list[dict[str, str]]:
     """Say what was found: the choice, the studies, the clusters, what to be careful about, what failed."""
-    said: list[tuple[str, str]] = []
+    sentences: list[tuple[str, str]] = []
     choice, others = material.choice, material.others
     if choice is not None:
         is_answer = choice.best is not None and (choice.against is None or choice.chosen is not None)
-        said.append(("best" if is_answer else "caution", words.about_choice(choice)))
+        sentences.append(("best" if is_answer else "caution", words.about_choice(choice)))
     if material.replicabilities and (choice is None or choice.best is not None):
-        said.append(("studies", words.about_studies(material.replicabilities[0], material.relations)))
-    said += [("clusters", sentence) for sentence in words.about_clusters(material.clusters)]
+        sentences.append(("studies", words.about_studies(material.replicabilities[0], material.relations)))
+    sentences += [("clusters", sentence) for sentence in words.about_clusters(material.clusters)]
     tests = [result for result in others if isinstance(result, ClusterTest)]
-    said += [("clusters", words.about_test(test, _studies_of(test))) for test in tests]
-    said += [("clusters", words.about_indices(result)) for result in others if isinstance(result, Validation)]
-    said.append(("caution", words.about_resolution(material.clusters)))
+    sentences += [("clusters", words.about_test(test, _studies_of(test))) for test in tests]
+    sentences += [("clusters", words.about_indices(result)) for result in others if isinstance(result, Validation)]
+    sentences.append(("caution", words.about_resolution(material.clusters)))
     if material.replicabilities:
-        said += [("caution", sentence) for sentence in words.cautions(material.replicabilities[0])]
-    said.append(("failure", words.about_failures(material.failures)))
-    return [{"kind": kind, "text": text} for kind, text in said if text]
+        sentences += [("caution", sentence) for sentence in words.cautions(material.replicabilities[0])]
+    sentences.append(("failure", words.about_failures(material.failures)))
+    return [{"kind": kind, "text": text} for kind, text in sentences if text]
 
 
 def answer_of(material: Material) -> dict[str, Any]:

@@ -108,12 +108,12 @@ class Material:
         pairs = [(result.train, result.test) for result in local]
         if len(set(pairs)) < len(pairs):
             raise ParameterError("A report has one local result for each pair of studies: make a report of each.")
-        told = (Comparison, Replicability, StudyRelations, LocalReplicability, Counterparts)
+        in_sections = (Comparison, Replicability, StudyRelations, LocalReplicability, Counterparts)
         kinds_told = {"comparison"} if comparison is not None else set()
         kinds_told |= {"local"} if local else set()
         references = [result for result in _all(results, NullReference) if result.kind in kinds_told]
         reference = next((result for result in references if result.kind == "comparison"), None)
-        others = [result for result in results if not isinstance(result, told) and result not in references]
+        others = [result for result in results if not isinstance(result, in_sections) and result not in references]
         if comparison is None and counterparts is None and not (replicabilities or local or others):
             raise ParameterError("Relations are told beside the result that they come from: pass that, too.")
         choice = None if comparison is None else comparison.choice(reference)

@@ -190,8 +190,8 @@ def _extremes(result: Replicability) -> str:
 
 def about_clusters(table: pd.DataFrame) -> list[str]:
     """Say of every training study which of its clusters hold in the others, from `cluster_table`."""
-    told = table[~table["verdict"].isin([NOISE, UNTESTED])] if len(table) else table
-    return [_clusters_of(str(name), rows) for name, rows in told.groupby("train", sort=False)] if len(told) else []
+    judged = table[~table["verdict"].isin([NOISE, UNTESTED])] if len(table) else table
+    return [_clusters_of(str(name), rows) for name, rows in judged.groupby("train", sort=False)] if len(judged) else []
 
 
 def _clusters_of(study: str, table: pd.DataFrame) -> str:
@@ -207,7 +207,7 @@ def _clusters_of(study: str, table: pd.DataFrame) -> str:
     tests = table["test"].unique().tolist()
     where = "everywhere else" if len(tests) > 1 else f"in {tests[0]}"
     parts = [f"{_of(len(everywhere), n)} {'hold' if len(everywhere) > 1 else 'holds'} {where}"]
-    said = {WEAK: f"above data without clusters, but below {HALF_WAY}"}
+    in_words = {WEAK: f"above data without clusters, but below {HALF_WAY}"}
     for verdict in (WEAK, UNSURE, TOO_FEW, NOT_ABOVE, NO_SCORE):
         rows = table[table["verdict"] == verdict]
         if len(rows):
@@ -215,7 +215,7 @@ def _clusters_of(study: str, table: pd.DataFrame) -> str:
                 f"cluster {cluster} in {_some(of_cluster['test'].tolist())}" if len(tests) > 1 else f"cluster {cluster}"
                 for cluster, of_cluster in rows.groupby("cluster", sort=False)
             ]
-            parts.append(f"{said.get(verdict, verdict)}: {listing(places, MOST_CLUSTERS)}")
+            parts.append(f"{in_words.get(verdict, verdict)}: {listing(places, MOST_CLUSTERS)}")
     return f"{study}: {'; '.join(parts)}."
 
 
@@ -230,9 +230,8 @@ def _of(count: int, n: int) -> str:
 
 
 def about_resolution(table: pd.DataFrame) -> str:
-    """Say that more simulated collections are needed to tell."""
-    told = table["verdict"] if len(table) else pd.Series(dtype=object)
-    count = int((told == TOO_FEW).sum())
+    """Say how many simulated collections would be enough, where there were too few."""
+    count = int((table["verdict"] == TOO_FEW).sum()) if len(table) else 0
     if not count:
         return ""
     enough = 20 * int(table["qvalue"].notna().sum()) - 1
@@ -262,17 +261,17 @@ def cautions(result: Replicability) -> list[str]:
             )
         if estimate_is_far(float(result.estimate[s, t]), values):
             far.append(f"{pair} ({result.estimate[s, t]:.2f} against {np.nanmean(values):.2f})")
-    said = []
+    sentences = []
     if bimodal:
-        said.append(
+        sentences.append(
             f"The scores are bimodal, as if the clusterer alternated between two solutions, so no interval summarises "
             f"them: {listing(bimodal, MOST_CAUTIONS)}. Look at the distributions."
         )
     if far:
-        said.append(
+        sentences.append(
             f"The score of the studies as they are is far from the bootstrap mean: {listing(far, MOST_CAUTIONS)}."
         )
-    return said
+    return sentences
 
 
 def about_failures(failures: dict[str, int]) -> str:

@@ -30,6 +30,7 @@ ROAD = [
     "text",
     "checks",
     "files",
+    "failures",
     "gaussian",
     "engine",
     "_kernels",

@@ -999,7 +999,7 @@ def test_resamples_in_which_any_study_fails_are_left_out(seed, most_fail):
     assert (n_failed > 6) == most_fail
     with pytest.warns(
         ReplicateWarning,
-        match=rf"{n_failed} resamples of 12 failed and are left out: RuntimeError: the first sample is missing",
+        match=rf"{n_failed} resamples of 12 failed and were omitted: RuntimeError: the first sample is missing",
     ):
         found = cr.counterparts(Fragile(), tables, n_resamples=12, rng=seed)
     assert np.isnan(found.distribution[~np.array(both)]).all()
@@ -1311,7 +1311,7 @@ def test_scores_of_failed_draws_are_left_out():
             trains = 0 in X[source.draw(cr.Study(X, pool), b).order]
             expected[b, s] = not (trains and drawn[name][b - 1])
     assert 0 < expected.sum() < 30
-    with pytest.warns(ReplicateWarning, match=f"{expected.sum()} scores of 33 failed and are left out: RuntimeError"):
+    with pytest.warns(ReplicateWarning, match=f"{expected.sum()} scores of 33 failed and were omitted: RuntimeError"):
         found = cr.leave_one_study_out(Fragile(), tables, n_resamples=10, rng=3)
     np.testing.assert_array_equal(found.failed > 0, expected)
     np.testing.assert_array_equal(np.isnan(found.distribution), expected[1:])

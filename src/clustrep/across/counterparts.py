@@ -18,9 +18,9 @@ from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
 from clustrep.engine.workers import Execution, run_replicates
 from clustrep.errors import AllReplicatesFailed
+from clustrep.failures import Failures
 from clustrep.provenance import provenance
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
-from clustrep.results.base import number_causes, report_failed
 from clustrep.results.cluster_stability import DISSOLVED
 from clustrep.results.matches import Counterparts
 from clustrep.studies.collection import StudiesLike, as_studies
@@ -84,10 +84,10 @@ def counterparts(
         "counterparts",
         first_here=setting.has_kernels,
     )
-    failed, causes = number_causes(
+    failed, causes = Failures.number(
         np.array([one.cause if isinstance(one, Failed) else "" for one in replicates], dtype=object)
     )
-    report_failed(failed, causes, "resample")
+    Failures.count(failed, causes).report("resample")
     nothing = np.full(full.overlap.shape, np.nan)
     own, most = full.own, full.overlap.shape[2]
     named = isinstance(configuration.clusterer, KnownLabels)  # after themselves

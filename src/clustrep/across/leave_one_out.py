@@ -14,9 +14,9 @@ from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import FULL_STUDY, Rng, root_entropy
 from clustrep.engine.workers import Execution, run_replicates
+from clustrep.failures import Failures
 from clustrep.provenance import provenance
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
-from clustrep.results.base import count_causes, number_causes, report_failures
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreement
@@ -84,9 +84,8 @@ def leave_one_study_out(
         scores.append([one.scores[0, 0, 0, 1] for one in replicates])
         causes.append([one.causes[0, 0, 0, 1] for one in replicates])
     table = np.array(scores, dtype=float).T  # (1 + n_resamples, S)
-    failed, names = number_causes(np.array(causes, dtype=object).T)
-    no_resample_left = bool((failed[1:] > 0).all())
-    report_failures(count_causes(failed, names), failed.size, "score", no_resample_left=no_resample_left)
+    failed, names = Failures.number(np.array(causes, dtype=object).T)
+    Failures.count(failed, names).report("score", nothing_left=bool((failed[1:] > 0).all()))
     return LeaveOneStudyOut(
         clusterer=configuration.name,
         n_clusters=configuration.n_clusters,

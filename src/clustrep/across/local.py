@@ -20,10 +20,11 @@ from clustrep.clustering.sample import Configuration, PointSet, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
 from clustrep.engine.workers import Execution, run_replicates
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
+from clustrep.failures import Failures
 from clustrep.provenance import provenance
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
 from clustrep.results import LocalReplicability
-from clustrep.results.base import Origin, number_causes, report_failures
+from clustrep.results.base import Origin
 from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreement
@@ -273,15 +274,10 @@ def _result(
     plan: LocalPlan, study: Study, outcomes: Sequence[LocalScores | Failed], labels: Labels
 ) -> LocalReplicability:
     causes = np.array([outcome.cause if isinstance(outcome, Failed) else "" for outcome in outcomes], dtype=object)
-    failed, cause_names = number_causes(causes)
+    failed, cause_names = Failures.number(causes)
     scored = [outcome for outcome in outcomes if isinstance(outcome, LocalScores)]
     n_resamples, n_points = len(outcomes) - 1, len(plan.samples)
-    report_failures(
-        {cause: int((failed == i).sum()) for i, cause in enumerate(cause_names, 1)},
-        len(outcomes),
-        "replicate",
-        no_resample_left=bool(failed[1:].all()),
-    )
+    Failures.count(failed, cause_names).report("replicate", nothing_left=bool(failed[1:].all()))
     k_train = max(scores.table.shape[0] for scores in scored)
     k_test = max(scores.table.shape[1] for scores in scored)
     code = np.min_scalar_type(max(k_train, k_test))

@@ -18,10 +18,12 @@ from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
 from clustrep.engine.workers import Execution, run_replicates
 from clustrep.errors import DataError, ParameterError
+from clustrep.failures import Failures
 from clustrep.provenance import provenance
 from clustrep.resampling import Bootstrap, Resampling, Simulate, check_resampling
 from clustrep.results import Comparison, Replicability
-from clustrep.results.base import Origin, number_causes, report_failures
+from clustrep.results.base import Origin
+from clustrep.results.labels import label
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreements
@@ -198,7 +200,7 @@ def run_plan(plan: Plan, execution: Execution) -> Comparison:
         first_here=plan.compiles,
     )
     scores, trivial, clusters_found, causes = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
-    failed, cause_names = number_causes(np.moveaxis(causes, 0, 2))
+    failed, cause_names = Failures.number(np.moveaxis(causes, 0, 2))
     by_configuration = np.moveaxis(scores, 0, 2)  # (n_configurations, n_agreements, 1 + n_resamples, S, S)
     result = Comparison(
         names=tuple(study.name for study in studies),
@@ -224,23 +226,23 @@ def run_plan(plan: Plan, execution: Execution) -> Comparison:
         ),
     )
     n_scores = failed.size if plan.diagonal else failed.size // len(studies) * (len(studies) - 1)
-    no_resample_left = bool(np.isnan(result.distribution).all())
-    report_failures(
-        result.failures, n_scores, "score", no_resample_left=no_resample_left, where=_where(result, studies)
+    Failures.count(failed, cause_names, n_scores).report(
+        "score", nothing_left=bool(np.isnan(result.distribution).all()), where=_where(result, studies)
     )
     return result
 
 
 def _where(result: Comparison, studies: Sequence[Study]) -> str:
-    """Say which configurations could not be fitted, and to which studies; and that a study is one point many times."""
+    """Say which configurations failed, and on which studies; and which studies are one point many times."""
     no_fit = result.clusters_found < 0  # (n_configurations, n_resamples, S)
     if not no_fit.any():
         return ""
-    which = [result._candidate_name(c) for c in np.flatnonzero(no_fit.any(axis=(1, 2))).tolist()]
+    without_fit = np.flatnonzero(no_fit.any(axis=(1, 2)))
+    configurations = [label(result.clusterers[c], result.n_clusters[c]) for c in without_fit.tolist()]
     names = [repr(result.names[s]) for s in np.flatnonzero(no_fit.any(axis=(0, 1)))]
     same = [repr(study.name) for study in studies if not np.ptp(study.X, axis=0).any()]
     constant = f" All samples of {' and of '.join(same)} are the same." if same else ""
-    return f" It is {listing(which)} that could not be fitted to {listing(names)}.{constant}"
+    return f" Failed on {listing(names)}: {listing(configurations, separator='; ')}.{constant}"
 
 
 def score_replicate(plan: Plan, replicate: int) -> ReplicateScores:

@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.stats import false_discovery_control
 
 from clustrep.checks import freeze
+from clustrep.failures import Failures
 from clustrep.results.base import Saved
 from clustrep.results.choice import FALSE_FINDING, Choice
 from clustrep.results.comparison import Candidate, Comparison
@@ -116,13 +117,10 @@ class Analysis(Saved):
         return result.relations() if self.agreement != "mi" else None
 
     @property
-    def failures(self) -> dict[str, int]:
-        """How many values are missing, by cause: scores of the comparison, and resamples of what follows from it."""
-        counts: dict[str, int] = {}
-        for part in (self.comparison, *self.local, *([self.counterparts] if self.counterparts else [])):
-            for cause, count in part.failures.items():
-                counts[cause] = counts.get(cause, 0) + count
-        return counts
+    def failures(self) -> Failures:
+        """How many values failed, by cause: scores of the comparison, and resamples of what follows from it."""
+        parts = [self.comparison, *self.local, *([self.counterparts] if self.counterparts else [])]
+        return Failures.merge([part.failures for part in parts])
 
     # -----------------------------------------------------------------------------------------------------------------
     # tables

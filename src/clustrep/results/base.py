@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clustrep.checks import check_fraction, check_numbers_between
 from clustrep.clustering.function import ClusteringFunction
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, attempt, one_thread
-from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
+from clustrep.errors import ParameterError
+from clustrep.failures import Failures
 from clustrep.files import save_result
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
-from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
 
 # Scores that say nothing are borne up to this share.
@@ -88,15 +85,9 @@ class Failing:
     causes: tuple[str, ...]
 
     @property
-    def failures(self) -> dict[str, int]:
-        """How many values are missing, by cause."""
-        return count_causes(self.failed, self.causes)
-
-    def _failure_lines(self, noun: str) -> list[str]:
-        return [f"Failed: {plural(count, noun)}: {cause}" for cause, count in self.failures.items()]
-
-
-FailingResult = TypeVar("FailingResult", bound=Failing)
+    def failures(self) -> Failures:
+        """How many values failed, by cause: a mapping of cause to count."""
+        return Failures.count(self.failed, self.causes)
 
 
 class Saved:
@@ -105,49 +96,6 @@ class Saved:
     def save(self, path: str | PathLike[str]) -> None:
         """Write everything but the data to one file, whole or not at all; `clustrep.load` reads it."""
         save_result(self, path)
-
-
-def number_causes(causes: NDArray[np.object_]) -> tuple[IntArray, tuple[str, ...]]:
-    """Number the causes of failure, from 1 in the order of their appearance; 0 is no failure."""
-    names = tuple(dict.fromkeys(cause for cause in causes.ravel() if cause))
-    numbers = {"": 0, **{cause: i for i, cause in enumerate(names, 1)}}
-    return np.vectorize(numbers.__getitem__, otypes=[np.int64])(causes), names
-
-
-def report_failures(
-    failures: dict[str, int], n_scores: int, what: str, *, no_resample_left: bool, where: str = ""
-) -> None:
-    """Say once, grouped by cause, what could not be scored, and where; raise where no resample could."""
-    if not failures:
-        return
-    n_failed = sum(failures.values())
-    causes = "; ".join(f"{cause} ({count:,})" for cause, count in failures.items())
-    if no_resample_left:
-        raise AllReplicatesFailed(
-            f"Not one resample could be scored; {plural(n_failed, what)} failed: {causes}.{where}"
-        )
-    are = "is" if n_failed == 1 else "are"
-    warn(
-        f"{plural(n_failed, what)} of {n_scores:,} failed and {are} left out: {causes}.{where}",
-        ReplicateWarning,
-    )
-
-
-def report_failed(failed: IntArray, causes: Sequence[str], what: str) -> None:
-    """Say once what could not be had, where every value has its number of a cause; raise where none could."""
-    report_failures(count_causes(failed, causes), failed.size, what, no_resample_left=bool((failed > 0).all()))
-
-
-def reported(result: FailingResult, what: str) -> FailingResult:
-    """Say what failed in a result, and pass it on."""
-    report_failed(result.failed, result.causes, what)
-    return result
-
-
-def count_causes(failed: IntArray, causes: Sequence[str]) -> dict[str, int]:
-    """Count numbered failures by their cause."""
-    counts = Counter(failed[failed > 0].tolist())
-    return {cause: counts[i] for i, cause in enumerate(causes, 1) if counts[i]}
 
 
 def tails(confidence_level: float) -> list[float]:

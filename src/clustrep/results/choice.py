@@ -133,7 +133,7 @@ class Choice:
         if self.simplest is not None and not same:
             lines.append(f"Smallest k within one standard error of the best: {self.simplest}")
         if self.best is not None and not self.eligible.all():
-            left_out = [short(one) for one, may in zip(self.candidates, self.eligible, strict=True) if not may]
+            left_out = [one.label for one, may in zip(self.candidates, self.eligible, strict=True) if not may]
             lines.append(f"Too many single blocks or failures to be called the best: {listing(left_out)}")
         return "\n".join(lines)
 
@@ -145,18 +145,13 @@ class Choice:
             )
         place = self.place(self.chosen)
         text = (
-            f"Farthest above data without clusters: {short(self.chosen)}, {against.observed[place]:.2f} against "
+            f"Farthest above data without clusters: {self.chosen.label}, {against.observed[place]:.2f} against "
             f"{against.null_mean[place]:.2f}, adjusted p = {against.adjusted[place]:.2g}"
         )
         if self.best is None or self.is_above(self.best):
             return text
         p = against.adjusted[self.place(self.best)]
-        return f"But {short(self.best)} is no better than data without clusters (adjusted p = {p:.2g})\n{text}"
+        return f"But {self.best.label} is no better than data without clusters (adjusted p = {p:.2g})\n{text}"
 
     def __repr__(self) -> str:
         return f"{self}\n{self.to_frame().round(3).to_string(index=False)}"
-
-
-def short(candidate: Candidate) -> str:
-    """Name a configuration without its score."""
-    return candidate.clusterer if candidate.n_clusters is None else f"{candidate.clusterer}, k = {candidate.n_clusters}"

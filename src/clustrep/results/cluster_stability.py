@@ -11,7 +11,9 @@ import pandas as pd
 
 from clustrep.checks import freeze
 from clustrep.errors import ParameterError
-from clustrep.results.base import Failing, Resampled, Saved, number_causes, quiet, tails
+from clustrep.failures import Failures
+from clustrep.results.base import Failing, Resampled, Saved, quiet, tails
+from clustrep.results.labels import label
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -130,9 +132,9 @@ class Stability(Resampled, Failing, Saved):
         return plots.by_cluster(self, ax)
 
     def __repr__(self) -> str:
-        k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
         known = self.provenance["labels"] == "known"
-        subject = f"known labels, found again by {self.clusterer}{k}" if known else f"{self.clusterer}{k}"
+        name = label(self.clusterer, self.n_clusters)
+        subject = f"known labels, found again by {name}" if known else name
         lines = [
             f"Stability of {subject}: {full_name(self.index, self.relative)}, "
             f"{plural(len(self.distribution), 'resample')} by {self.provenance['resampling']}, "
@@ -141,7 +143,7 @@ class Stability(Resampled, Failing, Saved):
         ]
         if self.distribution.ndim > 1:
             lines.append(f"All clusters: {self.overall:.3f}")
-        lines += self._failure_lines("resample")
+        lines += self.failures.lines("resample")
         return "\n".join(lines)
 
 
@@ -180,7 +182,7 @@ class Sensitivity(Resampled, Failing, Saved):
         """Put the results for all scales together."""
         first = curve[0]
         names = np.array([[("", *one.causes)[i] for i in one.failed] for one in curve], dtype=object)
-        failed, causes = number_causes(names.T)
+        failed, causes = Failures.number(names.T)
         return cls(
             index=first.index,
             relative=first.relative,
@@ -246,6 +248,6 @@ class Sensitivity(Resampled, Failing, Saved):
             f"Sensitivity of {self.clusterer} to noise: {full_name(self.index, self.relative)}, mean of "
             f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
             frame.round(3).to_string(),
-            *self._failure_lines("resample"),
+            *self.failures.lines("resample"),
         ]
         return "\n".join(lines)

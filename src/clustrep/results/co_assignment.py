@@ -169,7 +169,7 @@ class Consensus(OverK):
             f"seed {self.provenance['seed']}",
             frame.round(3).to_string(index=False),
             *self._conclusion(),
-            *self._failure_lines("fit"),
+            *self.failures.lines("fit"),
         ]
         return "\n".join(lines)
 
@@ -305,6 +305,6 @@ class AssignmentConsistency(OverK):
             f"seed {self.provenance['seed']}",
             frame.round(3).to_string(index=False),
             *self._conclusion(),
-            *self._failure_lines("fit"),
+            *self.failures.lines("fit"),
         ]
         return "\n".join(lines)

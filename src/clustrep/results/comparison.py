@@ -15,7 +15,8 @@ from clustrep.checks import check_choice, check_known, freeze
 from clustrep.errors import NoBest, ParameterError
 from clustrep.provenance import fingerprint
 from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Saved, quiet, tails
-from clustrep.results.choice import FALSE_FINDING, NO_BEST, Against, Choice, short
+from clustrep.results.choice import FALSE_FINDING, NO_BEST, Against, Choice
+from clustrep.results.labels import label
 from clustrep.results.pairwise import Replicability
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
@@ -43,8 +44,13 @@ class Candidate:
     low: float
     high: float
 
+    @property
+    def label(self) -> str:
+        """The name of the configuration."""
+        return label(self.clusterer, self.n_clusters)
+
     def __str__(self) -> str:
-        return f"{short(self)} ({self.score:.2f} [{self.low:.2f}, {self.high:.2f}])"
+        return f"{self.label} ({self.score:.2f} [{self.low:.2f}, {self.high:.2f}])"
 
 
 @dataclass(frozen=True)
@@ -322,7 +328,7 @@ class Comparison(Failing, Saved):
     def __repr__(self) -> str:
         table = self.summary().drop(columns="eligible").round(3).to_string(index=False)
         lines = [f"Comparison on {plural(len(self.names), 'study')}: {', '.join(self.names)}", table]
-        lines += self._failure_lines("score")
+        lines += self.failures.lines("score")
         for a, agreement in enumerate(self.agreements):
             choice = str(self.best(agreement)) if self._eligible[:, a].any() else NO_BEST
             lines += [choice] if choice not in lines else []
@@ -372,10 +378,6 @@ class Comparison(Failing, Saved):
         with quiet():
             low, high = np.nanquantile(values, tails(confidence_level))
         return float(low), float(high)
-
-    def _candidate_name(self, c: int) -> str:
-        name, k = self.clusterers[c], self.n_clusters[c]
-        return name if k is None else f"{name} with k = {k}"
 
     def _candidate(self, c: int, a: int) -> Candidate:
         low, high = self._interval(self._averages[c, a], CHOICE_LEVEL)

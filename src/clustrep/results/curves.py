@@ -83,7 +83,7 @@ class Curve(Resampled, Failing, Saved):
             self.to_frame().round(3).to_string(index=False),
             *self._conclusions(),
         ]
-        lines += self._failure_lines("value")
+        lines += self.failures.lines("value")
         return "\n".join(lines)
 
     def _conclusions(self) -> list[str]:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from clustrep.checks import freeze
 from clustrep.results.base import Failing, Resampled, Saved
+from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
@@ -65,11 +66,10 @@ class LeaveOneStudyOut(Resampled, Failing, Saved):
         return plots.left_out(self, ax)
 
     def __repr__(self) -> str:
-        k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
         lines = [
-            f"Trained on all other studies: {self.clusterer}{k}, {shown(self.agreement)}, "
+            f"Trained on all other studies: {label(self.clusterer, self.n_clusters)}, {shown(self.agreement)}, "
             f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
             self.to_frame().drop(columns="agreement").round(3).to_string(index=False),
-            *self._failure_lines("score"),
+            *self.failures.lines("score"),
         ]
         return "\n".join(lines)

@@ -15,6 +15,7 @@ from clustrep.checks import check_choice, check_integer, check_numbers_between, 
 from clustrep.errors import ParameterError
 from clustrep.provenance import fingerprint
 from clustrep.results.base import Failing, Origin, Saved, quiet, tails
+from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
@@ -233,15 +234,15 @@ class LocalReplicability(Failing, Saved):
         return plots.co_clustering(self, point, test_points, at, memory=memory)
 
     def __repr__(self) -> str:
-        k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
         lines = [
-            f"Local replicability of {self.clusterer}{k}, trained on {self.train}, tested on {self.test}: "
-            f"{shown(self.agreement)}, {plural(len(self.tables), 'resample')}, seed {self.provenance['seed']}",
+            f"Local replicability of {label(self.clusterer, self.n_clusters)}, "
+            f"trained on {self.train}, tested on {self.test}: {shown(self.agreement)}, "
+            f"{plural(len(self.tables), 'resample')}, seed {self.provenance['seed']}",
             self.by_cluster().round(3).to_string(index=False),
         ]
         if self.trivial.any():
             lines.append(f"Trivial (a single block on either side): {plural(int(self.trivial.sum()), 'resample')}")
-        lines += self._failure_lines("replicate")
+        lines += self.failures.lines("replicate")
         return "\n".join(lines)
 
     @property

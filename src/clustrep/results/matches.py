@@ -123,6 +123,6 @@ class Counterparts(Failing, Saved):
             f"Counterparts of the clusters of {self.clusterer} in {plural(len(self.names), 'study')}: Jaccard overlap, "
             f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
             self.to_frame().round(3).to_string(index=False),
-            *self._failure_lines("resample"),
+            *self.failures.lines("resample"),
         ]
         return "\n".join(lines)

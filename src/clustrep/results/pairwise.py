@@ -12,6 +12,7 @@ from clustrep.checks import check_choice, check_integer, check_known, freeze, re
 from clustrep.clustering.function import ClusteringFunction
 from clustrep.errors import ParameterError
 from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Resampled, Saved
+from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
@@ -147,16 +148,15 @@ class Replicability(Resampled, Failing, Saved):
             for row in zip(self.mean, low, high, suspect, strict=True)
         ]
         table = pd.DataFrame(cells, index=pd.Index(self.names, name="train \\ test"), columns=list(self.names))
-        k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
         lines = [
-            f"Replicability of {self.clusterer}{k}: {shown(self.agreement)}, mean and 95 % interval of "
-            f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
+            f"Replicability of {label(self.clusterer, self.n_clusters)}: {shown(self.agreement)}, "
+            f"mean and 95 % interval of {plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
             table.reset_index().to_string(index=False),
         ]
         if suspect.any():
             share = f"{100 * TRIVIAL_AT_MOST:.0f} %"
             lines.append(f"* trivial, a single block on either side, in more than {share} of the resamples")
-        lines += self._failure_lines("score")
+        lines += self.failures.lines("score")
         return "\n".join(lines)
 
 

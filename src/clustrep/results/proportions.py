@@ -94,6 +94,6 @@ class InGroupProportion(Failing, Saved):
             f"In-group proportion: {plural(len(self.labels), 'sample')}, clusters by {by}, "
             f"{plural(made['n_null'], 'random partition')}, seed {made['seed']}",
             self.to_frame().round(3).to_string(index=False),
-            *self._failure_lines("resample"),
+            *self.failures.lines("resample"),
         ]
         return "\n".join(lines)

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.checks import freeze
+from clustrep.failures import Failures
 from clustrep.results.base import Saved
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
@@ -127,6 +128,6 @@ class Validation(Saved):
             lines.append(summary.to_string())
         if self.pvalue is not None:
             lines.append(f"Test for clusters: p = {self.pvalue:.3g}")
-        lines += [f"Failed: {plural(count, 'value')}: {cause}" for cause, count in self.failures.items()]
+        lines += Failures(self.failures).lines("value")
         lines.append(f"{plural(len(self.index), 'row')} in to_frame(), clusters among them")
         return "\n".join(lines)

@@ -28,10 +28,10 @@ from clustrep.engine.replicates import (
 )
 from clustrep.engine.workers import Execution, run_replicates
 from clustrep.errors import AllReplicatesFailed, ParameterError
+from clustrep.failures import Failures
 from clustrep.gaussian import principal_axes
 from clustrep.provenance import provenance_of_data
 from clustrep.resampling import Perturbation, Rerun, check_perturbation
-from clustrep.results.base import number_causes, report_failed
 from clustrep.results.proportions import InGroupProportion
 from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
@@ -144,8 +144,8 @@ def in_group_proportion(
         )
         is_cluster = np.isin(partition.classes, kept.classes)
         distribution = np.stack([copy.proportions for copy in copies])[:, :, is_cluster]
-        failed, causes = number_causes(np.array([copy.cause for copy in copies], dtype=object))
-        report_failed(failed, causes, "resample")
+        failed, causes = Failures.number(np.array([copy.cause for copy in copies], dtype=object))
+        Failures.count(failed, causes).report("resample")
     picked = 0 if np.ndim(n_neighbors) == 0 else slice(None)
     return InGroupProportion(
         n_neighbors=js,

@@ -110,6 +110,14 @@ def test_imports_point_one_way(name):
     assert {folder_of(module) for module in own_imports(name, at_import_time=True)} <= so_far
 
 
+@pytest.mark.parametrize("name", [name for name in MODULES if folder_of(name) == "results"])
+def test_results_import_neither_the_engine_nor_clustering(name):
+    """They refit through what they were given; the type of what that returns is all that they know of it."""
+    imported = own_imports(name, at_import_time=False) - {"clustering.function"}
+    assert not {folder_of(module) for module in imported} & {"engine", "clustering"}
+    assert "clustering.function" not in own_imports(name, at_import_time=True)
+
+
 def test_no_module_name_occurs_twice():
     names = Counter(name.split(".")[-1] for name in MODULES)
     assert [name for name, count in names.items() if count > 1] == []

@@ -315,6 +315,11 @@ def test_the_verdict_follows_its_rule(found):
     assert faked(found, [0.01, 0.01], [0.2, 0.9], agreement="mi")["verdict"].tolist() == [HOLDS, HOLDS]
 
 
+@pytest.mark.parametrize(("agreement", "verdict"), [("ari", WEAK), ("ami", WEAK), ("ami_max", WEAK), ("ri", HOLDS)])
+def test_a_low_score_holds_weakly_by_every_agreement_that_is_adjusted_for_chance(found, agreement, verdict):
+    assert faked(found, [0.01], [0.1], agreement=agreement)["verdict"].tolist() == [verdict]
+
+
 def test_what_no_simulated_cluster_exceeds_is_not_called_no_better(found):
     pvalues = [1 / 200, *[0.9] * 20]
     table = faked(found, pvalues, [0.9] * 21)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from clustrep.across.compare import compare
+from clustrep.across.compare import compare, configurations_to_compare
 from clustrep.across.counterparts import counterparts
 from clustrep.across.local import local_replicability
 from clustrep.across.null import null_reference
 from clustrep.across.null_models import Sampler, check_null
 from clustrep.across.replicability import check_several
-from clustrep.checks import check_choice, check_integer, check_known
+from clustrep.checks import check_choice, check_integer, check_known, check_n_clusters
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
 from clustrep.resampling import Bootstrap, Resampling
 from clustrep.results import Analysis, LocalReplicability, NullReference
@@ -86,11 +86,12 @@ def analyse(
         check_known(name, "study to train on", checked)
     if null is not None:
         check_null(null)
+    numbers = None if n_clusters is None else check_n_clusters(n_clusters)
     root = root_entropy(rng)
     running: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
     options: dict[str, Any] = {"n_resamples": n_resamples, "resampling": resampling, "rng": root, **running}
     comparison = compare(
-        clusterers, checked, n_clusters=n_clusters, agreement=agreement, noise=noise, diagonal=True, **options
+        clusterers, checked, n_clusters=numbers, agreement=agreement, noise=noise, diagonal=True, **options
     )
     reference = None if null is None else null_reference(comparison, n_null, null=null, **running)
     places, names = place_samples(checked, embedding)
@@ -98,12 +99,10 @@ def analyse(
     focus = found.focus
     if focus is None:
         return found
-    origins = comparison._origins
-    assert origins is not None
     (clusterer,) = [
-        origin.configuration.clusterer
-        for origin, name, k in zip(origins, comparison.clusterers, comparison.n_clusters, strict=True)
-        if (name, k) == (focus.clusterer, focus.n_clusters)
+        configuration.clusterer
+        for configuration in configurations_to_compare(clusterers, numbers)
+        if (configuration.name, configuration.n_clusters) == (focus.clusterer, focus.n_clusters)
     ]
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
     local: list[LocalReplicability] = []

@@ -67,7 +67,7 @@ def compare(
     """
     checked = check_several(as_studies(studies))
     source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
-    configurations = _configurations(clusterers, n_clusters)
+    configurations = configurations_to_compare(clusterers, n_clusters)
     execution = Execution(n_jobs, progress, batch_size)
     plan = Plan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
@@ -79,7 +79,8 @@ def compare(
     return run_plan(plan, execution)
 
 
-def _configurations(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:
+def configurations_to_compare(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:
+    """Check clusterers and numbers of clusters, and return every combination."""
     numbers = None if n_clusters is None else check_n_clusters(n_clusters)
     configurations: list[Configuration] = []
     for name, clusterer in _named(clusterers).items():

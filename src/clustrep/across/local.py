@@ -16,6 +16,7 @@ from clustrep.checks import as_table, check_flag, check_integer, check_table
 from clustrep.clustering.induced import Clusterer
 from clustrep.clustering.parameters import describe
 from clustrep.clustering.path import Setting
+from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, PointSet, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
 from clustrep.engine.workers import Execution, run_replicates
@@ -24,7 +25,6 @@ from clustrep.failures import Failures
 from clustrep.provenance import provenance
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
 from clustrep.results import LocalReplicability
-from clustrep.results.base import Origin
 from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreement
@@ -324,7 +324,7 @@ def _result(
             noise=plan.noise,
         ),
         _points=plan.points.X,
-        _origin=Origin(
+        _origin=RunOrigin(
             plan.setting.source, _distinct([plan.train, study]), plan.configuration, (plan.agreement,), plan.noise
         ),
     )

@@ -16,6 +16,7 @@ from clustrep.across.replicability import Plan, score_replicate
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.parameters import KnownLabels, describe
 from clustrep.clustering.path import Setting, rotates
+from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import (
@@ -32,7 +33,7 @@ from clustrep.engine.workers import Execution, run_replicates
 from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, ReplicateWarning, warn
 from clustrep.provenance import provenance
 from clustrep.results import Comparison, LocalReplicability, Replicability
-from clustrep.results.base import Origin, quiet
+from clustrep.results.base import quiet
 from clustrep.results.null_scores import NullReference
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
@@ -153,7 +154,7 @@ def _report_missing(result: Any, scores: FloatArray) -> None:
         )
 
 
-def _origins(result: Any) -> tuple[Origin, ...]:
+def _origins(result: Any) -> tuple[RunOrigin, ...]:
     """Return what a result came from, where that is known and can be simulated."""
     if not isinstance(result, Replicability | Comparison | LocalReplicability):
         raise ParameterError(
@@ -166,9 +167,10 @@ def _origins(result: Any) -> tuple[Origin, ...]:
             "This result was read from a file, which holds scores but no data: run it again with "
             f"rng={result.provenance['seed']} to compare it with data without clusters."
         )
-    if any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in origins if origin is not None):
+    of_runs = tuple(origin for origin in origins if isinstance(origin, RunOrigin))
+    if any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in of_runs):
         raise ParameterError("Known labels can't be carried over to simulated data: a clusterer is needed.")
-    return tuple(origin for origin in origins if origin is not None)
+    return of_runs
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -193,7 +195,7 @@ class NullPlan:
     def of(
         cls,
         result: Replicability | Comparison | LocalReplicability,
-        origins: Sequence[Origin],
+        origins: Sequence[RunOrigin],
         null: str | Sampler,
         statistic: str,
         root: int,
@@ -273,7 +275,7 @@ def _scores(plan: Plan, replicates: Sequence[int]) -> FloatArray:
 
 
 def _observed(
-    result: Replicability | Comparison | LocalReplicability, origins: Sequence[Origin], statistic: str
+    result: Replicability | Comparison | LocalReplicability, origins: Sequence[RunOrigin], statistic: str
 ) -> FloatArray:
     """Return the scores of the result itself, by the rule for single blocks that holds for simulated collections."""
     if isinstance(result, LocalReplicability):
@@ -299,14 +301,14 @@ def _observed(
         agreements = tuple(one for one in agreements if one.name == result.agreement)
     with one_thread():
         setting = Setting.prepare(first.source, first.studies, configurations)
-        return _scores(Plan(0, agreements, False, first.noise, setting), [FULL_STUDY])  # type: ignore[arg-type]
+        return _scores(Plan(0, agreements, False, first.noise, setting), [FULL_STUDY])
 
 
-def _is_trivial(origin: Origin) -> bool:
+def _is_trivial(origin: RunOrigin) -> bool:
     """Whether either function puts the whole test study, as it is, into a single block."""
     with one_thread():
         setting = Setting.prepare(origin.source, origin.studies, [origin.configuration], at=origin.studies[0].X)
-        plan = local.LocalPlan(setting, 1, (), origin.agreements[0], origin.noise)  # type: ignore[arg-type]
+        plan = local.LocalPlan(setting, 1, (), origin.agreements[0], origin.noise)
         (scores,) = local.score_replicate(plan, FULL_STUDY).by_test
     return not isinstance(scores, Failed) and scores.trivial
 
@@ -339,7 +341,7 @@ def score_local_collection(plan: NullPlan, number: int) -> FloatArray:
     return found if found.size else np.zeros(1)
 
 
-def _place_of_points(result: LocalReplicability, origin: Origin) -> int:
+def _place_of_points(result: LocalReplicability, origin: RunOrigin) -> int:
     """Find whose points a local result scores: the training study's, or the test study's."""
     for place, study in enumerate(origin.studies):
         if result._points is not None and np.array_equal(result._points, study.X):

@@ -14,6 +14,7 @@ from clustrep.checks import check_flag, check_integer, check_labels_of
 from clustrep.clustering.induced import Clusterer
 from clustrep.clustering.parameters import KnownLabels, check_clusterer, describe, name_of
 from clustrep.clustering.path import Setting
+from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
 from clustrep.engine.workers import Execution, run_replicates
@@ -22,7 +23,6 @@ from clustrep.failures import Failures
 from clustrep.provenance import provenance
 from clustrep.resampling import Bootstrap, Resampling, Simulate, check_resampling
 from clustrep.results import Comparison, Replicability
-from clustrep.results.base import Origin
 from clustrep.results.labels import label
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.study import Study
@@ -222,7 +222,8 @@ def run_plan(plan: Plan, execution: Execution) -> Comparison:
             noise=plan.noise,
         ),
         _origins=tuple(
-            Origin(source, studies, configuration, plan.agreements, plan.noise) for configuration in plan.configurations
+            RunOrigin(source, studies, configuration, plan.agreements, plan.noise)
+            for configuration in plan.configurations
         ),
     )
     n_scores = failed.size if plan.diagonal else failed.size // len(studies) * (len(studies) - 1)

@@ -17,7 +17,6 @@ from clustrep.results import (
     Validation,
 )
 from clustrep.results.analysis import (
-    CHANCE_IS_ZERO,
     HALF_WAY,
     HOLDS,
     NO_SCORE,
@@ -28,6 +27,7 @@ from clustrep.results.analysis import (
     UNSURE,
     UNTESTED,
     WEAK,
+    adjusted_for_chance,
 )
 from clustrep.results.choice import FALSE_FINDING, NO_BEST
 from clustrep.results.shape import estimate_is_far, two_humps
@@ -136,7 +136,7 @@ def about_studies(result: Replicability, relations: StudyRelations | None) -> st
     unsteady = [
         f"{name} ({own:.2f})"
         for name, own in zip(result.names, np.diagonal(result.mean), strict=True)
-        if own < HALF_WAY and result.agreement in CHANCE_IS_ZERO
+        if own < HALF_WAY and adjusted_for_chance(result.agreement)
     ]
     if unsteady:
         text += f" Clusters do not even repeat within {joined(unsteady)}."

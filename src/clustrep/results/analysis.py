@@ -39,7 +39,7 @@ IS_NOISE = r"^-1( \(.*\))?$"
 # A cluster above data without clusters holds if its score is at least half-way from chance, 0, to identity, 1: for
 # agreements that have these two ends.
 HALF_WAY = 0.5
-CHANCE_IS_ZERO = ("ari", "ami")
+ADJUSTED = ("ari", "ami", "ami_max")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -211,7 +211,7 @@ def cluster_table(
         frame.insert(0, "train", one.train)
         frame.insert(3, "test", one.test)
         frame["cluster"] = cluster_names(counterparts, one.train, frame["cluster"])
-        frame["adjusted"] = one.agreement in CHANCE_IS_ZERO
+        frame["adjusted"] = adjusted_for_chance(one.agreement)
         frames.append(frame)
     if not frames:
         return pd.DataFrame(
@@ -230,6 +230,11 @@ def cluster_table(
         partners[["cluster", "counterpart"]] = partners[["cluster", "counterpart"]].replace(IS_NOISE, NOISE, regex=True)
         table = table.merge(partners, how="left", on=["train", "cluster", "test"])
     return table
+
+
+def adjusted_for_chance(agreement: str) -> bool:
+    """Whether an agreement is 0 for independent partitions, on average, and 1 for identical ones."""
+    return agreement in ADJUSTED
 
 
 def cluster_names(counterparts: Counterparts | None, study: str, labels: Any) -> list[str]:

@@ -5,48 +5,33 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from os import PathLike
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from clustrep.checks import check_fraction, check_numbers_between
-from clustrep.clustering.function import ClusteringFunction
-from clustrep.clustering.path import Setting
-from clustrep.clustering.sample import Configuration, Source
-from clustrep.engine.replicates import FULL_STUDY, Failed, attempt, one_thread
-from clustrep.errors import ParameterError
 from clustrep.failures import Failures
 from clustrep.files import save_result
 from clustrep.studies.study import Study
-from clustrep.tables.agreement import Agreement
 from clustrep.types import FloatArray, IntArray
 
-# Scores that say nothing are borne up to this share.
+if TYPE_CHECKING:
+    from clustrep.clustering.function import ClusteringFunction
+
+# The largest allowed share of trivial scores.
 TRIVIAL_AT_MOST = 0.05
 
 
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """What a result came from, kept in memory only: data does not travel in result files."""
+class Origin(Protocol):
+    """What a result was computed from, as far as a result needs to know it: the studies, and how to fit again."""
 
-    source: Source
-    studies: tuple[Study, ...]
-    configuration: Configuration
-    agreements: tuple[Agreement, ...]
-    noise: str
+    @property
+    def studies(self) -> tuple[Study, ...]:
+        """The studies of the run."""
 
-    def function(self, s: int, replicate: int) -> ClusteringFunction:
-        """Learn the clustering function of one study in one replicate again, from its seed."""
-        setting = Setting.prepare(self.source, self.studies, [self.configuration], for_run=False)
-        with one_thread():  # as in the run
-            function = attempt(setting.paths[0].learn(setting.sample(s, replicate)).function, 0)
-        if isinstance(function, Failed):
-            where = "as it is" if replicate == FULL_STUDY else f"in resample {replicate - 1}"
-            raise ParameterError(
-                f"Study {self.studies[s].name!r} {where} has no clustering function: {function.cause}."
-            )
-        return function
+    def refit(self, s: int, resample: int | None = None) -> ClusteringFunction:
+        """Learn the clustering function of a study as it is, or of its draw in a resample."""
 
 
 class Resampled:

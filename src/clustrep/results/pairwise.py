@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from clustrep.checks import check_choice, check_integer, check_known, freeze, read_only
-from clustrep.clustering.function import ClusteringFunction
 from clustrep.errors import ParameterError
 from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Resampled, Saved
 from clustrep.results.labels import label
@@ -20,6 +19,7 @@ from clustrep.types import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from clustrep.clustering.function import ClusteringFunction
     from clustrep.results.relations import StudyRelations
 
 
@@ -97,16 +97,11 @@ class Replicability(Resampled, Failing, Saved):
                 "This result was read from a file, which holds scores but no data: run replicability again with "
                 f"rng={self.provenance['seed']} to have its clustering functions."
             )
-        replicate = 0
         if resample is not None:
             check_integer(resample, "resample", at_least=0)
             if resample >= len(self.distribution):
                 raise ParameterError(f"resample must be below {len(self.distribution)}, got {resample}.")
-            replicate = resample + 1
-        s = self.names.index(name)
-        function, study = self._origin.function(s, replicate), self._origin.studies[s]
-        function.features = study.features if study.features_are_named else None
-        return function
+        return self._origin.refit(self.names.index(name), resample)
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every pair of studies: train, test, agreement, score, mean, sd, low, high, trivial, failed.

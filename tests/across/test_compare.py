@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import clustrep as cr
+from clustrep.provenance import Provenance
 from clustrep.results import Comparison
 
 CLUSTERERS = {
@@ -126,7 +127,7 @@ def made_up(scores, ks, *, clusterers=None):
         clusters_found=np.ones((n, B, 2), dtype=int),
         failed=np.zeros((n, 1, B + 1, 2, 2), dtype=int),
         causes=(),
-        provenance={"seed": 0, "diagonal": True, "clusterers": ["x"] * n},
+        provenance=Provenance(seed=0, parameters={"diagonal": True}),
     )
 
 

@@ -14,6 +14,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 import clustrep as cr
 from clustrep.errors import DataError, ParameterError
 from clustrep.figures.matplotlib.style import COLOURS, DOUBLE, MARKERS, SINGLE, literal
+from clustrep.provenance import Provenance
 from clustrep.results import Comparison, NullReference, Replicability
 
 LETTERS = tuple("abcdefghij")
@@ -66,7 +67,7 @@ def comparison(clusterers, n_clusters, *, B=5, S=3, names=None, agreements=("ari
         clusters_found=np.full((C, B, S), 2),
         failed=np.zeros((C, A, B + 1, S, S), dtype=int),
         causes=(),
-        provenance={"seed": 1, "clusterers": [{}] * C, "diagonal": True},
+        provenance=Provenance(seed=1, parameters={"diagonal": True}),
     )
 
 

@@ -12,14 +12,14 @@ import numpy as np
 from clustrep.across.replicability import KnownLabelsLike, check_configuration, check_several
 from clustrep.checks import check_flag, check_integer
 from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, describe
+from clustrep.clustering.parameters import KnownLabels
 from clustrep.clustering.path import Setting
+from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
 from clustrep.engine.workers import Execution, run_replicates
 from clustrep.errors import AllReplicatesFailed
 from clustrep.failures import Failures
-from clustrep.provenance import provenance
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
 from clustrep.results.cluster_stability import DISSOLVED
 from clustrep.results.matches import Counterparts
@@ -103,9 +103,7 @@ def counterparts(
         places=np.concatenate([one.codes for one in own]),
         failed=failed,
         causes=causes,
-        provenance=provenance(
-            source, tuple(checked.values()), [describe(configuration.clusterer)], n_resamples=n_resamples
-        ),
+        provenance=provenance_of_run(source, tuple(checked.values()), [configuration], n_resamples=n_resamples),
     )
 
 

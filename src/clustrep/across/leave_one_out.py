@@ -9,13 +9,12 @@ import numpy as np
 from clustrep.across.replicability import Plan, check_configuration, check_several, score_replicate
 from clustrep.checks import check_flag, check_integer, read_only
 from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import describe
 from clustrep.clustering.path import Setting
+from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import FULL_STUDY, Rng, root_entropy
 from clustrep.engine.workers import Execution, run_replicates
 from clustrep.failures import Failures
-from clustrep.provenance import provenance
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.studies.collection import StudiesLike, as_studies
@@ -95,10 +94,10 @@ def leave_one_study_out(
         distribution=table[1:],
         failed=failed,
         causes=names,
-        provenance=provenance(
+        provenance=provenance_of_run(
             source,
             tuple(checked.values()),
-            {configuration.name: describe(configuration.clusterer)},
+            [configuration],
             n_resamples=n_resamples,
             noise=noise,
         ),

@@ -14,15 +14,14 @@ from numpy.typing import ArrayLike
 from clustrep.across.replicability import KnownLabelsLike, Options, check_configuration
 from clustrep.checks import as_table, check_flag, check_integer, check_table
 from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import describe
 from clustrep.clustering.path import Setting
+from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, PointSet, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
 from clustrep.engine.workers import Execution, run_replicates
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.failures import Failures
-from clustrep.provenance import provenance
 from clustrep.resampling import Bootstrap, Resampling, check_resampling
 from clustrep.results import LocalReplicability
 from clustrep.studies.collection import Studies
@@ -316,10 +315,10 @@ def _result(
         trivial=trivial,
         failed=failed,
         causes=cause_names,
-        provenance=provenance(
+        provenance=provenance_of_run(
             plan.setting.source,
             _distinct([plan.train, study]),
-            {plan.configuration.name: describe(plan.configuration.clusterer)},
+            [plan.configuration],
             n_resamples=n_resamples,
             noise=plan.noise,
         ),

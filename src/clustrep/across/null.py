@@ -16,6 +16,7 @@ from clustrep.across.replicability import Plan, score_replicate
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.parameters import KnownLabels, describe
 from clustrep.clustering.path import Setting, rotates
+from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.clustering.sample import Configuration, Source
@@ -31,7 +32,6 @@ from clustrep.engine.replicates import (
 )
 from clustrep.engine.workers import Execution, run_replicates
 from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, ReplicateWarning, warn
-from clustrep.provenance import provenance
 from clustrep.results import Comparison, LocalReplicability, Replicability
 from clustrep.results.base import quiet
 from clustrep.results.null_scores import NullReference
@@ -114,9 +114,11 @@ def null_reference(
     scores = _stack(collections)
     _report_missing(result, scores)
     source = Source(origins[0].source.resampling, root, origins[0].source.accelerate)
-    clusterers = [describe(origin.configuration.clusterer) for origin in origins]
+    configurations = [origin.configuration for origin in origins]
     of = "" if isinstance(result, Replicability) else result._fingerprint
-    made = provenance(source, origins[0].studies, clusterers, n=n, null=describe(null), statistic=statistic, of=of)
+    made = provenance_of_run(
+        source, origins[0].studies, configurations, n=n, null=describe(null), statistic=statistic, of=of
+    )
     return NullReference.of(result, statistic, _observed(result, origins, statistic), scores, made)
 
 

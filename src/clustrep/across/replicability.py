@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from clustrep.checks import check_flag, check_integer, check_labels_of
 from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, check_clusterer, describe, name_of
+from clustrep.clustering.parameters import KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import Setting
+from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
 from clustrep.engine.workers import Execution, run_replicates
 from clustrep.errors import DataError, ParameterError
 from clustrep.failures import Failures
-from clustrep.provenance import provenance
 from clustrep.resampling import Bootstrap, Resampling, Simulate, check_resampling
 from clustrep.results import Comparison, Replicability
 from clustrep.results.labels import label
@@ -213,10 +213,10 @@ def run_plan(plan: Plan, execution: Execution) -> Comparison:
         clusters_found=np.moveaxis(clusters_found[1:], 0, 1),
         failed=failed,
         causes=cause_names,
-        provenance=provenance(
+        provenance=provenance_of_run(
             source,
             studies,
-            [describe(configuration.clusterer) for configuration in plan.configurations],
+            plan.configurations,
             n_resamples=plan.n_resamples,
             diagonal=plan.diagonal,
             noise=plan.noise,

@@ -13,6 +13,7 @@ from scipy.stats import false_discovery_control
 
 from clustrep.checks import freeze
 from clustrep.failures import Failures
+from clustrep.provenance import Provenance
 from clustrep.results.base import Saved
 from clustrep.results.choice import FALSE_FINDING, Choice
 from clustrep.results.comparison import Candidate, Comparison
@@ -88,7 +89,7 @@ class Analysis(Saved):
         return self.comparison.agreements[0]
 
     @property
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> Provenance:
         """How the comparison was made."""
         return self.comparison.provenance
 

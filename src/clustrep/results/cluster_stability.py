@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ import pandas as pd
 from clustrep.checks import freeze
 from clustrep.errors import ParameterError
 from clustrep.failures import Failures
+from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Resampled, Saved, quiet, tails
 from clustrep.results.labels import label
 from clustrep.text import plural
@@ -69,7 +70,7 @@ class Stability(Resampled, Failing, Saved):
     overall_distribution: FloatArray
     failed: IntArray
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -172,7 +173,7 @@ class Sensitivity(Resampled, Failing, Saved):
     overall_distribution: FloatArray
     failed: IntArray  # (n_resamples, n_scales)
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -196,7 +197,7 @@ class Sensitivity(Resampled, Failing, Saved):
             overall_distribution=np.stack([one.overall_distribution for one in curve], axis=1),
             failed=failed,
             causes=causes,
-            provenance={**first.provenance, "resampling": f"Jitter(scale) for {len(curve)} scales"},
+            provenance=replace(first.provenance, resampling=f"Jitter(scale) for {len(curve)} scales"),
         )
 
     @property

@@ -12,6 +12,7 @@ import pandas as pd
 from clustrep._kernels import pairs
 from clustrep.checks import check_known, check_numbers_between, freeze
 from clustrep.errors import ParameterError
+from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Saved, quiet
 from clustrep.tables.noise import NOISE
 from clustrep.text import plural
@@ -40,7 +41,7 @@ class OverK(Failing, Saved):
     n_labels: IntArray  # (number of k,): how many there are
     failed: IntArray  # (n_resamples, number of k)
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from clustrep.checks import check_choice, check_known, freeze
 from clustrep.errors import NoBest, ParameterError
-from clustrep.provenance import fingerprint
+from clustrep.provenance import Provenance, fingerprint
 from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Saved, quiet, tails
 from clustrep.results.choice import FALSE_FINDING, NO_BEST, Against, Choice
 from clustrep.results.labels import label
@@ -92,7 +92,7 @@ class Comparison(Failing, Saved):
     clusters_found: IntArray  # (n_configurations, n_resamples, S)
     failed: IntArray  # (n_configurations, n_agreements, n_resamples + 1, S, S)
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
     _origins: tuple[Origin, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -116,7 +116,6 @@ class Comparison(Failing, Saved):
         return self._at(having[0], self._agreement(agreement))
 
     def _at(self, c: int, a: int) -> Replicability:
-        clusterers = {self.clusterers[c]: self.provenance["clusterers"][c]}
         return Replicability(
             names=self.names,
             agreement=self.agreements[a],
@@ -128,7 +127,7 @@ class Comparison(Failing, Saved):
             clusters_found=self.clusters_found[c],
             failed=self.failed[c, a],
             causes=self.causes,
-            provenance={**self.provenance, "clusterers": clusterers},
+            provenance=self.provenance.of_configuration(c),
             _origin=None if self._origins is None else self._origins[c],
         )
 

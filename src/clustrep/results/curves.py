@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from clustrep.checks import check_fraction, freeze
 from clustrep.errors import ParameterError
+from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Resampled, Saved
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
@@ -42,7 +43,7 @@ class Curve(Resampled, Failing, Saved):
     distribution: FloatArray
     failed: IntArray  # (n_replicates, number of k): which cause, 0 for none
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from clustrep.checks import freeze
+from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Resampled, Saved
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
@@ -39,7 +40,7 @@ class LeaveOneStudyOut(Resampled, Failing, Saved):
     distribution: FloatArray
     failed: IntArray
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from clustrep.checks import check_choice, check_integer, check_numbers_between, freeze, read_only
 from clustrep.errors import ParameterError
-from clustrep.provenance import fingerprint
+from clustrep.provenance import Provenance, fingerprint
 from clustrep.results.base import Failing, Origin, Saved, quiet, tails
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
@@ -68,7 +68,7 @@ class LocalReplicability(Failing, Saved):
     noise_codes: IntArray  # (n_resamples, 2): the code that is noise under either function, −1 for none
     failed: IntArray  # (n_resamples + 1,)
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
     _points: FloatArray | None = None
     _origin: Origin | None = None  # training study first, test study last
 

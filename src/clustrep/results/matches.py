@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.checks import check_known, freeze
+from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Saved, quiet, tails
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
@@ -55,7 +56,7 @@ class Counterparts(Failing, Saved):
     places: IntArray
     failed: IntArray
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)

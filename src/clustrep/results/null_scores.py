@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control
 
 from clustrep.checks import check_numbers_between, freeze
+from clustrep.provenance import Provenance
 from clustrep.results.base import Saved, quiet, tails
 from clustrep.results.comparison import Comparison
 from clustrep.results.local_scores import LocalReplicability
@@ -50,7 +51,7 @@ class NullReference(Saved):
     clusters: Labels  # of a local result
     observed: FloatArray
     distribution: FloatArray
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -62,7 +63,7 @@ class NullReference(Saved):
         statistic: str,
         observed: FloatArray,
         scores: FloatArray,
-        provenance: dict[str, Any],
+        provenance: Provenance,
     ) -> NullReference:
         """Put a result's scores, (n_configurations, n_agreements, S, S) or (n_clusters,), beside simulated ones."""
         clusters: Labels = np.zeros(0, dtype=np.int64)

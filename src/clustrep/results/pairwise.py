@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from clustrep.checks import check_choice, check_integer, check_known, freeze, read_only
 from clustrep.errors import ParameterError
+from clustrep.provenance import Provenance
 from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Resampled, Saved
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
@@ -68,7 +69,7 @@ class Replicability(Resampled, Failing, Saved):
     clusters_found: IntArray
     failed: IntArray  # (n_resamples + 1, S, S): 0, or 1 + position in causes; first the studies as they are
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
     _origin: Origin | None = None
 
     def __post_init__(self) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from clustrep.checks import freeze
+from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Saved, quiet, tails
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray, Labels
@@ -46,7 +47,7 @@ class InGroupProportion(Failing, Saved):
     distribution: FloatArray | None
     failed: IntArray
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)

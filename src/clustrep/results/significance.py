@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from clustrep.checks import freeze
+from clustrep.provenance import Provenance
 from clustrep.results.base import Saved
 from clustrep.text import plural
 from clustrep.types import FloatArray
@@ -36,7 +37,7 @@ class ClusterTest(Saved):
     null_distribution: FloatArray
     values: FloatArray
     null_mean_values: FloatArray
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from clustrep.checks import freeze
 from clustrep.failures import Failures
+from clustrep.provenance import Provenance
 from clustrep.results.base import Saved
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
@@ -69,7 +70,7 @@ class Validation(Saved):
     low: FloatArray
     high: FloatArray
     failures: dict[str, int]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)

@@ -15,6 +15,7 @@ from clustrep.clustering.induced import Clusterer
 from clustrep.clustering.neighbours import Metric, assigned, neighbours
 from clustrep.clustering.parameters import check_metric, describe
 from clustrep.clustering.path import Setting
+from clustrep.clustering.recording import provenance_of_data
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import (
     FULL_STUDY,
@@ -30,7 +31,6 @@ from clustrep.engine.workers import Execution, run_replicates
 from clustrep.errors import AllReplicatesFailed, ParameterError
 from clustrep.failures import Failures
 from clustrep.gaussian import principal_axes
-from clustrep.provenance import provenance_of_data
 from clustrep.resampling import Perturbation, Rerun, check_perturbation
 from clustrep.results.proportions import InGroupProportion
 from clustrep.studies.collection import Studies
@@ -162,6 +162,7 @@ def in_group_proportion(
         provenance=provenance_of_data(
             root,
             [study] if training is None else [training, study],
+            question.configurations,
             resampling="none" if perturbation is None else describe(perturbation),
             n_resamples=0 if perturbation is None else n_resamples,
             n_neighbors=list(js),
@@ -169,7 +170,6 @@ def in_group_proportion(
             n_null=n_null,
             noise=noise,
             train=None if training is None else training.name,
-            clusterers=["known labels" if clusterer is None else describe(clusterer)],
         ),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -147,10 +147,10 @@ def validate(
         size=np.array(columns["size"]),
         **{name: np.array(columns[name], dtype=float) for name in ("value", "sd", "low", "high")},
         failures=dict(failures),
-        provenance={
-            **question.provenance(Rerun(), n_resamples=n_resamples, n_splits=n_splits, noise=noise),
-            "resampling": {index: RESAMPLED_BY[index] for index in wanted},
-        },
+        provenance=replace(
+            question.provenance(Rerun(), n_resamples=n_resamples, n_splits=n_splits, noise=noise),
+            resampling={index: RESAMPLED_BY[index] for index in wanted},
+        ),
     )
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from clustrep.errors import DataError
 from clustrep.files import Fields, load_fields
 from clustrep.results.analysis import Analysis
-from clustrep.results.choice import Choice
+from clustrep.results.choice import Best, Candidate, Choice
 from clustrep.results.cluster_stability import Sensitivity, Stability
 from clustrep.results.co_assignment import AssignmentConsistency, Consensus
-from clustrep.results.comparison import Best, Candidate, Comparison
+from clustrep.results.comparison import Comparison
 from clustrep.results.curves import BootstrapInstability, PredictionStrength, RelativeValidation
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.results.local_scores import LocalReplicability

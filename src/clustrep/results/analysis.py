@@ -15,8 +15,8 @@ from clustrep.checks import freeze
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance
 from clustrep.results.base import Saved
-from clustrep.results.choice import FALSE_FINDING, Choice
-from clustrep.results.comparison import Candidate, Comparison
+from clustrep.results.choice import FALSE_FINDING, Candidate, Choice
+from clustrep.results.comparison import Comparison
 from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference

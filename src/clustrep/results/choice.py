@@ -3,24 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.text import listing
 from clustrep.types import BoolArray, FloatArray
 
-if TYPE_CHECKING:
-    from clustrep.results.comparison import Best, Candidate
-
+MOST_RIVALS = 5
 # Scores are said to be above those of data without clusters up to this chance of any false finding.
 FALSE_FINDING = 0.05
 NO_BEST = (
     "No configuration can be best: in each, more than 5 % of the scores are trivial (a single block on either side), "
     "or more than half of the resamples lack a score."
 )
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A clusterer with its number of clusters, and its score: the mean over ordered pairs of different studies."""
+
+    clusterer: str
+    n_clusters: int | None
+    score: float
+    low: float
+    high: float
+
+    @property
+    def label(self) -> str:
+        """The name of the configuration."""
+        return label(self.clusterer, self.n_clusters)
+
+    def __str__(self) -> str:
+        return f"{self.label} ({self.score:.2f} [{self.low:.2f}, {self.high:.2f}])"
+
+
+@dataclass(frozen=True)
+class Best(Candidate):
+    """The candidate with the highest score, and those that can't be told from it."""
+
+    agreement: str
+    rivals: tuple[Candidate, ...]
+
+    def __str__(self) -> str:
+        best = super().__str__()
+        if not self.rivals:
+            return f"{best} replicates best by {shown(self.agreement)}"
+        others = [Candidate.__str__(rival) for rival in self.rivals]
+        more = f"; and {len(others) - MOST_RIVALS} more" if len(others) > MOST_RIVALS else ""
+        return f"By {shown(self.agreement)}, can't tell between {best} and {'; '.join(others[:MOST_RIVALS])}{more}"
 
 
 @dataclass(frozen=True, eq=False)

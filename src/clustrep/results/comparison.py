@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -12,13 +11,12 @@ import numpy as np
 import pandas as pd
 
 from clustrep.checks import check_choice, check_known, freeze
-from clustrep.errors import NoBest, ParameterError
+from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance, fingerprint
-from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Saved, quiet, tails
-from clustrep.results.choice import FALSE_FINDING, NO_BEST, Against, Choice
-from clustrep.results.labels import label
+from clustrep.results.base import Failing, Origin, Saved, quiet
+from clustrep.results.choice import FALSE_FINDING, NO_BEST, Best, Choice
 from clustrep.results.pairwise import Replicability
-from clustrep.tables.agreement import shown
+from clustrep.results.ranking import Ranking, against_null
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -27,46 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clustrep.results.null_scores import NullReference
-
-# A resample is complete when every pair of different studies has its score.
-COMPLETE_AT_LEAST = 0.5
-CHOICE_LEVEL = 0.95
-MOST_RIVALS = 5
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A clusterer with its number of clusters, and its score: the mean over ordered pairs of different studies."""
-
-    clusterer: str
-    n_clusters: int | None
-    score: float
-    low: float
-    high: float
-
-    @property
-    def label(self) -> str:
-        """The name of the configuration."""
-        return label(self.clusterer, self.n_clusters)
-
-    def __str__(self) -> str:
-        return f"{self.label} ({self.score:.2f} [{self.low:.2f}, {self.high:.2f}])"
-
-
-@dataclass(frozen=True)
-class Best(Candidate):
-    """The candidate with the highest score, and those that can't be told from it."""
-
-    agreement: str
-    rivals: tuple[Candidate, ...]
-
-    def __str__(self) -> str:
-        best = super().__str__()
-        if not self.rivals:
-            return f"{best} replicates best by {shown(self.agreement)}"
-        others = [Candidate.__str__(rival) for rival in self.rivals]
-        more = f"; and {len(others) - MOST_RIVALS} more" if len(others) > MOST_RIVALS else ""
-        return f"By {shown(self.agreement)}, can't tell between {best} and {'; '.join(others[:MOST_RIVALS])}{more}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,11 +120,11 @@ class Comparison(Failing, Saved):
                 "high": high,
                 "trivial": self._trivial_share[c, a],
                 "failed": int((self.failed[c, a] > 0).sum()),
-                "eligible": bool(self._eligible[c, a]),
+                "eligible": bool(self._rankings[a].eligible[c]),
             }
             for c in range(len(self.clusterers))
             for a, agreement in enumerate(self.agreements)
-            for low, high in [self._interval(self._averages[c, a], confidence_level)]
+            for low, high in [Ranking.interval(self._averages[c, a], confidence_level)]
         ]
         return pd.DataFrame(rows).astype({"k": "Int64"})
 
@@ -177,18 +135,7 @@ class Comparison(Failing, Saved):
         difference to the best, resample by resample, has a 95 % interval that includes 0. A configuration with more
         than 5 % trivial scores is never picked, nor one in which more than half of the resamples lack a score.
         """
-        a = self._agreement(agreement)
-        eligible = np.flatnonzero(self._eligible[:, a]).tolist()
-        if not eligible:
-            raise NoBest(f"{NO_BEST} See summary().")
-        winner = self._winner(a)
-        rivals = [c for c in eligible if c != winner and self._includes_zero(winner, c, a)]
-        rivals.sort(key=lambda c: (-self._scores[c, a], self.n_clusters[c] or 0, c))
-        return Best(
-            **vars(self._candidate(winner, a)),
-            agreement=self.agreements[a],
-            rivals=tuple(self._candidate(c, a) for c in rivals),
-        )
+        return self._rankings[self._agreement(agreement)].best()
 
     def choice(self, reference: NullReference | None = None, *, agreement: str | None = None) -> Choice:
         """Choose with uncertainty: how often each is the best, and what is above data without clusters.
@@ -205,67 +152,10 @@ class Comparison(Failing, Saved):
         a = self._agreement(agreement)
         if reference is not None:
             self._check_reference(reference)
-        known = np.flatnonzero(np.isfinite(self._scores[:, a])).tolist()
-        order = sorted(known, key=lambda c: (self.n_clusters[c] or 0, c))
-        candidates = tuple(self._candidate(c, a) for c in order)
-        eligible = self._eligible[order, a]
-        best = self.best(self.agreements[a]) if eligible.any() else None
-        against = None
-        chosen: Candidate | None = best and candidates[order.index(self._winner(a))]
-        if reference is not None:
-            against = Against(
-                *(
-                    values[order, a]
-                    for values in (
-                        reference.overall,
-                        reference.overall - reference.overall_excess,
-                        reference.overall_excess,
-                        reference.overall_pvalue,
-                        reference.overall_adjusted,
-                    )
-                )
-            )
-            above = np.flatnonzero(against.adjusted <= FALSE_FINDING)
-            chosen = candidates[above[np.argmax(against.excess[above])]] if above.size else None
-        return Choice(
-            agreement=self.agreements[a],
-            best=best,
-            simplest=self._simplest(candidates, eligible, against, a) if best else None,
-            candidates=candidates,
-            eligible=eligible,
-            probability_best=self._probability_best(order, eligible, a),
-            against=against,
-            chosen=chosen,
-        )
-
-    def _probability_best(self, order: Sequence[int], eligible: BoolArray, a: int) -> FloatArray:
-        """Return the share of resamples in which no other eligible candidate scores higher; 0 where not eligible."""
-        shares = np.zeros(len(order))
-        averages = self._averages[np.asarray(order, dtype=int)[eligible], a]
-        averages = averages[:, ~np.isnan(averages).all(axis=0)]
-        if averages.size:
-            shares[eligible] = (averages == np.nanmax(averages, axis=0)).mean(axis=1)
-        return shares
-
-    def _simplest(
-        self, candidates: Sequence[Candidate], eligible: BoolArray, against: Against | None, a: int
-    ) -> Candidate | None:
-        """Find the smallest k within one standard error of the best; with a reference, above data without clusters."""
-        with quiet():
-            standard_error = np.nan_to_num(
-                np.nanstd(self._averages[self._winner(a), a], ddof=1)
-            )  # none of one resample
-        enough = self._scores[self._winner(a), a] - standard_error
-        allowed = eligible if against is None else eligible & (against.adjusted <= FALSE_FINDING)
-        near = [
-            one for one, may in zip(candidates, allowed, strict=True) if may and one.n_clusters and one.score >= enough
-        ]
-        return min(near, key=lambda one: (one.n_clusters or 0, -one.score), default=None)
-
-    def _winner(self, a: int) -> int:
-        """Find the eligible configuration with the highest score; ties to the smaller k."""
-        eligible = np.flatnonzero(self._eligible[:, a]).tolist()
-        return min(eligible, key=lambda c: (-self._scores[c, a], self.n_clusters[c] or 0, c))
+        ranking = self._rankings[a]
+        order = ranking.known()
+        against = None if reference is None else against_null(reference, order, a)
+        return ranking.choice(against, order)
 
     def _check_reference(self, reference: NullReference) -> None:
         own = getattr(reference, "kind", None) == "comparison" and reference.provenance.get("of") == self._fingerprint
@@ -328,8 +218,8 @@ class Comparison(Failing, Saved):
         table = self.summary().drop(columns="eligible").round(3).to_string(index=False)
         lines = [f"Comparison on {plural(len(self.names), 'study')}: {', '.join(self.names)}", table]
         lines += self.failures.lines("score")
-        for a, agreement in enumerate(self.agreements):
-            choice = str(self.best(agreement)) if self._eligible[:, a].any() else NO_BEST
+        for ranking in self._rankings:
+            choice = str(ranking.best()) if ranking.eligible.any() else NO_BEST
             lines += [choice] if choice not in lines else []
         return "\n".join(lines)
 
@@ -358,9 +248,19 @@ class Comparison(Failing, Saved):
         return np.asarray(trivial.sum(axis=(2, 3)) / np.maximum(scored.sum(axis=(2, 3)), 1))
 
     @cached_property
-    def _eligible(self) -> BoolArray:
-        enough = np.isfinite(self._averages).mean(axis=-1) >= COMPLETE_AT_LEAST
-        return np.asarray((self._trivial_share <= TRIVIAL_AT_MOST) & np.isfinite(self._scores) & enough)
+    def _rankings(self) -> tuple[Ranking, ...]:
+        """The configurations ranked by every agreement."""
+        return tuple(
+            Ranking(
+                agreement,
+                self.clusterers,
+                self.n_clusters,
+                self._averages[:, a],
+                self._scores[:, a],
+                self._trivial_share[:, a],
+            )
+            for a, agreement in enumerate(self.agreements)
+        )
 
     @property
     def _off(self) -> BoolArray:
@@ -372,16 +272,3 @@ class Comparison(Failing, Saved):
             return 0
         check_choice(agreement, "agreement", self.agreements)
         return self.agreements.index(agreement)
-
-    def _interval(self, values: FloatArray, confidence_level: float) -> tuple[float, float]:
-        with quiet():
-            low, high = np.nanquantile(values, tails(confidence_level))
-        return float(low), float(high)
-
-    def _candidate(self, c: int, a: int) -> Candidate:
-        low, high = self._interval(self._averages[c, a], CHOICE_LEVEL)
-        return Candidate(self.clusterers[c], self.n_clusters[c], float(self._scores[c, a]), low, high)
-
-    def _includes_zero(self, winner: int, other: int, a: int) -> bool:
-        low, high = self._interval(self._averages[winner, a] - self._averages[other, a], CHOICE_LEVEL)
-        return not (low > 0 or high < 0)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clustrep.across.compare import compare, configurations_to_compare
 from clustrep.across.counterparts import counterparts
@@ -95,10 +96,10 @@ def analyse(
     )
     reference = None if null is None else null_reference(comparison, n_null, null=null, **running)
     places, names = place_samples(checked, embedding)
-    found = Analysis(comparison, reference, (), (), None, places, names)
-    focus = found.focus
+    start = Analysis(comparison, reference, (), (), None, places, names, known_labels_of(checked))
+    focus = start.focus
     if focus is None:
-        return found
+        return start
     (clusterer,) = [
         configuration.clusterer
         for configuration in configurations_to_compare(clusterers, numbers)
@@ -110,19 +111,22 @@ def analyse(
         by_test = local_replicability(
             clusterer, train=checked[name], test=checked, agreement=decisive, noise=noise, **options
         )
-        local += [replace(one, clusterer=focus.clusterer) for one in by_test.values()]
+        local += [replace(result, clusterer=focus.clusterer) for result in by_test.values()]
     references: list[NullReference] = []
     if null is not None:
-        references = [null_reference(one, n_null, null=null, **running) for one in local]
-    return Analysis(
-        comparison=comparison,
-        reference=reference,
+        references = [null_reference(result, n_null, null=null, **running) for result in local]
+    return replace(
+        start,
         local=tuple(local),
         local_references=tuple(references),
-        counterparts=counterparts(clusterer, checked, **options),
-        coordinates=places,
-        coordinate_names=names,
+        counterparts=replace(counterparts(clusterer, checked, **options), clusterer=focus.clusterer),
     )
+
+
+def known_labels_of(studies: Studies) -> NDArray[np.str_]:
+    """Return the known labels of all samples as text, study by study; "" where a study has none."""
+    labels = [[""] * len(study) if study.labels is None else study.labels.tolist() for study in studies.values()]
+    return np.array([str(label) for of_study in labels for label in of_study])
 
 
 def place_samples(studies: Studies, embedding: str) -> tuple[FloatArray, tuple[str, str]]:

@@ -35,7 +35,16 @@ class Origin(Protocol):
 
 
 class Resampled:
-    """A distribution over resamples, and what can be said of it; failed resamples, NaN, are left out."""
+    """A distribution over resamples, and its summaries; failed resamples, NaN, are omitted from them.
+
+    With x_1, …, x_n the values of the n resamples that did not fail:
+
+        mean     = Σ x_b / n
+        sd       = √( Σ (x_b − mean)² / (n − 1) )
+        interval = the quantiles (1 − c) / 2 and (1 + c) / 2 of x_1, …, x_n, for a confidence level c
+
+    Quantiles are interpolated linearly, as in `numpy.quantile`.
+    """
 
     distribution: FloatArray  # (n_resamples, ...)
 
@@ -64,7 +73,15 @@ class Resampled:
 
 
 class Failing:
-    """A result in which values may be missing, and why."""
+    """A result in which values may have failed, and why.
+
+    Attributes
+    ----------
+    failed : ndarray of int
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed.
+    """
 
     failed: IntArray  # which cause, 0 for none
     causes: tuple[str, ...]

@@ -23,7 +23,21 @@ NO_BEST = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """A clusterer with its number of clusters, and its score: the mean over ordered pairs of different studies."""
+    """A configuration and its score: the mean over ordered pairs of different studies of the bootstrap mean.
+
+    Attributes
+    ----------
+    clusterer : str
+    n_clusters : int or None
+        None where the clusterer finds its number of clusters by itself.
+    score : float
+    low, high : float
+        95 % percentile interval, over resamples, of the mean over pairs.
+
+    See Also
+    --------
+    Comparison : Where the score and its formula come from.
+    """
 
     clusterer: str
     n_clusters: int | None
@@ -42,7 +56,22 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Best(Candidate):
-    """The candidate with the highest score, and those that can't be told from it."""
+    """The candidate with the highest score, and those that are not distinguishable from it.
+
+    Attributes
+    ----------
+    clusterer, n_clusters, score, low, high
+        As in `Candidate`.
+    agreement : str
+        By which agreement.
+    rivals : tuple of Candidate
+        All eligible candidates whose difference to the best, resample by resample, has a 95 % interval that includes 0,
+        by their score.
+
+    See Also
+    --------
+    Comparison.best : The method that returns it.
+    """
 
     agreement: str
     rivals: tuple[Candidate, ...]
@@ -63,9 +92,13 @@ class Against:
     Attributes
     ----------
     observed, null_mean, excess : ndarray
-        The score that is compared (R̂, or the bootstrap mean), its mean without clusters, and the difference.
+        The score that is compared (R̂, or the bootstrap mean), its mean over simulated collections, and the difference.
     pvalue, adjusted : ndarray
-        `adjusted` p-values keep the chance of any false finding among all candidates.
+        The p-value, and the same adjusted for the chance of any false finding among all candidates.
+
+    See Also
+    --------
+    NullReference : Where the values and their formulas come from.
     """
 
     observed: FloatArray
@@ -86,22 +119,31 @@ class Choice:
 
     Attributes
     ----------
+    agreement : str
+        By which agreement.
     best : Best or None
-        The highest score, and the rivals that can't be told from it; None where nothing can be called the best.
+        The highest score, and the rivals that are not distinguishable from it; None where no configuration is eligible.
     simplest : Candidate or None
-        The smallest k whose score is within one standard error of the best; above data without clusters, where a
-        reference was given.
+        The smallest k whose score is at least score(best) − sd(a_b of the best): within one standard error; above data
+        without clusters, where a reference was given.
     candidates : tuple of Candidate
-        All that have a score.
+        All that have a score, by their number of clusters.
     eligible : ndarray of bool, (n_candidates,)
-        Which can be called the best: those with few single blocks and few failures.
+        Which can be called the best: at most 5 % trivial scores, and a score for every pair of studies in at least half
+        of the resamples.
     probability_best : ndarray, (n_candidates,)
-        The share of resamples in which none scores higher; where several have the same highest score, all count.
+        The share of resamples in which no eligible candidate scores higher; where several have the same highest score,
+        all count.
     against : Against or None
         Beside data without clusters, where a reference was given.
     chosen : Candidate or None
         Without a reference, the best. With one, the highest excess among those above data without clusters (adjusted
-        p-value at most 5 %); None where nothing is.
+        p-value at most 0.05); None where none is.
+
+    See Also
+    --------
+    Comparison.choice : The method that returns it.
+    NullReference : Data without clusters.
     """
 
     agreement: str

@@ -47,6 +47,16 @@ class Stability(Resampled, Failing, Saved):
 
     Attributes
     ----------
+    index : {"matching", "inclusion", "jaccard", "r", "d"}
+        What is measured, in every resample, between a cluster and the clusters of the copy.
+    relative : bool
+        Whether "matching" is divided by the number of samples, "d" by the size of each cluster.
+    clusterer : str
+        The clusterer's name.
+    n_clusters : int or None
+        The number of clusters asked for; None where the clusterer finds it by itself.
+    samples : tuple of str
+        Names of the samples.
     labels : ndarray, (n_samples,)
         The clusters in question: Ψ(X; X), or those that were given.
     clusters, sizes : ndarray, (k,)
@@ -56,6 +66,27 @@ class Stability(Resampled, Failing, Saved):
         where a cluster has nothing to compare: no sample drawn (Jaccard is 0 there), or for "r" no pair.
     overall_distribution : ndarray, (n_resamples,)
         One value for all clusters: "r" pools their pairs, "d" is summed, the others are averaged by size.
+    failed : ndarray of int, (n_resamples,)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    With C the contingency table of the reference partition (rows) and that of the copy (columns), for row i:
+    inclusion is whether a column holds all of the row; Jaccard is max_j C_ij / (C_i. + C_.j − C_ij); R is
+    Σ_j C_ij (C_ij − 1) / (C_i. (C_i. − 1)); D is C_i. + C_.j − 2 C_ij for the column j of the largest C_ij. Matching is
+    the number of samples that change their cluster in the best one-to-one matching of all clusters.
+
+    Mean, standard deviation and interval are over resamples, as in `Replicability`. A cluster can be stable without
+    being one: large clusters, and arbitrary cuts of one long cloud, are found again as well.
+
+    See Also
+    --------
+    stability : The function that returns it.
+    Sensitivity : The same under increasing noise.
     """
 
     index: str
@@ -150,15 +181,39 @@ class Stability(Resampled, Failing, Saved):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sensitivity(Resampled, Failing, Saved):
-    """Stability under more and more noise.
+    """Stability under increasing noise.
 
     Attributes
     ----------
+    index : {"matching", "inclusion", "jaccard", "r", "d"}
+        What is measured: see `Stability`.
+    relative : bool
+        Whether "matching" is divided by the number of samples, "d" by the size of each cluster.
+    clusterer : str
+        The clusterer's name.
+    n_clusters : int or None
+        The number of clusters asked for; None where the clusterer finds it by itself.
     scales : ndarray, (n_scales,)
         Standard deviations of the noise, in units of each feature's own.
+    labels : ndarray, (n_samples,)
+        The clusters in question: Ψ(X; X), or those that were given.
+    clusters, sizes : ndarray, (k,)
+        Their names and sizes.
     distribution : ndarray, (n_resamples, n_scales, k)
         The index of every cluster; for "matching", (n_resamples, n_scales).
     overall_distribution : ndarray, (n_resamples, n_scales)
+        One value for all clusters.
+    failed : ndarray of int, (n_resamples, n_scales)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    See Also
+    --------
+    sensitivity : The function that returns it.
+    Stability : The index at one scale, and its formula.
     """
 
     index: str

@@ -31,13 +31,46 @@ if TYPE_CHECKING:
 class Comparison(Failing, Saved):
     """The scores of several clusterers and numbers of clusters, from the same draws.
 
+    With R̂⁽ᵇ⁾(s, t) the score of a configuration for training study s and test study t in resample b:
+
+        a_b   = the mean over ordered pairs s ≠ t of R̂⁽ᵇ⁾(s, t)
+        score = the mean over ordered pairs s ≠ t of the mean over resamples of R̂⁽ᵇ⁾(s, t)
+
+    `summary` has the score with the percentile interval of a_1, a_2, …; `best` and `choice` rank by it.
+
     Attributes
     ----------
-    names, agreements, clusterers, n_clusters : tuple
-        The studies; the agreements; and for every configuration its clusterer's name and number of clusters (None
-        where the clusterer finds it by itself).
+    names, agreements : tuple of str
+        The studies; the agreements.
+    clusterers : tuple of str
+        For every configuration, its clusterer's name.
+    n_clusters : tuple of int or None
+        For every configuration, its number of clusters; None where the clusterer finds it by itself.
     estimate : ndarray, (n_configurations, n_agreements, S, S)
+        R̂: the studies as they are. NaN where that fit failed.
     distribution : ndarray, (n_configurations, n_agreements, n_resamples, S, S)
+        R̂⁽ᵇ⁾. NaN where a replicate failed, and on the diagonal where that was not asked for.
+    trivial : ndarray of bool, (n_configurations, n_resamples, S, S)
+        Replicates in which either partition is a single block: their score says nothing.
+    clusters_found : ndarray of int, (n_configurations, n_resamples, S)
+        Number of clusters in each study's draw, noise apart; −1 where the fit failed.
+    failed : ndarray of int, (n_configurations, n_agreements, n_resamples + 1, S, S)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    All configurations are fitted to the same draws, so that differences between them are taken resample by resample:
+    their intervals are narrower than those of the scores themselves.
+
+    See Also
+    --------
+    compare : The function that returns it.
+    Choice : Which configuration, and how certain that is.
+    NullReference : The same scores on data without clusters.
     """
 
     names: tuple[str, ...]

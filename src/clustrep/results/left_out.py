@@ -23,13 +23,39 @@ if TYPE_CHECKING:
 class LeaveOneStudyOut(Resampled, Failing, Saved):
     """How well all other studies together predict each study's clustering.
 
+    With X_{−t} all studies but t, pooled, R̂(t) = r(ψ(X_t; X_{−t}), ψ(X_t; X_t)), the agreement of the two partitions of
+    study t; R̂⁽ᵇ⁾(t) is the same for the draws of resample b.
+
     Attributes
     ----------
+    clusterer : str
+        The clusterer's name.
+    n_clusters : int or None
+        The number of clusters asked for; None where the clusterer finds it by itself.
+    agreement : str
+        What the scores measure.
     names : tuple of str
         The studies that were tested on.
     estimate : ndarray, (S,)
         R̂ with the studies as they are.
     distribution : ndarray, (n_resamples, S)
+        R̂⁽ᵇ⁾; NaN where a replicate failed.
+    failed : ndarray of int, (n_resamples + 1, S)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    Studies that differ in location or scale form clusters of their own when they are pooled: scale them first
+    (`Studies.scaled`).
+
+    See Also
+    --------
+    leave_one_study_out : The function that returns it.
+    Replicability : One training study at a time.
     """
 
     clusterer: str

@@ -33,13 +33,26 @@ POINTS_AT_ONCE = 4096
 class LocalReplicability(Failing, Saved):
     """How well the clustering around each point replicates (Algorithm 3).
 
-    A point's score depends only on the pair of its labels under the two functions, so a resample is kept as a small
+    The local score of a point x is the agreement of two binary partitions of the test study X′:
+
+        LR(x) = r( [ψ(X′; X) = ψ(x; X)], [ψ(X′; X′) = ψ(x; X′)] )
+
+    that is, of "shares x's cluster under the function of the training study X" and "shares it under the test study's
+    own". It depends on x only through the pair of its labels under the two functions, so a resample is kept as a small
     table of scores and two labels for every point; distributions are gathered from these when asked for.
 
     Attributes
     ----------
     train, test : str
         The studies' names.
+    agreement : str
+        What the scores measure.
+    clusterer : str
+        The clusterer's name.
+    n_clusters : int or None
+        The number of clusters asked for; None where the clusterer finds it by itself.
+    noise : {"label", "drop", "singletons"}
+        What was done with points that a function calls noise.
     samples : tuple of str
         Names of the points.
     labels : ndarray, (n_points,)
@@ -48,6 +61,35 @@ class LocalReplicability(Failing, Saved):
         Local scores for the studies as they are.
     tables : ndarray, (n_resamples, k_train, k_test)
         The score of a point with label i under the training and j under the test function.
+    at_train, at_test : ndarray of int, (n_resamples, n_points)
+        The points' labels under the training and the test function, as places in `tables`.
+    test_points_train, test_points_test : ndarray of int, (n_resamples, n_test)
+        The same for the test study's own samples.
+    trivial : ndarray of bool, (n_resamples,)
+        Whether either partition of the test study is a single block.
+    noise_codes : ndarray of int, (n_resamples, 2)
+        The label that is noise under either function, −1 for none.
+    failed : ndarray of int, (n_resamples + 1,)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    A point's mean, standard deviation and interval are those of its scores over the resamples that did not fail, as in
+    `Replicability`. A cluster's are those of its average, Σ_{x in cluster} LR⁽ᵇ⁾(x) / size, over resamples.
+
+    References
+    ----------
+    Masoero, Thomas, Parmigiani, Tyekucheva and Trippa (2023). Cross-Study Replicability in Cluster Analysis.
+    Statistical Science 38(2), Algorithm 3 and section 3.3.3.
+
+    See Also
+    --------
+    local_replicability : The function that returns it.
+    Counterparts : Which cluster of one study corresponds to which of another.
     """
 
     train: str

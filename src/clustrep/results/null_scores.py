@@ -31,15 +31,48 @@ CLUSTERS = "local"
 class NullReference(Saved):
     """Scores beside those of simulated collections without clusters.
 
+    With x the observed score and x_1, …, x_n those of n simulated collections:
+
+        excess = x − Σ x_i / n
+        pvalue = (1 + #{i : x_i ≥ x}) / (1 + n)
+        qvalue = the p-value adjusted for the false discovery rate (Benjamini and Hochberg 1995)
+
+    `overall`, `overall_pvalue` and so on are the same for the mean over ordered pairs of different studies.
+
     Attributes
     ----------
     kind : {"replicability", "comparison", "local"}
+        What kind of result was compared.
+    statistic : {"estimate", "mean"}
+        Whether R̂ or the bootstrap mean was compared.
+    names : tuple of str
+        The studies; of a local result, the training and the test study.
+    agreements : tuple of str
+        What the scores measure.
+    clusterers : tuple of str
+        For every configuration, its clusterer's name.
+    n_clusters : tuple of int or None
+        For every configuration, its number of clusters.
+    clusters : ndarray, (n_clusters,)
+        Of a local result: its clusters. Else empty.
     observed : ndarray
         The scores: (S, S) of a replicability, (n_configurations, n_agreements, S, S) of a comparison, (n_clusters,) of
         a local result. 0, here and in simulated collections, where either side is a single block.
     distribution : ndarray, (n, ...)
         The same in every simulated collection. A simulated collection has clusters of its own: of a local result,
         (n, most clusters), NaN where there are fewer.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    References
+    ----------
+    Benjamini and Hochberg (1995). Controlling the false discovery rate. JRSS B 57(1).
+    Westfall and Young (1993). Resampling-Based Multiple Testing. Wiley.
+
+    See Also
+    --------
+    null_reference : The function that returns it.
+    Comparison.choice : A choice among what is above data without clusters.
     """
 
     kind: str

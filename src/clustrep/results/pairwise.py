@@ -26,7 +26,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TrainingAverage(Resampled):
-    """Algorithm 2: the average over all test studies of one training study's scores."""
+    """Algorithm 2: the average over all test studies of one training study's scores.
+
+    With r(s, t) the score of training study s on test study t, r(s) = Σ_{t ≠ s} r(s, t) / (S − 1): once for the studies
+    as they are, and once for every resample. Mean, standard deviation and interval are those of r⁽ᵇ⁾(s) over resamples.
+
+    Attributes
+    ----------
+    name : str
+        The training study.
+    estimate : float
+        The average for the studies as they are.
+    distribution : ndarray, (n_resamples,)
+        The average in every resample; NaN where a score failed.
+
+    See Also
+    --------
+    Replicability.for_training_on : The method that returns it.
+    """
 
     name: str
     estimate: float
@@ -41,12 +58,23 @@ class TrainingAverage(Resampled):
 class Replicability(Resampled, Failing, Saved):
     """How well each study's clustering predicts every other's: axes are always (train, test).
 
+    With ψ_s the clustering function learned on study s, and r the agreement of two partitions of the same points:
+
+        R̂(s, t)    = r(ψ_s(X_t), ψ_t(X_t))
+        R̂⁽ᵇ⁾(s, t) = the same with every study replaced by its draw X⁽ᵇ⁾ in resample b
+
+    On the diagonal, ψ of a second, independent draw of the study is tested on the first.
+
     Attributes
     ----------
     names : tuple of str
         The studies.
     agreement : str
         What the scores measure.
+    clusterer : str
+        The clusterer's name.
+    n_clusters : int or None
+        The number of clusters asked for; None where the clusterer finds it by itself.
     estimate : ndarray, (S, S)
         R̂: the studies as they are. NaN where that fit failed.
     distribution : ndarray, (n_resamples, S, S)
@@ -55,8 +83,35 @@ class Replicability(Resampled, Failing, Saved):
         Replicates in which either partition is a single block: their score says nothing.
     clusters_found : ndarray of int, (n_resamples, S)
         Number of clusters in each study's draw, noise apart; −1 where the fit failed.
-    provenance : dict
-        Seed, parameters and versions.
+    failed : ndarray of int, (n_resamples + 1, S, S)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`; first the studies as they are.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    `mean`, `sd`, `quantile` and `confidence_interval` are taken over resamples, pair by pair:
+
+        mean(s, t) = Σ_b R̂⁽ᵇ⁾(s, t) / n,    sd(s, t) = √( Σ_b (R̂⁽ᵇ⁾(s, t) − mean(s, t))² / (n − 1) )
+
+    over the n resamples that did not fail, and the interval is the percentile interval. The mean is not an estimate of
+    R̂: a bootstrap sample holds about 63 % of the samples, so that R̂ may lie outside the interval.
+
+    A high score says that a cut repeats, not that there are clusters: see `null_reference`.
+
+    References
+    ----------
+    Masoero, Thomas, Parmigiani, Tyekucheva and Trippa (2023). Cross-Study Replicability in Cluster Analysis.
+    Statistical Science 38(2), Algorithms 1 and 2.
+
+    See Also
+    --------
+    replicability : The function that returns it.
+    Comparison : The same for several clusterers and numbers of clusters.
+    LocalReplicability : The same point by point, and for every cluster.
+    StudyRelations : Which studies agree, from `relations`.
     """
 
     names: tuple[str, ...]

@@ -39,10 +39,12 @@ ALL = "all"
 class Validation(Saved):
     """Every index of section 2, and those that people use elsewhere, over k, per cluster and overall.
 
-    One row of the table stands at the same place of all arrays; `to_frame` puts them together.
+    One row of the table has the same place in all arrays; `to_frame` puts them together.
 
     Attributes
     ----------
+    clusterer : str
+        The clusterer's name.
     index : ndarray of str
         Which index: a key of `clustrep.results.validation.INDICES`.
     k : ndarray of int
@@ -51,12 +53,20 @@ class Validation(Saved):
         The cluster's label in the reference partition, "all" for the whole.
     whole : ndarray of bool
         Whether the row speaks of all clusters together.
-    failures : dict
-        How many values behind the means are missing, by cause.
     size : ndarray of int
+        The number of samples in the cluster.
     value, sd, low, high : ndarray
         Mean, standard deviation and 95 % interval over resamples or splits; the last three are NaN for a value that
         comes from the data as they are, or from all resamples together.
+    failures : dict
+        How many values behind the means failed, by cause.
+    provenance : Provenance
+        Seed, parameters, the clusterers, the study and versions; `resampling` by index.
+
+    See Also
+    --------
+    validate : The function that returns it.
+    Stability, PredictionStrength, InGroupProportion, Consensus : Single indices, and their formulas.
     """
 
     clusterer: str

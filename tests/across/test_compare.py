@@ -146,7 +146,8 @@ def test_rivals_are_told_apart_by_paired_differences():
     best = result.best()
     assert best.n_clusters == 2
     assert [rival.n_clusters for rival in best.rivals] == [4]
-    assert str(best).startswith("By ARI, can't tell between x, k = 2")
+    assert str(best).startswith("By ARI, x, k = 2 (")
+    assert " is not distinguishable from x, k = 4 (" in str(best)
 
 
 def test_a_clear_winner_is_said_to_be_best():

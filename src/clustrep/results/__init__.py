@@ -85,10 +85,10 @@ def load(path: str | PathLike[str]) -> Any:
     Traceback (most recent call last):
     clustrep.errors.DataError: There is no file nothing.npz.
     """
-    return _made_of(load_fields(path), path)
+    return _result_of(load_fields(path), path)
 
 
-def _made_of(fields: Fields, path: str | PathLike[str]) -> Any:
+def _result_of(fields: Fields, path: str | PathLike[str]) -> Any:
     """Make a result of its fields, and first the results that are among them."""
     if fields.kind not in RESULTS:
         raise DataError(f"{path} holds a result of kind {fields.kind!r}; this clustrep knows {', '.join(RESULTS)}.")
@@ -100,7 +100,7 @@ def _made_of(fields: Fields, path: str | PathLike[str]) -> Any:
     values = dict(fields.values)
     for name, value in values.items():
         if isinstance(value, Fields):
-            values[name] = _made_of(value, path)
-        elif isinstance(value, tuple) and any(isinstance(one, Fields) for one in value):
-            values[name] = tuple(_made_of(one, path) for one in value)
+            values[name] = _result_of(value, path)
+        elif isinstance(value, tuple) and any(isinstance(part, Fields) for part in value):
+            values[name] = tuple(_result_of(part, path) for part in value)
     return result(**values)

@@ -82,7 +82,8 @@ class Best(Candidate):
             return f"{best} replicates best by {shown(self.agreement)}"
         others = [Candidate.__str__(rival) for rival in self.rivals]
         more = f"; and {len(others) - MOST_RIVALS} more" if len(others) > MOST_RIVALS else ""
-        return f"By {shown(self.agreement)}, can't tell between {best} and {'; '.join(others[:MOST_RIVALS])}{more}"
+        rivals = "; ".join(others[:MOST_RIVALS]) + more
+        return f"By {shown(self.agreement)}, {best} is not distinguishable from {rivals}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,22 +158,22 @@ class Choice:
 
     @property
     def focus(self) -> Candidate | None:
-        """What to look at closely.
+        """The candidate to look at closely.
 
-        Of the best and those that can't be told from it, the one farthest above data without clusters; where none of
-        these is above them, the one farthest above among all; else, where nothing is above them or nothing was compared
-        with them, the best.
+        Of the best and its rivals, the candidate with the highest excess over data without clusters; where none of
+        these is above such data, the candidate with the highest excess of all; the best where no candidate is above
+        them, or where there is no reference.
         """
         if self.best is None or self.against is None or self.chosen is None:
             return self.best or self.chosen
-        near = [one for one in (self.best, *self.best.rivals) if self.is_above(one)]
+        near = [candidate for candidate in (self.best, *self.best.rivals) if self.is_above(candidate)]
         excess = self.against.excess
-        return max(near, key=lambda one: excess[self.place(one)], default=self.chosen)
+        return max(near, key=lambda candidate: excess[self.place(candidate)], default=self.chosen)
 
     @property
     def nothing(self) -> str:
-        """What to call none of the candidates."""
-        return "no k" if all(one.n_clusters is not None for one in self.candidates) else "nothing"
+        """The words for "none of the candidates" in a sentence."""
+        return "no k" if all(candidate.n_clusters is not None for candidate in self.candidates) else "nothing"
 
     def is_above(self, candidate: Candidate) -> bool:
         """Whether a candidate is above data without clusters, as far as that is known."""
@@ -180,7 +181,7 @@ class Choice:
 
     def place(self, candidate: Candidate) -> int:
         """Find a candidate among all."""
-        names = [(one.clusterer, one.n_clusters) for one in self.candidates]
+        names = [(candidate.clusterer, candidate.n_clusters) for candidate in self.candidates]
         return names.index((candidate.clusterer, candidate.n_clusters))
 
     def to_frame(self) -> pd.DataFrame:
@@ -188,14 +189,14 @@ class Choice:
         rivals = {(rival.clusterer, rival.n_clusters) for rival in (self.best.rivals if self.best else ())}
         frame = pd.DataFrame(
             {
-                "clusterer": [one.clusterer for one in self.candidates],
-                "k": pd.array([one.n_clusters for one in self.candidates], dtype="Int64"),
-                "score": [one.score for one in self.candidates],
-                "low": [one.low for one in self.candidates],
-                "high": [one.high for one in self.candidates],
+                "clusterer": [candidate.clusterer for candidate in self.candidates],
+                "k": pd.array([candidate.n_clusters for candidate in self.candidates], dtype="Int64"),
+                "score": [candidate.score for candidate in self.candidates],
+                "low": [candidate.low for candidate in self.candidates],
+                "high": [candidate.high for candidate in self.candidates],
                 "eligible": self.eligible,
                 "probability_best": self.probability_best,
-                "rival": [(one.clusterer, one.n_clusters) in rivals for one in self.candidates],
+                "rival": [(candidate.clusterer, candidate.n_clusters) in rivals for candidate in self.candidates],
             }
         )
         return frame if self.against is None else frame.assign(**vars(self.against))
@@ -208,7 +209,11 @@ class Choice:
         if self.simplest is not None and not same:
             lines.append(f"Smallest k within one standard error of the best: {self.simplest}")
         if self.best is not None and not self.eligible.all():
-            left_out = [one.label for one, may in zip(self.candidates, self.eligible, strict=True) if not may]
+            left_out = [
+                candidate.label
+                for candidate, is_eligible in zip(self.candidates, self.eligible, strict=True)
+                if not is_eligible
+            ]
             lines.append(f"Too many single blocks or failures to be called the best: {listing(left_out)}")
         return "\n".join(lines)
 

@@ -237,7 +237,7 @@ class Sensitivity(Resampled, Failing, Saved):
     def of(cls, scales: Sequence[float], curve: Sequence[Stability]) -> Sensitivity:
         """Put the results for all scales together."""
         first = curve[0]
-        names = np.array([[("", *one.causes)[i] for i in one.failed] for one in curve], dtype=object)
+        names = np.array([[("", *result.causes)[i] for i in result.failed] for result in curve], dtype=object)
         failed, causes = Failures.number(names.T)
         return cls(
             index=first.index,
@@ -248,8 +248,8 @@ class Sensitivity(Resampled, Failing, Saved):
             labels=first.labels,
             clusters=first.clusters,
             sizes=first.sizes,
-            distribution=np.stack([one.distribution for one in curve], axis=1),
-            overall_distribution=np.stack([one.overall_distribution for one in curve], axis=1),
+            distribution=np.stack([result.distribution for result in curve], axis=1),
+            overall_distribution=np.stack([result.overall_distribution for result in curve], axis=1),
             failed=failed,
             causes=causes,
             provenance=replace(first.provenance, resampling=f"Jitter(scale) for {len(curve)} scales"),

@@ -92,7 +92,21 @@ class Comparison(Failing, Saved):
     def replicability(
         self, clusterer: str, n_clusters: int | None = None, agreement: str | None = None
     ) -> Replicability:
-        """Return the result of one configuration; by the first agreement unless another is named."""
+        """Return the result of one configuration.
+
+        Parameters
+        ----------
+        clusterer : str
+            The clusterer's name.
+        n_clusters : int, optional
+            Its number of clusters; may be left out where it was run with one.
+        agreement : str, optional
+            By which agreement; the first by default.
+
+        Returns
+        -------
+        Replicability
+        """
         check_known(clusterer, "clusterer", dict.fromkeys(self.clusterers))
         having = [c for c, name in enumerate(self.clusterers) if name == clusterer]
         if n_clusters is None and len(having) > 1:
@@ -142,7 +156,12 @@ class Comparison(Failing, Saved):
         return pd.concat(frames, ignore_index=True)
 
     def summary(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """One row for every configuration and agreement, averaged over ordered pairs of different studies."""
+        """One row for every configuration and agreement, averaged over ordered pairs of different studies.
+
+        Columns: clusterer, k, agreement; score, the mean over pairs of the bootstrap mean; low, high, the interval over
+        resamples of the mean over pairs; trivial, the share of trivial scores; failed, the number of failed scores;
+        eligible, whether the configuration can be called the best.
+        """
         rows = [
             {
                 "clusterer": self.clusterers[c],
@@ -191,8 +210,8 @@ class Comparison(Failing, Saved):
         return ranking.choice(against, order)
 
     def _check_reference(self, reference: NullReference) -> None:
-        own = getattr(reference, "kind", None) == "comparison" and reference.provenance.get("of") == self._fingerprint
-        if not own:
+        is_comparison = getattr(reference, "kind", None) == "comparison"
+        if not is_comparison or reference.provenance.get("of") != self._fingerprint:
             raise ParameterError("reference must be null_reference(...) of this very comparison.")
         if 1 / (1 + len(reference.distribution)) > FALSE_FINDING:
             raise ParameterError(

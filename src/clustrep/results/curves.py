@@ -170,7 +170,7 @@ class PredictionStrength(Curve):
         check_fraction(threshold, "threshold")
         if self.n_clusters == (None,):
             raise ParameterError("There is no number of clusters to recommend: pass n_clusters.")
-        above = [k for k, one in zip(self.n_clusters, self.strength, strict=True) if k is not None and one > threshold]
+        above = [k for k, mean in zip(self.n_clusters, self.mean, strict=True) if k is not None and mean > threshold]
         return max(above, default=1)
 
     @property

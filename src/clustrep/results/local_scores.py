@@ -186,10 +186,10 @@ class LocalReplicability(Failing, Saved):
         sides = [(self.at_train, self.test_points_train), (self.at_test, self.test_points_test)]
         frequencies = []
         for side, (at, test_points) in enumerate(sides):
-            own = at[:, [point]]
-            together = test_points == own
+            label_of_point = at[:, [point]]
+            together = test_points == label_of_point
             if self.noise != "label":  # there, noise shares nothing
-                together = together & (own != self.noise_codes[:, [side]])
+                together = together & (label_of_point != self.noise_codes[:, [side]])
             with quiet():
                 frequencies.append(np.nanmean(np.where(self._worked[:, None], together, np.nan), axis=0))
         return np.array(frequencies)

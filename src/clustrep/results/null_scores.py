@@ -141,7 +141,7 @@ class NullReference(Saved):
 
     @property
     def excess(self) -> FloatArray:
-        """How far the scores lie above those without clusters."""
+        """How far the scores lie above their mean over simulated collections, like `observed`."""
         return np.asarray(self.observed - self.mean)
 
     @property
@@ -173,23 +173,23 @@ class NullReference(Saved):
 
     @property
     def overall(self) -> FloatArray:
-        """The same of the observed scores."""
+        """Mean over ordered pairs of different studies of the observed scores."""
         return self._over_pairs(self.observed)
 
     @property
     def overall_excess(self) -> FloatArray:
-        """How far it lies above its mean without clusters."""
+        """How far `overall` lies above its mean over simulated collections."""
         with quiet():
             return np.asarray(self.overall - np.nanmean(self.overall_distribution, axis=0))
 
     @property
     def overall_pvalue(self) -> FloatArray:
-        """Its p-value."""
+        """The p-value of `overall`."""
         return _pvalues(np.asarray(self.overall), self.overall_distribution[:, None])
 
     @property
     def overall_qvalue(self) -> FloatArray:
-        """Its p-value, adjusted for many configurations, by agreement."""
+        """The p-value of `overall`, adjusted for the false discovery rate over configurations, by agreement."""
         pvalues = self.overall_pvalue
         if self.kind != "comparison":
             return pvalues
@@ -197,9 +197,11 @@ class NullReference(Saved):
 
     @property
     def overall_adjusted(self) -> FloatArray:
-        """Its p-value, adjusted to keep the chance of any false finding (Westfall and Young 1993), by agreement.
+        """The p-value of `overall`, adjusted for the chance of any false finding, by agreement.
 
-        Every configuration is compared with the largest excess of all in each collection, in standard deviations.
+        The scores of every configuration are standardised, z = (x − mean) / sd, over the data and all collections;
+        every configuration's z is compared with the largest z of all configurations in each collection (maxT of
+        Westfall and Young 1993).
         """
         n, shape = len(self.distribution), np.shape(self.overall)
         # The data are standardised together with the collections: without clusters, they are one of them.

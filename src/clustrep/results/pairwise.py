@@ -131,7 +131,18 @@ class Replicability(Resampled, Failing, Saved):
         freeze(self)
 
     def for_training_on(self, name: str) -> TrainingAverage:
-        """Average over the test studies, for one training study (Algorithm 2)."""
+        """Average over the test studies, for one training study (Algorithm 2).
+
+        Parameters
+        ----------
+        name : str
+            The training study.
+
+        Returns
+        -------
+        TrainingAverage
+            Σ_{t ≠ s} R̂(s, t) / (S − 1), and the same in every resample.
+        """
         check_known(name, "study", self.names)
         t = self.names.index(name)
         others = [s for s in range(len(self.names)) if s != t]
@@ -140,18 +151,45 @@ class Replicability(Resampled, Failing, Saved):
         )
 
     def relations(self) -> StudyRelations:
-        """Say which studies agree, and which one stands apart; needs the diagonal, and at least three studies."""
+        """Compute which studies agree, and which one stands apart.
+
+        Returns
+        -------
+        StudyRelations
+
+        Raises
+        ------
+        ParameterError
+            With fewer than three studies, without the diagonal, or by mutual information, which has no upper bound.
+        """
         from clustrep.results.relations import StudyRelations
 
         return StudyRelations.of(self)
 
     def clustering_function(self, name: str, resample: int | None = None) -> ClusteringFunction:
-        """Return ψ learned on a study as it is, or on its draw in a resample: fitted again from its seed."""
+        """Return ψ learned on a study as it is, or on its draw in a resample: fitted again from its seed.
+
+        Parameters
+        ----------
+        name : str
+            The study.
+        resample : int, optional
+            Which resample, from 0; by default the study as it is.
+
+        Returns
+        -------
+        ClusteringFunction
+
+        Raises
+        ------
+        ParameterError
+            For a result that was read from a file, which holds no data, and where that fit failed.
+        """
         check_known(name, "study", self.names)
         if self._origin is None:
             raise ParameterError(
                 "This result was read from a file, which holds scores but no data: run replicability again with "
-                f"rng={self.provenance['seed']} to have its clustering functions."
+                f"rng={self.provenance['seed']} to get its clustering functions."
             )
         if resample is not None:
             check_integer(resample, "resample", at_least=0)

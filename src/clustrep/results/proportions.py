@@ -117,11 +117,12 @@ class InGroupProportion(Failing, Saved):
         return plots.in_group(self, ax)
 
     def __repr__(self) -> str:
-        made = self.provenance
-        by = f"{made['clusterers'][0]}" + (f" learned on {made['train']}" if made["train"] else "")
+        provenance = self.provenance
+        (clusterer,) = provenance.clusterers
+        by = clusterer.description + (f" learned on {provenance['train']}" if provenance["train"] else "")
         lines = [
             f"In-group proportion: {plural(len(self.labels), 'sample')}, clusters by {by}, "
-            f"{plural(made['n_null'], 'random partition')}, seed {made['seed']}",
+            f"{plural(provenance['n_null'], 'random partition')}, seed {provenance.seed}",
             self.to_frame().round(3).to_string(index=False),
             *self.failures.lines("resample"),
         ]

@@ -108,10 +108,10 @@ class StudyRelations:
             both = np.nanmean([below, below.transpose(0, 2, 1)], axis=0)
             for s in range(S):
                 closest.append(np.nanmax(np.delete(both[:, s], s, axis=1), axis=1))
-                own = off.copy()
-                own[np.ix_(np.arange(S) != s, np.arange(S) != s)] = False
-                gaps.append(np.nanmean(below[:, own], axis=1))
-                contrasts.append(gaps[-1] - np.nanmean(below[:, off & ~own], axis=1))
+                with_study = off.copy()
+                with_study[np.ix_(np.arange(S) != s, np.arange(S) != s)] = False
+                gaps.append(np.nanmean(below[:, with_study], axis=1))
+                contrasts.append(gaps[-1] - np.nanmean(below[:, off & ~with_study], axis=1))
             tail = (1 - LEVEL) / 2 / S  # for all studies together
             gap_low, gap_high = np.nanquantile(gaps, [tail, 1 - tail], axis=1)
             contrast_low, contrast_high = np.nanquantile(contrasts, [tail, 1 - tail], axis=1)

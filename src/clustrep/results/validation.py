@@ -127,11 +127,11 @@ class Validation(Saved):
         return float(self.value[at[0]]) if at.size else None
 
     def __repr__(self) -> str:
-        made = self.provenance
-        known = made["labels"] == "known" and self.clusterer != "known labels"
+        provenance = self.provenance
+        known = provenance["labels"] == "known" and self.clusterer != "known labels"
         of = f"known labels and {self.clusterer}" if known else self.clusterer
-        counts = f"{plural(made['n_resamples'], 'resample')}, {plural(made['n_splits'], 'split')}"
-        lines = [f"Validation of {of}: {counts}, seed {made['seed']}"]
+        counts = f"{plural(provenance['n_resamples'], 'resample')}, {plural(provenance['n_splits'], 'split')}"
+        lines = [f"Validation of {of}: {counts}, seed {provenance.seed}"]
         summary = self.overall().round(3).T
         summary.index = [f"{INDICES[index][0]} ({'+' if INDICES[index][1] else '−'})" for index in summary.index]
         summary.columns = ["" if pd.isna(k) else f"k = {k}" for k in summary.columns]

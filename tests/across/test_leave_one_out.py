@@ -18,6 +18,7 @@ from tests.across.by_hand import (
     quantile_by_hand,
     ward,
 )
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.clustering.sample import Source
@@ -127,7 +128,7 @@ def test_all_but_one_laws(overlapping):
     found = cr.leave_one_study_out(ward3, overlapping, n_resamples=4, rng=6)
     longer = cr.leave_one_study_out(ward3, overlapping, n_resamples=6, rng=6)
     np.testing.assert_array_equal(longer.distribution[:4], found.distribution)
-    plain = cr.leave_one_study_out(ward3, overlapping, n_resamples=4, rng=6, accelerate=False, batch_size=1)
+    plain = configured(cr.leave_one_study_out, accelerate=False)(ward3, overlapping, n_resamples=4, rng=6)
     np.testing.assert_allclose(plain.distribution, found.distribution)
     np.testing.assert_allclose(plain.estimate, found.estimate)
     turned = cr.leave_one_study_out(ward3, {name: overlapping[name] for name in "cab"}, n_resamples=1, rng=6)

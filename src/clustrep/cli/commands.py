@@ -235,7 +235,10 @@ def _write_config(
 
 
 def _running(chosen: dict[str, Any]) -> dict[str, Any]:
-    return {"n_jobs": chosen["jobs"], "progress": False if chosen["quiet"] else None}
+    from clustrep import set_config
+
+    set_config(progress=False if chosen["quiet"] else "auto")
+    return {"n_jobs": chosen["jobs"]}
 
 
 def _read(chosen: dict[str, Any]) -> Studies:

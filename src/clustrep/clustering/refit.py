@@ -29,7 +29,7 @@ class RunOrigin:
         replicate = FULL_STUDY if resample is None else 1 + resample
         setting = Setting.prepare(self.source, self.studies, [self.configuration], for_run=False)
         with one_thread():  # as in the run
-            function = attempt(setting.paths[0].learn(setting.sample(s, replicate)).function, 0)
+            function = attempt(setting.paths[0].learn([setting.sample(s, replicate)])[0].function, 0)
         study = self.studies[s]
         if isinstance(function, Failed):
             where = "as it is" if resample is None else f"in resample {resample}"

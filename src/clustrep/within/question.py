@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from clustrep.checks import check_choice, check_flag, check_labels_of, check_n_clusters
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, check_clusterer, name_of
+from clustrep.checks import check_choice, check_labels_of, check_n_clusters
+from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.config import config
 from clustrep.engine.replicates import Rng, root_entropy
-from clustrep.engine.workers import Execution
+from clustrep.engine.run import check_n_jobs
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
 from clustrep.resampling import Perturbation
@@ -36,7 +36,7 @@ class Question:
     labels: Labels | None
     root: int
     accelerate: bool
-    execution: Execution
+    n_jobs: int | None
 
     @classmethod
     def of(
@@ -46,8 +46,7 @@ class Question:
         n_clusters: Any,
         labels: Any,
         rng: Rng,
-        accelerate: bool,
-        execution: Execution,
+        n_jobs: int | None,
         *,
         labels_suffice: bool = False,
     ) -> Question:
@@ -69,8 +68,7 @@ class Question:
                 raise ParameterError("Pass either a clusterer or labels, not both: labels stand in for a clusterer.")
             numbers = None if n_clusters is None else check_n_clusters(n_clusters)
             configurations = configurations_of(name_of(clusterer), check_clusterer(clusterer), numbers)
-        check_flag(accelerate, "accelerate")
-        return cls(study, tuple(configurations), known, root_entropy(rng), accelerate, execution)
+        return cls(study, tuple(configurations), known, root_entropy(rng), config().accelerate, check_n_jobs(n_jobs))
 
     def setting(self, perturbation: Perturbation) -> Setting:
         """Prepare for draws of one kind."""

@@ -30,7 +30,9 @@ ROAD = [
     "text",
     "checks",
     "config",
+    "provenance",
     "files",
+    "failures",
     "gaussian",
     "engine",
     "_kernels",
@@ -38,7 +40,6 @@ ROAD = [
     "studies",
     "resampling",
     "clustering",
-    "provenance",
     "results",
     "figures",
     "across",
@@ -108,6 +109,14 @@ def test_every_folder_stands_on_the_road_once():
 def test_imports_point_one_way(name):
     so_far = set(ROAD[: ROAD.index(folder_of(name)) + 1])
     assert {folder_of(module) for module in own_imports(name, at_import_time=True)} <= so_far
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if folder_of(name) == "results"])
+def test_results_import_neither_the_engine_nor_clustering(name):
+    """They refit through what they were given; the type of what that returns is all that they know of it."""
+    imported = own_imports(name, at_import_time=False) - {"clustering.function"}
+    assert not {folder_of(module) for module in imported} & {"engine", "clustering"}
+    assert "clustering.function" not in own_imports(name, at_import_time=True)
 
 
 def test_no_module_name_occurs_twice():

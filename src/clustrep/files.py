@@ -14,6 +14,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from clustrep.errors import DataError, ParameterError
+from clustrep.provenance import Provenance
 
 FORMAT = 1
 
@@ -62,6 +63,8 @@ def _take_apart(result: Any, prefix: str, arrays: dict[str, Any]) -> dict[str, A
             if value.dtype.hasobject:
                 raise ValueError(f"{name} holds Python objects, which only a pickle could hold.")
             arrays[prefix + name] = value
+        elif isinstance(value, Provenance):
+            values[name] = value.to_fields()
         elif dataclasses.is_dataclass(value):
             parts[name] = _take_apart(value, f"{prefix}{name}/", arrays)
         elif isinstance(value, tuple) and value and all(map(dataclasses.is_dataclass, value)):
@@ -113,6 +116,8 @@ def _put_together(header: dict[str, Any], arrays: dict[str, Any]) -> Fields:
     if not isinstance(kind, str):
         raise TypeError
     fields = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    if "provenance" in values:
+        fields["provenance"] = Provenance.from_fields(values["provenance"])
     fields |= {name: array for name, array in arrays.items() if "/" not in name}
     for name, part in header.get("parts", {}).items():
         several = isinstance(part, list)

@@ -10,11 +10,11 @@ SHOWN = 5
 CUT = 60  # letters of a cell that are shown
 
 
-def listing(items: Iterable[object], shown: int = SHOWN) -> str:
+def listing(items: Iterable[object], shown: int = SHOWN, separator: str = ", ") -> str:
     """List a few of the items, and say how many more there are."""
     items = list(items)
     more = f" and {len(items) - shown} more" if len(items) > shown else ""
-    return ", ".join(cut(str(item), 2 * CUT) for item in items[:shown]) + more
+    return separator.join(cut(str(item), 2 * CUT) for item in items[:shown]) + more
 
 
 def cut(text: str, length: int = CUT) -> str:

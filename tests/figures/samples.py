@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import clustrep as cr
+from clustrep.provenance import Provenance
 from clustrep.results import Comparison, NullReference, Replicability
 
 LETTERS = tuple("abcdefghij")
@@ -54,7 +55,7 @@ def comparison(clusterers, n_clusters, *, B=5, S=3, names=None, agreements=("ari
         clusters_found=np.full((C, B, S), 2),
         failed=np.zeros((C, A, B + 1, S, S), dtype=int),
         causes=(),
-        provenance={"seed": 1, "clusterers": [{}] * C, "diagonal": True},
+        provenance=Provenance(seed=1, parameters={"diagonal": True}),
     )
 
 

@@ -69,3 +69,12 @@ def test_the_answer_is_given_to_scripts(report, analysis):
     assert [item["k"] for item in answer["rivals"]] == [item.n_clusters for item in best.rivals]
     assert answer["looked_at"]["k"] == analysis.focus.n_clusters
     assert answer["apart"] == [n for n, apart in zip(analysis.names, analysis.relations.apart, strict=True) if apart]
+
+
+def test_failures_are_told_with_their_causes(studies):
+    with pytest.warns(ReplicateWarning):
+        result = cr.replicability(AgglomerativeClustering(19), studies, n_resamples=4, rng=0)
+    last = cr.Report(result).facts["verdict"][-1]
+    n_failed = sum(result.failures.values())
+    causes = "; ".join(f"{cause} ({count:,})" for cause, count in result.failures.items())
+    assert last == {"kind": "failure", "text": f"{n_failed} scores failed and were omitted: {causes}."}

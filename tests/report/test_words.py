@@ -7,11 +7,9 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.cluster import AgglomerativeClustering
 from tests.report.samples import ALIKE, ONE_APART, THREE, candidate, choice, crafted
 
 import clustrep as cr
-from clustrep.errors import ReplicateWarning
 from clustrep.report import words
 from clustrep.results import Best, Candidate
 from clustrep.results.analysis import HOLDS, NOT_ABOVE, NOT_COMPARED, WEAK
@@ -208,17 +206,6 @@ def test_cautions_of_two_humps_and_far_estimates(analysis):
     ]
     verdict = cr.Report(changed).facts["verdict"]
     assert [item["kind"] for item in verdict] == ["studies", "caution", "caution"]
-
-
-def test_failures_in_words(studies):
-    assert words.about_failures({}) == ""
-    assert words.about_failures({"oh": 1}) == "1 score failed and was omitted: oh (1)."
-    assert words.about_failures({"oh": 1200, "no": 1}) == ("1,201 scores failed and were omitted: oh (1,200); no (1).")
-    with pytest.warns(ReplicateWarning):
-        result = cr.replicability(AgglomerativeClustering(19), studies, n_resamples=4, rng=0)
-    last = cr.Report(result).facts["verdict"][-1]
-    assert last["kind"] == "failure"
-    assert last["text"] == words.about_failures(result.failures)
 
 
 def test_lists_are_joined():

@@ -85,7 +85,7 @@ def verdict_of(material: Material) -> list[dict[str, str]]:
     sentences.append(("caution", words.about_resolution(material.clusters)))
     if material.replicabilities:
         sentences += [("caution", sentence) for sentence in words.cautions(material.replicabilities[0])]
-    sentences.append(("failure", words.about_failures(material.failures)))
+    sentences.append(("failure", material.failures.sentence("score")))
     return [{"kind": kind, "text": text} for kind, text in sentences if text]
 
 

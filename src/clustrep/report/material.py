@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from clustrep.errors import ParameterError
+from clustrep.failures import Failures
 from clustrep.figures.local_maps import LocalMap
 from clustrep.results import (
     RESULTS,
@@ -56,7 +57,7 @@ class Material:
     clusters: pd.DataFrame
     counterparts: Counterparts | None
     maps: tuple[LocalMap, ...]
-    failures: dict[str, int]
+    failures: Failures
     others: tuple[Any, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -135,7 +136,7 @@ class Material:
             ),
             counterparts=counterparts,
             maps=tuple(_map_from_memory(result, counterparts) for result in local if _is_of_training_study(result)),
-            failures=_sum_failures(failing),
+            failures=_merged_failures(failing),
             others=tuple(others),
         )
 
@@ -162,12 +163,9 @@ def _reference_of(result: LocalReplicability, references: Sequence[NullReference
     return of_result[-1] if of_result else None
 
 
-def _sum_failures(results: Sequence[Any]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for result in results:
-        for cause, count in getattr(result, "failures", {}).items():
-            counts[cause] = counts.get(cause, 0) + count
-    return counts
+def _merged_failures(results: Sequence[Any]) -> Failures:
+    """Add the failures of results, without the number of all values: these are of different kinds."""
+    return Failures.merge([Failures(getattr(result, "failures", {})) for result in results])
 
 
 # ---------------------------------------------------------------------------------------------------------------------

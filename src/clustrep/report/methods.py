@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clustrep.provenance import Provenance
 from clustrep.report.words import joined
 from clustrep.results import Comparison, NullReference
 from clustrep.results.analysis import HALF_WAY
@@ -69,21 +69,19 @@ class Run:
     settings: dict[str, str]
 
     @classmethod
-    def of(cls, provenance: Mapping[str, Any]) -> Run:
+    def of(cls, provenance: Provenance) -> Run:
         """Read a result's provenance; nothing else in the report knows how it is written."""
-        clusterers = provenance.get("clusterers", [])
-        texts = clusterers.values() if isinstance(clusterers, Mapping) else clusterers
         resampling, null = str(provenance.get("resampling", "")), provenance.get("null")
         listed_apart = ("seed", "versions", "studies", "clusterers")
         return cls(
-            seed=str(provenance["seed"]),
-            studies=dict(provenance.get("studies", {})),
-            clusterers=tuple(re.sub(r"(n_clusters|n_components)=\d+", r"\1=k", str(text)) for text in texts),
+            seed=str(provenance.seed),
+            studies=dict(provenance["studies"]),
+            clusterers=tuple(record.description_for_any_k for record in provenance.clusterers),
             n_resamples=provenance.get("n_resamples"),
             resampling=None if resampling.startswith("Bootstrap(") else resampling,
             noise=str(provenance.get("noise", "label")),
             null=None if null is None else str(null).strip("'"),
-            versions={name: str(version) for name, version in provenance["versions"].items()},
+            versions=dict(provenance.versions),
             settings={name: str(value).strip("'") for name, value in provenance.items() if name not in listed_apart},
         )
 

@@ -13,7 +13,6 @@ import pandas as pd
 
 from clustrep.results import Candidate, Choice, ClusterTest, Replicability, StudyRelations, Validation
 from clustrep.results.analysis import (
-    CHANCE_IS_ZERO,
     HALF_WAY,
     HOLDS,
     NO_SCORE,
@@ -24,6 +23,7 @@ from clustrep.results.analysis import (
     UNSURE,
     UNTESTED,
     WEAK,
+    adjusted_for_chance,
 )
 from clustrep.results.choice import FALSE_FINDING, NO_BEST
 from clustrep.results.labels import label
@@ -160,7 +160,7 @@ def about_studies(result: Replicability, relations: StudyRelations | None) -> st
     unsteady = [
         f"{name} ({mean:.2f})"
         for name, mean in zip(result.names, np.diagonal(result.mean), strict=True)
-        if mean < HALF_WAY and result.agreement in CHANCE_IS_ZERO
+        if mean < HALF_WAY and adjusted_for_chance(result.agreement)
     ]
     if unsteady:
         text += f" Clusters do not replicate even within {joined(unsteady)}."
@@ -243,7 +243,7 @@ def about_resolution(table: pd.DataFrame) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what an interval would hide, and what failed
+# what an interval would hide
 
 
 def cautions(result: Replicability) -> list[str]:
@@ -272,15 +272,6 @@ def cautions(result: Replicability) -> list[str]:
             f"The score of the studies as they are is far from the bootstrap mean: {listing(far, MOST_CAUTIONS)}."
         )
     return sentences
-
-
-def about_failures(failures: dict[str, int]) -> str:
-    """Say what failed, and why."""
-    if not failures:
-        return ""
-    causes = "; ".join(f"{cause} ({count:,})" for cause, count in failures.items())
-    n_failed = sum(failures.values())
-    return f"{plural(n_failed, 'score')} failed and {'was' if n_failed == 1 else 'were'} omitted: {causes}."
 
 
 def percent(value: float) -> str:

@@ -10,11 +10,11 @@ N_SHOWN = 5  # items of a list
 N_LETTERS = 60  # of a cell
 
 
-def listing(items: Iterable[object], shown: int = N_SHOWN, separator: str = ", ") -> str:
+def listing(items: Iterable[object], shown: int = N_SHOWN) -> str:
     """List the first items, and say how many more there are: 'a, b, c and 4 more'."""
     items = list(items)
     more = f" and {len(items) - shown} more" if len(items) > shown else ""
-    return separator.join(cut(str(item), 2 * N_LETTERS) for item in items[:shown]) + more
+    return ", ".join(cut(str(item), 2 * N_LETTERS) for item in items[:shown]) + more
 
 
 def cut(text: str, length: int = N_LETTERS) -> str:

@@ -307,7 +307,7 @@ def test_failed_fits_are_counted_and_touch_nothing_else(n_jobs, tables):
     assert result.failures == {"ValueError: the first value is too large": n_missing}
     assert [str(warning.message) for warning in record] == [
         f"{n_missing} scores of {missing.size + 4} failed and were omitted: "
-        f"ValueError: the first value is too large ({n_missing}). Failed on 'a', 'b': fussy."
+        f"ValueError: the first value is too large ({n_missing}). Failed on 'a', 'b': 'fussy'."
     ]
 
 

@@ -287,11 +287,11 @@ def _where(result: Comparison, studies: Sequence[Study]) -> str:
     if not no_fit.any():
         return ""
     without_fit = np.flatnonzero(no_fit.any(axis=(1, 2)))
-    configurations = [label(result.clusterers[c], result.n_clusters[c]) for c in without_fit.tolist()]
+    configurations = [repr(label(result.clusterers[c], result.n_clusters[c])) for c in without_fit.tolist()]
     names = [repr(result.names[s]) for s in np.flatnonzero(no_fit.any(axis=(0, 1)))]
     same = [repr(study.name) for study in studies if not np.ptp(study.X, axis=0).any()]
     constant = f" All samples of {' and of '.join(same)} are the same." if same else ""
-    return f" Failed on {listing(names)}: {listing(configurations, separator='; ')}.{constant}"
+    return f" Failed on {listing(names)}: {listing(configurations)}.{constant}"
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from clustrep.across.gaps import (
     MIDDLE,
     RIGHT,
     centres_of,
+    emptiest_offsets,
     gabriel_edges,
     gap_pvalue,
     holm,
@@ -255,7 +256,8 @@ def _cut(pool: _Pool, labels: _Labels, n_tried: int) -> Cut:
         held_out = pool.study == h
         shares = np.bincount(fold[fold >= 0], minlength=m) / len(fold)
         centres = centres_of(pool.X[~held_out], fold, m)
-        members[held_out], positions[held_out] = place_in_windows(pool.X[held_out], centres, edges, shares)
+        offsets = emptiest_offsets(pool.X[~held_out], fold, centres, edges)
+        members[held_out], positions[held_out] = place_in_windows(pool.X[held_out], centres, edges, shares, offsets)
     counts = np.array([members[pool.study == h].sum(axis=0) for h in range(pool.n_studies)])  # (S, n_edges, 3)
     poorer = np.array([poorer_sides(counts[:, e]) for e in range(len(edges))], dtype=np.int64).reshape(-1, len(counts))
     in_side = np.where(poorer.T[pool.study] == LEFT, members[:, :, LEFT], members[:, :, RIGHT])
@@ -263,7 +265,7 @@ def _cut(pool: _Pool, labels: _Labels, n_tried: int) -> Cut:
     middle, side = in_middle.sum(axis=0), in_side.sum(axis=0)
     pvalue = gap_pvalue(in_middle, in_side)
     adjusted = min(1.0, n_tried * pvalue)
-    group_of_piece = np.zeros(max(m, 1), dtype=np.int64)
+    group_of_piece: IntArray = np.zeros(max(m, 1), dtype=np.int64)
     if adjusted <= LEVEL:
         group_of_piece = join_pieces(m, edges, middle, side)
     joined = int(group_of_piece.max()) + 1
@@ -330,7 +332,7 @@ def _result(
     studies: Studies, members: Sequence[Configuration], cuts: Sequence[Cut], order: IntArray, made: Provenance
 ) -> Separation:
     chosen = choose(cuts)
-    labels: IntArray = np.zeros(len(order), dtype=np.int64)
+    labels: Any = np.zeros(len(order), dtype=np.int64)
     if chosen is not None:
         cut = cuts[chosen]
         labels = np.asarray(np.where(cut.labels >= 0, cut.group_of_piece[np.maximum(cut.labels, 0)], NOISE)[order])

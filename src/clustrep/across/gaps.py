@@ -25,8 +25,6 @@ LACKS = 0.25
 FILLED_NEARBY = 0.5
 # The two sides of a gap differ between studies where this p-value is reached.
 SIDES_DIFFER = 0.05
-# Where the middle window may lie, in widths of a window: anywhere between the outer ones, in steps.
-OFFSETS = np.linspace(-0.5, 0.5, 11)
 # The shallowest and deepest valley, as middle / side, that a gap is compared with.
 SHALLOWEST, DEEPEST = 0.6, 0.1
 
@@ -100,9 +98,7 @@ class _Cells(NamedTuple):
     lacking: BoolArray  # (n_pieces,): the study has next to no samples there
 
 
-def place_in_windows(
-    X: FloatArray, centres: FloatArray, edges: IntArray, shares: FloatArray, offsets: FloatArray | None = None
-) -> Windows:
+def place_in_windows(X: FloatArray, centres: FloatArray, edges: IntArray, shares: FloatArray) -> Windows:
     """Place the samples of a held-out study in windows between the centres of pieces learned elsewhere.
 
     Everything is done in the space that the centres span. The frame of centres is moved by one vector, the study's own
@@ -116,8 +112,6 @@ def place_in_windows(
         NaN for a piece that was not found in training.
     shares : ndarray, (n_pieces,)
         The share of training samples in every piece: a study with far fewer says nothing about that piece's edges.
-    offsets : ndarray, (n_edges,), optional
-        Where the middle windows lie: see `emptiest_offsets`. By default half-way.
     """
     members = np.zeros((len(X), len(edges), 3), dtype=bool)
     positions = np.full((len(X), len(edges)), np.nan)
@@ -140,8 +134,7 @@ def place_in_windows(
         along = (cells.squared[:, a] - cells.squared[:, b]) / (2 * length)
         off = (cells.squared[:, a] + cells.squared[:, b]) / 2 - length**2 / 4 - along**2
         z = along / (length * shrink / 3)
-        offset = 0.0 if offsets is None else offsets[e]
-        left, middle, right = (z >= -2) & (z < -1), np.abs(z - offset) < 0.5, (z > 1) & (z <= 2)
+        left, middle, right = (z >= -2) & (z < -1), np.abs(z) < 0.5, (z > 1) & (z <= 2)
         in_cells = (cells.nearest == a) | (cells.nearest == b)
         outer = in_cells & (left | right)
         in_tube = off <= (np.quantile(off[outer], TUBE) if outer.any() else np.inf)
@@ -149,26 +142,6 @@ def place_in_windows(
         shown = in_tube | (middle & in_cells)
         positions[shown, e] = z[shown]
     return Windows(members, positions)
-
-
-def emptiest_offsets(X: FloatArray, labels: IntArray, centres: FloatArray, edges: IntArray) -> FloatArray:
-    """Return where, between the outer windows, the training samples of the two pieces leave the least, (n_edges,).
-
-    The valley between groups of unlike sizes lies nearer to the smaller one. Training alone decides, so the held-out
-    study's counts stay fair: wherever the middle window lies between the outer two, one hump fills it.
-    """
-    offsets = np.zeros(len(edges))
-    for e, (a, b) in enumerate(edges):
-        line = centres[b] - centres[a]
-        length = float(np.sqrt(line @ line))
-        if not length > 0:  # also where a centre is not known
-            continue
-        points = X[(labels == a) | (labels == b)]
-        z = ((points - (centres[a] + centres[b]) / 2) @ line) / (length**2 / 3)
-        counts = (np.abs(z[:, None] - OFFSETS) < 0.5).sum(axis=0)
-        emptiest = np.flatnonzero(counts == counts.min())
-        offsets[e] = OFFSETS[emptiest[np.argmin(np.abs(OFFSETS[emptiest]))]]
-    return offsets
 
 
 def _in_span(X: FloatArray, centres: FloatArray, known: BoolArray) -> tuple[FloatArray, FloatArray]:

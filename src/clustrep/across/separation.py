@@ -15,7 +15,6 @@ from clustrep.across.gaps import (
     MIDDLE,
     RIGHT,
     centres_of,
-    emptiest_offsets,
     gabriel_edges,
     gap_pvalue,
     holm,
@@ -256,8 +255,7 @@ def _cut(pool: _Pool, labels: _Labels, n_tried: int) -> Cut:
         held_out = pool.study == h
         shares = np.bincount(fold[fold >= 0], minlength=m) / len(fold)
         centres = centres_of(pool.X[~held_out], fold, m)
-        offsets = emptiest_offsets(pool.X[~held_out], fold, centres, edges)
-        members[held_out], positions[held_out] = place_in_windows(pool.X[held_out], centres, edges, shares, offsets)
+        members[held_out], positions[held_out] = place_in_windows(pool.X[held_out], centres, edges, shares)
     counts = np.array([members[pool.study == h].sum(axis=0) for h in range(pool.n_studies)])  # (S, n_edges, 3)
     poorer = np.array([poorer_sides(counts[:, e]) for e in range(len(edges))], dtype=np.int64).reshape(-1, len(counts))
     in_side = np.where(poorer.T[pool.study] == LEFT, members[:, :, LEFT], members[:, :, RIGHT])

@@ -131,4 +131,4 @@ def _behind(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
 def check_path(path: object) -> None:
     """Check that something names a file."""
     if not isinstance(path, str | os.PathLike):
-        raise ParameterError(f"path must be the name of a file, got {path!r}.")
+        raise ParameterError(f"path must be the name of a file, got {path!r}.", parameter="path")

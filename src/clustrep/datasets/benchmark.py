@@ -81,7 +81,7 @@ def load_dim(dimensions: int = 64, folder: str | PathLike[str] | None = None) ->
         Where the file is already, as gaussians/dim064.txt; else the environment's CLUSTREP_DATA is that folder.
     """
     if isinstance(dimensions, bool) or dimensions not in DIMENSIONS:
-        raise ParameterError(f"dimensions must be 32 or 64, got {dimensions!r}.")
+        raise ParameterError(f"dimensions must be 32 or 64, got {dimensions!r}.", parameter="dimensions")
     name = f"dim{dimensions:03d}"
     values = np.loadtxt(_text(f"gaussians/{name}.txt", folder))
     return Study(values, name, features=[f"x{j}" for j in range(1, dimensions + 1)], label=False)
@@ -124,7 +124,7 @@ def _table(file: str, folder: str | PathLike[str] | None) -> pd.DataFrame:
 def _text(file: str, folder: str | PathLike[str] | None) -> io.StringIO:
     """Return the content of a file whose bytes are known."""
     if not isinstance(folder, str | PathLike | None):
-        raise ParameterError(f"folder must be the name of a folder, got {folder!r}.")
+        raise ParameterError(f"folder must be the name of a folder, got {folder!r}.", parameter="folder")
     where = folder if folder is not None else os.environ.get("CLUSTREP_DATA")
     content = _downloaded(file) if not where else _local(Path(where), file)
     return io.StringIO(content.decode("ascii"))

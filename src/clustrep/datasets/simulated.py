@@ -76,17 +76,17 @@ def simulate_cohorts(
     if shifted is None:
         shifted = {"delta": 10.0} if "delta" in cohorts else {}
     if isinstance(separation, bool) or not isinstance(separation, Real) or not 0 < float(separation) < np.inf:
-        raise ParameterError(f"separation must be a positive number, got {separation!r}.")
+        raise ParameterError(f"separation must be a positive number, got {separation!r}.", parameter="separation")
     for name, mapping in (("missing", missing), ("shifted", shifted)):
         if not isinstance(mapping, Mapping):
-            raise ParameterError(f"{name} must map cohorts, such as {{'alpha': ...}}; got {mapping!r}.")
+            raise ParameterError(f"{name} must map cohorts, such as {{'alpha': ...}}; got {mapping!r}.", parameter=name)
     for shift in shifted.values():
         if isinstance(shift, bool) or not isinstance(shift, Real) or not np.isfinite(float(shift)):
-            raise ParameterError(f"shifted must map cohorts to numbers, got {shift!r}.")
+            raise ParameterError(f"shifted must map cohorts to numbers, got {shift!r}.", parameter="shifted")
     for cohort in (*missing, *shifted):
-        check_known(cohort, "cohort", cohorts)
+        check_known(cohort, "cohort", cohorts, parameter="missing" if cohort in missing else "shifted")
     for subtype in missing.values():
-        check_known(subtype, "subtype", subtypes)
+        check_known(subtype, "subtype", subtypes, parameter="missing")
     generator = make_generator(rng)
     directions, _ = np.linalg.qr(generator.normal(size=(n_features, n_subtypes)))
     centres = directions.T * separation / np.sqrt(2)  # (n_subtypes, n_features): orthogonal, so equally far apart
@@ -144,7 +144,8 @@ def simulate_dim(dimensions: int = 64, n_clusters: int = 16, n_samples: int = 10
         else:
             raise ParameterError(
                 f"{n_clusters} clusters find no place that far apart in {plural(dimensions, 'dimension')}: "
-                "take fewer clusters, or more dimensions."
+                "take fewer clusters, or more dimensions.",
+                parameter="n_clusters",
             )
         centres = np.vstack([centres, centre])
     truth = np.sort(np.arange(n_samples) % n_clusters)
@@ -156,4 +157,4 @@ def simulate_dim(dimensions: int = 64, n_clusters: int = 16, n_samples: int = 10
 def _check_number(value: int, name: str, low: int, high: int) -> None:
     check_integer(value, name, at_least=low)
     if value > high:
-        raise ParameterError(f"{name} must be at most {high}, got {value}.")
+        raise ParameterError(f"{name} must be at most {high}, got {value}.", parameter=name)

@@ -41,7 +41,8 @@ class Execution:
         n_jobs = self.n_jobs
         if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
             raise ParameterError(
-                f"n_jobs must be a positive integer, a negative one (-1: all cores) or None, got {n_jobs!r}."
+                f"n_jobs must be a positive integer, a negative one (-1: all cores) or None, got {n_jobs!r}.",
+                parameter="n_jobs",
             )
         if self.progress is not None:
             check_flag(self.progress, "progress")

@@ -107,21 +107,28 @@ class Material:
         """Sort results; an analysis brings everything along."""
         flat = [one for result in results for one in (result.values() if isinstance(result, dict) else [result])]
         if not flat:
-            raise ParameterError("A report needs at least one result.")
+            raise ParameterError("A report needs at least one result.", parameter="results")
         for one in flat:
             if not isinstance(one, (StudyRelations, *RESULTS.values())):
-                raise ParameterError(f"A report is made of results such as compare returns, got {type(one).__name__}.")
+                raise ParameterError(
+                    f"A report is made of results such as compare returns, got {type(one).__name__}.",
+                    parameter="results",
+                )
         analyses = [one for one in flat if isinstance(one, Analysis)]
         if analyses:
             if len(flat) > 1:
-                raise ParameterError("An analysis makes a report of its own: pass nothing beside it.")
+                raise ParameterError(
+                    "An analysis makes a report of its own: pass nothing beside it.", parameter="results"
+                )
             return cls.of_analysis(analyses[0])
         local = tuple(_all(flat, LocalReplicability))
         references = _all(flat, NullReference)
         of_local = {one.provenance.get("of"): one for one in references if one.kind == "local"}
         pairs = [(one.train, one.test) for one in local]
         if len(set(pairs)) < len(pairs):
-            raise ParameterError("A report has one local result for each pair of studies: make a report of each.")
+            raise ParameterError(
+                "A report has one local result for each pair of studies: make a report of each.", parameter="results"
+            )
         known = (Comparison, Replicability, StudyRelations, LocalReplicability, Counterparts)
         comparison = _only(flat, Comparison)
         told_with = {"comparison"} if comparison is not None else set()
@@ -141,7 +148,9 @@ class Material:
             ),
         )
         if not material.everything:
-            raise ParameterError("Relations are told beside the result that they come from: pass that, too.")
+            raise ParameterError(
+                "Relations are told beside the result that they come from: pass that, too.", parameter="results"
+            )
         return material._with_places_from_memory()
 
     @classmethod
@@ -219,7 +228,7 @@ def _all(results: Sequence[Any], kind: type) -> list[Any]:
 def _only(results: Sequence[Any], kind: type) -> Any:
     found = _all(results, kind)
     if len(found) > 1:
-        raise ParameterError(f"A report has one {kind.__name__}, got {len(found)}.")
+        raise ParameterError(f"A report has one {kind.__name__}, got {len(found)}.", parameter="results")
     return found[0] if found else None
 
 

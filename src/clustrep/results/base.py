@@ -47,7 +47,7 @@ class Origin:
         if isinstance(function, Failed):
             where = "as it is" if replicate == FULL_STUDY else f"in resample {replicate - 1}"
             raise ParameterError(
-                f"Study {self.studies[s].name!r} {where} has no clustering function: {function.cause}."
+                f"Study {self.studies[s].name!r} {where} has no clustering function: {function.cause}.", parameter=None
             )
         return function
 

@@ -75,7 +75,7 @@ class Replicability(Resampled, Failing, Saved):
 
     def for_training_on(self, name: str) -> TrainingAverage:
         """Average over the test studies, for one training study (Algorithm 2)."""
-        check_known(name, "study", self.names)
+        check_known(name, "study", self.names, parameter="name")
         t = self.names.index(name)
         others = [s for s in range(len(self.names)) if s != t]
         return TrainingAverage(
@@ -90,17 +90,20 @@ class Replicability(Resampled, Failing, Saved):
 
     def clustering_function(self, name: str, resample: int | None = None) -> ClusteringFunction:
         """Return ψ learned on a study as it is, or on its draw in a resample: fitted again from its seed."""
-        check_known(name, "study", self.names)
+        check_known(name, "study", self.names, parameter="name")
         if self._origin is None:
             raise ParameterError(
                 "This result was read from a file, which holds scores but no data: run replicability again with "
-                f"rng={self.provenance['seed']} to have its clustering functions."
+                f"rng={self.provenance['seed']} to have its clustering functions.",
+                parameter=None,
             )
         replicate = 0
         if resample is not None:
             check_integer(resample, "resample", at_least=0)
             if resample >= len(self.distribution):
-                raise ParameterError(f"resample must be below {len(self.distribution)}, got {resample}.")
+                raise ParameterError(
+                    f"resample must be below {len(self.distribution)}, got {resample}.", parameter="resample"
+                )
             replicate = resample + 1
         s = self.names.index(name)
         function, study = self._origin.function(s, replicate), self._origin.studies[s]

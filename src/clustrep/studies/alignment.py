@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clustrep.errors import DataError
+from clustrep.sentences import argument
 from clustrep.text import listing, plural
 from clustrep.types import FloatArray
 
@@ -36,7 +37,7 @@ class Reading(NamedTuple):
 
     def turning(self, name: str) -> str:
         """Return the argument by which a study was turned."""
-        return "transpose=True" if self.transpose is True else f"transpose={[name]!r}"
+        return argument("transpose", True if self.transpose is True else [name])
 
 
 AS_THEY_ARE = Reading()
@@ -64,7 +65,8 @@ def label_sentence(study: str, feature: str, X: FloatArray, features: Sequence[s
     values = np.unique(X[:, list(features).index(feature)]).astype(int)
     return (
         f"Feature {feature!r} of study {study!r} is probably a class label (values {listing(values)}), not data. "
-        f"Pass label={feature!r} to keep it aside as the samples' known labels, or label=False if it is data."
+        f"Use {argument('label', feature)} to keep it aside as the samples' known labels, or "
+        f"{argument('label', False)} if it is data."
     )
 
 
@@ -92,16 +94,16 @@ def _reason(
         turned = set() if reading is None else set(reading.turned(list(features)))
         remedy = "transpose them (frame.T)"
         if reading is not None:
-            remedy = "pass transpose=True"
+            remedy = f"use {argument('transpose', True)}"
         if reading is not None and turned == set(features):
-            argument = "transpose=True" if reading.transpose is True else f"transpose={list(reading.turned(()))!r}"
-            remedy = f"leave {argument} out"
+            turning = argument("transpose", True if reading.transpose is True else list(reading.turned(())))
+            remedy = f"leave {turning} out"
         return (
             f". But they share {plural(n_rows_shared, 'sample name')}: the tables are probably the wrong way round. "
             f"Rows must be samples, columns features: {remedy}."
         )
     if reading is not None and reading.header and all(_are_numbers(names) for names in features.values()):
-        return ". Their names are numbers: if the first lines are data, leave header=True out."
+        return f". Their names are numbers: if the first lines are data, leave {argument('header', True)} out."
     alike = set.intersection(*({name.casefold() for name in names} for names in features.values()))
     if alike:
         first = next(name for name in next(iter(features.values())) if name.casefold() in alike)
@@ -141,7 +143,7 @@ def _turning(name: str, names: Sequence[str], reading: Reading | None) -> str:
         return "transpose it (frame.T)"
     turned = reading.turned(names)
     if name not in turned:
-        return f"pass transpose={[*turned, name]!r}"
+        return f"use {argument('transpose', [*turned, name])}"
     rest = [other for other in turned if other != name]
-    argument = reading.turning(name)
-    return f"leave {argument} out" + (f", or pass transpose={rest!r}" if rest and reading.transpose is True else "")
+    instead = f", or use {argument('transpose', rest)}" if rest and reading.transpose is True else ""
+    return f"leave {reading.turning(name)} out{instead}"

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from clustrep.checks import check_choice, check_flag, check_integer, check_known, check_label, check_name, check_squares
 from clustrep.engine.replicates import Rng, make_generator
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.sentences import argument
 from clustrep.studies.alignment import Reading, check_orientation, check_same_features
 from clustrep.studies.readers.delimited import study_names
 from clustrep.studies.readers.formats import read_tables, tables_of_anndata
@@ -100,12 +101,13 @@ class Studies(Mapping[str, Study]):
             What to take from an h5ad file: "X" (the default), or the name of an entry of obsm or of a layer.
         """
         if not paths:
-            raise ParameterError("Studies.read needs at least one path.")
+            raise ParameterError("Studies.read needs at least one path.", parameter="paths")
         for path in paths:
             if not isinstance(path, str | PathLike):
                 raise ParameterError(
                     f"Studies.read takes paths, got {type(path).__name__}: pass a list as Studies.read(*paths), and "
-                    "tables to Studies({name: table, ...})."
+                    "tables to Studies({name: table, ...}).",
+                    parameter="paths",
                 )
         check_label(label)
         if header is not None:
@@ -208,7 +210,7 @@ class Studies(Mapping[str, Study]):
         """
         check_integer(n, "n", at_least=2)
         if isinstance(X, Studies):
-            raise ParameterError("split takes one study or table, got Studies.")
+            raise ParameterError("split takes one study or table, got Studies.", parameter="X")
         whole = next(iter(cls({"whole": X}, label=label).values()))
         if len(whole) < 2 * n:
             raise DataError(f"n must leave at least 2 samples in each part: got n={n} for {len(whole)} samples.")
@@ -254,7 +256,7 @@ class Studies(Mapping[str, Study]):
         return self._dropped
 
     def __getitem__(self, name: str) -> Study:
-        check_known(name, "study", self._studies)
+        check_known(name, "study", self._studies, parameter="name")
         return self._studies[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -352,10 +354,12 @@ def _names_to_turn(transpose: object, names: Sequence[str]) -> bool | Sequence[s
         return transpose
     turned = [transpose] if isinstance(transpose, str) else transpose
     if not isinstance(turned, Iterable):
-        raise ParameterError(f"transpose must be True, False or the names of studies, got {transpose!r}.")
+        raise ParameterError(
+            f"transpose must be True, False or the names of studies, got {transpose!r}.", parameter="transpose"
+        )
     turned = list(turned)
     for name in turned:
-        check_known(name, "study to transpose", names)
+        check_known(name, "study to transpose", names, parameter="transpose")
     return turned
 
 
@@ -375,7 +379,7 @@ def _check_all_or_none_named(studies: Sequence[Study], reading: Reading | None) 
         named = next(study.name for study in studies if study.features_are_named)
         remedy = "pass frames whose columns have the same names, or all studies as arrays"
         if reading is not None:
-            remedy = "write their names into its first line, or pass header=True if they are there"
+            remedy = f"write their names into its first line, or use {argument('header', True)} if they are there"
         raise DataError(f"Study {unnamed[0]!r} does not name its features, study {named!r} does: {remedy}.")
     numbers = {study.name: len(study.features) for study in studies}
     if len(set(numbers.values())) > 1:

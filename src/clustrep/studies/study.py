@@ -98,7 +98,9 @@ class Study:
             raise LabelNotFound(f"Study {name!r} has no column {label!r} to take labels from.")
         if label:
             if labels is not None:
-                raise ParameterError(f"Pass either label={label!r} or labels for study {name!r}, not both.")
+                raise ParameterError(
+                    f"Pass either label={label!r} or labels for study {name!r}, not both.", parameter="label"
+                )
             labels = table.pop(label).to_numpy()
         matrix = check_numbers(table, subject, may_have_label=label is not False)
         check_finite(matrix, table.index, table.columns, subject)
@@ -149,12 +151,14 @@ class Study:
     def select(self, features: Sequence[str]) -> Study:
         """Keep these features, in this order."""
         if isinstance(features, str) or not isinstance(features, Iterable) or not len(list(features)):
-            raise ParameterError(f"features must be a sequence of at least one feature name, got {features!r}.")
-        check_names_differ([str(feature) for feature in features], "feature")
+            raise ParameterError(
+                f"features must be a sequence of at least one feature name, got {features!r}.", parameter="features"
+            )
+        check_names_differ([str(feature) for feature in features], "feature", parameter="features")
         position = {feature: j for j, feature in enumerate(self.features)}
         for feature in features:
             if feature not in position:
-                check_known(feature, f"feature of study {self.name!r}", position)
+                check_known(feature, f"feature of study {self.name!r}", position, parameter="features")
         if tuple(features) == self.features:
             return self
         selected = np.ascontiguousarray(self.X[:, [position[feature] for feature in features]])
@@ -170,7 +174,7 @@ class Study:
         if scale == "none":
             return self
         if self.scale != "none":
-            raise ParameterError(f"Study {self.name!r} is scaled by {self.scale!r} already.")
+            raise ParameterError(f"Study {self.name!r} is scaled by {self.scale!r} already.", parameter="scale")
         from sklearn.preprocessing import RobustScaler, StandardScaler
 
         scaler = StandardScaler() if scale == "zscore" else RobustScaler()

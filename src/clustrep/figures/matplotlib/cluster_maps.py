@@ -131,7 +131,9 @@ def co_clustering(
     shares = result.co_clustering(point)  # (2, n_test)
     coordinates = _coordinates(test_points, memory, shares.shape[1], "test_points")
     if isinstance(points, str):
-        raise ParameterError("points must be an array with kind='co-clustering'; test_points may be 'tsne' or 'pca'.")
+        raise ParameterError(
+            "points must be an array with kind='co-clustering'; test_points may be 'tsne' or 'pca'.", parameter="points"
+        )
     own = None if points is None else _coordinates(points, None, len(result.samples), "points")[point]
     if own is None or own.shape != coordinates.shape[1:]:
         own = np.full(coordinates.shape[1], np.nan)
@@ -177,7 +179,9 @@ def _coordinates(points: ArrayLike | None, memory: FloatArray | None, n: int, na
         check_choice(points, name, EMBEDDINGS, or_else="an array")
     if points is None or isinstance(points, str):
         if memory is None:
-            raise ParameterError(f"{name} must be given: this result was read from a file, which holds no coordinates.")
+            raise ParameterError(
+                f"{name} must be given: this result was read from a file, which holds no coordinates.", parameter=name
+            )
         points = memory
     xy = np.asarray(points)
     if xy.ndim != 2 or len(xy) != n or not xy.shape[1]:
@@ -209,7 +213,7 @@ def _tsne(X: FloatArray) -> FloatArray:
     from sklearn.manifold import TSNE
 
     if len(X) < FEWEST_FOR_TSNE:
-        raise ParameterError(f"'tsne' needs at least {FEWEST_FOR_TSNE} points, got {len(X)}.")
+        raise ParameterError(f"'tsne' needs at least {FEWEST_FOR_TSNE} points, got {len(X)}.", parameter="points")
     start = "pca" if X.shape[1] > 1 else "random"
     with one_thread():
         tsne = TSNE(perplexity=min(30.0, (len(X) - 1) / 3), init=start, random_state=0)

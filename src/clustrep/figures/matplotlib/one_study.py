@@ -89,7 +89,7 @@ def over_scale(result: Sensitivity, ax: Axes | None = None) -> Axes:
 def over_k(result: Curve, ax: Axes | None = None) -> Axes:
     """Draw the mean over replicates against k, and the interval as a band."""
     if None in result.n_clusters:
-        raise ParameterError("There is no number of clusters to draw against: pass n_clusters.")
+        raise ParameterError("There is no number of clusters to draw against: pass n_clusters.", parameter="n_clusters")
     with canvas(ax) as ax:
         ks = [k for k in result.n_clusters if k is not None]
         order = np.argsort(ks)
@@ -184,7 +184,7 @@ def small_multiples(result: Validation) -> NDArray[Any]:
     """Draw a panel for every index over k: clusters as points, the whole partition as a line with its interval."""
     indices = [index for index in INDICES if index in result.index and index != "test"]
     if not indices:
-        raise ParameterError("There is no index to draw over k: the test for clusters is one p-value.")
+        raise ParameterError("There is no index to draw over k: the test for clusters is one p-value.", parameter=None)
     n_columns = min(4, len(indices))
     n_rows = -(-len(indices) // n_columns)
     with panels(n_rows, n_columns, DOUBLE * max(0.3, n_columns / 4), 0.4 + 1.6 * n_rows) as (figure, axes):

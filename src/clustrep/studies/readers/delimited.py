@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from clustrep.checks import check_names_differ, check_unique
 from clustrep.errors import DataError
+from clustrep.sentences import argument
 from clustrep.text import cut, listing, plural
 from clustrep.types import Labels
 
@@ -80,7 +81,7 @@ def study_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
     names = stems
     for other in longer:
         names = [other[i] if names.count(name) > 1 else name for i, name in enumerate(names)]
-    check_names_differ(names, "file")
+    check_names_differ(names, "file", parameter="paths")
     return names
 
 
@@ -373,8 +374,8 @@ def _has_header(rows: Sequence[Sequence[str]], path: str | PathLike[str]) -> boo
 
 def _either_way(path: str | PathLike[str]) -> DataError:
     return DataError(
-        f"The first line of {path} may be a header of numbers or a sample: pass header=True if it names the features, "
-        "or header=False if it is data."
+        f"The first line of {path} may be a header of numbers or a sample: use {argument('header', True)} if it names "
+        f"the features, or {argument('header', False)} if it is data."
     )
 
 
@@ -386,7 +387,8 @@ def _check_no_header(rows: Sequence[Sequence[str]], path: str | PathLike[str], s
     if len(rows[0]) < len(rows[1]) or (numeric and all(number(rows[0][j]) is None for j in numeric)):
         names = listing([rows[0][j] for j in numeric if j < len(rows[0])], 3)
         raise DataError(
-            f"The first line of {path}, study {study!r}, names the features ({names}): leave header=False out."
+            f"The first line of {path}, study {study!r}, names the features ({names}): leave "
+            f"{argument('header', False)} out."
         )
 
 
@@ -411,5 +413,5 @@ def check_sample_names(names: Sequence[str], study: str, column: str) -> None:
     except DataError as error:
         if column and NAMES_SAMPLES.fullmatch(column):
             raise
-        advice = f"pass label={column!r}" if column else "give it a name, to be the label"
-        raise DataError(f"{error} If the first column is the samples' known class, {advice}.") from None
+        advice = f"use {argument('label', column)}" if column else "give it a name, to be the label"
+        raise DataError(f"{error.sentence} If the first column is the samples' known class, {advice}.") from None

@@ -15,6 +15,7 @@ import pandas as pd
 
 from clustrep.checks import check_unique, text_sentence
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.sentences import argument, option, wording
 from clustrep.studies.alignment import AS_THEY_ARE, Reading
 from clustrep.studies.readers.delimited import (
     HDF5,
@@ -57,9 +58,13 @@ def read_tables(
     beginnings = [beginning(path) for path in paths]
     for parameter, value in (("study_key", study_key), ("rep", rep)):
         if value is not None and (not isinstance(value, str) or not value):
-            raise ParameterError(f"{parameter} must be a name or None, got {value!r}.")
+            raise ParameterError(
+                f"{parameter} must be a name{wording(python=' or None')}, got {value!r}.", parameter=parameter
+            )
         if value is not None and not any(first.startswith(HDF5) for first in beginnings):
-            raise ParameterError(f"{parameter}={value!r} is for h5ad files, and there is none among these.")
+            raise ParameterError(
+                f"{argument(parameter, value)} is for h5ad files, and there is none among these.", parameter=parameter
+            )
     turned, header = reading.turned(names), reading.header
     source: dict[str, Path] = {}
     embeddings: list[Path] = []
@@ -101,12 +106,16 @@ def _check_for_text_only(
     path: Path, name: str, names: Sequence[str], kind: str, its_rows: str, reading: Reading
 ) -> None:
     if reading.header is not None:
-        argument = f"header={reading.header}"
-        raise ParameterError(f"{argument} is for delimited text, and {path} is {kind}: leave {argument} out.")
+        header = argument("header", reading.header)
+        raise ParameterError(
+            f"{header} is for delimited text, and {path} is {kind}: leave {header} out.", parameter="header"
+        )
     if its_rows and name in reading.turned(names):
         others = [other for other in names if other != name]
-        instead = f", or pass transpose={others!r}" if others and reading.transpose is True else ""
-        raise ParameterError(f"{path} is {kind}, and {its_rows}: leave {reading.turning(name)} out{instead}.")
+        instead = f", or use {argument('transpose', others)}" if others and reading.transpose is True else ""
+        raise ParameterError(
+            f"{path} is {kind}, and {its_rows}: leave {reading.turning(name)} out{instead}.", parameter="transpose"
+        )
 
 
 def _needed(module: str, path: Path, kind: str, extra: str) -> Any:
@@ -289,7 +298,7 @@ def tables_of_anndata(adata: Any, *, study_key: str, rep: str | None, label: Lab
         raise DataError(f"from_anndata takes an AnnData, got {type(adata).__name__}{advice}.")
     for parameter, value in (("study_key", study_key), ("rep", rep)):
         if (value is not None or parameter == "study_key") and (not isinstance(value, str) or not value):
-            raise ParameterError(f"{parameter} must be a name, got {value!r}.")
+            raise ParameterError(f"{parameter} must be a name, got {value!r}.", parameter=parameter)
     yield from _studies_of(_cells(adata, "The AnnData", rep), "", label=label, study_key=study_key)
 
 
@@ -336,7 +345,7 @@ def _cells(adata: Any, source: str, rep: str | None) -> Cells:
         features = [str(name) for name in adata.var_names]
     if matrix is None:
         there = [*(["X"] if _x(adata) is not None else []), *adata.obsm, *adata.layers]
-        listed = f"; pass as rep one of {listing(there, 20)}" if there else ""
+        listed = f"; use as {option('rep')} one of {listing(there, 20)}" if there else ""
         raise DataError(f"{source} has no {rep or 'X'!r}{listed}.{nearest(rep or 'X', there)}")
     if len(matrix.shape) != 2:
         raise DataError(f"{source} has an array of {matrix.shape} as {rep!r}: a table of cells by features is needed.")
@@ -360,7 +369,8 @@ def _check_unique_on_axis(names: Sequence[str], what: str, axis: str, source: st
     try:
         check_unique(names, what, source)
     except DataError as error:
-        raise DataError(f"{error} adata.{axis}_names_make_unique() gives it one.") from None
+        advice = wording(python=f" adata.{axis}_names_make_unique() gives it one.")
+        raise DataError(f"{error.sentence}{advice}") from None
 
 
 def _loaded(matrix: Any, source: str) -> Any:
@@ -371,7 +381,7 @@ def _loaded(matrix: Any, source: str) -> Any:
         raise DataError(
             f"{source} holds {n_cells:,} cells by {n_features:,} features, "
             f"{n_cells * n_features * itemsize / 1024**3:.1f} GB as a dense table: "
-            'pass rep="X_pca", or keep fewer features.'
+            f"use {argument('rep', 'X_pca')}, or keep fewer features."
         )
     if hasattr(matrix, "to_memory"):
         matrix = matrix.to_memory()

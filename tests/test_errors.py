@@ -9,13 +9,14 @@ import warnings
 from pathlib import Path
 
 import joblib
+import numpy as np
 import pandas as pd
 import pytest
 
 import clustrep as cr
 from clustrep.checks import check_integer, check_numbers
 from clustrep.errors import ClustrepError, ClustrepWarning, DataError, DataWarning, ParameterError, warn
-from clustrep.sentences import argument, option, worded, wording
+from clustrep.sentences import argument, at_command_line, option, wording
 
 SENTENCE = (
     f"Use {argument('label', 'a b')} or {argument('label', False)}, and {option('rep')}"
@@ -37,19 +38,20 @@ def test_the_text_is_in_terms_of_python(kind):
     error = kind(SENTENCE)
     assert str(error) == "Use label='a b' or label=False, and rep in Python."
     assert error.args == (str(error),)
-    assert worded(error.sentence, shouted) == "Use LABEL('a b') or LABEL(False), and REP() with WHITEN(True)."
+    assert at_command_line(error.sentence, shouted) == "Use LABEL('a b') or LABEL(False), and REP() with WHITEN(True)."
 
 
 def test_a_sentence_without_marks_is_the_text():
     for text in ("There is no file label='x'.csv.", "{label}", "", "a\nb"):
-        assert str(DataError(text)) == worded(text, shouted) == text
+        assert str(DataError(text)) == at_command_line(text, shouted) == text
 
 
 def test_values_come_as_they_are():
     values = ["x", 'it\'s "x"\n', "\ufdd0\ufdd2", True, ["a", "b c"], 3]
     spelled = []
-    worded(" ".join(argument("name", value) for value in values), lambda _, value: spelled.append(value) or "")
-    assert spelled == values
+    sentence = " ".join(argument("name", value) for value in [*values, np.str_("x")])
+    at_command_line(sentence, lambda _, value: spelled.append(value) or "")
+    assert spelled == [*values, "x"]
 
 
 @pytest.mark.parametrize("kind", [*kinds(ClustrepError), *kinds(ClustrepWarning)])

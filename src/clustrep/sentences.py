@@ -4,7 +4,7 @@ A sentence that advises an argument marks it, because the users of the command l
 
     raise DataError(f"Feature {feature!r} is probably a class label: use {argument('label', feature)}.")
 
-`str(error)` is the sentence in Python's terms; `error.sentence` keeps the marks, which `worded` renders otherwise.
+`str(error)` is the sentence in Python's terms; `error.sentence` keeps the marks, which `at_command_line` renders.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ COMMAND_LINE_WORDS = re.compile(f"{COMMAND_LINE}(.*?){END_OF_WORDS}", re.DOTALL)
 
 def argument(name: str, value: object) -> str:
     """Mention an argument in a sentence: `name=value` in Python, an option on the command line."""
-    return f"{NAME}{name}{VALUE}{value!r}{END}"
+    plain = str(value) if isinstance(value, str) else value  # NumPy's texts have another repr
+    return f"{NAME}{name}{VALUE}{plain!r}{END}"
 
 
 def option(name: str) -> str:
@@ -36,26 +37,21 @@ def wording(*, python: str = "", command_line: str = "") -> str:
     return f"{PYTHON}{python}{END_OF_WORDS}{COMMAND_LINE}{command_line}{END_OF_WORDS}"
 
 
-def worded(sentence: str, spelling: Callable[..., str] | None = None) -> str:
-    """Render a sentence with marks: in Python's terms, or with options.
+def in_python(sentence: str) -> str:
+    """Render a sentence with marks in Python's terms."""
+    words = PYTHON_WORDS.sub(r"\1", COMMAND_LINE_WORDS.sub("", sentence))
+    return ARGUMENT.sub(lambda mention: "=".join(filter(None, mention.groups())), words)
 
-    `spelling(name)` and `spelling(name, value)` say how an option is written.
-    """
-    if spelling is None:
-        kept, dropped, spelling = PYTHON_WORDS, COMMAND_LINE_WORDS, in_python
-    else:
-        kept, dropped = COMMAND_LINE_WORDS, PYTHON_WORDS
+
+def at_command_line(sentence: str, spelling: Callable[..., str]) -> str:
+    """Render a sentence with marks in terms of options: `spelling(name)` and `spelling(name, value)` write them."""
 
     def spelled(mention: re.Match[str]) -> str:
         name, value = mention.groups()
         return spelling(name, ast.literal_eval(value)) if value else spelling(name)
 
-    return ARGUMENT.sub(spelled, kept.sub(r"\1", dropped.sub("", sentence)))
-
-
-def in_python(name: str, *value: object) -> str:
-    """Spell an argument as Python does."""
-    return f"{name}={value[0]!r}" if value else name
+    words = COMMAND_LINE_WORDS.sub(r"\1", PYTHON_WORDS.sub("", sentence))
+    return ARGUMENT.sub(spelled, words)
 
 
 class Worded(Exception):  # noqa: N818 - what errors and warnings have in common
@@ -64,5 +60,5 @@ class Worded(Exception):  # noqa: N818 - what errors and warnings have in common
     sentence: str
 
     def __init__(self, sentence: str = ""):
-        super().__init__(worded(sentence))
+        super().__init__(in_python(sentence))
         self.sentence = sentence

@@ -23,7 +23,7 @@ ANSI = "\x1b["
 
 def invoke(*arguments, code=0, **options):
     """Run a command within this process."""
-    result = CliRunner().invoke(clustrep, [str(one) for one in arguments], **options)
+    result = CliRunner().invoke(clustrep, [str(argument) for argument in arguments], **options)
     assert result.exit_code == code, result.output
     assert "Traceback" not in result.output
     return result
@@ -49,7 +49,7 @@ def forbid_reading(monkeypatch):
 
 def contents(path):
     """All files below a folder, and what is in them."""
-    return {one.relative_to(path).as_posix(): one.read_bytes() for one in path.rglob("*") if one.is_file()}
+    return {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
 
 
 def listed(path):

@@ -14,9 +14,9 @@ def test_json_is_everything_but_the_charts(folder):
     done = invoke(*RUN, "--json", "--quiet")
     said = json.loads(done.stdout)
     assert done.stderr == ""
-    assert [one["kind"] for one in said["verdict"]][:2] == ["best", "studies"]
-    assert [one["id"] for one in said["sections"]] == ["data", "choice", "pairs", "clusters", "map"]
-    assert all("charts" not in one for one in said["sections"])
+    assert [finding["kind"] for finding in said["verdict"]][:2] == ["best", "studies"]
+    assert [section["id"] for section in said["sections"]] == ["data", "choice", "pairs", "clusters", "map"]
+    assert all("charts" not in section for section in said["sections"])
     assert "2 and 3 clusters" in said["methods"][0]
     assert done.stdout == invoke("report", "clustrep-results", "--format", "json").stdout
 

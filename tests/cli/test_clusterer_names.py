@@ -30,11 +30,11 @@ BUILT = {
 @pytest.mark.parametrize("name", SHORT_NAMES)
 def test_every_short_name_builds_what_it_says(name, rng):
     kind, parameters = BUILT[name]
-    made = clusterer_of(name)
-    assert type(made).__name__ == kind
-    assert {key: made.get_params()[key] for key in parameters} == parameters
-    assert len(made.fit_predict(rng.normal(size=(30, 2)))) == 30
-    assert name in next(one.help for one in clustrep.commands["run"].params if one.name == "clusterer")
+    clusterer = clusterer_of(name)
+    assert type(clusterer).__name__ == kind
+    assert {key: clusterer.get_params()[key] for key in parameters} == parameters
+    assert len(clusterer.fit_predict(rng.normal(size=(30, 2)))) == 30
+    assert name in next(param.help for param in clustrep.commands["run"].params if param.name == "clusterer")
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_parameters_have_types(text, value):
 
 
 def test_parameters_reach_the_clusterer():
-    made = clusterer_of("dbscan: eps = 0.3 , min_samples=7,metric=cityblock,p=none,")
-    assert {"eps": 0.3, "min_samples": 7, "metric": "cityblock", "p": None}.items() <= made.get_params().items()
+    clusterer = clusterer_of("dbscan: eps = 0.3 , min_samples=7,metric=cityblock,p=none,")
+    assert {"eps": 0.3, "min_samples": 7, "metric": "cityblock", "p": None}.items() <= clusterer.get_params().items()
     assert clusterer_of("sklearn.cluster.MeanShift:bin_seeding=true").bin_seeding is True
     assert clusterer_of("kmeans:n_init=4").n_init == 4
     assert SHORT_NAMES["kmeans"][2] == {"n_init": 10}

@@ -124,7 +124,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "json": True,
         "quiet": True,
     }
-    assert set(chosen) == {one.name for one in clustrep.commands["run"].params} - {"config"}
+    assert set(chosen) == {param.name for param in clustrep.commands["run"].params} - {"config"}
 
 
 def test_the_command_line_wins_over_the_file(folder, chosen):

@@ -44,7 +44,7 @@ def test_series_matrices_of_geo_are_studies(folder, frames):
         told = "\t".join(f'"subtype: {label}"' for label in frame["subtype"])
         lines = [
             '!Series_title\t"some"',
-            "!Sample_geo_accession\t" + "\t".join(f'"{one}"' for one in frame.index),
+            "!Sample_geo_accession\t" + "\t".join(f'"{sample}"' for sample in frame.index),
             f"!Sample_characteristics_ch1\t{told}",
             "!series_matrix_table_begin",
             *frame.drop(columns="subtype").T.to_csv(sep="\t", index_label="ID_REF").splitlines(),
@@ -60,7 +60,7 @@ def test_scaling_and_selecting_happen_in_each_study(folder):
     done = invoke(*RUN, "--scale", "zscore", "--features", "genes.txt", "--k", "3")
     assert done.stderr.startswith("Studies: 2 studies, 2 shared features")
     studies = cr.Studies.read(*PAIR, label="subtype").select(["gene3", "gene1"]).scaled("zscore")
-    found = cr.analyse(
+    analysis = cr.analyse(
         {"ward": clusterer_of("ward")}, studies, n_clusters=[3], n_resamples=4, null=None, rng=0, n_jobs=1
     )
-    assert Path("clustrep-results/scores.csv").read_text() == found.scores().to_csv(index=False)
+    assert Path("clustrep-results/scores.csv").read_text() == analysis.scores().to_csv(index=False)

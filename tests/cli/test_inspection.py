@@ -13,8 +13,8 @@ from clustrep.cli import clustrep
 
 def test_inspect_tells_what_is_in_files(folder):
     done = invoke("inspect", *PAIR, *READING, "--json")
-    found = json.loads(done.stdout)
-    assert found["files"][1] == {
+    inspection = json.loads(done.stdout)
+    assert inspection["files"][1] == {
         "study": "beta",
         "samples": 30,
         "features": 3,
@@ -22,8 +22,8 @@ def test_inspect_tells_what_is_in_files(folder):
         "first_features": ["gene1", "gene2", "gene3"],
         "known_labels": ["A", "B", "C"],
     }
-    assert found["shared"] == {"features": 3, "dropped": {"alpha": 0, "beta": 0}}
-    assert found["suspicions"] == found["problems"] == []
+    assert inspection["shared"] == {"features": 3, "dropped": {"alpha": 0, "beta": 0}}
+    assert inspection["suspicions"] == inspection["problems"] == []
     text = invoke("inspect", *PAIR, *READING).stdout
     assert "  known labels A, B, C\n" in text
     assert text.endswith("\n3 shared features\n")
@@ -32,10 +32,10 @@ def test_inspect_tells_what_is_in_files(folder):
 def test_inspect_collects_everything_that_is_wrong(folder, frames):
     write_ragged(folder)
     done = invoke("inspect", "alpha.csv", "bad.csv", "nofile.csv", *READING, "--json", code=3)
-    found = json.loads(done.stdout)
-    assert [sorted(one) for one in found["files"][1:]] == [["file", "problem"]] * 2
-    assert len(found["problems"]) == 2
-    assert found["shared"] is None
+    inspection = json.loads(done.stdout)
+    assert [sorted(facts) for facts in inspection["files"][1:]] == [["file", "problem"]] * 2
+    assert len(inspection["problems"]) == 2
+    assert inspection["shared"] is None
     done = invoke("inspect", "alpha.csv", "bad.csv", code=3)
     assert "or use --label 'subtype'" in done.stdout
     assert done.stdout.count("can't be used: ") == 2
@@ -46,9 +46,9 @@ def test_inspect_collects_everything_that_is_wrong(folder, frames):
 
 def test_inspect_has_suspicions(folder, frames):
     frames["alpha"].iloc[:, :-1].to_csv(folder / "beta.csv")
-    found = json.loads(invoke("inspect", *PAIR, *READING, "--json").stdout)
-    assert found["shared"] == {"features": 2, "dropped": {"alpha": 1, "beta": 0}}
-    assert found["suspicions"]
+    inspection = json.loads(invoke("inspect", *PAIR, *READING, "--json").stdout)
+    assert inspection["shared"] == {"features": 2, "dropped": {"alpha": 1, "beta": 0}}
+    assert inspection["suspicions"]
     assert "\nlook at this: " in invoke("inspect", *PAIR, *READING).stdout
 
 

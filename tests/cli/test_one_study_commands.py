@@ -34,7 +34,7 @@ def test_results_of_one_study_are_written_and_read_again(folder):
 def test_tests_for_clusters_are_written_where_asked_for(folder):
     arguments = ["test", *PAIR, *READING, "--simulations", "19", "--figures", "none", "--whiten"]
     done = invoke(*arguments, "--out", "out", "--json")
-    assert [one["text"].split(":")[0] for one in json.loads(done.stdout)["verdict"]] == ["alpha", "beta"]
+    assert [finding["text"].split(":")[0] for finding in json.loads(done.stdout)["verdict"]] == ["alpha", "beta"]
     assert listed(folder / "out") == ["config.toml", "report.html", "result-0001.npz", "result-0002.npz", "tests.csv"]
     table = pd.read_csv("out/tests.csv")
     assert table["study"].tolist() == ["alpha", "beta"]

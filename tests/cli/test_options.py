@@ -27,7 +27,10 @@ def test_numbers_of_clusters_as_they_are_written(text, numbers):
 
 
 def test_the_agreement_that_decides_is_corrected_for_chance(folder):
-    assert "must be one that is 0 by chance: ari or ami" in invoke(*RUN, "--agreement", "ri,ari", code=2).stderr
+    assert (
+        "the first --agreement decides, and must be adjusted for chance: ari or ami"
+        in invoke(*RUN, "--agreement", "ri,ari", code=2).stderr
+    )
 
 
 def test_every_agreement_and_every_index_is_accepted():

@@ -110,7 +110,7 @@ def test_a_file_on_the_way_to_the_folder_is_found_before_the_work(folder, monkey
 def test_an_empty_folder_is_used_by_any_of_its_names(out, folder, monkeypatch):
     (folder / "out").mkdir()
     (folder / "link").symlink_to("out")
-    arguments = [str(folder / one) if one in PAIR else one for one in RUN]
+    arguments = [str(folder / argument) if argument in PAIR else argument for argument in RUN]
     if out == ".":
         monkeypatch.chdir("out")
     result = CliRunner().invoke(clustrep, [*arguments, "--out", out])

@@ -58,9 +58,13 @@ def test_run_as_a_process(folder):
     ]
     assert listed(folder / "out") == FILES
     assert sorted(os.listdir(folder)) == ["alpha.csv", "beta.csv", "gamma.csv", "out"]
-    found = cr.load(folder / "out" / "result.npz")
-    assert done.stdout == f"{cr.Report(found)!r}\n"
-    for name, frame in (("scores", found.scores()), ("local", found.samples()), ("clusters", found.clusters())):
+    analysis = cr.load(folder / "out" / "result.npz")
+    assert done.stdout == f"{cr.Report(analysis)!r}\n"
+    for name, frame in (
+        ("scores", analysis.scores()),
+        ("local", analysis.samples()),
+        ("clusters", analysis.clusters()),
+    ):
         assert pd.read_csv(folder / "out" / f"{name}.csv").columns.tolist() == frame.columns.tolist()
         assert (folder / "out" / f"{name}.csv").read_text() == frame.to_csv(index=False)
 

@@ -102,7 +102,7 @@ def checked_clusterers(settings: dict[str, Any]) -> dict[str, Any]:
     adjusted = accepted_agreements(adjusted=True)
     if settings["agreement"][0] not in adjusted:
         raise click.UsageError(
-            f"the first --agreement decides, and must be one that is 0 by chance: {' or '.join(adjusted)}."
+            f"the first --agreement decides, and must be adjusted for chance: {' or '.join(adjusted)}."
         )
     from clustrep.clustering.parameters import n_clusters_parameter
 

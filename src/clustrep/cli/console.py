@@ -90,7 +90,7 @@ class Commands(click.Group):
         except ClustrepError as error:
             raise Failure(self.worded(ctx, error), USAGE) from None
         except BrokenPipeError:
-            with contextlib.suppress(OSError):  # whoever read stdout has gone, and needs no more
+            with contextlib.suppress(OSError):  # the reader of stdout is gone and needs no more
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             ctx.exit(0)
         except OSError as error:
@@ -107,9 +107,9 @@ class Commands(click.Group):
                 INTERNAL,
             ) from None
 
-    def worded(self, ctx: click.Context, told: Worded) -> str:
+    def worded(self, ctx: click.Context, message: Worded) -> str:
         """Word an error or a warning in terms of the options of the command that runs."""
-        return in_options(told, self.commands.get(ctx.invoked_subcommand or "", self))
+        return in_options(message, self.commands.get(ctx.invoked_subcommand or "", self))
 
 
 @contextlib.contextmanager

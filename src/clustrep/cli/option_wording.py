@@ -13,16 +13,16 @@ from functools import partial
 
 import click
 
-from clustrep.sentences import Worded, in_python, option, worded
+from clustrep.sentences import Worded, at_command_line, option
 
 
-def in_options(told: Worded, command: click.Command) -> str:
+def in_options(message: Worded, command: click.Command) -> str:
     """Word an error or a warning of the library for those who typed this command."""
     options = {str(param.name): param for param in command.params if isinstance(param, click.Option)}
-    sentence, parameter = told.sentence, getattr(told, "parameter", None)
+    sentence, parameter = message.sentence, getattr(message, "parameter", None)
     if parameter is not None and sentence.startswith(f"{parameter} must "):  # a rule, not the name of a user's file
         sentence = option(parameter) + sentence.removeprefix(parameter)
-    return worded(sentence, partial(spelling, options))
+    return at_command_line(sentence, partial(spelling, options))
 
 
 def spelling(options: dict[str, click.Option], name: str, *values: object) -> str:
@@ -35,7 +35,7 @@ def spelling(options: dict[str, click.Option], name: str, *values: object) -> st
     if isinstance(value, list) and f"{name}_only" in options:
         return " ".join(f"{options[f'{name}_only'].opts[0]} {shlex.quote(item)}" for item in value)
     if name not in options:
-        return in_python(name, value)
+        return f"{name}={value!r}"
     if options[name].is_flag:
         return (options[name].opts if value else options[name].secondary_opts)[0]
     return f"{options[name].opts[0]} {_quoted(str(value))}"

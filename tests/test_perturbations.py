@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chisquare, kstest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, Birch, KMeans
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.clustering.path import Setting
@@ -473,7 +474,9 @@ DETERMINISTIC = {
 @pytest.mark.parametrize("name", DETERMINISTIC)
 def test_shortcuts_change_no_score(name, resampling, cloud):
     fast, plain = (
-        cr.replicability(DETERMINISTIC[name], cloud, n_resamples=4, resampling=resampling, rng=5, accelerate=accelerate)
+        configured(cr.replicability, accelerate=accelerate)(
+            DETERMINISTIC[name], cloud, n_resamples=4, resampling=resampling, rng=5
+        )
         for accelerate in (True, False)
     )
     np.testing.assert_allclose(fast.distribution, plain.distribution, rtol=0, atol=1e-12)
@@ -484,14 +487,13 @@ def test_shortcuts_change_no_score(name, resampling, cloud):
 @allowed
 def test_local_scores_are_the_same_without_shortcuts(resampling, cloud):
     fast, plain = (
-        cr.local_replicability(
+        configured(cr.local_replicability, accelerate=accelerate)(
             AgglomerativeClustering(3),
             train=cloud["one"],
             test=cloud["two"],
             n_resamples=3,
             resampling=resampling,
             rng=5,
-            accelerate=accelerate,
         )
         for accelerate in (True, False)
     )
@@ -586,8 +588,8 @@ def test_a_rerun_of_a_clusterer_without_randomness_changes_nothing(cloud):
 
 
 def test_a_rerun_of_a_random_clusterer_shows_its_randomness(cloud):
-    result = cr.replicability(
-        KMeans(5, n_init=1, init="random"), cloud, n_resamples=5, resampling=cr.Rerun(), rng=5, accelerate=False
+    result = configured(cr.replicability, accelerate=False)(
+        KMeans(5, n_init=1, init="random"), cloud, n_resamples=5, resampling=cr.Rerun(), rng=5
     )
     assert len(np.unique(result.distribution[:, 0, 1])) > 1
 
@@ -635,8 +637,7 @@ def test_a_longer_run_begins_with_the_shorter_one_and_other_studies_do_not_matte
 def test_workers_and_batches_change_nothing(cloud):
     options = {"n_resamples": 6, "resampling": cr.Subsample(0.8) + cr.Jitter(0.2), "rng": 5}
     plain, parallel, batches = (
-        cr.replicability(KMeans(3, n_init=1), cloud, **how, **options)
-        for how in ({"n_jobs": 1}, {"n_jobs": 2}, {"batch_size": 4})
+        cr.replicability(KMeans(3, n_init=1), cloud, **how, **options) for how in ({"n_jobs": 1}, {"n_jobs": 2})
     )
     for other in (parallel, batches):
         np.testing.assert_array_equal(other.distribution, plain.distribution)
@@ -710,13 +711,12 @@ def test_what_is_not_known_to_keep_points_is_not_rotated():
 @pytest.mark.parametrize("linkage", ["ward", "average"])
 def test_scores_of_wide_studies_are_those_with_all_features(resampling, linkage):
     fast, plain = (
-        cr.replicability(
+        configured(cr.replicability, accelerate=accelerate)(
             AgglomerativeClustering(3, linkage=linkage),
             WIDE,
             n_resamples=4,
             resampling=resampling,
             rng=5,
-            accelerate=accelerate,
         )
         for accelerate in (True, False)
     )
@@ -764,12 +764,11 @@ def test_given_centres_do_not_fit_fewer_features(accelerate, rng):
     X = rng.normal(size=(60, 40))
     clusterer = KMeans(2, init=X[:2], n_init=1)
     with pytest.raises(AllReplicatesFailed, match=r"init has 40 features|initial centers.*number of features"):
-        cr.stability(
+        configured(cr.stability, accelerate=accelerate)(
             clusterer,
             X,
             index="inclusion",
             perturbation=cr.FeatureSubset(0.5),
             n_resamples=2,
             rng=0,
-            accelerate=accelerate,
         )

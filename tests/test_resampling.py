@@ -259,7 +259,7 @@ def test_every_run_fits_to_the_same_samples(tables):
         cr.local_replicability(clusterer, train=a, test=b, n_resamples=4, rng=5)
 
     def with_diagonal(clusterer):
-        cr.replicability(clusterer, [a, b], n_resamples=4, rng=5, batch_size=2)
+        cr.replicability(clusterer, [a, b], n_resamples=4, rng=5)
 
     assert recorded_samples(with_others) > expected
     assert recorded_samples(locally) == expected

@@ -171,7 +171,7 @@ def test_summaries_follow_from_the_distribution(cohorts):
 def test_quantiles_are_gathered_in_blocks(cohorts, monkeypatch):
     result = local(cohorts["alpha"], cohorts["beta"])
     whole = result.quantile([0.1, 0.5])
-    monkeypatch.setattr("clustrep.results.local.POINTS_AT_ONCE", 7)
+    monkeypatch.setattr("clustrep.results.local_scores.POINTS_AT_ONCE", 7)
     np.testing.assert_array_equal(result.quantile([0.1, 0.5]), whole)
     np.testing.assert_array_equal(result.quantile(0.5), whole[1])
 

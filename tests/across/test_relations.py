@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import binomtest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.clustering.sample import Source
@@ -579,8 +580,8 @@ def ward(X):
 @pytest.mark.parametrize("resampling", [cr.Bootstrap(), cr.Subsample(0.7)], ids=["bootstrap", "subsample"])
 def test_partners_and_overlaps_are_those_of_loops(overlapping, resampling):
     by_hand = counterparts_by_hand(ward, overlapping, 5, 3, resampling)
-    found = cr.counterparts(
-        AgglomerativeClustering(3), overlapping, n_resamples=5, rng=3, resampling=resampling, accelerate=False
+    found = configured(cr.counterparts, accelerate=False)(
+        AgglomerativeClustering(3), overlapping, n_resamples=5, rng=3, resampling=resampling
     )
     assert_counterparts(found, by_hand)
     assert len(set(found.distribution[np.isfinite(found.distribution)].tolist())) > 15
@@ -711,7 +712,7 @@ def flipped(X):
 
 
 def test_numbers_of_clusters_are_only_names(overlapping):
-    one = cr.counterparts(AgglomerativeClustering(3), overlapping, n_resamples=3, rng=0, accelerate=False)
+    one = configured(cr.counterparts, accelerate=False)(AgglomerativeClustering(3), overlapping, n_resamples=3, rng=0)
     other = cr.counterparts(flipped, overlapping, n_resamples=3, rng=0)
     np.testing.assert_allclose(other.overlap, one.overlap[:, :, ::-1])
     np.testing.assert_allclose(other.distribution, one.distribution[..., ::-1])
@@ -852,7 +853,9 @@ def test_an_unknown_study_or_cluster_is_named(overlapping):
 def test_known_labels_stand_in_for_a_clusterer(overlapping):
     labels = {name: [["p", "q", "r"][label] for label in ward(X)] for name, X in overlapping.items()}
     known = cr.counterparts(None, overlapping, labels=labels, n_resamples=4, rng=3)
-    clustered = cr.counterparts(AgglomerativeClustering(3), overlapping, n_resamples=4, rng=3, accelerate=False)
+    clustered = configured(cr.counterparts, accelerate=False)(
+        AgglomerativeClustering(3), overlapping, n_resamples=4, rng=3
+    )
     assert known.clusterer == "known labels"
     assert known.clusters.tolist() == [["p", "q", "r"]] * 3
     np.testing.assert_array_equal(known.partner, clustered.partner)  # both by the nearest sample
@@ -918,7 +921,9 @@ def whatever_the_numbers(found):
 
 def test_shortcuts_change_no_counterpart(overlapping):
     fast, plain = (
-        cr.counterparts(AgglomerativeClustering(3), overlapping, n_resamples=4, rng=0, accelerate=accelerate)
+        configured(cr.counterparts, accelerate=accelerate)(
+            AgglomerativeClustering(3), overlapping, n_resamples=4, rng=0
+        )
         for accelerate in (True, False)
     )
     assert whatever_the_numbers(fast) == whatever_the_numbers(plain)
@@ -946,7 +951,7 @@ def test_more_features_than_samples(overlapping):
 def test_workers_change_no_counterpart(overlapping):
     one, two = (
         cr.counterparts(AgglomerativeClustering(3), overlapping, n_resamples=4, rng=0, **how)
-        for how in ({"n_jobs": 1, "batch_size": 3}, {"n_jobs": 2, "batch_size": 1})
+        for how in ({"n_jobs": 1}, {"n_jobs": 2})
     )
     np.testing.assert_array_equal(one.distribution, two.distribution)
     np.testing.assert_array_equal(one.partner, two.partner)
@@ -1036,7 +1041,7 @@ def test_what_both_functions_refuse(function, overlapping):
     with pytest.raises(ParameterError, match="clusterer is None: pass a clusterer"):
         function(None, overlapping)
     with pytest.raises(ParameterError, match="accelerate"):
-        function(ward, overlapping, accelerate="yes")
+        configured(function, accelerate="yes")(ward, overlapping)
     with pytest.raises(ParameterError, match="rng must be a non-negative integer"):
         function(ward, overlapping, rng=-1)
     with pytest.raises(ParameterError, match="resampling must keep the features"):
@@ -1268,7 +1273,7 @@ def test_all_but_one_laws(overlapping):
     found = cr.leave_one_study_out(ward3, overlapping, n_resamples=4, rng=6)
     longer = cr.leave_one_study_out(ward3, overlapping, n_resamples=6, rng=6)
     np.testing.assert_array_equal(longer.distribution[:4], found.distribution)
-    plain = cr.leave_one_study_out(ward3, overlapping, n_resamples=4, rng=6, accelerate=False, batch_size=1)
+    plain = configured(cr.leave_one_study_out, accelerate=False)(ward3, overlapping, n_resamples=4, rng=6)
     np.testing.assert_allclose(plain.distribution, found.distribution)
     np.testing.assert_allclose(plain.estimate, found.estimate)
     turned = cr.leave_one_study_out(ward3, {name: overlapping[name] for name in "cab"}, n_resamples=1, rng=6)

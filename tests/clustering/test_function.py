@@ -89,7 +89,7 @@ def by_kmeans(X, n_clusters=3, random_state=None):
 PREDICTING = [
     KMeans(3, n_init=1, random_state=0),
     KMeans(3, n_init=1, random_state=0, copy_x=False),
-    MiniBatchKMeans(3, n_init=1, batch_size=1024, random_state=0),
+    MiniBatchKMeans(3, n_init=1, random_state=0),
     BisectingKMeans(3, random_state=0),
     Birch(n_clusters=3),
     Birch(n_clusters=None, threshold=2.0),
@@ -509,7 +509,7 @@ def test_points_may_be_a_frame_a_list_or_integers(X):
     "clusterer",
     [
         KMeans(3, n_init=1),
-        MiniBatchKMeans(3, n_init=1, batch_size=1024),
+        MiniBatchKMeans(3, n_init=1),
         BisectingKMeans(3),
         GaussianMixture(3),
         AgglomerativeClustering(3),

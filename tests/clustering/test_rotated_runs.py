@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.clustering.path import Setting
@@ -40,7 +41,7 @@ NEW = np.concatenate([draw + np.random.default_rng(9).normal(size=draw.shape) fo
 def both_ways(function, *args, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReplicateWarning)
-        return tuple(function(*args, accelerate=accelerate, **options) for accelerate in (True, False))
+        return tuple(configured(function, accelerate=accelerate)(*args, **options) for accelerate in (True, False))
 
 
 def rotations_of(clusterer, studies=HARD, *, resampling=None, accelerate=True):
@@ -70,7 +71,7 @@ SAME = {
     "birch": Birch(threshold=12.0, n_clusters=3),
     "given centres": KMeans(3, init=HARD["c"][:3], n_init=1),
     "given centres in a list": KMeans(3, init=(HARD["c"][:3] + 1).tolist(), n_init=1),
-    "mini-batches": MiniBatchKMeans(3, n_init=1, batch_size=16, max_iter=4, random_state=0),
+    "mini-batches": MiniBatchKMeans(3, n_init=1, max_iter=4, random_state=0),
     "mini-batches from given centres": MiniBatchKMeans(3, init=HARD["c"][:3], n_init=1, max_iter=3, random_state=0),
     "halves of halves": BisectingKMeans(3, random_state=0),
     "random starts": KMeans(3, n_init=1, init="random", random_state=0),
@@ -109,7 +110,9 @@ def test_a_tolerance_means_the_same_in_coordinates(clusterer, tol):
     fast, plain = both_ways(cr.replicability, clusterer(tol=tol, **options), flat, **run)
     assert_equal_scores(fast, plain)
     careless = clusterer(tol=tol * P / sum(SIZES.values()), **options)
-    assert not np.allclose(cr.replicability(careless, flat, accelerate=False, **run).distribution, plain.distribution)
+    assert not np.allclose(
+        configured(cr.replicability, accelerate=False)(careless, flat, **run).distribution, plain.distribution
+    )
 
 
 @pytest.mark.parametrize("name", ["k-means", "full", "tied"])
@@ -154,7 +157,7 @@ def test_fitted_centres_have_all_features(name, dtype):
     if isinstance(fitted, KMeans):
         expected = np.stack([X[fitted.labels_ == j].mean(axis=0) for j in range(3)])
     else:
-        plain = cr.replicability(clusterer, studies, n_resamples=2, rng=3, accelerate=False)
+        plain = configured(cr.replicability, accelerate=False)(clusterer, studies, n_resamples=2, rng=3)
         expected = plain.clustering_function("c", 1).clusterer.cluster_centers_
     np.testing.assert_allclose(fitted.cluster_centers_, expected, rtol=0, atol=1e-4)
 

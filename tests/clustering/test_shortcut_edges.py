@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, Birch, BisectingKMeans, KMeans
 from sklearn.mixture import GaussianMixture
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.clustering.sample import TOO_LARGE, Source
@@ -23,7 +24,7 @@ WIDE = {name: RNG.normal(size=(n, 400)) * np.linspace(0.1, 3, 400) + 50 for name
 
 def both_ways(clusterer, studies, **options):
     options = {"n_resamples": 20, "rng": 0, **options}
-    return [cr.replicability(clusterer, studies, accelerate=fast, **options) for fast in (True, False)]
+    return [configured(cr.replicability, accelerate=fast)(clusterer, studies, **options) for fast in (True, False)]
 
 
 @pytest.mark.parametrize("init", [[[0, 0, 0], [1, 1, 1], [9, 9, 9]], TABLES["a"][:6]])
@@ -43,7 +44,7 @@ def test_equal_rows_stay_equal_in_coordinates(clusterer):
 def failures(clusterer, studies, fast):
     """What the run says of a study with fewer different rows than clusters."""
     with pytest.raises(AllReplicatesFailed) as raised:
-        cr.replicability(clusterer, studies, n_resamples=5, rng=0, diagonal=False, accelerate=fast)
+        configured(cr.replicability, accelerate=fast)(clusterer, studies, n_resamples=5, rng=0, diagonal=False)
     return str(raised.value)
 
 

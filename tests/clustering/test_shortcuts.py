@@ -15,15 +15,17 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, Birch, KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from tests.helpers import configured
 
 import clustrep as cr
-from clustrep.clustering.path import PlainPath, Setting
+from clustrep.clustering.path import Path, PlainPath, Setting
 from clustrep.clustering.sample import FEW_DISTINCT_POINTS, FEWER_CLUSTERS, Configuration, Source
 from clustrep.clustering.shortcuts.birch import BirchPath
 from clustrep.clustering.shortcuts.dbscan import DensityPath
 from clustrep.clustering.shortcuts.kmeans import KMeansPath, Strategy, strategy_for
 from clustrep.clustering.shortcuts.trees import TreePath
-from clustrep.engine import replicates, workers
+from clustrep.engine import replicates
+from clustrep.engine.run import Plan, run
 from clustrep.errors import ReplicateWarning
 
 SIZES = {"a": 45, "b": 38}
@@ -63,7 +65,7 @@ def both_ways(function, *args, **options):
     """The same run with and without shortcuts; failures are looked at by the caller."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReplicateWarning)
-        return tuple(function(*args, accelerate=accelerate, **options) for accelerate in (True, False))
+        return tuple(configured(function, accelerate=accelerate)(*args, **options) for accelerate in (True, False))
 
 
 def assert_equal_scores(fast, plain, tolerance=1e-12):
@@ -212,8 +214,8 @@ def test_scores_of_random_starts_have_scikit_learns_distribution():
     means = rng.uniform(-8, 8, size=(15, 2))
     studies = {name: means[np.arange(90) % 15] + 0.3 * rng.normal(size=(90, 2)) for name in "ab"}
     fast, plain, other = (
-        cr.replicability(
-            KMeans(15, n_init=1, init=init), studies, n_resamples=80, rng=0, diagonal=False, accelerate=accelerate
+        configured(cr.replicability, accelerate=accelerate)(
+            KMeans(15, n_init=1, init=init), studies, n_resamples=80, rng=0, diagonal=False
         )
         for init, accelerate in (("k-means++", True), ("k-means++", False), ("random", False))
     )
@@ -353,11 +355,12 @@ def by_one_worker():
 
 @pytest.mark.parametrize("name", WORKED)
 @pytest.mark.parametrize(
-    ("backend", "n_jobs", "batch_size"), [("loky", 1, 7), ("loky", 2, 2), ("threading", 2, 1), ("threading", 2, 7)]
+    ("backend", "n_jobs", "batch"), [("loky", 1, 7), ("loky", 2, 2), ("threading", 2, 1), ("threading", 2, 7)]
 )
-def test_workers_never_change_a_bit(name, backend, n_jobs, batch_size, by_one_worker):
+def test_neither_workers_nor_batches_change_a_bit(name, backend, n_jobs, batch, by_one_worker, monkeypatch):
+    monkeypatch.setattr(Path, "batch", batch)  # replicates that are learned together
     with joblib.parallel_config(backend=backend):
-        result = WORKED[name](n_resamples=4, rng=3, n_jobs=n_jobs, batch_size=batch_size)
+        result = WORKED[name](n_resamples=4, rng=3, n_jobs=n_jobs)
     assert_same_bits(result, by_one_worker[name])
 
 
@@ -406,8 +409,8 @@ def test_a_thread_hears_that_its_run_was_abandoned_and_no_other_does(monkeypatch
         except replicates._Abandoned:
             heard[run] = "abandoned"
 
-    for run in (gone, going, None):
-        thread = threading.Thread(target=listen, args=[run])
+    for own_run in (gone, going, None):
+        thread = threading.Thread(target=listen, args=[own_run])
         thread.start()
         thread.join()
     assert heard == {gone: "abandoned", going: None, None: None}
@@ -416,20 +419,23 @@ def test_a_thread_hears_that_its_run_was_abandoned_and_no_other_does(monkeypatch
 def test_threads_that_nobody_waits_for_end():
     running, ended = threading.Event(), threading.Event()
 
-    def task(replicate):
-        if replicate == 0:
-            assert running.wait(60)
-            raise ZeroDivisionError
-        running.set()
-        try:
-            while not ended.wait(0.01):
-                replicates.breathe()
-        except replicates._Abandoned:
-            ended.set()
-            raise
+    class Waiting(Plan):
+        in_threads = True
+
+        def replicate(self, number):
+            if number == 0:
+                assert running.wait(60)
+                raise ZeroDivisionError
+            running.set()
+            try:
+                while not ended.wait(0.01):
+                    replicates.breathe()
+            except replicates._Abandoned:
+                ended.set()
+                raise
 
     with joblib.parallel_config(backend="threading"), pytest.raises(ZeroDivisionError):
-        workers.run_replicates(task, range(2), workers.Execution(n_jobs=2, batch_size=1), "a test")
+        run(Waiting(), range(2), n_jobs=2)
     assert ended.wait(60)
 
 

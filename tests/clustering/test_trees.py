@@ -20,7 +20,7 @@ from clustrep.clustering import sample as _points
 from clustrep.clustering.sample import PointSet
 from clustrep.clustering.shortcuts import trees as _trees
 from clustrep.clustering.shortcuts.trees import LINKAGES, Tree, build_tree
-from clustrep.engine import workers as _engine
+from clustrep.engine import replicates
 from clustrep.errors import DataError
 
 METRICS = ("euclidean", "cityblock", "cosine")
@@ -196,7 +196,7 @@ def test_a_kernel_that_stops_and_goes_on_changes_no_bit(linkage, points, budget)
 def test_interrupts_are_heard_while_a_tree_is_built(form, monkeypatch):
     X, weights = random_points(1, 40)
     breaths = []
-    monkeypatch.setattr(_engine, "breathe", lambda: breaths.append(1))
+    monkeypatch.setattr(replicates, "breathe", lambda: breaths.append(1))
     with setting(form):
         tree = build_tree(PointSet(X), weights, "ward")
     assert not breaths

@@ -24,12 +24,14 @@ import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
+from tests.helpers import configured
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import clustrep as cr
+from clustrep.clustering.path import Path
 from clustrep.clustering.sample import FEW_DISTINCT_POINTS, FEWER_CLUSTERS, Source
 from clustrep.engine.replicates import root_entropy
-from clustrep.engine.workers import Execution
+from clustrep.engine.run import check_n_jobs
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError, ReplicateWarning
 
 
@@ -94,21 +96,22 @@ def alone(cohorts):
 
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.parametrize(
-    ("backend", "n_jobs", "batch_size"),
+    ("backend", "n_jobs", "batch"),
     [
         (None, 1, 3),
         ("loky", 2, 1),
         ("loky", -1, 100),
-        ("threading", -1, None),
+        ("threading", -1, 1),
         ("multiprocessing", 2, 3),
     ],
 )
-def test_workers_never_change_a_bit(name, backend, n_jobs, batch_size, cohorts, alone):
+def test_neither_workers_nor_batches_change_a_bit(name, backend, n_jobs, batch, cohorts, alone, monkeypatch):
+    monkeypatch.setattr(Path, "batch", batch)  # replicates that are learned together
     if (name, backend) == ("closure", "multiprocessing"):
         name = "function"  # that backend can't send a closure
     context = contextlib.nullcontext() if backend is None else joblib.parallel_config(backend=backend)
     with context:
-        result = run(name, cohorts, n_jobs=n_jobs, batch_size=batch_size)
+        result = run(name, cohorts, n_jobs=n_jobs)
     assert_same_bits(result, alone[name])
 
 
@@ -239,19 +242,16 @@ def test_neither_the_global_random_state_matters_nor_is_it_touched(cohorts):
 @pytest.mark.parametrize("n_jobs", [0, 1.5, True, "2"])
 def test_n_jobs_is_checked(n_jobs):
     with pytest.raises(ParameterError, match="n_jobs must be a positive integer, a negative one"):
-        Execution(n_jobs=n_jobs)
-
-
-@pytest.mark.parametrize("batch_size", [0, -1, 1.5, True, "auto"])
-def test_batch_size_is_checked(batch_size):
-    with pytest.raises(ParameterError, match="batch_size must be a positive integer, got"):
-        Execution(batch_size=batch_size)
+        check_n_jobs(n_jobs)
 
 
 @pytest.mark.parametrize("progress", [1, "yes", 0.0])
 def test_progress_is_checked(progress):
-    with pytest.raises(ParameterError, match="progress must be True or False, got"):
-        Execution(progress=progress)
+    with (
+        pytest.raises(ParameterError, match="progress must be True, False or 'auto', got"),
+        cr.config_context(progress=progress),
+    ):
+        pass
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -528,10 +528,10 @@ def show(tables, clusterer=None, **options):
     cr.replicability(clusterer or slowly(), tables, n_resamples=3, rng=0, diagonal=False, **options)
 
 
-@pytest.mark.parametrize(("progress", "shown"), [(None, True), (False, False)])
+@pytest.mark.parametrize(("progress", "shown"), [("auto", True), (False, False)])
 def test_on_a_terminal_there_is_a_bar_unless_it_is_not_wanted(progress, shown, tables, monkeypatch):
     with terminal(monkeypatch) as read:
-        show(tables, progress=progress)
+        configured(show, progress=progress)(tables)
         text = read()
     if not shown:
         assert text == ""
@@ -542,13 +542,13 @@ def test_on_a_terminal_there_is_a_bar_unless_it_is_not_wanted(progress, shown, t
 
 def test_a_quick_run_needs_no_bar(tables, monkeypatch):
     with terminal(monkeypatch) as read:
-        show(tables, slowly(0), progress=True)
+        configured(show, progress=True)(tables, slowly(0))
         assert read().strip() == ""
 
 
-@pytest.mark.parametrize(("progress", "shown"), [(None, False), (True, True)])
+@pytest.mark.parametrize(("progress", "shown"), [("auto", False), (True, True)])
 def test_elsewhere_there_is_none_unless_it_is_wanted(progress, shown, tables, capsys):
-    show(tables, progress=progress)
+    configured(show, progress=progress)(tables)
     out, err = capsys.readouterr()
     assert out == ""
     assert ("replicability:" in err) == shown

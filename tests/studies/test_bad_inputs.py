@@ -21,6 +21,7 @@ import scipy.sparse
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans, SpectralClustering
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.errors import AllReplicatesFailed, ClustrepError, DataError, NoBest, ParameterError
@@ -376,10 +377,7 @@ REPLICABILITY = [
          ParameterError, r"n_jobs must be a positive integer, a negative one \(-1: all cores\) or None, got 0"),
     case("n_jobs text", lambda: run(n_jobs="all"), ParameterError, r"n_jobs must be .* got 'all'"),
     case("n_jobs fraction", lambda: run(n_jobs=1.5), ParameterError, r"n_jobs must be .* got 1\.5"),
-    case("progress", lambda: run(progress="yes"), ParameterError, r"progress must be True or False.* got 'yes'"),
-    case("batch_size zero", lambda: run(batch_size=0), ParameterError, r"batch_size must be a positive integer, got 0"),
-    case("batch_size text", lambda: run(batch_size="auto"),
-         ParameterError, r"batch_size must be a positive integer, got 'auto'"),
+    case("progress", lambda: configured(run, progress="yes")(), ParameterError, r"progress must be .* got \'yes\'"),
     case("labels and clusterer", lambda: run(labels={"alpha": HALVES, "beta": HALVES}),
          ParameterError, r"either a clusterer or labels, not both"),
     case("labels list", lambda: run(None, labels=[HALVES, HALVES]),
@@ -541,9 +539,7 @@ LOCAL = [
     case("resampling", lambda: run_local(resampling=3), ParameterError, r"resampling must be .* got 3"),
     case("rng", lambda: run_local(rng="x"), ParameterError, r"rng must be .* got 'x'"),
     case("n_jobs", lambda: run_local(n_jobs=0), ParameterError, r"n_jobs must be .* got 0"),
-    case("progress", lambda: run_local(progress="yes"), ParameterError, r"progress must be True or False.* got 'yes'"),
-    case("batch_size", lambda: run_local(batch_size=0),
-         ParameterError, r"batch_size must be a positive integer, got 0"),
+    case("progress", lambda: configured(run_local, progress="yes")(), ParameterError, r"progress must be .* got 'yes'"),
 ]
 # fmt: on
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import AgglomerativeClustering, KMeans
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.clustering.sample import Source
@@ -536,7 +537,7 @@ def some_noise(X):
 def test_workers_and_batches_change_nothing(cloud):
     options = {"agreement": NAMES, "n_resamples": 6, "rng": 3, "noise": "singletons"}
     plain = cr.replicability(some_noise, cloud, n_jobs=1, **options)
-    for how in ({"n_jobs": 2}, {"n_jobs": 1, "batch_size": 4}):
+    for how in ({"n_jobs": 2}, {"n_jobs": 1}):
         other = cr.replicability(some_noise, cloud, **how, **options)
         for name in NAMES:
             assert_same(other[name], plain[name])
@@ -545,7 +546,9 @@ def test_workers_and_batches_change_nothing(cloud):
 @every_agreement
 def test_a_longer_run_begins_with_the_shorter_and_a_shortcut_changes_nothing(name, cloud):
     short, long, plain = (
-        cr.replicability(AgglomerativeClustering(3), cloud, agreement=name, n_resamples=n, rng=3, accelerate=accelerate)
+        configured(cr.replicability, accelerate=accelerate)(
+            AgglomerativeClustering(3), cloud, agreement=name, n_resamples=n, rng=3
+        )
         for n, accelerate in ((3, True), (6, True), (6, False))
     )
     np.testing.assert_array_equal(long.distribution[:3], short.distribution)

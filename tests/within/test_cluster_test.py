@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, kstest
 from sklearn.cluster import KMeans
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.engine.replicates import Stream, seed_of
@@ -390,7 +391,7 @@ def test_workers_and_batches_do_not_matter(X):
     one = cr.cluster_test(X, **arguments)
     for other in (
         cr.cluster_test(X, n_jobs=2, **arguments),
-        cr.cluster_test(X, batch_size=4, progress=False, **arguments),
+        configured(cr.cluster_test, progress=False)(X, **arguments),
     ):
         np.testing.assert_array_equal(other.null_distribution, one.null_distribution)
         assert other.statistic == one.statistic

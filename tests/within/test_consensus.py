@@ -16,6 +16,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import chisquare
 from sklearn.cluster import AgglomerativeClustering, KMeans
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep._kernels import pairs, plain
@@ -178,7 +179,7 @@ def test_instability_is_the_share_of_ordered_pairs_that_two_functions_disagree_o
 
 @pytest.mark.parametrize("accelerate", [True, False])
 def test_instability_of_a_tree_is_that_of_the_pairs(X, accelerate):
-    result = cr.bootstrap_instability(WARD, X, n_clusters=3, n_resamples=6, rng=ROOT, accelerate=accelerate)
+    result = configured(cr.bootstrap_instability, accelerate=accelerate)(WARD, X, n_clusters=3, n_resamples=6, rng=ROOT)
     both = zip(draws(X, cr.Bootstrap(), 6), draws(X, cr.Bootstrap(), 6, second=True), strict=True)
     expected = [instability_by_pairs(relabelled(ward, one)[0], relabelled(ward, other)[0]) for one, other in both]
     np.testing.assert_allclose(result.distribution[:, 0], expected, rtol=0, atol=1e-15)
@@ -1030,8 +1031,8 @@ VERBS = [cr.bootstrap_instability, cr.consensus, cr.assignment_consistency]
 def test_workers_batches_and_progress_change_nothing(verb, X):
     run = {"n_clusters": [2, 3], "n_resamples": 4, "rng": ROOT}
     expected = verb(ward, X, **run)
-    assert_same_results(verb(ward, X, n_jobs=2, batch_size=1, **run), expected)
-    assert_same_results(verb(ward, X, batch_size=3, progress=False, **run), expected)
+    assert_same_results(verb(ward, X, n_jobs=2, **run), expected)
+    assert_same_results(configured(verb, progress=False)(ward, X, **run), expected)
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -1053,7 +1054,8 @@ def test_a_k_is_the_same_alone_and_among_others(verb, clusterer, X):
 @pytest.mark.parametrize("verb", VERBS)
 def test_shortcuts_change_nothing(verb, X):
     fast, slow = (
-        verb(WARD, X, n_clusters=[2, 4], n_resamples=5, rng=ROOT, accelerate=accelerate) for accelerate in (True, False)
+        configured(verb, accelerate=accelerate)(WARD, X, n_clusters=[2, 4], n_resamples=5, rng=ROOT)
+        for accelerate in (True, False)
     )
     if verb is cr.bootstrap_instability:
         np.testing.assert_array_equal(fast.distribution, slow.distribution)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.clustering import neighbours as _neighbours
@@ -478,7 +479,7 @@ def test_noise_alone_leaves_nobody_to_judge(X):
 
 def test_a_clusterer_with_fixed_seed_gives_what_its_labels_give(X):
     clusterer = KMeans(3, n_init=2, random_state=0)
-    result = cr.in_group_proportion(X, clusterer=clusterer, accelerate=False)
+    result = configured(cr.in_group_proportion, accelerate=False)(X, clusterer=clusterer)
     labels = clusterer.fit_predict(X)
     assert result.labels.tolist() == labels.tolist()
     assert result.proportions.tolist() == proportions_by_hand(X, labels.tolist())
@@ -588,7 +589,7 @@ def test_a_clusterer_without_predict_labels_by_the_nearest_training_sample(X, rn
 def test_a_clusterer_with_predict_labels_by_it(X, rng):
     train = rng.normal(size=(20, 3))
     clusterer = KMeans(3, n_init=2, random_state=1)
-    result = cr.in_group_proportion(X, clusterer=clusterer, train=train, accelerate=False)
+    result = configured(cr.in_group_proportion, accelerate=False)(X, clusterer=clusterer, train=train)
     labels = clusterer.fit(train).predict(X).tolist()
     assert result.labels.tolist() == labels
     assert labels != nearest_label_by_hand(X, train, clusterer.labels_.tolist())
@@ -878,8 +879,8 @@ def matched_by_hand(X, rows, new, reference, clusters):
 def test_a_clusterer_finds_its_clusters_again_and_they_are_matched(perturbation, accelerate, X):
     study = cr.Study(X, "vdx")
     clusterer = AgglomerativeClustering(3, linkage="average")
-    result = cr.in_group_proportion(
-        study, clusterer=clusterer, perturbation=perturbation, n_resamples=8, rng=4, accelerate=accelerate
+    result = configured(cr.in_group_proportion, accelerate=accelerate)(
+        study, clusterer=clusterer, perturbation=perturbation, n_resamples=8, rng=4
     )
     reference = result.labels.tolist()
     for b in range(8):
@@ -980,7 +981,7 @@ def test_workers_and_batches_do_not_matter(X):
     one = cr.in_group_proportion(X, **arguments)
     for other in (
         cr.in_group_proportion(X, n_jobs=2, **arguments),
-        cr.in_group_proportion(X, batch_size=4, progress=False, **arguments),
+        configured(cr.in_group_proportion, progress=False)(X, **arguments),
     ):
         np.testing.assert_array_equal(other.labels, one.labels)
         np.testing.assert_array_equal(other.distribution, one.distribution)

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chisquare
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.clustering.sample import Source
@@ -672,7 +673,7 @@ def test_other_numbers_of_clusters_and_more_splits_change_nothing(measure):
 def test_workers_and_batches_change_nothing():
     run = partial(strength, KMeans(n_init=2), X, n_clusters=[2, 3], n_splits=5)
     one = run()
-    for other in (run(batch_size=2, progress=False), run(n_jobs=2)):
+    for other in (configured(run, progress=False)(), run(n_jobs=2)):
         for name in ("distribution", "by_direction", "cluster_strengths", "cluster_sizes"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
@@ -683,7 +684,9 @@ def test_without_shortcuts_the_values_are_the_same(measure, linkage):
     tree = AgglomerativeClustering(linkage=linkage)
     for perturbation in (None, cr.Bootstrap()):
         runs = [
-            measure(tree, X, n_clusters=[2, 4], n_splits=4, perturbation=perturbation, accelerate=flag, rng=SEED)
+            configured(measure, accelerate=flag)(
+                tree, X, n_clusters=[2, 4], n_splits=4, perturbation=perturbation, rng=SEED
+            )
             for flag in (True, False)
         ]
         np.testing.assert_allclose(runs[0].distribution, runs[1].distribution, rtol=1e-12)
@@ -702,7 +705,9 @@ def test_every_fit_has_a_seed_of_its_own(measure):
 
 
 def test_k_means_is_as_strong_with_and_without_shortcuts():
-    fast, plain = (strength(KMeans(2, n_init=10), X, n_splits=30, accelerate=flag) for flag in (True, False))
+    fast, plain = (
+        configured(strength, accelerate=flag)(KMeans(2, n_init=10), X, n_splits=30) for flag in (True, False)
+    )
     np.testing.assert_allclose(fast.strength, plain.strength, atol=0.05)
 
 

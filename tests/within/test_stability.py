@@ -14,6 +14,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.clustering.sample import Source
@@ -214,7 +215,7 @@ def test_without_shortcuts_the_values_are_the_same(index):
     labels = WARD.fit_predict(X)  # else clusters may be numbered in another order
     for perturbation in (cr.Bootstrap(), cr.Subsample(0.6) + cr.Jitter(0.3), cr.FeatureSubset(0.5)):
         run = partial(stable, WARD, X, index=index, perturbation=perturbation, labels=labels)
-        equal(run(accelerate=True), run(accelerate=False))
+        equal(configured(run, accelerate=True)(), configured(run, accelerate=False)())
 
 
 @pytest.mark.parametrize("linkage", ["single", "complete", "average"])
@@ -565,8 +566,8 @@ def test_a_draw_with_fewer_distinct_points_than_clusters_fails():
     assert 1 < n_failing < 20
     for accelerate in (True, False):
         with pytest.warns(ReplicateWarning, match=f"^{n_failing} resamples of 20 failed"):
-            result = stable(
-                AgglomerativeClustering(4), few, perturbation=cr.Bootstrap(), n_resamples=20, accelerate=accelerate
+            result = configured(stable, accelerate=accelerate)(
+                AgglomerativeClustering(4), few, perturbation=cr.Bootstrap(), n_resamples=20
             )
         assert result.failures == {"more clusters asked for than there are distinct points": n_failing}
         np.testing.assert_array_equal(np.isnan(result.overall_distribution), np.array(n_distinct) < 4)
@@ -751,7 +752,7 @@ def test_a_longer_run_begins_with_the_shorter_one(index):
 def test_workers_and_batches_change_nothing():
     kmeans = KMeans(3, n_init=2)
     one = stable(kmeans, X)
-    equal(one, stable(kmeans, X, batch_size=2, progress=False))
+    equal(one, configured(stable, progress=False)(kmeans, X))
     equal(one, stable(kmeans, X, n_jobs=2))
 
 
@@ -1197,7 +1198,6 @@ def test_a_scale_at_which_everything_fails_leaves_the_others():
         ({"rng": -1}, "rng must be a non-negative integer"),
         ({"accelerate": 1}, "accelerate must be True or False"),
         ({"n_jobs": 0}, "n_jobs must be"),
-        ({"batch_size": 0}, "batch_size must be"),
         ({"progress": "no"}, "progress must be True or False"),
     ],
 )

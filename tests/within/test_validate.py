@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.errors import AllReplicatesFailed, DataError, DataWarning, ParameterError, ReplicateWarning
@@ -455,10 +456,10 @@ def test_workers_and_batches_change_nothing():
         return cr.validate(clusterer, X, n_clusters=[2, 3], indices=indices, **RUN, **options).to_frame()
 
     expected = run()
-    pd.testing.assert_frame_equal(run(n_jobs=2, batch_size=1), expected, check_exact=True)
-    pd.testing.assert_frame_equal(run(batch_size=2, progress=False), expected, check_exact=True)
+    pd.testing.assert_frame_equal(run(n_jobs=2), expected, check_exact=True)
+    pd.testing.assert_frame_equal(configured(run, progress=False)(), expected, check_exact=True)
     # Shortcuts number the clusters in their own way.
-    slow = run(accelerate=False)
+    slow = configured(run, accelerate=False)()
     whole = expected["cluster"] == "all"
     np.testing.assert_allclose(
         slow.loc[whole, ["value", "sd", "low", "high"]], expected.loc[whole, ["value", "sd", "low", "high"]], rtol=1e-12
@@ -912,5 +913,5 @@ def test_the_test_for_clusters_is_carried_out_like_the_rest(monkeypatch):
         return cr.cluster_test(*args, **options)
 
     monkeypatch.setattr("clustrep.within.validate.cluster_test", recorded)
-    cr.validate(KMEANS, X, n_clusters=2, indices="test", batch_size=3, **RUN)
-    assert seen[0].get("batch_size") == 3
+    cr.validate(KMEANS, X, n_clusters=2, indices="test", n_jobs=2, **RUN)
+    assert seen[0].get("n_jobs") == 2

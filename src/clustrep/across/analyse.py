@@ -41,7 +41,6 @@ def analyse(
     resampling: Resampling = Bootstrap(),
     rng: Rng = None,
     n_jobs: int | None = None,
-    progress: bool | None = None,
 ) -> Analysis:
     """Say which clusterer and k replicate, which studies agree and which clusters hold.
 
@@ -51,7 +50,7 @@ def analyse(
 
     Parameters
     ----------
-    clusterers, studies, n_clusters, agreement, n_resamples, noise, resampling, rng, n_jobs, progress
+    clusterers, studies, n_clusters, agreement, n_resamples, noise, resampling, rng, n_jobs
         As in `compare`. The first agreement decides.
     null : "gaussian", "copula", function of (study, rng), or None
         As in `null_reference`; None leaves data without clusters out, and nothing is said to hold.
@@ -87,7 +86,7 @@ def analyse(
     if null is not None:
         check_null(null)
     root = root_entropy(rng)
-    running: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
+    running: dict[str, Any] = {"n_jobs": n_jobs}
     options: dict[str, Any] = {"n_resamples": n_resamples, "resampling": resampling, "rng": root, **running}
     comparison = compare(
         clusterers, checked, n_clusters=n_clusters, agreement=agreement, noise=noise, diagonal=True, **options

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clustrep.across.replicability import Plan, check_several, run_plan
+from clustrep.across.replicability import ScorePlan, check_several, run_plan
 from clustrep.checks import check_flag, check_integer, check_n_clusters
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import check_clusterer, n_clusters_parameter, name_of
+from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
-from clustrep.engine.replicates import Rng, root_entropy
-from clustrep.engine.workers import Execution
+from clustrep.engine.replicates import Rng
 from clustrep.errors import ParameterError
-from clustrep.resampling import Bootstrap, Resampling, check_resampling
+from clustrep.resampling import Bootstrap, Resampling
 from clustrep.results import Comparison
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
@@ -32,12 +30,13 @@ def compare(
     noise: Noise = "label",
     resampling: Resampling = Bootstrap(),
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> Comparison:
     """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
+
+    The score of a configuration (a clusterer with a number of clusters) is the mean over ordered pairs of different
+    studies of the mean of R̂⁽ᵇ⁾ over resamples. All configurations see the same draws, so differences between them are
+    compared resample by resample.
 
     Parameters
     ----------
@@ -48,13 +47,24 @@ def compare(
     n_clusters : int or several, optional
         Numbers of clusters to try, from 2, set through whichever parameter a clusterer has for it. A clusterer that
         finds its number by itself runs once. By default each runs as it is.
-    agreement, n_resamples, diagonal, noise, resampling, rng, accelerate, n_jobs, progress, batch_size
+    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs
         As in `replicability`.
 
     Returns
     -------
     Comparison
         `compare(...).replicability(name, k)` is `replicability(clusterer with k, ...)`, bit for bit.
+
+    See Also
+    --------
+    replicability : one configuration.
+    null_reference : the same scores on data without clusters.
+    analyse : compares, chooses and follows the clusters of the choice into every study.
+
+    Notes
+    -----
+    The highest score need not be the right number of clusters: few clusters are often cut the same way in all studies,
+    whether they are real or not. Read the comparison beside `null_reference`.
 
     Examples
     --------
@@ -66,17 +76,16 @@ def compare(
     4
     """
     checked = check_several(as_studies(studies))
-    source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
+    source = Source.of(resampling, rng)
     configurations = _configurations(clusterers, n_clusters)
-    execution = Execution(n_jobs, progress, batch_size)
-    plan = Plan(
+    plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
         diagonal=check_flag(diagonal, "diagonal"),
         noise=check_noise(noise),
         setting=Setting.prepare(source, tuple(checked.values()), configurations),
     )
-    return run_plan(plan, execution)
+    return run_plan(plan, n_jobs)
 
 
 def _configurations(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from clustrep.across.replicability import KnownLabelsLike, check_configuration, check_several
-from clustrep.checks import check_flag, check_integer
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, describe
-from clustrep.clustering.path import Setting
+from clustrep.checks import check_integer
+from clustrep.clustering.parameters import Clusterer, KnownLabels, describe
+from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Source
-from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
-from clustrep.engine.workers import Execution, run_replicates
+from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
+from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed
 from clustrep.provenance import provenance
-from clustrep.resampling import Bootstrap, Resampling, check_resampling
+from clustrep.resampling import Bootstrap, Resampling
 from clustrep.results.base import number_causes, report_failed
 from clustrep.results.cluster_stability import DISSOLVED
 from clustrep.results.matches import Counterparts
@@ -37,19 +35,20 @@ def counterparts(
     labels: KnownLabelsLike | None = None,
     resampling: Resampling = Bootstrap(),
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> Counterparts:
     """Find for every cluster of every study its best match in every other study.
 
-    The clustering functions of both studies are applied to the samples of the other one; clusters are matched one to
-    one so that most samples agree.
+    The clustering functions of studies s and t are both applied to the samples of t; clusters are matched one to one so
+    that most samples agree. The overlap of cluster i of s with its partner j of t is their Jaccard index,
+
+        J = C[i, j] / (C[i, ·] + C[·, j] − C[i, j]),
+
+    with C the table of counts between the two partitions of t.
 
     Parameters
     ----------
-    clusterer, studies, labels, resampling, rng, accelerate, n_jobs, progress, batch_size
+    clusterer, studies, labels, resampling, rng, n_jobs
         As in `replicability`. Clusters are named after the studies' known labels, where they have any.
     n_resamples : int
         Number of resamples for the intervals of the overlaps.
@@ -57,6 +56,20 @@ def counterparts(
     Returns
     -------
     Counterparts
+
+    See Also
+    --------
+    local_replicability : a score for every cluster, without matching.
+
+    Notes
+    -----
+    One-to-one matching gives a cluster at most one partner: of a cluster that the other study splits in two, only the
+    larger part is shown as its counterpart. Clusters of a resample are followed where more than half of them is kept
+    (Jaccard above 0.5; Hennig 2007 calls less than that dissolved).
+
+    References
+    ----------
+    Hennig (2007). Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis 52.
 
     Examples
     --------
@@ -69,21 +82,14 @@ def counterparts(
     """
     checked = check_several(as_studies(studies))
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), resampling)
-    source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
-    execution = Execution(n_jobs, progress, batch_size)
+    source = Source.of(resampling, rng)
     check_integer(n_resamples, "n_resamples")
     setting = Setting.prepare(source, tuple(checked.values()), [configuration])
-    full = match_replicate(MatchPlan(setting, None), FULL_STUDY)
+    full = MatchPlan(setting, None).replicate(FULL_STUDY)
     if isinstance(full, Failed):
         raise AllReplicatesFailed(f"The clusterer failed on a study as it is: {full.cause}.")
     plan = MatchPlan(setting, full)
-    replicates = run_replicates(
-        partial(match_replicate, plan),
-        range(1, n_resamples + 1),
-        execution,
-        "counterparts",
-        first_here=setting.has_kernels,
-    )
+    replicates = run(plan, range(1, n_resamples + 1), n_jobs)
     failed, causes = number_causes(
         np.array([one.cause if isinstance(one, Failed) else "" for one in replicates], dtype=object)
     )
@@ -118,38 +124,43 @@ class Matched(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MatchPlan:
-    """Everything that a replicate's overlaps follow from, but for its number."""
+class MatchPlan(ClusteringPlan[Matched | Failed]):
+    """Everything that overlaps follow from, except the replicate's number."""
 
-    setting: Setting
     full: Matched | None  # the studies as they are, whose clusters are followed
 
+    description = "counterparts"
 
-def match_replicate(plan: MatchPlan, replicate: int) -> Matched | Failed:
-    """Learn from all studies, and compare the clusters of every pair; of the same pair in all replicates."""
-    setting, (path,) = plan.setting, plan.setting.paths
-    S = len(setting.studies)
-    samples = [setting.sample(s, replicate) for s in range(S)]
-    places = [*setting.places, *(sample.points for sample in samples)]
-    labelled = []
-    for s in range(S):
-        one = path.learn(samples[s]).labels(0, places)
-        if isinstance(one, Failed):
-            return one
-        labelled.append(_renamed(one.partitions, s, plan.full))
-    full = plan.full
-    most = max(one[0].n_labels for one in labelled) if full is None else full.overlap.shape[2]
-    partner, overlap = np.full((S, S, most), -1), np.full((S, S, most), np.nan)
-    for s, t in np.ndindex(S, S):
-        if s != t:
-            # Rows and columns behind the last are clusters that are not followed.
-            table = _table(labelled[s][S + t], labelled[t][S + t], samples[t].draw.weights, most + 1)
-            partner[s, t] = partners_of(table[:most, :most]) if full is None else full.partner[s, t]
-            found = (_found(labelled[s][s], most), _found(labelled[t][t], most))
-            overlap[s, t] = _overlaps(table, partner[s, t], *found)
-            if full is None:  # a cluster without a counterpart overlaps with nothing
-                overlap[s, t, found[0] & (partner[s, t] < 0)] = 0.0
-    return Matched([labelled[s][s] for s in range(S)], partner, overlap)
+    @property
+    def in_threads(self) -> bool:
+        """Matching is done in Python."""
+        return False
+
+    def replicate(self, number: int) -> Matched | Failed:
+        """Learn from all studies, and compare the clusters of every pair; of the same pair in all replicates."""
+        setting, (path,) = self.setting, self.setting.paths
+        S = len(setting.studies)
+        samples = [setting.sample(s, number) for s in range(S)]
+        places = [*setting.places, *(sample.points for sample in samples)]
+        labelled = []
+        for s, learned in enumerate(path.learn(samples)):
+            labels = learned.labels(0, places)
+            if isinstance(labels, Failed):
+                return labels
+            labelled.append(_renamed(labels.partitions, s, self.full))
+        full = self.full
+        most = max(partitions[0].n_labels for partitions in labelled) if full is None else full.overlap.shape[2]
+        partner, overlap = np.full((S, S, most), -1), np.full((S, S, most), np.nan)
+        for s, t in np.ndindex(S, S):
+            if s != t:
+                # Rows and columns behind the last are clusters that are not followed.
+                table = _table(labelled[s][S + t], labelled[t][S + t], samples[t].draw.weights, most + 1)
+                partner[s, t] = partners_of(table[:most, :most]) if full is None else full.partner[s, t]
+                found = (_found(labelled[s][s], most), _found(labelled[t][t], most))
+                overlap[s, t] = _overlaps(table, partner[s, t], *found)
+                if full is None:  # a cluster without a counterpart overlaps with nothing
+                    overlap[s, t, found[0] & (partner[s, t] < 0)] = 0.0
+        return Matched([labelled[s][s] for s in range(S)], partner, overlap)
 
 
 def _overlaps(table: FloatArray, partner: IntArray, found: BoolArray, partner_found: BoolArray) -> FloatArray:

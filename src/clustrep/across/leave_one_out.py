@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from clustrep.across.replicability import Plan, check_configuration, check_several, score_replicate
-from clustrep.checks import check_flag, check_integer, read_only
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import describe
+from clustrep.across.replicability import ScorePlan, check_configuration, check_several
+from clustrep.checks import check_integer, read_only
+from clustrep.clustering.parameters import Clusterer, describe
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Source
-from clustrep.engine.replicates import FULL_STUDY, Rng, root_entropy
-from clustrep.engine.workers import Execution, run_replicates
+from clustrep.engine.replicates import FULL_STUDY, Rng
+from clustrep.engine.run import run
 from clustrep.provenance import provenance
-from clustrep.resampling import Bootstrap, Resampling, check_resampling
+from clustrep.resampling import Bootstrap, Resampling
 from clustrep.results.base import count_causes, number_causes, report_failures
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreement
 from clustrep.tables.scoring import Noise, check_noise
-
-# ---------------------------------------------------------------------------------------------------------------------
-# all but one
 
 
 def leave_one_study_out(
@@ -35,22 +29,30 @@ def leave_one_study_out(
     noise: Noise = "label",
     resampling: Resampling = Bootstrap(),
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> LeaveOneStudyOut:
     """Train on all studies but one, pooled, and test on that one, for every study.
 
+    For study t the score is R̂ = r*( Ψ(X_t; X₋ₜ), Ψ(X_t; X_t) ), where X₋ₜ holds the samples of all other studies.
+
     Parameters
     ----------
-    clusterer, studies, agreement, n_resamples, noise, resampling, rng, accelerate, n_jobs, progress, batch_size
+    clusterer, studies, agreement, n_resamples, noise, resampling, rng, n_jobs
         As in `replicability`; one agreement. The draws of a tested study are those of `replicability` with the same
         seed.
 
     Returns
     -------
     LeaveOneStudyOut
+
+    See Also
+    --------
+    replicability : every study against every other.
+
+    Notes
+    -----
+    Pooling assumes that the studies are on one scale: differences between studies that are larger than those between
+    clusters become clusters of the pool. Scale the studies first (`Studies.scaled`).
 
     Examples
     --------
@@ -62,8 +64,7 @@ def leave_one_study_out(
     """
     checked = check_several(as_studies(studies))
     configuration = check_configuration(clusterer, None, tuple(checked.values()), resampling)
-    source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
-    execution = Execution(n_jobs, progress, batch_size)
+    source = Source.of(resampling, rng)
     check_integer(n_resamples, "n_resamples")
     check_noise(noise)
     chosen = resolve_agreement(agreement)
@@ -72,17 +73,17 @@ def leave_one_study_out(
         others = [checked[other] for other in sorted(checked) if other != name]  # in whatever order they came
         pooled = others[0].with_samples_of(others[1:], f"all but {name}")
         setting = Setting.prepare(source, (pooled, tested), [configuration])
-        plan = Plan(n_resamples, (chosen,), False, noise, setting)
-        replicates = run_replicates(
-            partial(score_replicate, plan),
-            range(FULL_STUDY, n_resamples + 1),
-            execution,
-            f"all but {name}",
-            in_threads=setting.in_threads and chosen.of_counts is not None,
-            first_here=plan.compiles,
+        plan = ScorePlan(
+            setting,
+            n_resamples=n_resamples,
+            agreements=(chosen,),
+            diagonal=False,
+            noise=noise,
+            description=pooled.name,
         )
-        scores.append([one.scores[0, 0, 0, 1] for one in replicates])
-        causes.append([one.causes[0, 0, 0, 1] for one in replicates])
+        replicates = run(plan, range(FULL_STUDY, n_resamples + 1), n_jobs)
+        scores.append([replicate.scores[0, 0, 0, 1] for replicate in replicates])
+        causes.append([replicate.causes[0, 0, 0, 1] for replicate in replicates])
     table = np.array(scores, dtype=float).T  # (1 + n_resamples, S)
     failed, names = number_causes(np.array(causes, dtype=object).T)
     no_resample_left = bool((failed[1:] > 0).all())

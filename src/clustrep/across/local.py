@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
@@ -12,16 +11,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from clustrep.across.replicability import KnownLabelsLike, Options, check_configuration
-from clustrep.checks import as_table, check_flag, check_integer, check_table
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import describe
-from clustrep.clustering.path import Setting
-from clustrep.clustering.sample import Configuration, PointSet, Source
-from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
-from clustrep.engine.workers import Execution, run_replicates
+from clustrep.checks import as_table, check_integer, check_table
+from clustrep.clustering.parameters import Clusterer, describe
+from clustrep.clustering.path import ClusteringPlan, Setting
+from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source
+from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
+from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.provenance import provenance
-from clustrep.resampling import Bootstrap, Resampling, check_resampling
+from clustrep.resampling import Bootstrap, Resampling
 from clustrep.results import LocalReplicability
 from clustrep.results.base import Origin, number_causes, report_failures
 from clustrep.studies.collection import Studies
@@ -69,15 +67,16 @@ def local_replicability(
     noise: Noise = "label",
     resampling: Resampling = Bootstrap(),
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> LocalReplicability | dict[str, LocalReplicability]:
     """Measure how well the clustering around each point replicates (Algorithm 3).
 
-    The local score of a point x compares two binary partitions of the test study: which of its points share x's cluster
-    under the function learned on the training study, and which do under the function learned on the test study itself.
+    The local score of a point x compares two binary partitions of the test study X′: which of its points share x's
+    cluster under the function learned on the training study X, and which do under the function learned on X′ itself,
+
+        LR(x) = r*( Ψ̃ₓ(X′; X), Ψ̃ₓ(X′; X′) ),    Ψ̃ₓ(X′; A)ᵢ = 1 where ψ(x′ᵢ; A) = ψ(x; A), else 0.
+
+    It depends on x only through the pair of its two labels, so a k × k table of scores serves any number of points.
 
     Parameters
     ----------
@@ -91,13 +90,28 @@ def local_replicability(
     at : Study, table or None
         The points to score: any with the same features, such as a grid; None: those of the training study
         (section 3.3.3); the test study gives figure 6.
-    agreement, n_resamples, labels, noise, resampling, rng, accelerate, n_jobs, progress, batch_size
+    agreement, n_resamples, labels, noise, resampling, rng, n_jobs
         As in `replicability`; one agreement only. A point that is noise shares its cluster with none under
         `noise="singletons"`, and has no score (NaN) under `noise="drop"`.
 
     Returns
     -------
     LocalReplicability, or a dict of them by test study
+
+    See Also
+    --------
+    replicability : one score for a whole pair of studies.
+    counterparts : which cluster of one study is which of another.
+
+    Notes
+    -----
+    A cluster that the test study lacks scores near 0, and so does one that the test study splits or merges. Points near
+    the border between two clusters have the scores of their own cluster: the score is constant where both labels are.
+
+    References
+    ----------
+    Masoero, Thomas, Parmigiani, Tyekucheva, Trippa (2023). Cross-study replicability in cluster analysis. Statistical
+    Science 38(2), section 3.3.3 and Algorithm 3.
 
     Examples
     --------
@@ -114,8 +128,7 @@ def local_replicability(
     studies = _distinct([training, *tests])
     points = _points(at, training)
     configuration = check_configuration(clusterer, labels, studies, resampling)
-    source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
-    execution = Execution(n_jobs, progress, batch_size)
+    source = Source.of(resampling, rng)
     check_integer(n_resamples, "n_resamples")
     plan = LocalPlan(
         n_tests=len(tests),
@@ -124,14 +137,7 @@ def local_replicability(
         noise=check_noise(noise),
         setting=Setting.prepare(source, studies, [configuration], at=points.X),
     )
-    replicates = run_replicates(
-        partial(score_replicate, plan),
-        range(FULL_STUDY, n_resamples + 1),
-        execution,
-        "local replicability",
-        in_threads=plan.setting.in_threads and plan.agreement.of_counts is not None,
-        first_here=plan.setting.has_kernels or plan.agreement.compiled,
-    )
+    replicates = run(plan, range(FULL_STUDY, n_resamples + 1), n_jobs)
     labels_of_points = replicates[0].labels_of_points
     if isinstance(labels_of_points, Failed):
         raise AllReplicatesFailed(
@@ -143,38 +149,6 @@ def local_replicability(
         for i, study in enumerate(tests)
     }
     return results if isinstance(test, Studies) else next(iter(results.values()))
-
-
-@dataclass(frozen=True, eq=False)
-class LocalPlan:
-    """Everything that a replicate's local scores follow from, but for its number."""
-
-    setting: Setting  # its first study is the training study, its last ones are the test studies
-    n_tests: int
-    samples: tuple[str, ...]  # the names of the points to score
-    agreement: Agreement
-    noise: Noise
-
-    @property
-    def train(self) -> Study:
-        """The training study."""
-        return self.setting.studies[0]
-
-    @property
-    def tests(self) -> tuple[Study, ...]:
-        """The test studies; the training study itself where there is no other."""
-        return self.setting.studies[-self.n_tests :]
-
-    @property
-    def points(self) -> PointSet:
-        """The points to score."""
-        assert self.setting.at is not None
-        return self.setting.at
-
-    @property
-    def configuration(self) -> Configuration:
-        """The only one."""
-        return self.setting.paths[0].members[0]
 
 
 class Points(NamedTuple):
@@ -201,41 +175,90 @@ class LocalReplicate(NamedTuple):
     labels_of_points: Labels | Failed
 
 
-def score_replicate(plan: LocalPlan, replicate: int) -> LocalReplicate:
-    """Score one replicate on every test study."""
-    setting, (path,) = plan.setting, plan.setting.paths
-    first = len(setting.studies) - plan.n_tests
-    tests = range(first, len(setting.studies))
-    samples = [setting.sample(s, replicate) for s in tests]
-    # A study tested on itself is trained on a second, independent draw, as on the diagonal of the global matrix.
-    training = setting.sample(0, replicate, second=first == 0)
-    points = [plan.points, *(sample.points for sample in samples), *(setting.places[s] for s in tests)]
-    trained = path.learn(training).labels(0, points)
-    results: list[LocalScores | Failed] = []
-    for i, (s, sample) in enumerate(zip(tests, samples, strict=True)):
-        tested = path.learn(sample).labels(0, [plan.points, sample.points, setting.places[s]])
-        if isinstance(trained, Failed) or isinstance(tested, Failed):
-            results.append(trained if isinstance(trained, Failed) else tested)  # type: ignore[arg-type]
-            continue
-        own_trained, own_tested = trained.at(1 + i), tested.at(1)  # Ψ(X′; X) and Ψ(X′; X′)
-        weights = sample.draw.weights
-        if plan.noise == "drop":
-            weights = np.where(own_trained.is_noise | own_tested.is_noise, 0, weights)
-        table = binary_scores(plan.agreement, own_trained, own_tested, weights, plan.noise)
+@dataclass(frozen=True, eq=False)
+class LocalPlan(ClusteringPlan[LocalReplicate]):
+    """Everything that local scores follow from, except the replicate's number.
+
+    The first study of the setting is the training study, its last ones are the test studies.
+    """
+
+    n_tests: int
+    samples: tuple[str, ...]  # the names of the points to score
+    agreement: Agreement
+    noise: Noise
+
+    @property
+    def train(self) -> Study:
+        """The training study."""
+        return self.setting.studies[0]
+
+    @property
+    def tests(self) -> tuple[Study, ...]:
+        """The test studies; the training study itself where there is no other."""
+        return self.setting.studies[-self.n_tests :]
+
+    @property
+    def points(self) -> PointSet:
+        """The points to score."""
+        assert self.setting.at is not None
+        return self.setting.at
+
+    @property
+    def configuration(self) -> Configuration:
+        """The only one."""
+        return self.setting.paths[0].members[0]
+
+    description = "local replicability"
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether all work is done by kernels; a function of the user's as agreement is not."""
+        return self.setting.in_threads and self.agreement.of_counts is not None
+
+    @property
+    def compiles(self) -> bool:
+        """Whether there are kernels, in the paths or in the agreement."""
+        return self.setting.has_kernels or self.agreement.compiled
+
+    def replicate(self, number: int) -> LocalReplicate:
+        """Score one replicate on every test study."""
+        setting, (path,) = self.setting, self.setting.paths
+        first = len(setting.studies) - self.n_tests
+        tests = range(first, len(setting.studies))
+        samples = [setting.sample(s, number) for s in tests]
+        # A study tested on itself is trained on a second, independent draw, as on the diagonal of the global matrix.
+        training = setting.sample(0, number, second=first == 0)
+        points = [self.points, *(sample.points for sample in samples), *(setting.places[s] for s in tests)]
+        learned, *learned_on_tests = path.learn([training, *samples])
+        trained = learned.labels(0, points)
+        results = []
+        for i, (s, sample) in enumerate(zip(tests, samples, strict=True)):
+            tested = learned_on_tests[i].labels(0, [self.points, sample.points, setting.places[s]])
+            results.append(self._scores(i, trained, tested, sample.draw.weights))
+        labels = trained if isinstance(trained, Failed) else trained.at(0).labels
+        return LocalReplicate(results, labels if number == FULL_STUDY else np.empty(0))
+
+    def _scores(
+        self, i: int, trained: Labelled | Failed, tested: Labelled | Failed, weights: IntArray
+    ) -> LocalScores | Failed:
+        """Score the points on the i-th test study."""
+        if isinstance(trained, Failed):
+            return trained
+        if isinstance(tested, Failed):
+            return tested
+        by_trained, by_tested = trained.at(1 + i), tested.at(1)  # Ψ(X′; X) and Ψ(X′; X′)
+        if self.noise == "drop":
+            weights = np.where(by_trained.is_noise | by_tested.is_noise, 0, weights)
+        table = binary_scores(self.agreement, by_trained, by_tested, weights, self.noise)
         if isinstance(table, Failed):
-            results.append(table)
-            continue
-        results.append(
-            LocalScores(
-                table,
-                trivial=any(np.ptp(own.codes[weights > 0]) == 0 for own in (own_trained, own_tested)),
-                at=(trained.at(0).small_codes, tested.at(0).small_codes),
-                test_points=(trained.at(1 + plan.n_tests + i).small_codes, tested.at(2).small_codes),
-                noise=(own_trained.noise, own_tested.noise),
-            )
+            return table
+        return LocalScores(
+            table,
+            trivial=any(np.ptp(partition.codes[weights > 0]) == 0 for partition in (by_trained, by_tested)),
+            at=(trained.at(0).small_codes, tested.at(0).small_codes),
+            test_points=(trained.at(1 + self.n_tests + i).small_codes, tested.at(2).small_codes),
+            noise=(by_trained.noise, by_tested.noise),
         )
-    labels = trained if isinstance(trained, Failed) else trained.at(0).labels
-    return LocalReplicate(results, labels if replicate == FULL_STUDY else np.empty(0))
 
 
 def binary_scores(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.stats import skew
 
-from clustrep.across import local
+from clustrep.across.local import LocalPlan, LocalScores
 from clustrep.across.null_models import Collection, GaussianCollection, Sampler, check_null, collection_of
-from clustrep.across.replicability import Plan, score_replicate
+from clustrep.across.replicability import ScorePlan
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.parameters import KnownLabels, describe
 from clustrep.clustering.path import Setting, rotates
@@ -28,7 +27,7 @@ from clustrep.engine.replicates import (
     one_thread,
     root_entropy,
 )
-from clustrep.engine.workers import Execution, run_replicates
+from clustrep.engine.run import Plan, run
 from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, ReplicateWarning, warn
 from clustrep.provenance import provenance
 from clustrep.results import Comparison, LocalReplicability, Replicability
@@ -39,7 +38,7 @@ from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.scoring import ONLY_NOISE
 from clustrep.text import plural
-from clustrep.types import FloatArray
+from clustrep.types import FloatArray, IntArray
 
 NOISE_LABEL = "-1"
 
@@ -56,8 +55,6 @@ def null_reference(
     statistic: str = "estimate",
     rng: Rng = None,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> NullReference:
     """Compute the same scores on data without clusters, and compare.
 
@@ -80,12 +77,23 @@ def null_reference(
         collection.
     rng : int, Generator, SeedSequence or None
         The seed; None takes the result's own.
-    n_jobs, progress, batch_size
+    n_jobs
         As in `replicability`.
 
     Returns
     -------
     NullReference
+        p-values are (1 + number of collections that score at least as high) / (1 + n).
+
+    See Also
+    --------
+    replicability, compare, local_replicability : the results that are compared.
+
+    Notes
+    -----
+    The p-value answers one question: could data like these, but in one piece, score as high? A small one says that
+    there is more structure than the null model has, which need not be separated groups. R̂ can't exceed 1: where data
+    in one piece already score nearly 1, as a long Gaussian cut in halves does, no excess can be seen.
 
     Examples
     --------
@@ -103,14 +111,10 @@ def null_reference(
     check_null(null)
     check_choice(statistic, "statistic", STATISTICS)
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
-    execution = Execution(n_jobs, progress, batch_size)
     if null == "gaussian":
         _warn_of_skewness(origins[0].studies)
     plan = NullPlan.of(result, origins, null, statistic, root)
-    task = score_local_collection if isinstance(result, LocalReplicability) else score_collection
-    collections = run_replicates(
-        partial(task, plan), range(1, n + 1), execution, "data without clusters", first_here=True
-    )
+    collections = run(plan, range(1, n + 1), n_jobs)
     scores = _stack(collections)
     _report_missing(result, scores)
     source = Source(origins[0].source.resampling, root, origins[0].source.accelerate)
@@ -181,8 +185,8 @@ def _origins(result: Any) -> tuple[Origin, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class NullPlan:
-    """Everything that a simulated collection's scores follow from, but for its number."""
+class NullPlan(Plan[FloatArray]):
+    """Everything that a simulated collection's scores follow from, except its number."""
 
     studies: tuple[Study, ...]
     order: tuple[int, ...]  # the studies by their names, as they are simulated: in whatever order they came
@@ -192,7 +196,7 @@ class NullPlan:
     noise: Any
     source: Source  # the result's own resampling, and the root of all collections
     n_resamples: int  # 0: the studies as they are
-    at: int  # for local scores: whose points are scored
+    at: int | None  # for local scores: whose points are scored
 
     @classmethod
     def of(
@@ -235,7 +239,7 @@ class NullPlan:
             noise=first.noise,
             source=Source(first.source.resampling, root, first.source.accelerate),
             n_resamples=0 if statistic == "estimate" else result.provenance["n_resamples"],
-            at=_place_of_points(result, first) if isinstance(result, LocalReplicability) else 0,
+            at=_place_of_points(result, first) if isinstance(result, LocalReplicability) else None,
         )
 
     @property
@@ -254,24 +258,62 @@ class NullPlan:
         )
         return studies, Source(self.source.resampling, root, self.source.accelerate)
 
+    description = "data without clusters"
 
-def score_collection(plan: NullPlan, number: int) -> FloatArray:
-    """Score one simulated collection, (n_configurations, n_agreements, S, S)."""
-    studies, source = plan.collection(number)
-    setting = Setting.prepare(source, studies, plan.configurations)
-    return _scores(Plan(plan.n_resamples, plan.agreements, False, plan.noise, setting), plan.replicates)
+    def replicate(self, number: int) -> FloatArray:
+        """Score one simulated collection, (n_configurations, n_agreements, S, S), or its clusters, (n_clusters,)."""
+        if self.at is not None:
+            return self._score_clusters(number, self.at)
+        studies, source = self.collection(number)
+        setting = Setting.prepare(source, studies, self.configurations)
+        return _scores(_score_plan(setting, self.agreements, self.noise), self.replicates)
+
+    def _score_clusters(self, number: int, at: int) -> FloatArray:
+        """Score every cluster of one simulated training study, (n_clusters,); nothing where the clusterer failed."""
+        studies, source = self.collection(number)
+        setting = Setting.prepare(source, studies, self.configurations, at=studies[at].X)
+        plan = LocalPlan(setting, 1, (), self.agreements[0], self.noise)
+        labels = plan.replicate(FULL_STUDY).labels_of_points
+        if isinstance(labels, Failed):
+            return np.empty(0)
+        clusters, codes = np.unique(labels, return_inverse=True)
+        values: list[FloatArray] = []
+        for b in self.replicates:
+            (scores,) = plan.replicate(b).by_test
+            if isinstance(scores, Failed) and scores.cause == ONLY_NOISE:
+                values.append(np.zeros(len(clusters)))
+            elif not isinstance(scores, Failed):
+                values.append(_mean_by_cluster(scores, codes, len(clusters)))
+        if not values:
+            return np.empty(0)
+        with quiet():
+            averages = np.asarray(np.nanmean(values, axis=0))
+        of_clusters = averages[clusters.astype(str) != NOISE_LABEL]  # noise is no cluster to compare with
+        return of_clusters if of_clusters.size else np.zeros(1)
 
 
-def _scores(plan: Plan, replicates: Sequence[int]) -> FloatArray:
+def _mean_by_cluster(scores: LocalScores, codes: IntArray, n_clusters: int) -> FloatArray:
+    """Average the local scores of each cluster's points; a single block scores 0, a cluster without scores NaN."""
+    points = scores.table[scores.at[0], scores.at[1]] * (not scores.trivial)
+    known = ~np.isnan(points)
+    counts = np.bincount(codes[known], minlength=n_clusters)
+    sums = np.bincount(codes[known], points[known], minlength=n_clusters)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _score_plan(setting: Setting, agreements: tuple[Agreement, ...], noise: Any) -> ScorePlan:
+    return ScorePlan(setting, n_resamples=0, agreements=agreements, diagonal=False, noise=noise)
+
+
+def _scores(plan: ScorePlan, replicates: Sequence[int]) -> FloatArray:
     """Average the scores of replicates, (n_configurations, n_agreements, S, S).
 
     A single block, on both sides perhaps, agrees on nothing that a cluster could be compared with: 0. So does what is
     noise but for a point.
     """
-    scored = [score_replicate(plan, b) for b in replicates]
     scores = [
-        np.where((one.trivial[:, None] & ~np.isnan(one.scores)) | (one.causes == ONLY_NOISE), 0.0, one.scores)
-        for one in scored
+        np.where((r.trivial[:, None] & ~np.isnan(r.scores)) | (r.causes == ONLY_NOISE), 0.0, r.scores)
+        for r in map(plan.replicate, replicates)
     ]
     with quiet():
         return np.asarray(np.nanmean(scores, axis=0))
@@ -304,44 +346,16 @@ def _observed(
         agreements = tuple(one for one in agreements if one.name == result.agreement)
     with one_thread():
         setting = Setting.prepare(first.source, first.studies, configurations)
-        return _scores(Plan(0, agreements, False, first.noise, setting), [FULL_STUDY])  # type: ignore[arg-type]
+        return _scores(_score_plan(setting, agreements, first.noise), [FULL_STUDY])
 
 
 def _is_trivial(origin: Origin) -> bool:
     """Whether either function puts the whole test study, as it is, into a single block."""
     with one_thread():
         setting = Setting.prepare(origin.source, origin.studies, [origin.configuration], at=origin.studies[0].X)
-        plan = local.LocalPlan(setting, 1, (), origin.agreements[0], origin.noise)  # type: ignore[arg-type]
-        (scores,) = local.score_replicate(plan, FULL_STUDY).by_test
+        plan = LocalPlan(setting, 1, (), origin.agreements[0], origin.noise)  # type: ignore[arg-type]
+        (scores,) = plan.replicate(FULL_STUDY).by_test
     return not isinstance(scores, Failed) and scores.trivial
-
-
-def score_local_collection(plan: NullPlan, number: int) -> FloatArray:
-    """Score every cluster of one simulated training study, (n_clusters,); nothing where the clusterer failed."""
-    studies, source = plan.collection(number)
-    setting = Setting.prepare(source, studies, plan.configurations, at=studies[plan.at].X)
-    own = local.LocalPlan(setting, 1, (), plan.agreements[0], plan.noise)
-    labels = local.score_replicate(own, FULL_STUDY).labels_of_points
-    if isinstance(labels, Failed):
-        return np.empty(0)
-    clusters, codes = np.unique(labels, return_inverse=True)
-    values = []
-    for b in plan.replicates:
-        (scores,) = local.score_replicate(own, b).by_test
-        if isinstance(scores, Failed) and scores.cause == ONLY_NOISE:
-            values.append(np.zeros(len(clusters)))
-        elif not isinstance(scores, Failed):
-            points = scores.table[scores.at[0], scores.at[1]] * (not scores.trivial)
-            known = ~np.isnan(points)
-            counts = np.bincount(codes[known], minlength=len(clusters))
-            sums = np.bincount(codes[known], points[known], minlength=len(clusters))
-            values.append(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
-    if not values:
-        return np.empty(0)
-    with quiet():
-        averages = np.asarray(np.nanmean(values, axis=0))
-    found = averages[clusters.astype(str) != NOISE_LABEL]  # noise is no cluster to compare with
-    return found if found.size else np.zeros(1)
 
 
 def _place_of_points(result: LocalReplicability, origin: Origin) -> int:

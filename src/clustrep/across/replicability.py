@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.checks import check_flag, check_integer, check_labels_of
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, check_clusterer, describe, name_of
-from clustrep.clustering.path import Setting
+from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, describe, name_of
+from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Configuration, Source
-from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, root_entropy
-from clustrep.engine.workers import Execution, run_replicates
+from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
+from clustrep.engine.run import run
 from clustrep.errors import DataError, ParameterError
 from clustrep.provenance import provenance
-from clustrep.resampling import Bootstrap, Resampling, Simulate, check_resampling
+from clustrep.resampling import Bootstrap, Resampling, Simulate
 from clustrep.results import Comparison, Replicability
 from clustrep.results.base import Origin, number_causes, report_failures
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
@@ -40,10 +38,7 @@ class Options(TypedDict, total=False):
     noise: Noise
     resampling: Resampling
     rng: Rng
-    accelerate: bool
     n_jobs: int | None
-    progress: bool | None
-    batch_size: int | None
 
 
 @overload
@@ -79,17 +74,17 @@ def replicability(
     noise: Noise = "label",
     resampling: Resampling = Bootstrap(),
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> Replicability | dict[str, Replicability]:
     """Measure how well the clustering learned on each study replicates on every other (Algorithms 1 and 2).
 
-    For every ordered pair of studies (train, test), the partition of the test study by the clustering function learned
-    on the training study is compared with its partition by the function learned on the test study itself; once for the
-    studies as they are, R̂, and once for each of `n_resamples` bootstrap replicates of both, R̂⁽ᵇ⁾. Every function is
-    learned once per replicate and serves all pairs and all agreements.
+    For every ordered pair of studies (train X, test X′), two partitions of the test study are compared: that by the
+    clustering function learned on the training study, and that by the function learned on the test study itself,
+
+        R̂ = r*( Ψ(X′; X), Ψ(X′; X′) ),
+
+    where r* is an agreement such as the adjusted Rand index. R̂⁽ᵇ⁾ is the same for resamples X⁽ᵇ⁾ and X′⁽ᵇ⁾ of both.
+    Every function is learned once per replicate and serves all pairs and all agreements.
 
     Parameters
     ----------
@@ -117,16 +112,34 @@ def replicability(
         Where replicates come from.
     rng : int, Generator, SeedSequence or None
         The seed. Draws depend on it, on the study's name and on the replicate's number, on nothing else.
-    accelerate : bool
-        Use the exact shortcuts: kernels for k-means, one tree for all k, fewer coordinates where features outnumber
-        samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
-    n_jobs, progress, batch_size
-        How the work is done: workers as in joblib, a progress bar (None: on a terminal or in a notebook), replicates
-        for each task. They never change a result.
+    n_jobs : int or None
+        Workers, as in joblib: −1 takes all cores. It never changes a result. How else a run is carried out is set with
+        `config_context`.
 
     Returns
     -------
     Replicability, or a dict of them by agreement
+        `.estimate` holds R̂, `.distribution` all R̂⁽ᵇ⁾; axes are (train, test).
+
+    See Also
+    --------
+    compare : several clusterers and numbers of clusters on the same draws.
+    local_replicability : the same question for single points and clusters.
+    null_reference : the same scores on data without clusters.
+
+    Notes
+    -----
+    A high score says that a cut repeats, not that there are clusters: a single long Gaussian is cut across its long
+    axis in every study. R̂ has a ceiling of 1, so two clear groups and one long one can score alike. Scores of
+    different numbers of clusters are comparable only for agreements that are adjusted for chance.
+
+    A bootstrap sample repeats some points and lacks about 37 % of them, so the mean over resamples can lie below R̂
+    where samples are few and above it where there are many small clusters; both are reported.
+
+    References
+    ----------
+    Masoero, Thomas, Parmigiani, Tyekucheva, Trippa (2023). Cross-study replicability in cluster analysis. Statistical
+    Science 38(2), sections 3.3.1 and 3.3.2.
 
     Examples
     --------
@@ -138,43 +151,21 @@ def replicability(
     """
     checked = check_several(as_studies(studies))
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), resampling)
-    source = Source(check_resampling(resampling), root_entropy(rng), check_flag(accelerate, "accelerate"))
-    execution = Execution(n_jobs, progress, batch_size)
-    plan = Plan(
+    source = Source.of(resampling, rng)
+    plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
         diagonal=check_flag(diagonal, "diagonal"),
         noise=check_noise(noise),
         setting=Setting.prepare(source, tuple(checked.values()), [configuration]),
     )
-    scores = run_plan(plan, execution)
+    scores = run_plan(plan, n_jobs)
     results = {name: scores.replicability(configuration.name, agreement=name) for name in scores.agreements}
     return results if isinstance(agreement, tuple | list) else next(iter(results.values()))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # the run
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """Everything that a replicate's scores follow from, but for its number."""
-
-    n_resamples: int
-    agreements: tuple[Agreement, ...]
-    diagonal: bool
-    noise: Noise
-    setting: Setting
-
-    @property
-    def compiles(self) -> bool:
-        """Whether there are kernels in it: in its paths, or in an agreement that reads logarithms off tables."""
-        return self.setting.has_kernels or any(agreement.compiled for agreement in self.agreements)
-
-    @property
-    def configurations(self) -> tuple[Configuration, ...]:
-        """All members of all paths."""
-        return tuple(member for path in self.setting.paths for member in path.members)
 
 
 class ReplicateScores(NamedTuple):
@@ -186,17 +177,74 @@ class ReplicateScores(NamedTuple):
     causes: NDArray[np.object_]  # (n_configurations, n_agreements, S, S) of str, empty where there is a score
 
 
-def run_plan(plan: Plan, execution: Execution) -> Comparison:
+@dataclass(frozen=True, eq=False)
+class ScorePlan(ClusteringPlan[ReplicateScores]):
+    """Everything that scores follow from, except the replicate's number."""
+
+    n_resamples: int
+    agreements: tuple[Agreement, ...]
+    diagonal: bool
+    noise: Noise
+    description: str = "replicability"
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether all work is done by kernels; a function of the user's as agreement is not."""
+        return self.setting.in_threads and all(agreement.of_counts for agreement in self.agreements)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether there are kernels: in its paths, or in an agreement that reads logarithms off tables."""
+        return self.setting.has_kernels or any(agreement.compiled for agreement in self.agreements)
+
+    @property
+    def configurations(self) -> tuple[Configuration, ...]:
+        """All members of all paths."""
+        return tuple(member for path in self.setting.paths for member in path.members)
+
+    def replicate(self, number: int) -> ReplicateScores:
+        """Score one replicate."""
+        (scores,) = self.block([number])
+        return scores
+
+    def block(self, numbers: Sequence[int]) -> list[ReplicateScores]:
+        """Score replicates: learn every ψ once, from all samples together, then compare on every test study."""
+        setting, S, B = self.setting, len(self.setting.studies), len(numbers)
+        samples = [setting.sample(s, b) for b in numbers for s in range(S)]  # Alg. 2, line 4
+        second = [setting.sample(s, b, second=True) for b in numbers for s in range(S)] if self.diagonal else []
+        n_configurations = len(self.configurations)
+        clusters_found = np.full((B, n_configurations, S), -1)
+        pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S))
+        c = 0
+        for path in setting.paths:
+            learned, learned_again = path.learn(samples), path.learn(second)
+            for member in range(len(path.members)):
+                for b in range(B):
+                    drawn = samples[b * S : (b + 1) * S]
+                    points = [sample.points for sample in drawn]
+                    functions = learned[b * S : (b + 1) * S]
+                    labelled = [function.labels(member, points) for function in functions]  # Alg. 2, line 5
+                    for s, labels in enumerate(labelled):
+                        if not isinstance(labels, Failed):
+                            clusters_found[b, c, s] = labels.n_clusters
+                    for t in range(S):
+                        tested, weights = labelled[t].at(t), drawn[t].draw.weights  # Ψ(X_t; X_t)
+                        for s in range(S):
+                            if s != t:
+                                pairs.add((b, c, s, t), labelled[s].at(t), tested, weights)  # Ψ(X_t; X_s)
+                            elif self.diagonal:
+                                trained = learned_again[b * S + t].labels(member, [points[t]]).at(0)
+                                pairs.add((b, c, t, t), trained, tested, weights)
+                c += 1
+        scores, trivial, causes = pairs.score()  # Alg. 2, line 8; agreements come first
+        scores, causes = np.moveaxis(scores, 0, 2), np.moveaxis(causes, 0, 2)
+        return [ReplicateScores(*arrays) for arrays in zip(scores, trivial, clusters_found, causes, strict=True)]
+
+
+def run_plan(plan: ScorePlan, n_jobs: int | None) -> Comparison:
     """Score the studies as they are, and replicates of them."""
     source, studies = plan.setting.source, plan.setting.studies
-    replicates = run_replicates(
-        partial(score_replicate, plan),
-        range(FULL_STUDY, plan.n_resamples + 1),
-        execution,
-        "replicability",
-        in_threads=plan.setting.in_threads and all(agreement.of_counts for agreement in plan.agreements),
-        first_here=plan.compiles,
-    )
+    replicates = run(plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
     scores, trivial, clusters_found, causes = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
     failed, cause_names = number_causes(np.moveaxis(causes, 0, 2))
     by_configuration = np.moveaxis(scores, 0, 2)  # (n_configurations, n_agreements, 1 + n_resamples, S, S)
@@ -241,37 +289,6 @@ def _where(result: Comparison, studies: Sequence[Study]) -> str:
     same = [repr(study.name) for study in studies if not np.ptp(study.X, axis=0).any()]
     constant = f" All samples of {' and of '.join(same)} are the same." if same else ""
     return f" It is {listing(which)} that could not be fitted to {listing(names)}.{constant}"
-
-
-def score_replicate(plan: Plan, replicate: int) -> ReplicateScores:
-    """Score one replicate: learn every ψ once, then compare on every test study."""
-    setting, S = plan.setting, len(plan.setting.studies)
-    samples = [setting.sample(s, replicate) for s in range(S)]  # Alg. 2, line 4
-    second = [setting.sample(s, replicate, second=True) for s in range(S)] if plan.diagonal else []
-    points = [sample.points for sample in samples]
-    n_configurations = len(plan.configurations)
-    clusters_found = np.full((n_configurations, S), -1)
-    pairs = Pairs(plan.agreements, plan.noise, (n_configurations, S, S))
-    c = 0
-    for path in setting.paths:
-        learned = [path.learn(sample) for sample in samples]
-        again = [path.learn(sample) for sample in second]
-        for member in range(len(path.members)):
-            labelled = [one.labels(member, points) for one in learned]  # Alg. 2, line 5
-            for s, one in enumerate(labelled):
-                if not isinstance(one, Failed):
-                    clusters_found[c, s] = one.n_clusters
-            for t in range(S):
-                own = labelled[t].at(t)  # Ψ(X_t; X_t)
-                for s in range(S):
-                    if s != t:
-                        pairs.add((c, s, t), labelled[s].at(t), own, samples[t].draw.weights)  # Ψ(X_t; X_s)
-                    elif plan.diagonal:
-                        trained = again[t].labels(member, [points[t]]).at(0)
-                        pairs.add((c, t, t), trained, own, samples[t].draw.weights)
-            c += 1
-    scores, trivial, causes = pairs.score()  # Alg. 2, line 8
-    return ReplicateScores(np.moveaxis(scores, 0, 1), trivial, clusters_found, np.moveaxis(causes, 0, 1))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

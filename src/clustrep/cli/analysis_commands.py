@@ -141,13 +141,14 @@ def analyse_studies(
     if not settings["quiet"]:
         write_message(repr(studies))
     names = ("n_clusters", "agreement", "n_resamples", "n_null", "embedding", "noise")
-    analysis = analyse(
-        clusterers,
-        studies,
-        null=None if settings["null"] == "none" else settings["null"],
-        train=settings.get("train") or None,
-        **options.library_arguments(settings, *names),
-    )
+    with options.configured(settings):
+        analysis = analyse(
+            clusterers,
+            studies,
+            null=None if settings["null"] == "none" else settings["null"],
+            train=settings.get("train") or None,
+            **options.library_arguments(settings, *names),
+        )
     return replace(analysis, warnings=tuple(ctx.obj))
 
 

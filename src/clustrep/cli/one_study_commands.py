@@ -59,7 +59,8 @@ def stability(ctx: click.Context, /, **settings: Any) -> None:
 
     study = only_study(read_studies(settings))
     arguments = options.library_arguments(settings, "n_clusters", "indices", "n_resamples", "n_splits", "noise")
-    result = replace(validate(clusterer, study, **arguments), clusterer=name)
+    with options.configured(settings):
+        result = replace(validate(clusterer, study, **arguments), clusterer=name)
     report = Report(result, warnings=ctx.obj)
     write_indices(ctx, settings, result, report, study)
     exit_if_failed(ctx, settings, result)
@@ -114,7 +115,8 @@ def test(ctx: click.Context, /, **settings: Any) -> None:
 
     studies = read_studies(settings)
     arguments = options.library_arguments(settings, "n_resamples", "whiten")
-    tests = {name: cluster_test(study, **arguments) for name, study in studies.items()}
+    with options.configured(settings):
+        tests = {name: cluster_test(study, **arguments) for name, study in studies.items()}
     report = Report(tests, warnings=ctx.obj)
     if settings["out"] is not None:
         write_tests(ctx, settings, tests, report, studies)

@@ -7,6 +7,7 @@ that name, and errors that name the parameter are told in terms of the option.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -215,8 +216,14 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
 
 def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
     """Return the arguments that every function of the library takes, and those named: all by the library's names."""
-    arguments = {name: settings[name] for name in (*names, "rng", "n_jobs")}
-    return {**arguments, "progress": False if settings["quiet"] else None}
+    return {name: settings[name] for name in (*names, "rng", "n_jobs")}
+
+
+def configured(settings: dict[str, Any]) -> AbstractContextManager[None]:
+    """Run the library without progress bars where the user wants it quiet."""
+    from clustrep import config_context
+
+    return config_context(progress=False if settings["quiet"] else "auto")
 
 
 def figure_formats(settings: dict[str, Any]) -> list[str]:

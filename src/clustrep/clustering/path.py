@@ -10,14 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import clone
 
 from clustrep.clustering.function import ClusteringFunction, learn, learn_known
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, count_clusters
+from clustrep.clustering.parameters import Clusterer, KnownLabels, count_clusters
 from clustrep.clustering.rotation import Rotation, can_rotate, in_coordinates, needs_basis, with_features
 from clustrep.clustering.sample import (
     FEW_DISTINCT_POINTS,
@@ -29,9 +28,12 @@ from clustrep.clustering.sample import (
     Source,
 )
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
+from clustrep.engine.run import Plan
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition, encode
 from clustrep.types import FloatArray, IntArray, Labels
+
+T = TypeVar("T")
 
 
 class Psi(ABC):
@@ -49,6 +51,7 @@ class Path(ABC):
 
     compiled: ClassVar[bool] = True  # whether there are kernels in it
     in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
+    batch: ClassVar[int] = 1  # from how many replicates it likes to learn at once
 
     @classmethod
     def applies(cls, clusterer: Clusterer) -> bool:
@@ -90,9 +93,13 @@ class Path(ABC):
     def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
         """Return the member as it would be after fitting, for the user to look into."""
 
-    def learn(self, sample: Sample) -> Learned:
-        """Learn from a sample, all members or as many as are asked for."""
-        return Learned(self, sample)
+    def learn(self, samples: Sequence[Sample]) -> list[Learned]:
+        """Learn from many samples at once, of any studies and replicates; what is learned from one is lazy.
+
+        This is where compiled batches and accelerators come in: a path that gains from many samples overrides it and
+        says in `batch` how many replicates it wants. What is learned from a sample must not depend on the others.
+        """
+        return [Learned(self, sample) for sample in samples]
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,13 +280,40 @@ class Setting:
         """Whether any path takes a shortcut that is compiled."""
         return any(path.compiled for path in self.paths)
 
+    @property
+    def batch(self) -> int:
+        """How many replicates are learned together."""
+        return max(path.batch for path in self.paths)
+
     def sample(self, s: int, replicate: int, *, second: bool = False) -> Sample:
         """Draw one of the studies."""
         return self.source.sample(self.studies[s], self.places[s], replicate, second=second)
 
 
+@dataclass(frozen=True, eq=False)
+class ClusteringPlan(Plan[T]):
+    """A plan whose replicates are clusterings of drawn studies."""
+
+    setting: Setting
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether all paths spend their time in kernels."""
+        return self.setting.in_threads
+
+    @property
+    def compiles(self) -> bool:
+        """Whether any path has kernels."""
+        return self.setting.has_kernels
+
+    @property
+    def batch(self) -> int:
+        """How many replicates the paths like to learn at once."""
+        return self.setting.batch
+
+
 def rotates(source: Source, studies: Sequence[Study], configuration: Configuration) -> bool:
-    """Whether a configuration is worked out in coordinates: far fewer than features, and none the wiser for it."""
+    """Whether a configuration is worked out in coordinates: far fewer than features, with the same result."""
     return (
         source.accelerate
         and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import itertools
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -119,7 +118,7 @@ def attempt(function: Callable[..., T], *args: Any, **kwargs: Any) -> T | Failed
 
 
 class Run(NamedTuple):
-    """One call of `run_replicates`."""
+    """One call of `engine.run.run`."""
 
     process: int
     number: int
@@ -128,8 +127,6 @@ class Run(NamedTuple):
 class _Abandoned(BaseException):
     """Ends a thread whose run is over, because of an interrupt or an error elsewhere."""
 
-
-run_numbers = itertools.count()
 
 abandoned: set[Run] = set()
 

@@ -43,7 +43,7 @@ class Origin:
         """Learn the clustering function of one study in one replicate again, from its seed."""
         setting = Setting.prepare(self.source, self.studies, [self.configuration], for_run=False)
         with one_thread():  # as in the run
-            function = attempt(setting.paths[0].learn(setting.sample(s, replicate)).function, 0)
+            function = attempt(setting.paths[0].learn([setting.sample(s, replicate)])[0].function, 0)
         if isinstance(function, Failed):
             where = "as it is" if replicate == FULL_STUDY else f"in resample {replicate - 1}"
             raise ParameterError(

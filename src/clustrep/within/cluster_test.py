@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ from clustrep.checks import check_choice, check_flag, check_integer, check_point
 from clustrep.clustering.neighbours import nearest_distances
 from clustrep.clustering.parameters import describe
 from clustrep.engine.replicates import Rng, Stream, make_generator, one_thread, root_entropy, seed_of
-from clustrep.engine.workers import Execution, run_replicates
+from clustrep.engine.run import Plan, run
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.gaussian import GaussianNull, principal_axes
 from clustrep.provenance import provenance_of_data
@@ -44,8 +44,6 @@ def cluster_test(
     statistic: str | Statistic = "cdf",
     rng: Rng = None,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> ClusterTest:
     """Test whether distances to the nearest neighbour are those of data without clusters (section 2.4).
 
@@ -74,7 +72,7 @@ def cluster_test(
         Other values to compare than the nearest-neighbour distances: any number of them, the same for every data set.
     statistic : "cdf" or function of an array, (1 + n_resamples, n_values)
         Another statistic: one number for every row of values, the observed ones first; large speaks against the null.
-    rng, n_jobs, progress, batch_size
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -105,8 +103,7 @@ def cluster_test(
     root = root_entropy(rng)
     plan = TestPlan(data, null, measure, squared, whiten, root, study.name)
     n = check_integer(n_resamples, "n_resamples")
-    execution = Execution(n_jobs, progress, batch_size)
-    replicates = run_replicates(partial(measure_replicate, plan), range(OBSERVED, n + 1), execution, "cluster test")
+    replicates = run(plan, range(OBSERVED, n + 1), n_jobs)
     if len({len(values) for values in replicates}) > 1:
         raise DataError("measure must return as many values for every data set as for the observed one.")
     values = np.stack(replicates)
@@ -134,8 +131,8 @@ def cluster_test(
 
 
 @dataclass(frozen=True, eq=False)
-class TestPlan:
-    """Everything that a data set's values follow from, but for its number."""
+class TestPlan(Plan[FloatArray]):
+    """Everything that a data set's values follow from, except its number."""
 
     __test__ = False  # not for pytest
 
@@ -152,26 +149,31 @@ class TestPlan:
         """The Gaussian with the data's mean and covariance."""
         return GaussianNull(self.data)
 
+    description = "cluster test"
 
-def measure_replicate(plan: TestPlan, replicate: int) -> FloatArray:
-    """Measure the observed data, or a data set drawn from the null."""
-    X = plan.data if replicate == OBSERVED else _draw(plan, replicate)
-    if plan.whiten:
-        X = whitened(X)
-    if callable(plan.measure):
-        return _checked_values(plan.measure(X.copy()))
-    distances = nearest_distances(X)
-    return distances**2 if plan.squared else distances
+    @property
+    def compiles(self) -> bool:
+        """Nothing is compiled here."""
+        return False
 
+    def replicate(self, number: int) -> FloatArray:
+        """Measure the observed data, or a data set drawn from the null."""
+        X = self.data if number == OBSERVED else self._draw(number)
+        if self.whiten:
+            X = whitened(X)
+        if callable(self.measure):
+            return _checked_values(self.measure(X.copy()))
+        distances = nearest_distances(X)
+        return distances**2 if self.squared else distances
 
-def _draw(plan: TestPlan, replicate: int) -> FloatArray:
-    rng = make_generator(seed_of(plan.root, Stream.NULL, plan.study, replicate))
-    if callable(plan.null):
-        X = check_points(plan.null(plan.data.copy(), rng), "What null returned", samples_at_least=2)
-        if X.shape != plan.data.shape:
-            raise DataError(f"null must return a table like X, of {plan.data.shape}, got {X.shape}.")
-        return X.astype(float)
-    return plan.gaussian.draw(rng)
+    def _draw(self, number: int) -> FloatArray:
+        rng = make_generator(seed_of(self.root, Stream.NULL, self.study, number))
+        if callable(self.null):
+            X = check_points(self.null(self.data.copy(), rng), "What null returned", samples_at_least=2)
+            if X.shape != self.data.shape:
+                raise DataError(f"null must return a table like X, of {self.data.shape}, got {X.shape}.")
+            return X.astype(float)
+        return self.gaussian.draw(rng)
 
 
 def whitened(X: FloatArray) -> FloatArray:

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.checks import check_flag, check_integer
-from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng, Stream, breathe, make_generator, seed_of
-from clustrep.engine.workers import Execution
 from clustrep.resampling import Bootstrap, Perturbation, check_perturbation
 from clustrep.results.base import reported
 from clustrep.results.co_assignment import AssignmentConsistency, Consensus, all_pairs, by_point, together_of
@@ -40,10 +39,7 @@ def bootstrap_instability(
     labels: ArrayLike | None = None,
     noise: Noise = "label",
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> BootstrapInstability:
     """Measure how often the clustering functions of two bootstrap samples disagree about a pair (Fang and Wang 2012).
 
@@ -65,7 +61,7 @@ def bootstrap_instability(
         Existing clusters instead of a clusterer: each sample gets the label of the nearest one drawn.
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
-    rng, accelerate, n_jobs, progress, batch_size
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -80,8 +76,7 @@ def bootstrap_instability(
     >>> bootstrap_instability(KMeans(2, n_init=5), X, n_resamples=5, rng=0).instability
     array([0.])
     """
-    execution = Execution(n_jobs, progress, batch_size)
-    question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution, labels_suffice=True)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs, labels_suffice=True)
     check_flag(one_sided, "one_sided")
     check_noise(noise)
     chosen = Bootstrap() if perturbation is None else check_perturbation(perturbation)
@@ -149,10 +144,7 @@ def consensus(
     labels: ArrayLike | None = None,
     noise: Noise = "label",
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> Consensus:
     """Count how often two samples share a cluster, of the times that both are drawn (Monti et al. 2003).
 
@@ -175,7 +167,7 @@ def consensus(
         Existing clusters to average the consensus in, in the place of the clusterer's own.
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or count as not drawn.
-    rng, accelerate, n_jobs, progress, batch_size
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -191,8 +183,7 @@ def consensus(
     >>> result.pac(), result.cluster_consensus
     (array([0.]), array([[1., 1.]]))
     """
-    execution = Execution(n_jobs, progress, batch_size)
-    question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs)
     chosen = DEFAULTS["matching"] if perturbation is None else check_perturbation(perturbation)
     check_noise(noise)
     if n_pairs is not None:
@@ -274,10 +265,7 @@ def assignment_consistency(
     labels: ArrayLike | None = None,
     noise: Noise = "label",
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> AssignmentConsistency:
     """Count how consistently samples that are left out are assigned to the same cluster (ERICA).
 
@@ -301,7 +289,7 @@ def assignment_consistency(
         Existing clusters as the reference that the clusterer's are matched with and named after.
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
-    rng, accelerate, n_jobs, progress, batch_size
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -316,8 +304,7 @@ def assignment_consistency(
     >>> assignment_consistency(KMeans(n_init=5), X, n_clusters=2, n_resamples=20, rng=0).twcri
     array([1.])
     """
-    execution = Execution(n_jobs, progress, batch_size)
-    question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs)
     chosen = DEFAULTS["matching"] if perturbation is None else check_perturbation(perturbation)
     check_noise(noise)
     check_integer(n_resamples, "n_resamples")

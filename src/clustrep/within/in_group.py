@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.checks import check_integer
-from clustrep.clustering.induced import Clusterer
 from clustrep.clustering.neighbours import Metric, assigned, neighbours
-from clustrep.clustering.parameters import check_metric, describe
-from clustrep.clustering.path import Setting
+from clustrep.clustering.parameters import Clusterer, check_metric, describe
+from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import (
     FULL_STUDY,
@@ -26,7 +24,7 @@ from clustrep.engine.replicates import (
     root_entropy,
     seed_of,
 )
-from clustrep.engine.workers import Execution, run_replicates
+from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, ParameterError
 from clustrep.gaussian import principal_axes
 from clustrep.provenance import provenance_of_data
@@ -58,10 +56,7 @@ def in_group_proportion(
     n_resamples: int = 100,
     noise: Noise = "label",
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> InGroupProportion:
     """Measure for every cluster the share of its samples whose nearest neighbours belong to it, too (section 2.3.2).
 
@@ -94,7 +89,7 @@ def in_group_proportion(
         Number of perturbed copies.
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or are left out altogether.
-    rng, accelerate, n_jobs, progress, batch_size
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -118,8 +113,7 @@ def in_group_proportion(
         check_perturbation(perturbation)
         check_integer(n_resamples, "n_resamples")
     root = root_entropy(rng)
-    execution = Execution(n_jobs, progress, batch_size)
-    question = _question(study, training, labels, clusterer, root, accelerate, execution)
+    question = _question(study, training, labels, clusterer, root, n_jobs)
     partition = _partition(question, training)
     judged = judged_rows(partition, noise)
     if max(js) >= len(judged):
@@ -142,9 +136,7 @@ def in_group_proportion(
         plan = CopyPlan(
             question.setting(perturbation), partition, labels is not None or training is not None, js, metric, noise
         )
-        copies = run_replicates(
-            partial(score_copy, plan), range(1, n_resamples + 1), execution, "in-group proportion", first_here=True
-        )
+        copies = run(plan, range(1, n_resamples + 1), n_jobs)
         is_cluster = np.isin(partition.classes, kept.classes)
         distribution = np.stack([copy.proportions for copy in copies])[:, :, is_cluster]
         failed, causes = number_causes(np.array([copy.cause for copy in copies], dtype=object))
@@ -187,8 +179,7 @@ def _question(
     labels: Any,
     clusterer: Clusterer,
     root: int,
-    accelerate: bool,
-    execution: Execution,
+    n_jobs: int | None,
 ) -> Question:
     """Ask about the clusters of the study itself, or about those of the training study."""
     if (labels is None) == (clusterer is None):
@@ -197,7 +188,7 @@ def _question(
         )
     learned_from = study if training is None else training
     known = None if labels is None else labels_of(labels, learned_from)
-    question = Question.of(clusterer, learned_from, None, known, root, accelerate, execution, labels_suffice=True)
+    question = Question.of(clusterer, learned_from, None, known, root, n_jobs, labels_suffice=True)
     return replace(question, study=study) if training is not None else question
 
 
@@ -211,7 +202,7 @@ def _partition(question: Question, training: Study | None) -> Partition:
     setting = Setting.prepare(source, (training,), question.configurations, at=at, for_run=False)
     assert setting.at is not None
     with one_thread():
-        labelled = setting.paths[0].learn(setting.sample(0, FULL_STUDY)).labels(0, [setting.places[0], setting.at])
+        labelled = setting.paths[0].learn([setting.sample(0, FULL_STUDY)])[0].labels(0, [setting.places[0], setting.at])
     if isinstance(labelled, Failed):
         raise AllReplicatesFailed(f"The clusterer failed on study {training.name!r}: {labelled.cause}.")
     return encode([labelled.at(0).labels, labelled.at(1).labels])[1]
@@ -296,18 +287,6 @@ def pvalues_of(proportions: FloatArray, null: FloatArray) -> FloatArray:
 # perturbed copies
 
 
-@dataclass(frozen=True, eq=False)
-class CopyPlan:
-    """Everything that a perturbed copy's proportions follow from, but for its number."""
-
-    setting: Setting
-    reference: Partition
-    labels_travel: bool  # else every copy is clustered again
-    js: tuple[int, ...]
-    metric: Metric
-    noise: Noise
-
-
 class Copy(NamedTuple):
     """The proportions in one perturbed copy, and why there are none."""
 
@@ -315,25 +294,47 @@ class Copy(NamedTuple):
     cause: str
 
 
-def score_copy(plan: CopyPlan, replicate: int) -> Copy:
-    """Compute the proportions in one perturbed copy, among its distinct rows."""
-    sample = plan.setting.sample(0, replicate)
-    k = plan.reference.n_labels
-    nothing = np.full((len(plan.js), k), np.nan)
-    codes, is_noise = plan.reference.codes, plan.reference.is_noise
-    drawn = sample.draw.weights > 0
-    if not plan.labels_travel:
-        labelled = plan.setting.paths[0].learn(sample).labels(0, [sample.points])
-        if isinstance(labelled, Failed):
-            return Copy(nothing, labelled.cause)
-        codes, is_noise = _matched(labelled.at(0), codes, drawn, k), labelled.at(0).is_noise
-    rows = np.flatnonzero(drawn & ~is_noise if plan.noise == "drop" else drawn)
-    if len(rows) <= max(plan.js):
-        return Copy(nothing, TOO_FEW)
-    nearest = neighbours(sample.draw.points[rows], max(plan.js), plan.metric)
-    codes = codes[rows]
-    partition = Partition(codes, np.arange(max(k, int(codes.max()) + 1)))
-    return Copy(proportions_of(partition, nearest, plan.js)[:, :k], "")
+@dataclass(frozen=True, eq=False)
+class CopyPlan(ClusteringPlan[Copy]):
+    """Everything that a perturbed copy's proportions follow from, except its number."""
+
+    reference: Partition
+    labels_travel: bool  # else every copy is clustered again
+    js: tuple[int, ...]
+    metric: Metric
+    noise: Noise
+
+    description = "in-group proportion"
+
+    @property
+    def in_threads(self) -> bool:
+        """Neighbours are found in Python."""
+        return False
+
+    @property
+    def compiles(self) -> bool:
+        """Kernels may be needed, where labels do not travel."""
+        return True
+
+    def replicate(self, number: int) -> Copy:
+        """Compute the proportions in one perturbed copy, among its distinct rows."""
+        sample = self.setting.sample(0, number)
+        k = self.reference.n_labels
+        nothing = np.full((len(self.js), k), np.nan)
+        codes, is_noise = self.reference.codes, self.reference.is_noise
+        drawn = sample.draw.weights > 0
+        if not self.labels_travel:
+            labelled = self.setting.paths[0].learn([sample])[0].labels(0, [sample.points])
+            if isinstance(labelled, Failed):
+                return Copy(nothing, labelled.cause)
+            codes, is_noise = _matched(labelled.at(0), codes, drawn, k), labelled.at(0).is_noise
+        rows = np.flatnonzero(drawn & ~is_noise if self.noise == "drop" else drawn)
+        if len(rows) <= max(self.js):
+            return Copy(nothing, TOO_FEW)
+        nearest = neighbours(sample.draw.points[rows], max(self.js), self.metric)
+        codes = codes[rows]
+        partition = Partition(codes, np.arange(max(k, int(codes.max()) + 1)))
+        return Copy(proportions_of(partition, nearest, self.js)[:, :k], "")
 
 
 def _matched(copy: Partition, reference: IntArray, drawn: BoolArray, k: int) -> IntArray:

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.checks import check_flag, check_integer, check_n_clusters
-from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng, Stream, make_generator, seed_of
-from clustrep.engine.workers import Execution
 from clustrep.errors import ParameterError
 from clustrep.resampling import Perturbation, Rerun, check_perturbation
 from clustrep.results.base import report_failed, reported
@@ -52,10 +51,7 @@ def prediction_strength(
     perturbation: Perturbation | None = None,
     noise: Noise = "label",
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> PredictionStrength:
     """Measure how well one half of a study predicts which samples of the other belong together (section 2.3.1).
 
@@ -82,7 +78,7 @@ def prediction_strength(
         which flatters; `Bootstrap(distinct=True)` has none.)
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
-    rng, accelerate, n_jobs, progress, batch_size
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -108,8 +104,7 @@ def prediction_strength(
         raise ParameterError(
             "n_clusters must hold a number above 1: one cluster has prediction strength 1.", parameter="n_clusters"
         )
-    execution = Execution(n_jobs, progress, batch_size)
-    question = Question.of(clusterer, study, some, labels, rng, accelerate, execution, labels_suffice=True)
+    question = Question.of(clusterer, study, some, labels, rng, n_jobs, labels_suffice=True)
     check_noise(noise)
     parts: Splitting = halves
     if split is not None:
@@ -139,10 +134,7 @@ def relative_validation(
     perturbation: Perturbation | None = None,
     noise: Noise = "label",
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> RelativeValidation:
     """Measure how far labels transferred from one half of a study are from the other half's own (Lange et al. 2004).
 
@@ -157,7 +149,7 @@ def relative_validation(
         Numbers of clusters to try, from 2. By default the clusterer's own.
     n_splits : int
         Number of random half-splits; the same ones as in `prediction_strength`.
-    rng, accelerate, n_jobs, progress, batch_size
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -172,8 +164,7 @@ def relative_validation(
     >>> relative_validation(KMeans(2, n_init=5), X, n_splits=5, rng=0).mean
     array([0.])
     """
-    execution = Execution(n_jobs, progress, batch_size)
-    question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution, labels_suffice=True)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs, labels_suffice=True)
     check_noise(noise)
     chosen = Rerun() if perturbation is None else check_perturbation(perturbation)
     relabelled = split_in_two(question, chosen, check_integer(n_splits, "n_splits"), "relative validation")

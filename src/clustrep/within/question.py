@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from clustrep.checks import check_choice, check_flag, check_labels_of, check_n_clusters
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, check_clusterer, describe, name_of
+from clustrep.checks import check_choice, check_labels_of, check_n_clusters
+from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, describe, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.config import config
 from clustrep.engine.replicates import Rng, root_entropy
-from clustrep.engine.workers import Execution
+from clustrep.engine.run import check_n_jobs
 from clustrep.errors import ParameterError
 from clustrep.provenance import provenance
 from clustrep.resampling import Perturbation
@@ -35,7 +35,7 @@ class Question:
     labels: Labels | None
     root: int
     accelerate: bool
-    execution: Execution
+    n_jobs: int | None
 
     @classmethod
     def of(
@@ -45,8 +45,7 @@ class Question:
         n_clusters: Any,
         labels: Any,
         rng: Rng,
-        accelerate: bool,
-        execution: Execution,
+        n_jobs: int | None,
         *,
         labels_suffice: bool = False,
     ) -> Question:
@@ -75,8 +74,7 @@ class Question:
                 )
             numbers = None if n_clusters is None else check_n_clusters(n_clusters)
             configurations = configurations_of(name_of(clusterer), check_clusterer(clusterer), numbers)
-        check_flag(accelerate, "accelerate")
-        return cls(study, tuple(configurations), known, root_entropy(rng), accelerate, execution)
+        return cls(study, tuple(configurations), known, root_entropy(rng), config().accelerate, check_n_jobs(n_jobs))
 
     def setting(self, perturbation: Perturbation) -> Setting:
         """Prepare for draws of one kind."""

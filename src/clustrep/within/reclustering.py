@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from clustrep.clustering.parameters import has_open_randomness
-from clustrep.clustering.path import Setting
+from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Configuration, PointSet, Sample
 from clustrep.engine.replicates import FULL_STUDY, Failed, Stream, make_generator, seed_of
-from clustrep.engine.workers import run_replicates
+from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, ReplicateWarning, warn
 from clustrep.resampling import Perturbation, Rerun
 from clustrep.results.base import number_causes
@@ -94,22 +93,29 @@ class Replicate(NamedTuple):
     weights: list[IntArray]
 
 
-def learn_replicate(setting: Setting, split: Splitting, replicate: int) -> Replicate:
-    """Learn every configuration from every sample of one replicate."""
-    parts = split(setting, replicate)
-    partitions: list[list[Partition] | Failed] = []
-    for path in setting.paths:
-        learned = [path.learn(sample) for sample in parts.samples]
-        for member in range(len(path.members)):
-            labelled = [one.labels(member, at) for one, at in zip(learned, parts.places, strict=True)]
-            failed = next((one for one in labelled if isinstance(one, Failed)), None)
-            partitions.append(
-                [_small(p) for one in labelled if not isinstance(one, Failed) for p in one.partitions]
-                if failed is None
-                else failed
-            )
-    weights = [own.astype(np.min_scalar_type(own.max())) for own in parts.weights]
-    return Replicate(partitions, sum(map(len, parts.places)), weights)
+@dataclass(frozen=True, eq=False)
+class ReclusteringPlan(ClusteringPlan[Replicate]):
+    """Everything that the labels of all points follow from, except the replicate's number."""
+
+    split: Splitting
+    description: str
+
+    def replicate(self, number: int) -> Replicate:
+        """Learn every configuration from every sample of one replicate."""
+        parts = self.split(self.setting, number)
+        partitions: list[list[Partition] | Failed] = []
+        for path in self.setting.paths:
+            learned = path.learn(parts.samples)
+            for member in range(len(path.members)):
+                labelled = [one.labels(member, at) for one, at in zip(learned, parts.places, strict=True)]
+                failed = next((one for one in labelled if isinstance(one, Failed)), None)
+                partitions.append(
+                    [_small(p) for one in labelled if not isinstance(one, Failed) for p in one.partitions]
+                    if failed is None
+                    else failed
+                )
+        weights = [own.astype(np.min_scalar_type(own.max())) for own in parts.weights]
+        return Replicate(partitions, sum(map(len, parts.places)), weights)
 
 
 def _small(partition: Partition) -> Partition:
@@ -211,7 +217,8 @@ def recluster(
     setting = question.setting(perturbation)
     if needs_reference and references is None:
         references = references_of(question)
-    replicates = _learn(question, setting, split, range(FULL_STUDY + 1, n_replicates + 1), description)
+    plan = ReclusteringPlan(setting, split, description)
+    replicates = run(plan, range(FULL_STUDY + 1, n_replicates + 1), question.n_jobs)
     by_configuration = zip(*(replicate.partitions for replicate in replicates), strict=True)
     causes = np.array(
         [[one.cause if isinstance(one, Failed) else "" for one in r.partitions] for r in replicates], dtype=object
@@ -236,27 +243,10 @@ def references_of(question: Question) -> list[Partition]:
     """Return the partitions to compare with: the labels that were there, or Ψ(X; X) of every configuration."""
     if question.reference is not None:
         return [question.reference] * len(question.configurations)
-    (replicate,) = _learn(question, question.setting(Rerun()), as_it_is, [FULL_STUDY], "reference")
+    (replicate,) = run(ReclusteringPlan(question.setting(Rerun()), as_it_is, "reference"), [FULL_STUDY])
     return [
         _reference(one, c, question.study) for one, c in zip(replicate.partitions, question.configurations, strict=True)
     ]
-
-
-def _learn(
-    question: Question,
-    setting: Setting,
-    split: Splitting,
-    replicates: Sequence[int],
-    description: str,
-) -> list[Replicate]:
-    return run_replicates(
-        partial(learn_replicate, setting, split),
-        replicates,
-        question.execution,
-        description,
-        in_threads=setting.in_threads,
-        first_here=setting.has_kernels,
-    )
 
 
 def _check_something_varies(question: Question, perturbation: Perturbation) -> None:

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.checks import check_choice, check_flag, check_integer, check_positive
-from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng
-from clustrep.engine.workers import Execution
 from clustrep.errors import DataError, ParameterError
 from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Perturbation, Subsample, check_perturbation
 from clustrep.results.base import reported
@@ -59,10 +58,7 @@ def stability(
     relative: bool = False,
     noise: Noise = "label",
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> Stability:
     """Measure how well the clusters of one study are found again in perturbed copies of it (section 2.2).
 
@@ -87,7 +83,7 @@ def stability(
         Divide "matching" by the number of samples, "d" by the size of each cluster.
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
-    rng, accelerate, n_jobs, progress, batch_size
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -104,7 +100,7 @@ def stability(
     array([1., 1., 1.])
     """
     check_choice(index, "index", READERS)
-    question = Question.of(clusterer, X, None, labels, rng, accelerate, Execution(n_jobs, progress, batch_size))
+    question = Question.of(clusterer, X, None, labels, rng, n_jobs)
     chosen = DEFAULTS[index] if perturbation is None else check_perturbation(perturbation)
     check_flag(relative, "relative")
     check_noise(noise)
@@ -124,10 +120,7 @@ def sensitivity(
     relative: bool = False,
     noise: Noise = "label",
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> Sensitivity:
     """Measure stability under more and more noise: a curve over the scale of `Jitter` (section 2.2.2).
 
@@ -140,7 +133,7 @@ def sensitivity(
         larger or smaller.
     n_resamples : int
         Number of perturbed copies for each scale.
-    rng, accelerate, n_jobs, progress, batch_size
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -162,7 +155,7 @@ def sensitivity(
     checked = tuple(check_positive(scale, "scales") for scale in scales)
     if len(set(checked)) < len(checked):
         raise ParameterError(f"scales must hold every number once, got {list(checked)}.", parameter="scales")
-    question = Question.of(clusterer, X, None, labels, rng, accelerate, Execution(n_jobs, progress, batch_size))
+    question = Question.of(clusterer, X, None, labels, rng, n_jobs)
     check_integer(n_resamples, "n_resamples")
     check_flag(relative, "relative")
     check_noise(noise)

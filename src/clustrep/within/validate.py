@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.checks import check_choice, check_integer
-from clustrep.clustering.induced import Clusterer
 from clustrep.clustering.neighbours import neighbours
+from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng
-from clustrep.engine.workers import Execution
 from clustrep.errors import ParameterError
 from clustrep.resampling import Bootstrap, Perturbation, Rerun
 from clustrep.results.base import Failing, report_failures
@@ -77,10 +75,7 @@ def validate(
     n_splits: int = N_SPLITS,
     noise: Noise = "label",
     rng: Rng = None,
-    accelerate: bool = True,
     n_jobs: int | None = None,
-    progress: bool | None = None,
-    batch_size: int | None = None,
 ) -> Validation:
     """Compute every index side by side, over k, per cluster and overall, from shared fits.
 
@@ -108,7 +103,7 @@ def validate(
         Number of perturbed copies of each kind, and of half-splits.
     noise : {"label", "drop"}
         As in the single functions.
-    rng, accelerate, n_jobs, progress, batch_size
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -125,9 +120,8 @@ def validate(
     [1.0, 1.0, 1.0]
     """
     wanted = _checked(indices)
-    execution = Execution(n_jobs, progress, batch_size)
     alone = clusterer is None  # labels stand in for a clusterer where they can
-    question = Question.of(clusterer, X, n_clusters, labels, rng, accelerate, execution, labels_suffice=alone)
+    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs, labels_suffice=alone)
     if alone:
         wanted = _from_labels(wanted, indices)
     check_noise(noise)
@@ -215,8 +209,7 @@ def _rows(
     if "in_group" in wanted:
         rows += _in_group_rows(question, references, noise)
     if "test" in wanted:
-        how = dataclasses.asdict(question.execution)
-        test = cluster_test(question.study, rng=question.root, **how)
+        test = cluster_test(question.study, rng=question.root, n_jobs=question.n_jobs)
         rows.append(_whole("test", None, len(question.study), test.pvalue))
     order = list(INDICES)
     return sorted(rows, key=lambda row: (order.index(row.index), row.k or 0))

@@ -1,0 +1,175 @@
+"""One runner for every plan.
+
+A plan is a pure function of replicates' numbers: a block of them can be computed anywhere, in any order, together with
+any others, and gives the same bits. Here blocks are computed one after the other, or handed to workers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import sys
+import warnings
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Generic, TypeVar
+
+from clustrep.config import config
+from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
+from clustrep.errors import ParameterError, ReplicateWarning, warn
+from clustrep.text import plural
+
+T = TypeVar("T")
+_run_numbers = itertools.count()
+
+
+class Plan(ABC, Generic[T]):
+    """Everything that a run's outcomes follow from, except the replicates' numbers.
+
+    A plan is sent to other processes, and may be sent to other machines: it holds data and parameters, no state.
+    """
+
+    description: str = "replicates"  # what the progress bar says
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether its time is spent in kernels, which let other threads run."""
+        return False
+
+    @property
+    def compiles(self) -> bool:
+        """Whether kernels are compiled at first use: then once, before workers start."""
+        return True
+
+    @property
+    def batch(self) -> int:
+        """How many replicates are computed together, in one block."""
+        return 1
+
+    @abstractmethod
+    def replicate(self, number: int) -> T:
+        """Compute one replicate."""
+
+    def block(self, numbers: Sequence[int]) -> list[T]:
+        """Compute some replicates; a plan that gains from seeing many at once overrides this loop."""
+        return [self.replicate(number) for number in numbers]
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[T]):
+    """A computed block, and what was warned of meanwhile in another process."""
+
+    values: list[T]
+    warnings: list[tuple[str, str]]
+
+
+def run(plan: Plan[T], numbers: Sequence[int], n_jobs: int | None = None) -> list[T]:
+    """Compute replicates, and return their values in order.
+
+    Workers are processes, or threads for a plan that spends its time in kernels; a backend that the user has set with
+    `joblib.parallel_config` is used instead.
+    """
+    run_of_blocks = Run(os.getpid(), next(_run_numbers))
+    blocks = [numbers[begin : begin + plan.batch] for begin in range(0, len(numbers), plan.batch)]
+    outcomes = _outcomes(plan, blocks, run_of_blocks, check_n_jobs(n_jobs))
+    values: list[T] = []
+    messages: list[tuple[str, str]] = []
+    with one_thread(), _recorded_warnings() as messages_here, _progress_bar(len(numbers), plan.description) as bar:
+        try:
+            for outcome in outcomes:
+                values += outcome.values
+                messages += outcome.warnings
+                bar.update(len(outcome.values))
+        except BaseException:
+            abandoned.add(run_of_blocks)
+            outcomes.close()
+            raise
+    _pass_on([*messages, *messages_here])
+    return values
+
+
+def check_n_jobs(n_jobs: int | None) -> int | None:
+    """Check a number of workers, as in joblib; None is one worker unless a `joblib.parallel_config` says otherwise."""
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ParameterError(
+            f"n_jobs must be a positive integer, a negative one (-1: all cores) or None, got {n_jobs!r}.",
+            parameter="n_jobs",
+        )
+    return n_jobs
+
+
+def _outcomes(
+    plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_jobs: int | None
+) -> Generator[Outcome[T], None, None]:
+    import joblib
+
+    if joblib.effective_n_jobs(n_jobs) == 1:
+        yield from (compute(plan, block, run_of_blocks) for block in blocks)
+        return
+    from clustrep.engine.workers import compute_in_workers
+
+    # Kernels are compiled once, here, and not by every process.
+    n_here = int(plan.compiles and not plan.in_threads)
+    yield from (compute(plan, block, run_of_blocks) for block in blocks[:n_here])
+    yield from compute_in_workers(plan, blocks[n_here:], run_of_blocks, n_jobs)
+
+
+def compute(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[T]:
+    """Compute one block: in the run's own process, in one of its threads, or in another process."""
+    current.run = run_of_blocks
+    breathe()
+    try:
+        if os.getpid() == run_of_blocks.process:  # perhaps a thread: warnings are recorded once for the whole process
+            if getattr(current, "limited", None) != run_of_blocks:
+                # Of this thread's own pools; whoever started the run sets all limits back.
+                thread_pools().limit(limits=1)
+                current.limited = run_of_blocks
+            return Outcome(plan.block(block), [])
+        with one_thread(), _recorded_warnings() as messages:
+            values = plan.block(block)
+        return Outcome(values, messages)
+    finally:
+        current.run = None
+
+
+@contextlib.contextmanager
+def _recorded_warnings() -> Iterator[list[tuple[str, str]]]:
+    """Record what clusterers warn about instead of printing it hundreds of times."""
+    messages: list[tuple[str, str]] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        # Counted among the failures, as "fewer clusters than asked for".
+        warnings.filterwarnings("ignore", message="Number of distinct clusters")
+        # About joblib's multiprocessing backend, not about any replicate.
+        warnings.filterwarnings("ignore", message=".*use of fork", category=DeprecationWarning)
+        yield messages
+    messages += [(w.category.__name__, str(w.message).strip().split("\n")[0]) for w in caught]
+
+
+def _pass_on(messages: Sequence[tuple[str, str]]) -> None:
+    for (category, message), count in sorted(Counter(messages).items()):
+        warn(
+            f"While the replicates ran, this was warned {plural(count, 'time')}: {category}: {message}",
+            ReplicateWarning,
+        )
+
+
+def _progress_bar(total: int, description: str) -> Any:
+    """Return a bar that appears once a run has taken a second."""
+    shown = config().progress
+    if shown == "auto":
+        shown = _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tqdm's advice to install widgets
+        from tqdm.auto import tqdm
+    return tqdm(total=total, desc=description, unit="replicate", disable=not shown, delay=1, leave=False)
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return type(shell).__name__ == "ZMQInteractiveShell"

@@ -12,7 +12,7 @@ import click
 from clustrep import Studies, Study
 from clustrep.cli.option_wording import in_options
 from clustrep.errors import ClustrepError, DataWarning
-from clustrep.studies.readers.delimited import study_names
+from clustrep.studies.readers.source import study_names
 from clustrep.text import listing, plural
 
 Reader = Callable[[dict[str, Any]], Studies]

@@ -111,7 +111,7 @@ for spec, sentence in [
 usage("--clusterer twice", r"--clusterer kmeans came twice", "--clusterer", "kmeans", "--clusterer", "kmeans")
 case(
     "--clusterer that fails always",
-    r"Ward can only work with euclidean distances.* It is ward:metric=cosine",
+    r"Ward can only work with euclidean distances.* Failed on 'mainz', 'vdx': 'ward:metric=cosine, k = 2'\.",
     options=("--clusterer", "ward:metric=cosine"),
 )
 

@@ -7,7 +7,7 @@ from tests.cli.support import RUN, invoke
 
 from clustrep.across.null_models import NULLS
 from clustrep.cli import clustrep
-from clustrep.figures.matplotlib.cluster_maps import EMBEDDINGS
+from clustrep.figures.coordinates import EMBEDDINGS
 from clustrep.results.validation import INDICES
 from clustrep.studies.study import SCALES
 from clustrep.tables.agreement import AGREEMENTS

@@ -49,7 +49,7 @@ def test_the_version_is_told_at_once():
 def test_run_as_a_process(folder):
     """Data to stdout, messages to stderr, no bar where nobody looks at a terminal."""
     done = process("run", *PAIR, "gamma.csv", "--k", "2:3", *READING, *SMALL, *NULL, "--out", "out")
-    assert done.stdout.startswith("ward with k = 3 replicates best: ARI ")
+    assert done.stdout.startswith("ward, k = 3 replicates best: ARI ")
     assert "Results are in" not in done.stdout
     assert done.stderr.splitlines() == [
         "Studies: 3 studies, 3 shared features",
@@ -92,7 +92,7 @@ def test_local_stability_test_and_inspect_as_processes(folder):
     done = process(
         "stability", "alpha.csv", "--k", "2:3", "--index", "jaccard,test", *READING, *SMALL, "--splits", "2", "--quiet"
     )
-    assert done.stdout.startswith("ward: best are k = ")
+    assert done.stdout.startswith("ward: the best values are at k = ")
     assert done.stderr == ""
     assert listed(folder / "clustrep-stability") == ["config.toml", "indices.csv", "report.html", "result.npz"]
     done = process("test", *PAIR, *READING, "--simulations", "19", "--figures", "none", "--jobs", "1")
@@ -186,7 +186,7 @@ def test_some_failed_replicates_are_an_exit_code(folder, monkeypatch):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = process(*arguments, "--out", "out", code=4, env=environment)
     assert "RuntimeError: not today" in done.stderr.split("warning: ")[1]
-    assert "left out: RuntimeError: not today (" in done.stdout.splitlines()[-1]
+    assert "omitted: RuntimeError: not today (" in done.stdout.splitlines()[-1]
     assert listed(folder / "out") == FILES
     monkeypatch.syspath_prepend(folder / "moods")
     invoke(*arguments, "--out", "again", "--allow-failures")

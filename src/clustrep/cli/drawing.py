@@ -53,7 +53,7 @@ def _panels(results: Sequence[LocalReplicability], **drawing: Any) -> Any:
     """Draw one panel for every test study."""
     import matplotlib.pyplot as plt
 
-    from clustrep.figures.matplotlib.style import literal
+    from clustrep.figures.canvas import literal
 
     n_columns = min(MOST_COLUMNS, len(results))
     n_rows = -(-len(results) // n_columns)

@@ -92,10 +92,10 @@ def _parts(value: Any) -> list[str]:
 
 def accepted_agreements(*, adjusted: bool = False) -> tuple[str, ...]:
     """Return the names of the library's agreements; of those that are adjusted for chance alone where asked for."""
-    from clustrep.results.analysis import CHANCE_IS_ZERO
+    from clustrep.results.analysis import adjusted_for_chance
     from clustrep.tables.agreement import AGREEMENTS
 
-    return tuple(name for name in AGREEMENTS if not adjusted or name in CHANCE_IS_ZERO)
+    return tuple(name for name in AGREEMENTS if not adjusted or adjusted_for_chance(name))
 
 
 def accepted_indices() -> tuple[str, ...]:

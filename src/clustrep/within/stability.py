@@ -15,7 +15,6 @@ from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng
 from clustrep.errors import DataError, ParameterError
 from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Perturbation, Subsample, check_perturbation
-from clustrep.results.base import reported
 from clustrep.results.cluster_stability import Sensitivity, Stability
 from clustrep.sentences import argument
 from clustrep.tables.cluster_indices import (
@@ -106,7 +105,8 @@ def stability(
     check_noise(noise)
     (relabelled,) = recluster(question, chosen, check_integer(n_resamples, "n_resamples"), "stability")
     result = stability_of(question, relabelled, chosen, index, relative=relative, noise=noise)
-    return reported(result, "resample")
+    result.failures.report("resample")
+    return result
 
 
 def sensitivity(
@@ -167,7 +167,9 @@ def sensitivity(
         assert relabelled.reference is not None
         references = [relabelled.reference]
         curve.append(stability_of(question, relabelled, Jitter(scale), index, relative=relative, noise=noise))
-    return reported(Sensitivity.of(checked, curve), "resample")
+    result = Sensitivity.of(checked, curve)
+    result.failures.report("resample")
+    return result
 
 
 def stability_of(

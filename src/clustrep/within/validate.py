@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,9 @@ from clustrep.clustering.neighbours import neighbours
 from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng
 from clustrep.errors import ParameterError
+from clustrep.failures import Failures
 from clustrep.resampling import Bootstrap, Perturbation, Rerun
-from clustrep.results.base import Failing, report_failures
+from clustrep.results.base import Failing
 from clustrep.results.cluster_stability import Stability
 from clustrep.results.curves import Curve, PredictionStrength
 from clustrep.results.validation import ALL, INDICES, Validation
@@ -129,7 +129,8 @@ def validate(
     check_integer(n_splits, "n_splits")
     results: list[Failing] = []
     rows = _rows(question, wanted, n_resamples, n_splits, noise, results)
-    failures = _failures(results)
+    failures = Failures.merge([result.failures for result in results])
+    failures.report("value")
     columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in Row.__dataclass_fields__}
     return Validation(
         clusterer=question.configurations[0].name,
@@ -139,22 +140,12 @@ def validate(
         whole=np.array(columns["whole"]),
         size=np.array(columns["size"]),
         **{name: np.array(columns[name], dtype=float) for name in ("value", "sd", "low", "high")},
-        failures=failures,
-        provenance={
-            **question.provenance(Rerun(), n_resamples=n_resamples, n_splits=n_splits, noise=noise),
-            "resampling": {index: RESAMPLED_BY[index] for index in wanted},
-        },
+        failures=dict(failures),
+        provenance=replace(
+            question.provenance(Rerun(), n_resamples=n_resamples, n_splits=n_splits, noise=noise),
+            resampling={index: RESAMPLED_BY[index] for index in wanted},
+        ),
     )
-
-
-def _failures(results: Sequence[Failing]) -> dict[str, int]:
-    """Count what failed behind all indices, and say so once."""
-    failures = Counter[str]()
-    for one in results:
-        failures.update(one.failures)
-    n_values = sum(one.failed.size for one in results)
-    report_failures(dict(failures), n_values, "value", no_resample_left=0 < n_values == failures.total())
-    return dict(failures)
 
 
 def _rows(

@@ -66,7 +66,7 @@ def _table(table: Mapping[str, Any]) -> str:
     columns = table["columns"]
     return _pipes(
         [_cell_text(column["label"]) for column in columns],
-        ["---" if column["kind"] in ("text", "flag") else "---:" for column in columns],
+        ["---" if column["kind"] in ("text", "flag", "sign") else "---:" for column in columns],
         [[_cell_text(cell(row[c["key"]], c["kind"])) for c in columns] for row in table["rows"]],
     )
 

@@ -93,6 +93,8 @@ ABOUT_GAPS = (
 )
 AFTER_GAPS = "`clustrep run` says in which study each group is present."
 AFTER_NO_GAPS = "Try other numbers of clusters; `clustrep run` says whether there is structure without gaps."
+# The share of variance between pairs that is not only resampling's, from which it is told.
+WORTH_TELLING = 0.05
 # Scores that differ by less are not called better and worse.
 NO_DIFFERENCE = 0.005
 
@@ -123,7 +125,7 @@ def about_studies(result: Replicability, relations: StudyRelations | None) -> st
     ]
     if unsteady:
         text += f" Clusters do not replicate even within {listing(unsteady, MOST_NAMES)}."
-    if np.isnan(relations.heterogeneity):
+    if np.isnan(relations.heterogeneity) or relations.heterogeneity < WORTH_TELLING:
         return text
     share = percent(relations.heterogeneity)
     return f"{text} {share[0].upper()}{share[1:]} of the variance between pairs is more than resampling explains."

@@ -26,7 +26,7 @@ from clustrep.results.null_scores import NullReference
 from clustrep.results.obstacles import obstacle_to
 from clustrep.results.pairwise import Replicability
 from clustrep.results.relations import StudyRelations
-from clustrep.results.verdict import SEPARATED, Verdict, verdict_of
+from clustrep.results.verdict import Verdict, verdict_of
 from clustrep.types import FloatArray
 
 HOLDS, WEAK, NOT_ABOVE, UNSURE, TOO_FEW, UNTESTED, NOISE, NO_SCORE, NOT_COMPARED = (
@@ -35,7 +35,7 @@ HOLDS, WEAK, NOT_ABOVE, UNSURE, TOO_FEW, UNTESTED, NOISE, NO_SCORE, NOT_COMPARED
     "no better than data without clusters",
     "can't tell: above data without clusters only before adjusting",
     "can't tell: too few simulated collections",
-    "not tested: no configuration is above data without clusters",
+    "not tested: the clustering is not above data without clusters",
     "noise",
     "no score",
     "not compared with data without clusters",
@@ -247,12 +247,11 @@ class Analysis(Saved):
         Columns: train, cluster, size, test, estimate, mean, sd, low, high; beside data without clusters null_mean,
         null_low, null_high, excess, pvalue, and qvalue over all rows but noise; verdict; and counterpart, overlap,
         overlap_low, overlap_high, found. A cluster holds where its estimate is above data without clusters (q-value at
-        most 5 %), and estimate and mean are at least 0.5; nothing is tested where no configuration is above them.
+        most 5 %), and estimate and mean are at least 0.5; nothing is tested where the clustering is not above them.
         """
-        nothing_is_above = self.reference is not None and self.choice.chosen is None and self.degree != SEPARATED
-        return cluster_table(
-            self.local, self.local_references, self.counterparts, confidence_level, untested=nothing_is_above
-        )
+        focus = self.focus
+        untested = self.reference is not None and (focus is None or not self.choice.is_above(focus))
+        return cluster_table(self.local, self.local_references, self.counterparts, confidence_level, untested=untested)
 
     def presence(self) -> pd.DataFrame:
         """One row for every cluster and other study: train, cluster, test, word.

@@ -22,6 +22,7 @@ from clustrep.text import listing
 # Kinds of sentences: the degree for the first, then these.
 UNKNOWN, SURE, REASON, CAUTION, NEXT = "unknown", "sure", "reason", "caution", "next"
 MOST_RIVALS = 3
+NEARLY_EMPTY = 0.995  # the depth of a gap
 FOUND_AGAIN = "found again in studies that did not define them"
 
 
@@ -73,26 +74,51 @@ def _separated(evidence: Evidence) -> list[Said]:
     verdict, separation = evidence.verdict, evidence.verdict.separation
     assert separation is not None
     place = _place(verdict, separation)
-    first = f"{_groups(verdict, int(separation.groups_by_k[place]))}: the gaps between them were {FOUND_AGAIN}."
+    first = f"{_groups(evidence, int(separation.groups_by_k[place]))}: the gaps between them were {FOUND_AGAIN}."
     if verdict.focus is None:
         score = f"Clusters of {separation.clusterer} have no score, because some fits failed."
     else:
         score = f"{verdict.focus.label} shows them and has {_score(evidence, verdict.focus)}."
     depth, reason = float(separation.depth[place]), ""
     if not np.isnan(depth):
-        fewer = f"there are {percent(depth)} fewer held-out samples than beside the gap"
-        reason = f"Half-way between neighbouring clusters {fewer}."
+        fewer = f"there are {percent(depth)} fewer" if depth < NEARLY_EMPTY else "there are hardly any"
+        than = " than beside the gap" if depth < NEARLY_EMPTY else ""
+        reason = f"Half-way between neighbouring clusters {fewer} held-out samples{than}."
     return _said((SEPARATED, first), (SURE, f"The gaps have {p_text(verdict.pvalue)}. {score}"), (REASON, reason))
 
 
-def _groups(verdict: Verdict, n_groups: int) -> str:
-    """Name the groups, and all levels where they are nested."""
-    levels = sorted({*verdict.levels, verdict.n_clusters or n_groups})
-    if len(levels) > 1:
-        return f"{levels[0]} separated groups, divided further into {' and '.join(map(str, levels[1:]))}"
-    if verdict.n_clusters != n_groups and verdict.n_clusters is not None:
-        return f"{verdict.n_clusters} clusters in {n_groups} separated groups"
-    return f"{n_groups} separated groups"
+def _groups(evidence: Evidence, n_groups: int) -> str:
+    """Name the groups that were chosen, and the other levels where they are nested."""
+    number = evidence.verdict.n_clusters or n_groups
+    levels = nested_levels(evidence.verdict, evidence.choice)
+    finer, coarser = [str(n) for n in levels if n > number], [str(n) for n in levels if n < number]
+    groups = f"{number} separated groups"
+    if number != n_groups and not levels:
+        groups = f"{number} clusters in {n_groups} separated groups"
+    if coarser:
+        groups += f" within {' and '.join(coarser)} larger ones"
+    if finer:
+        groups += f", divided further into {' and '.join(finer)}"
+    return groups
+
+
+def nested_levels(verdict: Verdict, choice: Choice) -> list[int]:
+    """Return the further numbers of groups that are levels of their own.
+
+    Of three groups any two can be joined, with a gap to the third: two is a level only if studies agree about which are
+    joined. So a level scores higher than the numbers of clusters tried next to it.
+    """
+    focus = verdict.focus
+    if focus is None:
+        return []
+    scores = {c.n_clusters: c.score for c in choice.candidates if c.clusterer == focus.clusterer and c.n_clusters}
+    ks = sorted(k for k in scores if k is not None)
+    levels = []
+    for place, k in enumerate(ks):
+        beside = [*ks[max(place - 1, 0) : place], *ks[place + 1 : place + 2]]
+        if k in verdict.levels and beside and all(scores[k] > scores[other] for other in beside):
+            levels.append(k)
+    return levels
 
 
 def _place(verdict: Verdict, separation: Separation) -> int:

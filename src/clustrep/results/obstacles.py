@@ -53,7 +53,7 @@ class Obstacle:
             return f"{self.study} is put into a single cluster {often}."
         what = "can't be clustered" if self.kind == FAILED else "lacks scores"
         because = f": {cut(self.cause.rstrip('.'), CAUSE_LETTERS)}" if self.cause else ""
-        return f"{self.study} {what} {often}{because}."
+        return f"{self.study} {what} {often}{because}" + ("" if because.endswith("…") else ".")
 
     @property
     def next_step(self) -> str:

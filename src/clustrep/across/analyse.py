@@ -86,7 +86,7 @@ def analyse(
     wanted = [train] if isinstance(train, str) else train
     followed = checked.names if wanted is None else tuple(dict.fromkeys(wanted))
     for name in followed:
-        check_known(name, "study to train on", checked)
+        check_known(name, "study to train on", checked, parameter="train")
     if null is not None:
         check_null(null)
     numbers = None if n_clusters is None else check_n_clusters(n_clusters)

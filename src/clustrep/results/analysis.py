@@ -228,7 +228,7 @@ class Analysis(Saved):
 
     def _rows_of(self, study: str) -> slice:
         """Return where the samples of one study are among those of all studies."""
-        check_known(study, "study", self.names)
+        check_known(study, "study", self.names, parameter="study")
         sizes = [self.provenance.studies[name].samples for name in self.names]
         begin = sum(sizes[: self.names.index(study)])
         return slice(begin, begin + self.provenance.studies[study].samples)

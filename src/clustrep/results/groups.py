@@ -118,7 +118,7 @@ class Separation(Saved):
 
     def place_of(self, n_clusters: int | None) -> int:
         """Find a number of pieces among those that were tried."""
-        check_known(n_clusters, "number of pieces", self.n_clusters)
+        check_known(n_clusters, "number of pieces", self.n_clusters, parameter="n_clusters")
         return self.n_clusters.index(n_clusters)
 
     def shares(self) -> pd.DataFrame:

@@ -35,7 +35,7 @@ from clustrep.results.base import Origin, quiet
 from clustrep.results.null_scores import NullReference
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
-from clustrep.tables.scoring import ONLY_NOISE
+from clustrep.tables.noise import ONLY_NOISE
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
 

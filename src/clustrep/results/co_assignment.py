@@ -13,7 +13,7 @@ from clustrep._kernels import pairs
 from clustrep.checks import check_known, check_numbers_between, freeze
 from clustrep.errors import ParameterError
 from clustrep.results.base import Failing, Saved, quiet
-from clustrep.tables.noise import NOISE
+from clustrep.tables.noise import NOISE, RULES
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -56,8 +56,9 @@ class OverK(Failing, Saved):
 
     def followed(self, place: int) -> list[int]:
         """Return the reference clusters of one k; noise that was dropped is none."""
-        dropped = self.provenance["noise"] == "drop"
-        return [c for c in range(self.n_labels[place]) if not (dropped and self.clusters[place, c] == str(NOISE))]
+        rule = RULES[self.provenance["noise"]]
+        names = self.clusters[place, : self.n_labels[place]].tolist()
+        return [c for c, name in enumerate(names) if rule.is_cluster or name != str(NOISE)]
 
     def _best(self, scores: FloatArray) -> int | None:
         """Return the k with the highest score, the smallest of several."""

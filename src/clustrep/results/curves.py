@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Tibshirani & Walther (2005): "above 0.8 to 0.9".
-THRESHOLD = 0.8
+THRESHOLDS = (0.8, 0.9)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +130,7 @@ class PredictionStrength(Curve):
             shown[k] = self.cluster_strengths[:, :, i, :n_labels]
         return shown
 
-    def recommended(self, threshold: float = THRESHOLD) -> int:
+    def recommended(self, threshold: float = THRESHOLDS[0]) -> int:
         """Return the largest k whose strength is above the threshold, as Tibshirani and Walther advise; else 1."""
         check_fraction(threshold, "threshold")
         if self.n_clusters == (None,):
@@ -146,7 +146,7 @@ class PredictionStrength(Curve):
     def _conclusions(self) -> list[str]:
         lines = super()._conclusions()
         if lines:
-            rule = [self.recommended(threshold) for threshold in (0.8, 0.9)]
+            rule = [self.recommended(threshold) for threshold in THRESHOLDS]
             said = "1, no clusters" if rule == [1, 1] else f"{rule[0]} (above 0.8), {rule[1]} (above 0.9)"
             lines.append(f"Tibshirani and Walther's rule, the largest k with enough strength: {said}")
         if self.n_singletons.any():

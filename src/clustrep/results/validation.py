@@ -11,24 +11,13 @@ from numpy.typing import NDArray
 
 from clustrep.checks import freeze
 from clustrep.results.base import Saved
+from clustrep.tables.index_records import INDICES as RECORDS
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
-# What each index is, and whether more of it is better.
+# What each index is called here, where counts are relative, and whether more of it is better.
 INDICES: dict[str, tuple[str, bool]] = {
-    "matching": ("minimal matching distance, relative", False),
-    "inclusion": ("Smolkin–Ghosh inclusion", True),
-    "jaccard": ("Jaccard coefficient", True),
-    "r": ("R index", True),
-    "d": ("D index, relative", False),
-    "prediction_strength": ("prediction strength", True),
-    "in_group": ("in-group proportion", True),
-    "instability": ("bootstrap instability", False),
-    "relative_validation": ("relative validation", False),
-    "pac": ("ambiguous pairs (PAC)", False),
-    "consensus": ("cluster consensus", True),
-    "assignment": ("assignment consistency", True),
-    "test": ("p-value of the test for clusters", False),
+    name: (record.title(relative=True), record.higher_is_better) for name, record in RECORDS.items()
 }
 ALL = "all"
 
@@ -42,7 +31,7 @@ class Validation(Saved):
     Attributes
     ----------
     index : ndarray of str
-        Which index: a key of `clustrep.results.validation.INDICES`.
+        Which index: a key of `clustrep.tables.index_records.INDICES`.
     k : ndarray of int
         The number of clusters; −1 where there is none.
     cluster : ndarray of str
@@ -87,15 +76,15 @@ class Validation(Saved):
                 "high": self.high,
             }
         )
-        frame["better"] = ["higher" if INDICES[index][1] else "lower" for index in self.index]
+        frame["better"] = [RECORDS[index].better for index in self.index]
         return frame
 
     def overall(self) -> pd.DataFrame:
         """One row for every k, one column for every index: values for whole partitions."""
-        rows = self.whole & (self.index != "test")
+        rows = self.whole & np.array([RECORDS[index].of_partition for index in self.index], dtype=bool)
         ks = np.unique(self.k[rows])
         table = pd.DataFrame(index=pd.Index(pd.array([None if k < 0 else k for k in ks], dtype="Int64"), name="k"))
-        for index in (index for index in INDICES if index in self.index[rows]):
+        for index in (index for index in RECORDS if index in self.index[rows]):
             values = dict(
                 zip(self.k[rows & (self.index == index)], self.value[rows & (self.index == index)], strict=True)
             )
@@ -121,7 +110,10 @@ class Validation(Saved):
         counts = f"{plural(made['n_resamples'], 'resample')}, {plural(made['n_splits'], 'split')}"
         lines = [f"Validation of {of}: {counts}, seed {made['seed']}"]
         summary = self.overall().round(3).T
-        summary.index = [f"{INDICES[index][0]} ({'+' if INDICES[index][1] else '−'})" for index in summary.index]
+        summary.index = [
+            f"{RECORDS[index].title(relative=True)} ({'+' if RECORDS[index].higher_is_better else '−'})"
+            for index in summary.index
+        ]
         summary.columns = ["" if pd.isna(k) else f"k = {k}" for k in summary.columns]
         if len(summary):
             lines.append(summary.to_string())

@@ -22,8 +22,9 @@ from clustrep.results.base import report_failed, reported
 from clustrep.results.curves import PredictionStrength, RelativeValidation
 from clustrep.tables.cluster_indices import matching_distances_of, r_index_of
 from clustrep.tables.contingency import tables_of
+from clustrep.tables.noise import RULES, NoiseWithin, check_noise_within
 from clustrep.types import FloatArray, IntArray
-from clustrep.within.question import Noise, Question, check_noise, one_study
+from clustrep.within.question import Question, one_study
 from clustrep.within.reclustering import (
     Relabelled,
     Splitting,
@@ -49,7 +50,7 @@ def prediction_strength(
     both_directions: bool = True,
     labels: ArrayLike | None = None,
     perturbation: Perturbation | None = None,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> PredictionStrength:
@@ -103,7 +104,7 @@ def prediction_strength(
     if some == []:
         raise ParameterError("n_clusters must hold a number above 1: one cluster has prediction strength 1.")
     question = Question.of(clusterer, study, some, labels, rng, n_jobs, labels_suffice=True)
-    check_noise(noise)
+    check_noise_within(noise)
     parts: Splitting = halves
     if split is not None:
         if perturbation is not None:
@@ -128,7 +129,7 @@ def relative_validation(
     n_splits: int = N_SPLITS,
     labels: ArrayLike | None = None,
     perturbation: Perturbation | None = None,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> RelativeValidation:
@@ -161,7 +162,7 @@ def relative_validation(
     array([0.])
     """
     question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs, labels_suffice=True)
-    check_noise(noise)
+    check_noise_within(noise)
     chosen = Rerun() if perturbation is None else check_perturbation(perturbation)
     relabelled = split_in_two(question, chosen, check_integer(n_splits, "n_splits"), "relative validation")
     return reported(relative_validation_of(question, relabelled, noise=noise, perturbation=chosen), "fit")
@@ -179,32 +180,15 @@ def strength_of(
     relabelled: Sequence[Relabelled],
     *,
     both_directions: bool = True,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     numbers: Sequence[int] | None = None,
     perturbation: Perturbation,
 ) -> PredictionStrength:
     """Read the prediction strength of every k; `numbers` are those asked for, 1 perhaps among them."""
-    if noise == "drop":
-        relabelled = [_without_noise(one) for one in relabelled]
+    relabelled = [_failed_where_noise_is_all(fitted, noise) for fitted in relabelled]
+    asked = [fitted.n_clusters for fitted in relabelled] if numbers is None else list(numbers)
     directions = (1, 0) if both_directions else (1,)  # the part that is tested
-    values = [[_shares_and_sizes(one, test, noise) for test in directions] for one in relabelled]
-    asked = [one.n_clusters for one in relabelled] if numbers is None else list(numbers)
-    learned = iter(values)
-    n_splits = relabelled[0].n_replicates
-    most = max(shares.shape[1] for directions_ in values for shares, _ in directions_)
-    shape = (n_splits, len(directions), len(asked), most)
-    strengths, sizes = np.full(shape, np.nan), np.zeros(shape)
-    failed = np.zeros((n_splits, len(asked)), dtype=np.int64)
-    fits = iter(relabelled)
-    for i, k in enumerate(asked):
-        if k == 1:  # one cluster holds all pairs
-            strengths[:, :, i, 0] = 1
-            sizes[:, :, i, 0] = np.stack([relabelled[0].weights[test].sum(axis=1) for test in directions], axis=1)
-            continue
-        failed[:, i] = next(fits).failed
-        for d, (shares, counts) in enumerate(next(learned)):
-            strengths[:, d, i, : shares.shape[1]] = shares
-            sizes[:, d, i, : counts.shape[1]] = counts
+    strengths, sizes, failed = _cluster_strengths(relabelled, asked, directions, noise)
     smallest = np.where(np.isnan(strengths), np.inf, strengths).min(axis=3)
     by_direction = np.where(np.isinf(smallest), np.nan, smallest)
     by_direction[np.broadcast_to(failed[:, None] > 0, by_direction.shape)] = np.nan
@@ -219,7 +203,7 @@ def strength_of(
             failed,
             perturbation,
             causes=causes,
-            n_splits=n_splits,
+            n_splits=len(failed),
             both_directions=both_directions,
             noise=noise,
         ),
@@ -229,15 +213,45 @@ def strength_of(
     )
 
 
-def _without_noise(one: Relabelled) -> Relabelled:
-    return one.without_noise(*((*one.labelings, weights) for weights in one.weights))  # type: ignore[arg-type]
+def _failed_where_noise_is_all(fitted: Relabelled, noise: NoiseWithin) -> Relabelled:
+    first, second = fitted.labelings
+    return fitted.failed_where_noise_is_all(noise, *((first, second, weights) for weights in fitted.weights))
 
 
-def _shares_and_sizes(one: Relabelled, test: int, noise: Noise) -> tuple[FloatArray, FloatArray]:
-    """Return for every cluster of one part's own partition the share of its pairs that the other part's keeps."""
-    own, trained = one.labelings[test], one.labelings[1 - test]
-    both = read_tables(_r_and_sizes, own, trained, one.weights[test], noise)
-    values = one.nan_where_failed(both)
+def _cluster_strengths(
+    relabelled: Sequence[Relabelled], asked: Sequence[int | None], directions: Sequence[int], noise: NoiseWithin
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return the strengths and sizes of test clusters, (n_splits, n_directions, n_k, most), and failures.
+
+    One cluster, k = 1, is not fitted: it holds all pairs.
+    """
+    fits = iter(relabelled)
+    values = {
+        i: [_shares_and_sizes(fitted, test, noise) for test in directions]
+        for i, fitted in ((i, next(fits)) for i, k in enumerate(asked) if k != 1)
+    }
+    n_splits = relabelled[0].n_replicates
+    most = max(shares.shape[1] for by_direction in values.values() for shares, _ in by_direction)
+    shape = (n_splits, len(directions), len(asked), most)
+    strengths, sizes = np.full(shape, np.nan), np.zeros(shape)
+    failed = np.zeros((n_splits, len(asked)), dtype=np.int64)
+    failed[:, list(values)] = np.stack([fitted.failed for fitted in relabelled], axis=1)
+    for i in range(len(asked)):
+        if i not in values:
+            strengths[:, :, i, 0] = 1
+            sizes[:, :, i, 0] = np.stack([relabelled[0].weights[test].sum(axis=1) for test in directions], axis=1)
+            continue
+        for d, (shares, counts) in enumerate(values[i]):
+            strengths[:, d, i, : shares.shape[1]] = shares
+            sizes[:, d, i, : counts.shape[1]] = counts
+    return strengths, sizes, failed
+
+
+def _shares_and_sizes(fitted: Relabelled, test: int, noise: NoiseWithin) -> tuple[FloatArray, FloatArray]:
+    """Return for every cluster of the test part's partition the share of its pairs that the other part's keeps."""
+    tested, trained = fitted.labelings[test], fitted.labelings[1 - test]
+    both = read_tables(_r_and_sizes, tested, trained, fitted.weights[test], noise)
+    values = fitted.nan_where_failed(both)
     return values[:, 0], np.nan_to_num(values[:, 1])
 
 
@@ -246,27 +260,27 @@ def _r_and_sizes(tables: FloatArray) -> FloatArray:
 
 
 def relative_validation_of(
-    question: Question, relabelled: Sequence[Relabelled], *, noise: Noise = "label", perturbation: Perturbation
+    question: Question, relabelled: Sequence[Relabelled], *, noise: NoiseWithin = "label", perturbation: Perturbation
 ) -> RelativeValidation:
     """Read the relative validation of every k."""
-    if noise == "drop":
-        relabelled = [_without_noise(one) for one in relabelled]
+    relabelled = [_failed_where_noise_is_all(fitted, noise) for fitted in relabelled]
     distances, random = [], []
     relative_distances = partial(matching_distances_of, relative=True)
-    for one in relabelled:
+    for fitted in relabelled:
+        labelings, weights = fitted.labelings, fitted.weights
         both = [
-            read_tables(relative_distances, one.labelings[test], one.labelings[1 - test], one.weights[test], noise)
+            read_tables(relative_distances, labelings[test], labelings[1 - test], weights[test], noise)
             for test in (0, 1)
         ]
-        distances.append(one.nan_where_failed(np.mean(both, axis=0)))
-        random.append(_of_random_labels(question, one, noise))
-    failed = np.stack([one.failed for one in relabelled], axis=1)
+        distances.append(fitted.nan_where_failed(np.mean(both, axis=0)))
+        random.append(_of_random_labels(question, fitted, noise))
+    failed = np.stack([fitted.failed for fitted in relabelled], axis=1)
     norm = np.array(random)
     return RelativeValidation(
         **curve_fields(
             question,
             relabelled[0],
-            [one.n_clusters for one in relabelled],
+            [fitted.n_clusters for fitted in relabelled],
             np.stack(distances, axis=1) / np.where(norm > 0, norm, 1),
             failed,
             perturbation,
@@ -277,18 +291,19 @@ def relative_validation_of(
     )
 
 
-def _of_random_labels(question: Question, one: Relabelled, noise: Noise) -> float:
+def _of_random_labels(question: Question, fitted: Relabelled, noise: NoiseWithin) -> float:
     """Return the mean distance of two random labelings of the second half, with as many labels as partitions have."""
-    first, second = one.labelings
-    counted = np.ones(first.codes.shape, dtype=bool) if noise == "label" else ~(first.is_noise() | second.is_noise())
+    first, second = fitted.labelings
+    counted = RULES[noise].counted(first.is_noise(), second.is_noise())
     distances = []
-    for b in np.flatnonzero(one.failed == 0).tolist():
-        own = [
-            labelings.codes[b][counted[b] & (one.weights[test][b] > 0)] for test, labelings in enumerate(one.labelings)
+    for b in np.flatnonzero(fitted.failed == 0).tolist():
+        codes_of_parts = [
+            labelings.codes[b][counted[b] & (fitted.weights[part][b] > 0)]
+            for part, labelings in enumerate(fitted.labelings)
         ]
-        k = max(len(np.unique(codes)) for codes in own)
-        n = int(one.weights[1][b][counted[b]].sum())
-        rng = make_generator(seed_of(question.root, Stream.NULL, question.study.name, b + 1, one.n_clusters))
+        k = max(len(np.unique(codes)) for codes in codes_of_parts)
+        n = int(fitted.weights[1][b][counted[b]].sum())
+        rng = make_generator(seed_of(question.root, Stream.NULL, question.study.name, b + 1, fitted.n_clusters))
         u, v = rng.integers(k, size=(2, 1, n))
         distances.append(matching_distances_of(tables_of(u, v, None, (k, k)), relative=True)[0])
     return float(np.mean(distances)) if distances else float("nan")

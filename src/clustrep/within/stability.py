@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,34 +13,15 @@ from clustrep.checks import check_choice, check_flag, check_integer, check_posit
 from clustrep.clustering.induced import Clusterer
 from clustrep.engine.replicates import Rng
 from clustrep.errors import DataError, ParameterError
-from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Perturbation, Subsample, check_perturbation
+from clustrep.resampling import Jitter, Perturbation, check_perturbation
 from clustrep.results.base import reported
 from clustrep.results.cluster_stability import Sensitivity, Stability
-from clustrep.tables.cluster_indices import (
-    d_index_of,
-    inclusion_of,
-    jaccard_of,
-    matching_distances_of,
-    pairs_of,
-    r_index_of,
-)
-from clustrep.tables.contingency import Partition
-from clustrep.tables.noise import NOISE
-from clustrep.types import BoolArray, FloatArray, IntArray
-from clustrep.within.question import Noise, Question, check_noise
+from clustrep.tables.index_records import INDICES
+from clustrep.tables.noise import RULES, NoiseWithin, check_noise_within
+from clustrep.types import FloatArray, IntArray
+from clustrep.within.question import Question
 from clustrep.within.reclustering import Relabelled, read_tables, recluster
-
-Reader: TypeAlias = Callable[[FloatArray, FloatArray, bool], FloatArray]  # of tables, sizes, whether relative
-
-DEFAULTS: Mapping[str, Perturbation] = MappingProxyType(
-    {
-        "matching": Subsample(0.8),
-        "inclusion": FeatureSubset(0.8),
-        "jaccard": Bootstrap(distinct=True),
-        "r": Jitter(),
-        "d": Jitter(),
-    }
-)
+from clustrep.within.table_readers import READERS, Reader, default_perturbation
 
 SCALES = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 
@@ -55,7 +35,7 @@ def stability(
     labels: ArrayLike | None = None,
     n_resamples: int = 100,
     relative: bool = False,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Stability:
@@ -100,9 +80,9 @@ def stability(
     """
     check_choice(index, "index", READERS)
     question = Question.of(clusterer, X, None, labels, rng, n_jobs)
-    chosen = DEFAULTS[index] if perturbation is None else check_perturbation(perturbation)
+    chosen = default_perturbation(index) if perturbation is None else check_perturbation(perturbation)
     check_flag(relative, "relative")
-    check_noise(noise)
+    check_noise_within(noise)
     (relabelled,) = recluster(question, chosen, check_integer(n_resamples, "n_resamples"), "stability")
     result = stability_of(question, relabelled, chosen, index, relative=relative, noise=noise)
     return reported(result, "resample")
@@ -117,7 +97,7 @@ def sensitivity(
     labels: ArrayLike | None = None,
     n_resamples: int = 100,
     relative: bool = False,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Sensitivity:
@@ -157,7 +137,7 @@ def sensitivity(
     question = Question.of(clusterer, X, None, labels, rng, n_jobs)
     check_integer(n_resamples, "n_resamples")
     check_flag(relative, "relative")
-    check_noise(noise)
+    check_noise_within(noise)
     references, curve = None, []
     for scale in checked:
         (relabelled,) = recluster(
@@ -176,20 +156,20 @@ def stability_of(
     index: str,
     *,
     relative: bool = False,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
 ) -> Stability:
     """Read one index off the labels of all resamples."""
     reference = relabelled.reference
     assert reference is not None
-    rows = np.flatnonzero(_is_cluster(reference, noise))
+    rows = np.flatnonzero(RULES[noise].clusters(reference.classes))
+    if not rows.size:
+        raise DataError('noise="drop" leaves no cluster: the reference partition is all noise.')
     sizes = np.bincount(reference.codes, minlength=reference.n_labels)[rows]
-    through_function = index == "matching"
+    # An index of whole partitions compares them on all points, through the clustering functions.
+    through_function = not INDICES[index].per_cluster
     u, v = relabelled.against_reference(-1 if through_function else 0)
     weights = None if through_function else relabelled.weights[0] > 0
-    if noise == "drop":
-        if not rows.size:
-            raise DataError('noise="drop" leaves no cluster: the reference partition is all noise.')
-        relabelled = relabelled.without_noise((u, v, weights))
+    relabelled = relabelled.failed_where_noise_is_all(noise, (u, v, weights))
     score = partial(_read, READERS[index], rows, sizes.astype(float), relative)
     values = relabelled.nan_where_failed(read_tables(score, u, v, weights, noise))
     configuration = relabelled.configuration
@@ -210,52 +190,5 @@ def stability_of(
     )
 
 
-def _is_cluster(reference: Partition, noise: Noise) -> BoolArray:
-    return np.array([noise == "label" or label != NOISE for label in reference.classes.tolist()])
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# readers of tables: a value for every cluster, and in the last column one for all
-
-
 def _read(reader: Reader, rows: IntArray, sizes: FloatArray, relative: bool, tables: FloatArray) -> FloatArray:
     return reader(tables[:, rows], sizes, relative)
-
-
-def _matching(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    return matching_distances_of(tables, relative=relative)[:, None]
-
-
-def _inclusion(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    return _with_average(inclusion_of(tables), sizes)
-
-
-def _jaccard(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    return _with_average(jaccard_of(tables), sizes)
-
-
-def _r(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    pairs, together = (counts.sum(axis=1) for counts in pairs_of(tables))
-    pooled = np.where(pairs > 0, together / np.where(pairs > 0, pairs, 1), np.nan)
-    return np.column_stack([r_index_of(tables), pooled])
-
-
-def _d(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    index, rows = d_index_of(tables), tables.sum(axis=2)
-    total = np.where(rows > 0, index, 0).sum(axis=1)
-    if not relative:
-        return np.column_stack([index, total])
-    return np.column_stack([index / np.where(rows > 0, rows, 1), total / np.maximum(rows.sum(axis=1), 1)])
-
-
-def _with_average(values: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Add the average over clusters, by their sizes; those without a value don't count."""
-    weights = np.where(np.isnan(values), 0, sizes)
-    total = weights.sum(axis=1)
-    average = (np.nan_to_num(values) * weights).sum(axis=1) / np.where(total > 0, total, 1)
-    return np.column_stack([values, np.where(total > 0, average, np.nan)])
-
-
-READERS: Mapping[str, Reader] = MappingProxyType(
-    {"matching": _matching, "inclusion": _inclusion, "jaccard": _jaccard, "r": _r, "d": _d}
-)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         ClusterTest,
         Consensus,
         InGroupProportion,
+        InGroupStability,
         Sensitivity,
         Stability,
         Validation,
@@ -109,7 +110,7 @@ def over_k(result: Curve, ax: Axes | None = None) -> Axes:
         return ax
 
 
-def in_group(result: InGroupProportion, ax: Axes | None = None) -> Axes:
+def in_group(result: InGroupProportion | InGroupStability, ax: Axes | None = None) -> Axes:
     """Draw every cluster's proportion, against the number of neighbours where there are several."""
     with canvas(ax) as ax:
         values = result.proportions.reshape(len(result.n_neighbors), -1)

@@ -10,7 +10,7 @@ from .across.local import local_replicability as local_replicability
 from .across.null import null_reference as null_reference
 from .across.replicability import replicability as replicability
 from .clustering.function import ClusteringFunction as ClusteringFunction
-from .clustering.induced import Induced as Induced
+from .clustering.parameters import Induced as Induced
 from .config import config_context as config_context
 from .config import get_config as get_config
 from .config import set_config as set_config

@@ -25,8 +25,7 @@ from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from clustrep.clustering.induced import Induced
-from clustrep.clustering.parameters import KnownLabels
+from clustrep.clustering.parameters import Induced, KnownLabels
 from clustrep.clustering.rotation import CENTRES, SAFE, Rotation, can_rotate, in_coordinates, needs_basis, with_features
 from clustrep.engine.replicates import one_thread
 

@@ -539,7 +539,7 @@ LOCAL = [
     case("resampling", lambda: run_local(resampling=3), ParameterError, r"resampling must be .* got 3"),
     case("rng", lambda: run_local(rng="x"), ParameterError, r"rng must be .* got 'x'"),
     case("n_jobs", lambda: run_local(n_jobs=0), ParameterError, r"n_jobs must be .* got 0"),
-    case("progress", lambda: configured(run_local, progress="yes")(), ParameterError, r"progress must be .* got \'yes\'"),
+    case("progress", lambda: configured(run_local, progress="yes")(), ParameterError, r"progress must be .* got 'yes'"),
 ]
 # fmt: on
 

@@ -704,8 +704,8 @@ def assert_assignments(result, i, counts, totals, reference):
 def test_samples_left_out_are_counted_in_the_cluster_that_matches_their_label(X, function, perturbation):
     # Without shortcuts, which number clusters in their own way: of equally good matchings they may take another.
     clusterer = WARD if function is ward else slices
-    run = {"n_clusters": [2, 4], "n_resamples": 8, "rng": ROOT, "accelerate": False}
-    result = cr.assignment_consistency(clusterer, X, perturbation=perturbation, **run)
+    run = {"n_clusters": [2, 4], "n_resamples": 8, "rng": ROOT}
+    result = configured(cr.assignment_consistency, accelerate=False)(clusterer, X, perturbation=perturbation, **run)
     for i, k in enumerate([2, 4]):
         reference = np.unique(function(X, k), return_inverse=True)[1]
         counts, totals = assignments_by_sample(X, function, perturbation, 8, reference, n_clusters=k)
@@ -857,7 +857,7 @@ def test_a_clusters_consistency_does_not_depend_on_its_name(n_resamples, perturb
 
 def test_consensus_may_count_noise_as_not_drawn(X):
     perturbation = cr.Subsample(0.8)
-    run = {"perturbation": perturbation, "n_resamples": 8, "rng": ROOT, "accelerate": False}
+    run = {"perturbation": perturbation, "n_resamples": 8, "rng": ROOT}
     results = {noise: cr.consensus(far_is_noise, X, noise=noise, **run) for noise in ("label", "drop")}
     assert not np.array_equal(results["label"].matrix(), results["drop"].matrix(), equal_nan=True)
     reference = far_is_noise(X)
@@ -895,7 +895,7 @@ def test_the_provenance_says_what_noise_was_taken_for(verb, X):
 
 def test_assignments_leave_out_samples_that_either_side_calls_noise(X):
     perturbation = cr.Subsample(0.6)
-    run = {"perturbation": perturbation, "n_resamples": 8, "rng": ROOT, "accelerate": False}
+    run = {"perturbation": perturbation, "n_resamples": 8, "rng": ROOT}
     classes, reference = np.unique(far_is_noise(X), return_inverse=True)
     assert classes.tolist() == [-1, 0, 1]
     counts, totals = np.zeros((12, 3), dtype=int), np.zeros(12, dtype=int)
@@ -1230,7 +1230,6 @@ def test_one_pair_is_no_plural(X):
         ({"n_clusters": [2, 2]}, r"n_clusters must hold every number once, got \[2, 2\]"),
         ({"n_jobs": 0}, "n_jobs must be a positive integer"),
         ({"rng": -1}, "rng must be a non-negative integer"),
-        ({"accelerate": 1}, "accelerate must be True or False, got 1"),
         ({"labels": True}, "labels is True, but study 'X' has no known labels"),
     ],
 )

@@ -15,7 +15,7 @@ from tests.helpers import configured
 import clustrep as cr
 from clustrep.errors import AllReplicatesFailed, DataError, DataWarning, ParameterError, ReplicateWarning
 from clustrep.results.validation import INDICES
-from clustrep.within.validate import _ordered_cluster_rows
+from clustrep.within.indices import ranked_cluster_rows
 
 ROOT = 5
 B, S = 5, 4  # resamples, splits
@@ -209,7 +209,7 @@ def test_prediction_strengths_by_hand():
     sizes[:, :, 0, :2] = [[[10, 5], [9, 6]], [[8, 7], [7, 8]]]
     sizes[:, :, 1] = [[[5, 6, 4], [3, 4, 8]], [[5, 5, 5], [10, 1, 4]]]
     made = dataclasses.replace(result, cluster_strengths=strengths, cluster_sizes=sizes)
-    rows = _ordered_cluster_rows(made)
+    rows = ranked_cluster_rows(made)
     assert [(row.index, row.k, row.cluster) for row in rows] == [
         ("prediction_strength", 2, "#1"),
         ("prediction_strength", 2, "#2"),
@@ -810,7 +810,6 @@ def test_consensus_and_assignments_are_drawn_on_the_axes_given():
         ({"n_clusters": 1}, "n_clusters must"),
         ({"noise": "singletons"}, "noise must be one of 'label', 'drop'; got 'singletons'"),
         ({"labels": True}, "labels is True, but study 'X' has no known labels"),
-        ({"accelerate": None}, "accelerate must be True or False, got None"),
         ({"n_jobs": 0}, "n_jobs must be a positive integer"),
         ({"rng": "seed"}, "rng must be a non-negative integer, a numpy Generator"),
     ],

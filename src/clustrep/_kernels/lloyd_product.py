@@ -38,16 +38,9 @@ def lloyd_by_product(
     n, p = points.shape
     n_starts, k = centres.shape[:2]
     upper, lower = bounds[0], bounds[1]
-    totals = np.empty((k, p))
     sizes = np.empty(k)
     moved = np.empty(k)
-    margins = np.empty(k)
-    taken = np.empty(k, np.int64)
     distances = np.empty(n)
-    active = np.empty(BLOCK, np.int64)
-    was = np.empty(BLOCK, np.int32)
-    gathered = np.empty((BLOCK, p))
-    products = np.empty((BLOCK, k))
     lengths = squared_lengths(points)
     room = 1e-7 * np.sqrt(lengths.max())
     spent = 0
@@ -55,25 +48,10 @@ def lloyd_by_product(
         settled = False
         while steps[s] >= 0:
             afresh = steps[s] % AFRESH == 0
-            by_feature = np.ascontiguousarray(centres[s].T)
-            squares = squared_lengths(centres[s])
-            _half_gaps(centres[s], margins)
-            n_changed = 0
-            n_active = 0
-            for i in range(n):
-                if steps[s] == 0 or upper[i] + room >= max(lower[i], margins[labels[s, i]]):
-                    active[n_active] = i
-                    gathered[n_active] = points[i]
-                    n_active += 1
-                if n_active == BLOCK or (i == n - 1 and n_active > 0):
-                    np.dot(gathered[:n_active], by_feature, products[:n_active])
-                    n_changed += _two_nearest(
-                        products[:n_active], squares, lengths, active[:n_active], labels[s], upper, lower, was
-                    )
-                    if not afresh:
-                        _follow(gathered, weights, active[:n_active], was, labels[s], sums)
-                    spent += n_active * k * p
-                    n_active = 0
+            n_changed, n_compared = _reassign(
+                points, weights, lengths, centres[s], labels[s], upper, lower, sums, room, steps[s] == 0, afresh
+            )
+            spent += n_compared * k * p
             if settled or steps[s] == max_iter or (n_changed == 0 and steps[s] > 0):
                 inertia[s] = _own_distances(points, centres[s], weights, labels[s], distances)
                 steps[s] = stopped(steps[s], settled or steps[s] == max_iter)
@@ -81,34 +59,103 @@ def lloyd_by_product(
             weigh(labels[s], weights, sizes)
             if afresh:
                 _sum_rows(points, weights, labels[s], sums)
-            totals[:] = sums
+            totals = sums.copy()
             if has_empty(sizes):
                 _own_distances(points, centres[s], weights, labels[s], distances)
-                fill_empty(labels[s], distances, weights, sizes, taken)
-                for j in range(k):
-                    if taken[j] >= 0:
-                        totals[labels[s, taken[j]]] -= points[taken[j]]
-                        totals[j] = points[taken[j]]
-            shift = 0.0
-            for j in range(k):
-                moved[j] = 0.0
-                if sizes[j] > 0.0:
-                    for f in range(p):
-                        new = totals[j, f] / sizes[j]
-                        moved[j] += (new - centres[s, j, f]) ** 2
-                        centres[s, j, f] = new
-                shift += moved[j]
-                moved[j] = np.sqrt(moved[j])
-            farthest = moved.max()
-            for i in range(n):
-                upper[i] += moved[labels[s, i]]
-                lower[i] -= farthest
+                _give_points(points, weights, labels[s], distances, sizes, totals)
+            shift = _move(totals, sizes, centres[s], moved)
+            _widen(labels[s], moved, upper, lower)
             steps[s] += 1
             settled = shift <= tol
             spent += n * p
             if spent > budget and not settled:
                 return False
     return True
+
+
+@compiled
+def _reassign(
+    points: FloatArray,
+    weights: FloatArray,
+    lengths: FloatArray,
+    centres: FloatArray,
+    labels: IntArray,
+    upper: FloatArray,
+    lower: FloatArray,
+    sums: FloatArray,
+    room: float,
+    first: bool,
+    afresh: bool,
+) -> tuple[int, int]:
+    """Find the nearest centre of every point whose bounds leave a doubt; return how many changed and were compared."""
+    (n, p), k = points.shape, centres.shape[0]
+    active = np.empty(BLOCK, np.int64)
+    was = np.empty(BLOCK, np.int32)
+    gathered = np.empty((BLOCK, p))
+    products = np.empty((BLOCK, k))
+    margins = np.empty(k)
+    by_feature = np.ascontiguousarray(centres.T)
+    squares = squared_lengths(centres)
+    _half_gaps(centres, margins)
+    n_active = n_changed = n_compared = 0
+    for i in range(n):
+        if first or upper[i] + room >= max(lower[i], margins[labels[i]]):
+            active[n_active] = i
+            gathered[n_active] = points[i]
+            n_active += 1
+        if n_active == BLOCK or (i == n - 1 and n_active > 0):
+            np.dot(gathered[:n_active], by_feature, products[:n_active])
+            n_changed += _two_nearest(
+                products[:n_active], squares, lengths, active[:n_active], labels, upper, lower, was
+            )
+            if not afresh:
+                _follow(gathered, weights, active[:n_active], was, labels, sums)
+            n_compared += n_active
+            n_active = 0
+    return n_changed, n_compared
+
+
+@compiled
+def _give_points(
+    points: FloatArray,
+    weights: FloatArray,
+    labels: IntArray,
+    distances: FloatArray,
+    sizes: FloatArray,
+    totals: FloatArray,
+) -> None:
+    """Give every empty cluster the point that is farthest from its own centre, as scikit-learn does."""
+    taken = np.empty(len(sizes), np.int64)
+    fill_empty(labels, distances, weights, sizes, taken)
+    for j in range(len(sizes)):
+        if taken[j] >= 0:
+            totals[labels[taken[j]]] -= points[taken[j]]
+            totals[j] = points[taken[j]]
+
+
+@compiled
+def _move(totals: FloatArray, sizes: FloatArray, centres: FloatArray, moved: FloatArray) -> float:
+    """Move the centres to the means; return the sum of squared moves, and how far each moved in `moved`."""
+    shift = 0.0
+    for j in range(len(sizes)):
+        moved[j] = 0.0
+        if sizes[j] > 0.0:
+            for f in range(centres.shape[1]):
+                new = totals[j, f] / sizes[j]
+                moved[j] += (new - centres[j, f]) ** 2
+                centres[j, f] = new
+        shift += moved[j]
+        moved[j] = np.sqrt(moved[j])
+    return shift
+
+
+@compiled
+def _widen(labels: IntArray, moved: FloatArray, upper: FloatArray, lower: FloatArray) -> None:
+    """Let the bounds follow the centres' moves."""
+    farthest = moved.max()
+    for i in range(len(labels)):
+        upper[i] += moved[labels[i]]
+        lower[i] -= farthest
 
 
 @vectorised

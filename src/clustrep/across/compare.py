@@ -7,8 +7,7 @@ from typing import Any
 
 from clustrep.across.replicability import ScorePlan, check_several, run_plan
 from clustrep.checks import check_flag, check_integer, check_n_clusters
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import check_clusterer, n_clusters_parameter, name_of
+from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
 from clustrep.engine.replicates import Rng
@@ -35,6 +34,10 @@ def compare(
 ) -> Comparison:
     """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
 
+    The score of a configuration (a clusterer with a number of clusters) is the mean over ordered pairs of different
+    studies of the mean of R̂⁽ᵇ⁾ over resamples. All configurations see the same draws, so differences between them are
+    compared resample by resample.
+
     Parameters
     ----------
     clusterers : clusterer, sequence of clusterers, or mapping of name to clusterer
@@ -51,6 +54,17 @@ def compare(
     -------
     Comparison
         `compare(...).replicability(name, k)` is `replicability(clusterer with k, ...)`, bit for bit.
+
+    See Also
+    --------
+    replicability : one configuration.
+    null_reference : the same scores on data without clusters.
+    analyse : compares, chooses and follows the clusters of the choice into every study.
+
+    Notes
+    -----
+    The highest score need not be the right number of clusters: few clusters are often cut the same way in all studies,
+    whether they are real or not. Read the comparison beside `null_reference`.
 
     Examples
     --------

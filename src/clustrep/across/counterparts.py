@@ -10,8 +10,7 @@ import numpy as np
 
 from clustrep.across.replicability import KnownLabelsLike, check_configuration, check_several
 from clustrep.checks import check_integer
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, describe
+from clustrep.clustering.parameters import Clusterer, KnownLabels, describe
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
@@ -40,8 +39,12 @@ def counterparts(
 ) -> Counterparts:
     """Find for every cluster of every study its best match in every other study.
 
-    The clustering functions of both studies are applied to the samples of the other one; clusters are matched one to
-    one so that most samples agree.
+    The clustering functions of studies s and t are both applied to the samples of t; clusters are matched one to one so
+    that most samples agree. The overlap of cluster i of s with its partner j of t is their Jaccard index,
+
+        J = C[i, j] / (C[i, ·] + C[·, j] − C[i, j]),
+
+    with C the table of counts between the two partitions of t.
 
     Parameters
     ----------
@@ -53,6 +56,20 @@ def counterparts(
     Returns
     -------
     Counterparts
+
+    See Also
+    --------
+    local_replicability : a score for every cluster, without matching.
+
+    Notes
+    -----
+    One-to-one matching gives a cluster at most one partner: of a cluster that the other study splits in two, only the
+    larger part is shown as its counterpart. Clusters of a resample are followed where more than half of them is kept
+    (Jaccard above 0.5; Hennig 2007 calls less than that dissolved).
+
+    References
+    ----------
+    Hennig (2007). Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis 52.
 
     Examples
     --------

@@ -6,8 +6,7 @@ import numpy as np
 
 from clustrep.across.replicability import ScorePlan, check_configuration, check_several
 from clustrep.checks import check_integer, read_only
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import describe
+from clustrep.clustering.parameters import Clusterer, describe
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import FULL_STUDY, Rng
@@ -34,6 +33,8 @@ def leave_one_study_out(
 ) -> LeaveOneStudyOut:
     """Train on all studies but one, pooled, and test on that one, for every study.
 
+    For study t the score is R̂ = r*( Ψ(X_t; X₋ₜ), Ψ(X_t; X_t) ), where X₋ₜ holds the samples of all other studies.
+
     Parameters
     ----------
     clusterer, studies, agreement, n_resamples, noise, resampling, rng, n_jobs
@@ -43,6 +44,15 @@ def leave_one_study_out(
     Returns
     -------
     LeaveOneStudyOut
+
+    See Also
+    --------
+    replicability : every study against every other.
+
+    Notes
+    -----
+    Pooling assumes that the studies are on one scale: differences between studies that are larger than those between
+    clusters become clusters of the pool. Scale the studies first (`Studies.scaled`).
 
     Examples
     --------

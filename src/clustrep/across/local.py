@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from clustrep.across.replicability import KnownLabelsLike, Options, check_configuration
 from clustrep.checks import as_table, check_integer, check_table
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import describe
+from clustrep.clustering.parameters import Clusterer, describe
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
@@ -73,8 +72,12 @@ def local_replicability(
 ) -> LocalReplicability | dict[str, LocalReplicability]:
     """Measure how well the clustering around each point replicates (Algorithm 3).
 
-    The local score of a point x compares two binary partitions of the test study: which of its points share x's cluster
-    under the function learned on the training study, and which do under the function learned on the test study itself.
+    The local score of a point x compares two binary partitions of the test study X′: which of its points share x's
+    cluster under the function learned on the training study X, and which do under the function learned on X′ itself,
+
+        LR(x) = r*( Ψ̃ₓ(X′; X), Ψ̃ₓ(X′; X′) ),    Ψ̃ₓ(X′; A)ᵢ = 1 where ψ(x′ᵢ; A) = ψ(x; A), else 0.
+
+    It depends on x only through the pair of its two labels, so a k × k table of scores serves any number of points.
 
     Parameters
     ----------
@@ -95,6 +98,21 @@ def local_replicability(
     Returns
     -------
     LocalReplicability, or a dict of them by test study
+
+    See Also
+    --------
+    replicability : one score for a whole pair of studies.
+    counterparts : which cluster of one study is which of another.
+
+    Notes
+    -----
+    A cluster that the test study lacks scores near 0, and so does one that the test study splits or merges. Points near
+    the border between two clusters have the scores of their own cluster: the score is constant where both labels are.
+
+    References
+    ----------
+    Masoero, Thomas, Parmigiani, Tyekucheva, Trippa (2023). Cross-study replicability in cluster analysis. Statistical
+    Science 38(2), section 3.3.3 and Algorithm 3.
 
     Examples
     --------

@@ -82,6 +82,17 @@ def null_reference(
     Returns
     -------
     NullReference
+        p-values are (1 + number of collections that score at least as high) / (1 + n).
+
+    See Also
+    --------
+    replicability, compare, local_replicability : the results that are compared.
+
+    Notes
+    -----
+    The p-value answers one question: could data like these, but in one piece, score as high? A small one says that
+    there is more structure than the null model has, which need not be separated groups. R̂ can't exceed 1: where data
+    in one piece already score nearly 1, as a long Gaussian cut in halves does, no excess can be seen.
 
     Examples
     --------

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.checks import check_flag, check_integer, check_labels_of
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, check_clusterer, describe, name_of
+from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, describe, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
@@ -80,10 +79,13 @@ def replicability(
 ) -> Replicability | dict[str, Replicability]:
     """Measure how well the clustering learned on each study replicates on every other (Algorithms 1 and 2).
 
-    For every ordered pair of studies (train, test), the partition of the test study by the clustering function learned
-    on the training study is compared with its partition by the function learned on the test study itself; once for the
-    studies as they are, R̂, and once for each of `n_resamples` bootstrap replicates of both, R̂⁽ᵇ⁾. Every function is
-    learned once per replicate and serves all pairs and all agreements.
+    For every ordered pair of studies (train X, test X′), two partitions of the test study are compared: that by the
+    clustering function learned on the training study, and that by the function learned on the test study itself,
+
+        R̂ = r*( Ψ(X′; X), Ψ(X′; X′) ),
+
+    where r* is an agreement such as the adjusted Rand index. R̂⁽ᵇ⁾ is the same for resamples X⁽ᵇ⁾ and X′⁽ᵇ⁾ of both.
+    Every function is learned once per replicate and serves all pairs and all agreements.
 
     Parameters
     ----------
@@ -118,6 +120,27 @@ def replicability(
     Returns
     -------
     Replicability, or a dict of them by agreement
+        `.estimate` holds R̂, `.distribution` all R̂⁽ᵇ⁾; axes are (train, test).
+
+    See Also
+    --------
+    compare : several clusterers and numbers of clusters on the same draws.
+    local_replicability : the same question for single points and clusters.
+    null_reference : the same scores on data without clusters.
+
+    Notes
+    -----
+    A high score says that a cut repeats, not that there are clusters: a single long Gaussian is cut across its long
+    axis in every study. R̂ has a ceiling of 1, so two clear groups and one long one can score alike. Scores of
+    different numbers of clusters are comparable only for agreements that are adjusted for chance.
+
+    A bootstrap sample repeats some points and lacks about 37 % of them, so the mean over resamples can lie below R̂
+    where samples are few and above it where there are many small clusters; both are reported.
+
+    References
+    ----------
+    Masoero, Thomas, Parmigiani, Tyekucheva, Trippa (2023). Cross-study replicability in cluster analysis. Statistical
+    Science 38(2), sections 3.3.1 and 3.3.2.
 
     Examples
     --------

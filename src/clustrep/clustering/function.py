@@ -18,9 +18,8 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from clustrep.checks import as_table, check_labels, check_table
-from clustrep.clustering.induced import Clusterer, Induced, is_function
 from clustrep.clustering.neighbours import SCIPY_METRICS, Metric, nearest_label
-from clustrep.clustering.parameters import with_seed
+from clustrep.clustering.parameters import Clusterer, Induced, is_function, with_seed
 from clustrep.errors import DataError
 from clustrep.text import listing, plural
 from clustrep.types import FloatArray, IntArray, Labels

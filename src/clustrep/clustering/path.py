@@ -16,8 +16,7 @@ import numpy as np
 from sklearn.base import clone
 
 from clustrep.clustering.function import ClusteringFunction, learn, learn_known
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, count_clusters
+from clustrep.clustering.parameters import Clusterer, KnownLabels, count_clusters
 from clustrep.clustering.rotation import Rotation, can_rotate, in_coordinates, needs_basis, with_features
 from clustrep.clustering.sample import (
     FEW_DISTINCT_POINTS,

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, asked_n_clusters, fewest_clusters, with_n_clusters
+from clustrep.clustering.parameters import Clusterer, KnownLabels, asked_n_clusters, fewest_clusters, with_n_clusters
 from clustrep.config import config
 from clustrep.engine.replicates import FULL_STUDY, Rng, Stream, breathe, make_generator, root_entropy, seed_of
 from clustrep.resampling import Draw, Resampling, check_resampling, whole
@@ -45,7 +45,8 @@ class PointSet:
     keeps_own: bool = False
     keeps_others: bool = False
     _own: dict[str, FloatArray] = field(default_factory=dict)
-    _others: dict[tuple[PointSet, str], FloatArray] = field(default_factory=dict)
+    # Weak, so that two sets that know each other's distances are freed as soon as nobody uses them.
+    _others: WeakKeyDictionary[PointSet, dict[str, FloatArray]] = field(default_factory=WeakKeyDictionary)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -73,9 +74,16 @@ class PointSet:
         """Return the distances of other points to these, (n_others, n_points), kept by these."""
         if others is self:
             return self.distances(metric)
-        if (others, metric) not in self._others:
-            self._others[others, metric] = cdist(others.X, self.X, metric)
-        return self._others[others, metric]
+        kept = self._others.setdefault(others, {})
+        if metric not in kept:
+            kept[metric] = cdist(others.X, self.X, metric)
+        return kept[metric]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_others": dict(self._others)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _others=WeakKeyDictionary(state["_others"]))
 
 
 def pairwise_distances(X: FloatArray, metric: str) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.checks import check_flag, check_integer
-from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng, Stream, breathe, make_generator, seed_of
 from clustrep.resampling import Bootstrap, Perturbation, check_perturbation
 from clustrep.results.base import reported

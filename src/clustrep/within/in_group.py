@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.checks import check_integer
-from clustrep.clustering.induced import Clusterer
 from clustrep.clustering.neighbours import Metric, assigned, neighbours
-from clustrep.clustering.parameters import check_metric, describe
+from clustrep.clustering.parameters import Clusterer, check_metric, describe
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import (

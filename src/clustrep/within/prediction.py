@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.checks import check_flag, check_integer, check_n_clusters
-from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng, Stream, make_generator, seed_of
 from clustrep.errors import ParameterError
 from clustrep.resampling import Perturbation, Rerun, check_perturbation

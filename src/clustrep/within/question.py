@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clustrep.checks import check_labels_of, check_n_clusters
-from clustrep.clustering.induced import Clusterer
-from clustrep.clustering.parameters import KnownLabels, check_clusterer, describe, name_of
+from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, describe, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
 from clustrep.config import config

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.checks import check_choice, check_integer
-from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng
 from clustrep.errors import ParameterError
 from clustrep.resampling import Rerun

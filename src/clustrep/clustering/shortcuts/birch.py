@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.cluster import Birch
 
 from clustrep.checks import is_whole
-from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Path, Psi
 from clustrep.clustering.rotation import with_features
 from clustrep.clustering.sample import Configuration, PointSet, Sample

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.cluster import DBSCAN
 
 from clustrep.clustering.function import ClusteringFunction
-from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Path, PlainPath, Psi, fit_rows
 from clustrep.clustering.sample import Configuration, Sample
 from clustrep.types import IntArray

@@ -15,7 +15,7 @@ from sklearn.cluster import KMeans
 
 from clustrep._kernels import lloyd, lloyd_distance, lloyd_product
 from clustrep.checks import is_whole
-from clustrep.clustering.induced import Clusterer
+from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Path, Psi
 from clustrep.clustering.rotation import Rotation
 from clustrep.clustering.sample import FEWER_CLUSTERS, SHARED_POINTS, TOO_LARGE, Configuration, PointSet, Sample

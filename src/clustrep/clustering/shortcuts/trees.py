@@ -10,8 +10,8 @@ from sklearn.cluster import AgglomerativeClustering
 
 from clustrep._kernels import agglomeration
 from clustrep.checks import is_whole
-from clustrep.clustering.induced import Clusterer
 from clustrep.clustering.neighbours import SCIPY_METRICS, by_tree
+from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Path, Psi, fit_rows
 from clustrep.clustering.sample import FEWER_CLUSTERS, TOO_LARGE, Configuration, PointSet, Sample, pairwise_distances
 from clustrep.clustering.shortcuts.nearest import NearestDrawn, Neighbours

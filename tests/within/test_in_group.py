@@ -186,7 +186,7 @@ def test_the_share_is_of_the_clusters_own_points():
     assert result.overall == 3 / 5
     assert result.samples == ("1", "2", "3", "4", "5")
     assert result.n_neighbors == (1,)
-    assert result.pvalues is result.null_distribution is result.distribution is None
+    assert result.pvalues is result.null_distribution is None
 
 
 @pytest.mark.parametrize(("labels", "proportions"), [("aab", [1, 0]), ("baa", [1 / 2, 0])])
@@ -1050,7 +1050,7 @@ def test_a_saved_result_is_the_same_when_loaded(result, tmp_path):
     loaded = cr.load(tmp_path / "igp.clustrep")
     assert type(loaded) is type(result)
     pd.testing.assert_frame_equal(loaded.to_frame(), result.to_frame())
-    for name in ("null_distribution", "distribution", "labels", "clusters", "sizes", "failed"):
+    for name in ("null_distribution", "labels", "clusters", "sizes"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(result, name))
     plain = {"n_neighbors": list(result.n_neighbors)}  # see the next test
     assert loaded.provenance | plain == result.provenance | plain
@@ -1064,18 +1064,16 @@ def test_a_saved_result_has_the_same_provenance_when_loaded(result, tmp_path):
     assert cr.load(tmp_path / "igp.clustrep").provenance == result.provenance
 
 
-def test_a_saved_result_without_null_and_copies_is_the_same_when_loaded(X, tmp_path):
+def test_a_saved_result_without_null_is_the_same_when_loaded(X, tmp_path):
     result = cr.in_group_proportion(X, LABELS)
     result.save(tmp_path / "igp.clustrep")
     loaded = cr.load(tmp_path / "igp.clustrep")
-    assert loaded.pvalues is loaded.null_distribution is loaded.distribution is None
+    assert loaded.pvalues is loaded.null_distribution is None
     assert loaded.overall == result.overall
     assert repr(loaded) == repr(result)
 
 
-@pytest.mark.parametrize(
-    "name", ["proportions", "pvalues", "null_distribution", "distribution", "labels", "clusters", "sizes", "failed"]
-)
+@pytest.mark.parametrize("name", ["proportions", "pvalues", "null_distribution", "labels", "clusters", "sizes"])
 def test_arrays_are_read_only(result, name):
     array = getattr(result, name)
     with pytest.raises(ValueError, match="read-only"):

@@ -911,6 +911,6 @@ def test_the_test_for_clusters_is_carried_out_like_the_rest(monkeypatch):
         seen.append(options)
         return cr.cluster_test(*args, **options)
 
-    monkeypatch.setattr("clustrep.within.validate.cluster_test", recorded)
+    monkeypatch.setattr("clustrep.within.indices.cluster_test", recorded)
     cr.validate(KMEANS, X, n_clusters=2, indices="test", n_jobs=2, **RUN)
     assert seen[0].get("n_jobs") == 2

@@ -112,7 +112,7 @@ def _ami_max(counts: Counts) -> FloatArray:
 def _prediction_strength(counts: Counts) -> FloatArray:
     """Equation (4): of the pairs in each cluster of V, Ψ(X′; X′), the share that U, Ψ(X′; X), keeps; the smallest.
 
-    A cluster of one point has no pairs, and is left out; 0 where no cluster has any (`prediction_strength` counts such
+    A cluster of one point has no pairs, and is omitted; 0 where no cluster has any (`prediction_strength` counts such
     a split as failed).
     """
     n_tables, k_v = counts.columns.shape

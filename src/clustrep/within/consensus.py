@@ -1,4 +1,4 @@
-"""What people use elsewhere, from the same labels: instability, consensus, assignment consistency."""
+"""Pairs of samples, and single ones, over all resamples: instability, consensus, assignment consistency."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ def bootstrap_instability(
 ) -> BootstrapInstability:
     """Measure how often the clustering functions of two bootstrap samples disagree about a pair (Fang and Wang 2012).
 
+    With n_ij samples in cluster i of the first function and j of the second, and sizes n_i and m_j, the share of
+    ordered pairs of samples that one function puts together and the other apart, averaged over resamples::
+
+        instability(k) = (Σ_i n_i² + Σ_j m_j² − 2 Σ_ij n_ij²) / n²
+
     Parameters
     ----------
     clusterer : object with `fit_predict`, or function X → labels
@@ -69,6 +74,23 @@ def bootstrap_instability(
     Returns
     -------
     BootstrapInstability
+        `instability`, the mean over resamples for every k; `best_n_clusters`, the k with the lowest.
+
+    See Also
+    --------
+    consensus : How often pairs are together, pair by pair.
+    prediction_strength : Favours few clusters, where this favours many.
+
+    Notes
+    -----
+    Meant for the number of clusters. Not adjusted for chance: with many clusters most pairs are apart under any two
+    functions, so that the value falls with k, and on data without clusters the largest k wins. Read it together with
+    an index that favours few clusters.
+
+    References
+    ----------
+    .. [1] Fang, Y. and Wang, J. (2012). Selection of the number of clusters via the bootstrap method. Computational
+       Statistics & Data Analysis 56, 468-477.
 
     Examples
     --------
@@ -152,6 +174,11 @@ def consensus(
 ) -> Consensus:
     """Count how often two samples share a cluster, of the times that both are drawn (Monti et al. 2003).
 
+    For samples i and j, over the resamples that both are in::
+
+        M_ij = #{resamples with i and j in the same cluster} / #{resamples with i and j}
+        PAC = P(0.1 < M_ij ≤ 0.9) over all pairs
+
     Parameters
     ----------
     clusterer : object with `fit_predict`, or function X → labels
@@ -168,7 +195,7 @@ def consensus(
         Count only a random sample of so many pairs, drawn with replacement. By default all of them up to five million
         (3,162 samples), beyond that a million: the matrix is never held as a whole.
     labels : array_like, optional
-        Existing clusters to average the consensus in, in the place of the clusterer's own.
+        Existing clusters to average the consensus in, instead of the clusterer's.
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or count as not drawn.
     rng, n_jobs
@@ -177,6 +204,25 @@ def consensus(
     Returns
     -------
     Consensus
+        `pac()` for every k, `cluster_consensus` per cluster, `cdf`, and any part of the `matrix`.
+
+    See Also
+    --------
+    assignment_consistency : Follows samples, not pairs.
+    bootstrap_instability : One number per pair of resamples.
+
+    Notes
+    -----
+    Consensus near 0 or 1 for all pairs says that the clusterer does the same every time, not that there are clusters:
+    the matrix of data without clusters can look as clean. PAC falls with k where most pairs are apart in any case, and
+    so favours many clusters. The mean consensus within a cluster is high by selection: clusters are groups of pairs
+    that are together often.
+
+    References
+    ----------
+    .. [1] Monti, S., Tamayo, P., Mesirov, J. and Golub, T. (2003). Consensus clustering. Machine Learning 52, 91-118.
+    .. [2] Șenbabaoğlu, Y., Michailidis, G. and Li, J. Z. (2014). Critical limitations of consensus clustering in class
+       discovery. Scientific Reports 4, 6207.
 
     Examples
     --------
@@ -274,7 +320,10 @@ def assignment_consistency(
 
     In every resample the samples not drawn get a label from the clustering function; labels are matched one to one to
     those of the reference partition, so that most samples of the study agree. A perturbation that leaves none out
-    counts all.
+    counts all. A sample's consistency is the share of its assignments that are to its most frequent cluster; over the
+    samples whose most frequent cluster is c, and with n_c of them among n::
+
+        CRI_c = mean consistency,  WCRI_c = CRI_c n_c / n,  TWCRI = Σ_c WCRI_c
 
     Parameters
     ----------
@@ -298,6 +347,22 @@ def assignment_consistency(
     Returns
     -------
     AssignmentConsistency
+        `per_sample`, `cri` per cluster, `twcri` for every k.
+
+    See Also
+    --------
+    consensus : Follows pairs, and needs no matching.
+    local_replicability : Scores single samples across studies.
+
+    Notes
+    -----
+    Says which samples lie at borders between clusters. Not adjusted for chance: with few clusters, random
+    assignments are consistent more often, so do not compare k by it alone. Labels are matched in every resample; where
+    clusters merge or split, those without a partner count as inconsistent.
+
+    References
+    ----------
+    .. [1] Sorooshyari, Rivas and Tibshirani (2026). The Python package erica.
 
     Examples
     --------

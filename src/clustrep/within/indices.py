@@ -111,13 +111,13 @@ def rows_of(index: str, shared: SharedFits) -> list[Row]:
 def resampled_by(index: str) -> str:
     """Say how the data behind an index were perturbed."""
     fits = INDICES[index].fits
-    if fits is Fits.NONE:
-        return "data from the null"
-    if fits is Fits.STUDY:
-        return "none"
-    if fits is Fits.HALF_SPLITS:
-        return str(fits)
-    return f"pairs of {PERTURBATIONS[fits]!r}" if fits is Fits.PAIRS else repr(PERTURBATIONS[fits])
+    in_words = {
+        Fits.HALF_SPLITS: "half-splits",
+        Fits.PAIRS: "pairs of Bootstrap()",
+        Fits.STUDY: "none",
+        Fits.NONE: "data from the null",
+    }
+    return in_words[fits] if fits in in_words else repr(PERTURBATIONS[fits])
 
 
 # ---------------------------------------------------------------------------------------------------------------------

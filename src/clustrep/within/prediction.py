@@ -56,6 +56,11 @@ def prediction_strength(
 ) -> PredictionStrength:
     """Measure how well one half of a study predicts which samples of the other belong together (section 2.3.1).
 
+    Both halves, X and X′, are clustered. For the n_c samples of each cluster c of X′, equation (4) takes the share of
+    pairs that the function learned on X puts together, too; the strength is the smallest over clusters::
+
+        PS(k) = min_c #{pairs of c together under ψ(·; X)} / (n_c (n_c − 1) / 2)
+
     Parameters
     ----------
     clusterer : object with `fit_predict`, or function X → labels
@@ -76,7 +81,7 @@ def prediction_strength(
         True takes the study's.
     perturbation : Jitter, FeatureSubset, … or a sum, optional
         Perturb the study before every split. (After a plain `Bootstrap`, copies of a sample may be in both halves,
-        which flatters; `Bootstrap(distinct=True)` has none.)
+        which raises the strength; `Bootstrap(distinct=True)` has none.)
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
     rng, n_jobs
@@ -85,6 +90,25 @@ def prediction_strength(
     Returns
     -------
     PredictionStrength
+        `strength`, the mean over splits for every k; `per_cluster`; `recommended()`, Tibshirani and Walther's rule.
+
+    See Also
+    --------
+    relative_validation : From the same splits, relative to random labels.
+    replicability : With ``agreement="prediction_strength"``, between studies.
+
+    Notes
+    -----
+    Meant for the number of clusters: the largest k with a strength above 0.8 to 0.9. Not adjusted for chance, and
+    smaller for more clusters: the smallest of many shares is low, and a single small cluster decides. So it favours
+    few clusters, and can miss a real but small one: look at `per_cluster`, too. Test clusters of one sample have no
+    pairs and are omitted (R's fpc counts them as 1). Each half has half of the samples, so clusters that need all of
+    them to be seen are missed.
+
+    References
+    ----------
+    .. [1] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal of Computational
+       and Graphical Statistics 14, 511-528.
 
     Examples
     --------
@@ -135,8 +159,12 @@ def relative_validation(
 ) -> RelativeValidation:
     """Measure how far labels transferred from one half of a study are from the other half's own (Lange et al. 2004).
 
-    The minimal matching distance of the two, divided by that of random labels with as many clusters: 0 where all labels
-    agree, about 1 where they are as good as random.
+    With the relative minimal matching distance d between the labels that a half X′ is given by the function learned on
+    the other half X and by its own, averaged over both directions::
+
+        S(k) = d(ψ(X′; X), ψ(X′; X′)) / E[d(random labels, random labels)]
+
+    0 where all labels agree, about 1 where they are as good as random.
 
     Parameters
     ----------
@@ -152,6 +180,23 @@ def relative_validation(
     Returns
     -------
     RelativeValidation
+        `mean` over splits for every k; `best_n_clusters`, the k with the lowest.
+
+    See Also
+    --------
+    prediction_strength : From the same splits, by pairs of samples.
+    minimal_matching_distance : The distance.
+
+    Notes
+    -----
+    Meant for the number of clusters. The normalisation makes different k comparable, but random labels have clusters
+    of the same size: with one large and a few small clusters, a low value is reached easily. As all measures of
+    stability, it can be low for clusters that are cut from a single cloud in the same way every time.
+
+    References
+    ----------
+    .. [1] Lange, T., Roth, V., Braun, M. L. and Buhmann, J. M. (2004). Stability-based validation of clustering
+       solutions. Neural Computation 16, 1299-1323.
 
     Examples
     --------

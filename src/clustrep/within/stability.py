@@ -55,7 +55,7 @@ def stability(
         By default the one that each index was proposed with: Bootstrap(distinct=True) for "jaccard", Subsample(0.8) for
         "matching", FeatureSubset(0.8) for "inclusion", Jitter() for "r" and "d".
     labels : array_like, optional
-        Existing clusters, in the place of those that the clusterer finds in the study as it is. True takes the study's.
+        Existing clusters instead of those that the clusterer finds in the study as it is. True takes the study's.
     n_resamples : int
         Number of perturbed copies.
     relative : bool
@@ -68,6 +68,36 @@ def stability(
     Returns
     -------
     Stability
+        `per_cluster` and `overall`, means over resamples, with the whole `distribution` behind them.
+
+    See Also
+    --------
+    sensitivity : The same under more and more noise.
+    jaccard, inclusion, r_index, d_index, minimal_matching_distance : The formulas, for two labelings.
+    replicability : Whether clusters are found again in other studies.
+    validate : All indices side by side.
+
+    Notes
+    -----
+    For every resample b the study is perturbed and clustered again, and the index compares the clusters of the study
+    with the new ones, on a contingency table. Over all clusters, "r" pools pairs, "d" is summed (relative: divided by
+    the number of samples), "inclusion" and "jaccard" are averaged by size.
+
+    A stable cluster need not be a real one: a clusterer can cut data without clusters in the same place every time, and
+    few, large clusters are stable more easily than many. Values depend on the perturbation a great deal, those of "r"
+    and "d" on the noise's scale: see `sensitivity`. Values within one study say nothing about other studies, which
+    differ by more than resampling does.
+
+    References
+    ----------
+    .. [1] Hennig, C. (2007). Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis
+       52, 258-271.
+    .. [2] Smolkin, M. and Ghosh, D. (2003). Cluster stability scores for microarray data in cancer studies. BMC
+       Bioinformatics 4, 36.
+    .. [3] McShane, L. M. et al. (2002). Methods for assessing reproducibility of clustering patterns observed in
+       analyses of microarray data. Bioinformatics 18, 1462-1469.
+    .. [4] von Luxburg, U. (2010). Clustering stability: an overview. Foundations and Trends in Machine Learning 2,
+       235-274.
 
     Examples
     --------
@@ -118,6 +148,23 @@ def sensitivity(
     Returns
     -------
     Sensitivity
+        `per_cluster`, (n_scales, k), and `overall`, (n_scales,), with the whole `distribution` behind them.
+
+    See Also
+    --------
+    stability : At one scale, or under other perturbations.
+
+    Notes
+    -----
+    An index at one scale of noise says little, because any cluster is lost under enough of it. Clusters are better
+    compared by where their curves fall: those with a gap around them hold longer. Noise in units of the standard
+    deviation is the same for all features, whether or not they carry the clusters; with many features, small noise in
+    each adds up.
+
+    References
+    ----------
+    .. [1] McShane, L. M. et al. (2002). Methods for assessing reproducibility of clustering patterns observed in
+       analyses of microarray data. Bioinformatics 18, 1462-1469.
 
     Examples
     --------

@@ -55,7 +55,7 @@ def validate(
         "relative_validation", "pac", "consensus", "assignment", "test"; by default all. "matching" and "d" are
         relative.
     labels : array_like, optional
-        Existing clusters as the reference partition, in the place of the clusterer's own. Prediction strength,
+        Existing clusters as the reference partition, instead of the clusterer's. Prediction strength,
         instability, relative validation and PAC have no reference: they judge the clusterer. With `clusterer=None`
         the labels alone are judged, by the indices that need no clusterer.
     n_resamples, n_splits : int
@@ -68,6 +68,25 @@ def validate(
     Returns
     -------
     Validation
+        `overall()`, a table of indices by k; `to_frame()`, with a row for every cluster, too.
+
+    See Also
+    --------
+    stability, prediction_strength, in_group_proportion, bootstrap_instability, relative_validation, consensus,
+    assignment_consistency, cluster_test : The single functions, with the formulas.
+    compare : Clusterers and numbers of clusters by replicability across studies.
+
+    Notes
+    -----
+    Indices disagree about the number of clusters, because they favour different ones on data without clusters:
+    prediction strength few, bootstrap instability and PAC many. None is adjusted for chance, but relative validation.
+    Look at where several agree, at the clusters and not only at the whole, and at the test's p-value first. Direction
+    and bounds of every index are in `clustrep.tables.index_records.INDICES`.
+
+    References
+    ----------
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38 (2). Section 2.
 
     Examples
     --------

@@ -21,7 +21,6 @@ from tests.helpers import configured
 import clustrep as cr
 from clustrep._kernels import pairs, plain
 from clustrep.clustering.sample import Source
-from clustrep.engine.workers import Execution
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError, ReplicateWarning
 from clustrep.results import co_assignment as consensus_results
 from clustrep.results.co_assignment import all_pairs
@@ -522,7 +521,7 @@ def test_a_sample_of_pairs_agrees_with_all_of_them():
 
 def chosen_pairs(n, n_pairs):
     X = np.arange(n, dtype=float)[:, None]
-    question = Question.of(slices, X, None, None, ROOT, True, Execution())
+    question = Question.of(slices, X, None, None, ROOT, None)
     sampled, some = _consensus._pairs(question, n_pairs)
     return sampled, [np.concatenate(part) for part in zip(*some, strict=True)]
 
@@ -531,7 +530,7 @@ def test_every_pair_is_as_likely_in_a_sample():
     # Asked for fewer than all, so many are drawn; here often enough for statistics, through several roots.
     counts = np.zeros((7, 7), dtype=int)
     for root in range(300):
-        question = Question.of(slices, np.arange(7.0)[:, None], None, None, root, True, Execution())
+        question = Question.of(slices, np.arange(7.0)[:, None], None, None, root, None)
         sampled, [(first, second)] = _consensus._pairs(question, 20)
         assert sampled
         assert len(first) == len(second) == 20

@@ -268,24 +268,21 @@ def _cluster_strengths(
 ) -> tuple[FloatArray, FloatArray, IntArray]:
     """Return the strengths and sizes of test clusters, (n_splits, n_directions, n_k, most), and failures.
 
-    One cluster, k = 1, is not fitted: it holds all pairs.
+    One cluster, k = 1, needs no fit: it holds all pairs.
     """
-    fits = iter(relabelled)
-    values = {
-        i: [_shares_and_sizes(fitted, test, noise) for test in directions]
-        for i, fitted in ((i, next(fits)) for i, k in enumerate(asked) if k != 1)
-    }
+    places = [i for i, k in enumerate(asked) if k != 1]
+    fits = dict(zip(places, (fitted for fitted in relabelled if fitted.n_clusters != 1), strict=True))
+    values = {i: [_shares_and_sizes(fitted, test, noise) for test in directions] for i, fitted in fits.items()}
     n_splits = relabelled[0].n_replicates
-    most = max(shares.shape[1] for by_direction in values.values() for shares, _ in by_direction)
+    most = max((shares.shape[1] for by_direction in values.values() for shares, _ in by_direction), default=1)
     shape = (n_splits, len(directions), len(asked), most)
     strengths, sizes = np.full(shape, np.nan), np.zeros(shape)
     failed = np.zeros((n_splits, len(asked)), dtype=np.int64)
-    failed[:, list(values)] = np.stack([fitted.failed for fitted in relabelled], axis=1)
-    for i in range(len(asked)):
-        if i not in values:
-            strengths[:, :, i, 0] = 1
-            sizes[:, :, i, 0] = np.stack([relabelled[0].weights[test].sum(axis=1) for test in directions], axis=1)
-            continue
+    for i in set(range(len(asked))) - set(places):
+        strengths[:, :, i, 0] = 1
+        sizes[:, :, i, 0] = np.stack([relabelled[0].weights[test].sum(axis=1) for test in directions], axis=1)
+    for i, fitted in fits.items():
+        failed[:, i] = fitted.failed
         for d, (shares, counts) in enumerate(values[i]):
             strengths[:, d, i, : shares.shape[1]] = shares
             sizes[:, d, i, : counts.shape[1]] = counts

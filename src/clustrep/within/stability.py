@@ -102,6 +102,7 @@ def stability(
     Examples
     --------
     >>> import numpy as np
+    >>> from clustrep import Subsample
     >>> from sklearn.cluster import KMeans
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [9.0], [9.1], [9.2]])
     >>> result = stability(KMeans(3, n_init=5), X, perturbation=Subsample(0.9), n_resamples=20, rng=0)

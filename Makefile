@@ -22,10 +22,10 @@ format: .venv/installed-dev
 	$(BIN)/ruff format .
 
 calibration: .venv/installed
-	$(BIN)/python docs/calibration.py
+	$(BIN)/python -m calibration.intervals
 
 null-calibration: .venv/installed
-	$(BIN)/python docs/null_calibration.py
+	$(BIN)/python -m calibration.null
 
 paper: .venv/installed-dev
 	$(BIN)/python -m paper.run paper $(ARGS)

@@ -1,1 +1,1 @@
-"""The paper, reproduced: one file per figure or table, each with `main(out, quick=False)`."""
+"""The paper, reproduced: a folder for each figure or table, with `main(out, quick=False)` in its claims.py."""

@@ -58,7 +58,8 @@ def above(estimate: Any, level: float) -> bool:
 def listed(estimates: Mapping[str, Any]) -> str:
     """Write one number for every data set, none of them as if it were exact."""
     return ", ".join(
-        f"{name} {with_error(one[0], max(error_over_draws(one), 1e-8))}" for name, one in estimates.items()
+        f"{name} {with_error(estimate[0], max(error_over_draws(estimate), 1e-8))}"
+        for name, estimate in estimates.items()
     )
 
 
@@ -68,16 +69,16 @@ def share_of_pairs(badness: Iterable[Any], spurious: Iterable[Any]) -> Any:
     For every k: how bad each cluster is, (n, k), and whether it is spurious, (k,).
     """
     pairs = [
-        np.sign(values[:, found, None] - values[:, None, ~found]).reshape(len(values), -1)
-        for values, found in zip(badness, spurious, strict=True)
+        np.sign(values[:, flags, None] - values[:, None, ~flags]).reshape(len(values), -1)
+        for values, flags in zip(badness, spurious, strict=True)
     ]
     return np.nanmean(np.concatenate(pairs, axis=1), axis=1) / 2 + 0.5
 
 
 def counted(spurious: Sequence[Any]) -> str:
     """Write how many spurious clusters are compared with how many real ones, in how many pairs of the same k."""
-    pairs = sum(found.sum() * (~found).sum() for found in spurious)
-    n_spurious = sum(found.sum() for found in spurious)
+    pairs = sum(flags.sum() * (~flags).sum() for flags in spurious)
+    n_spurious = sum(flags.sum() for flags in spurious)
     return f"{n_spurious}/{sum(map(len, spurious)) - n_spurious}/{pairs}"
 
 

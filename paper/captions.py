@@ -7,10 +7,10 @@ CAPTIONS = {
     "fig2_as_written": "Fig. 2 as written: studies 3 and 4 have the first 32 coordinates permuted.",
     "fig2_as_published": "Fig. 2 as published: studies 3 and 4 have the two halves of the coordinates swapped.",
     **{
-        f"fig3{one}_written": f"Fig. 3 ({one}) as written: how often points share the cluster of {one.upper()}."
-        for one in "abc"
+        f"fig3{which}_written": f"Fig. 3 ({which}) as written: how often points share the cluster of {which.upper()}."
+        for which in "abc"
     },
-    **{f"fig3{one}_published": f"Fig. 3 ({one}) as published: variance 0.2, B moved to (1, 2)." for one in "abc"},
+    **{f"fig3{which}_published": f"Fig. 3 ({which}) as published: variance 0.2, B moved to (1, 2)." for which in "abc"},
     "fig4_written": "Fig. 4 as written: both data sets, and the local score over the plane.",
     "fig4_published": "Fig. 4 as published: variance 0.2, B moved to (1, 2).",
     "fig5": "Fig. 5, three genes: scores over k on every pair of cohorts, as written and as published.",
@@ -19,12 +19,12 @@ CAPTIONS = {
     "gold_standard_pam50": "Fig. 9 of the supplement, PAM50 genes: how like the known subtypes the partitions are.",
     "gold_standard": "Fig. 9 of the supplement, three genes: how like the known subtypes the partitions are, over k.",
     **{
-        f"appendix_a_calibration_{one}": f"A.1, setting {one}: data; bootstrap and Monte Carlo scores over k."
-        for one in (1, 2)
+        f"appendix_a_calibration_{which}": f"A.1, setting {which}: data; bootstrap and Monte Carlo scores over k."
+        for which in (1, 2)
     },
     **{
-        f"appendix_a_calibration_{one}_quantiles": f"A.1, setting {one}, as written: quantiles of the scores."
-        for one in (1, 2)
+        f"appendix_a_calibration_{which}_quantiles": f"A.1, setting {which}, as written: quantiles of the scores."
+        for which in (1, 2)
     },
     "appendix_a_no_structure_n": "A.2 as written, two dimensions: scores of data without clusters, over k.",
     "appendix_a_no_structure_n_published": "A.2 as published, five dimensions: the same.",

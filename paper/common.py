@@ -64,14 +64,14 @@ class Claim:
 
 
 def verdict_of(parts: Iterable[Any]) -> Verdict:
-    """Judge a claim by its parts (algorithms, data sets, numbers of clusters, …): all, none, some; or none asked."""
+    """Judge a claim by its parts (algorithms, data sets, …): it holds for all, none or some; without parts, not run."""
     parts = [bool(part) for part in parts]
     word = HOLDS if all(parts) else DEPENDS if any(parts) else FAILS
     return Verdict.of(word if parts else NOT_RUN, sum(parts), len(parts))
 
 
 def not_run(where: str, claims: Sequence[str], why: str, *, ours: bool = False) -> list[Claim]:
-    """Return a line for each claim that nothing was computed for."""
+    """Return a line for each claim that was not computed."""
     return [Claim(where, claim, "", "", Verdict.of(NOT_RUN, 0, 0), "", why, ours=ours) for claim in claims]
 
 
@@ -112,12 +112,12 @@ def share(flags: Any) -> str:
 
 
 def make_rng(*key: int) -> np.random.Generator:
-    """Return a stream of its own for every key."""
+    """Return an independent stream of random numbers for every key."""
     return np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=key))
 
 
 def make_seed(*key: int) -> int:
-    """Return a seed of its own for every key."""
+    """Return a seed drawn from the stream of a key."""
     return int(make_rng(*key).integers(2**31))
 
 
@@ -143,7 +143,7 @@ def save(figure: Any, out: Path, name: str) -> str:
 
 
 def quietly() -> None:
-    """Leave out warnings about clusterers that fail, or stop early, in a few resamples: they are in the results."""
+    """Ignore warnings about clusterers that fail or do not converge in some resamples: results count them."""
     for category in (ReplicateWarning, ConvergenceWarning):
         warnings.simplefilter("ignore", category)
 
@@ -151,9 +151,9 @@ def quietly() -> None:
 def table(claims: Sequence[Claim]) -> str:
     """Write claims as a Markdown table."""
     lines = ["| where | claim | as written | as published | verdict | why |", "|---|---|---|---|---|---|"]
-    for one in claims:
-        asked = f", {one.verdict.yes} of {one.verdict.asked} (asked: {one.rule})" if one.verdict.asked else ""
-        verdict = f"**{one.verdict}**{asked}"
-        cells = [one.where, one.claim, one.as_written, one.as_published, verdict, one.why]
+    for claim in claims:
+        asked = f", {claim.verdict.yes} of {claim.verdict.asked} (asked: {claim.rule})" if claim.verdict.asked else ""
+        verdict = f"**{claim.verdict}**{asked}"
+        cells = [claim.where, claim.claim, claim.as_written, claim.as_published, verdict, claim.why]
         lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
     return "\n".join(lines)

@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 
 import clustrep as cr
 from clustrep.errors import DataError
-from paper.appendix_a_sample_size_runs import mixture, points
+from paper.appendix_a_sample_size.runs import mixture, points
 from paper.common import SEED, make_rng
-from paper.fig3_runs import WRITTEN, grid
+from paper.fig3_fig4_local.runs import WRITTEN, grid
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def halves_row(whole: cr.Study, source: str, name: str, clusterer: Any, sizes: S
     halves = cr.Studies.split(whole, rng=SEED)
 
     def run(ks: Sequence[int], n_resamples: int) -> Any:
-        options: dict[str, Any] = {"agreement": "ari", "diagonal": False, "rng": SEED, "progress": False}
+        options: dict[str, Any] = {"agreement": "ari", "diagonal": False, "rng": SEED}
         return cr.compare(clusterer, halves, n_clusters=ks, n_resamples=n_resamples, **options)
 
     run([2], 1)  # compiles
@@ -90,7 +90,7 @@ def draws_row(sizes: Sizes) -> str:
     """A.3: fresh pairs of data sets, all k."""
     clusterer, rng = KMeans(n_init=10), make_rng(90)
     studies = {name: points(sizes.n_points, rng) for name in ("train", "test")}
-    options: dict[str, Any] = {"agreement": "ari", "diagonal": False, "rng": SEED, "progress": False}
+    options: dict[str, Any] = {"agreement": "ari", "diagonal": False, "rng": SEED}
     ours = _seconds(
         lambda: cr.compare(
             clusterer,
@@ -106,8 +106,8 @@ def draws_row(sizes: Sizes) -> str:
         for _ in range(sizes.n_draws):
             train, test = points(sizes.n_points, rng), points(sizes.n_points, rng)
             for k in rng.permutation(sizes.draw_ks):  # so that a part of a draw costs what the whole would
-                one, other = (loops.fit(clusterer, X, int(k)) for X in (train, test))
-                adjusted_rand_score(one.predict(test), other.predict(test))
+                trained, tested = (loops.fit(clusterer, X, int(k)) for X in (train, test))
+                adjusted_rand_score(trained.predict(test), tested.predict(test))
                 yield None
 
     plain = loops.timed_loop(sizes.n_draws * len(sizes.draw_ks), pieces(), sizes.longest)
@@ -118,7 +118,7 @@ def draws_row(sizes: Sizes) -> str:
 def strength_row(whole: cr.Study, source: str, sizes: Sizes) -> str:
     """C.2: prediction strength over k."""
     clusterer, rng, X = KMeans(n_init=10), make_rng(91), np.asarray(whole.X)
-    options: dict[str, Any] = {"both_directions": False, "rng": SEED, "progress": False}
+    options: dict[str, Any] = {"both_directions": False, "rng": SEED}
     ours = _seconds(
         lambda: (
             cr.prediction_strength(
@@ -131,8 +131,8 @@ def strength_row(whole: cr.Study, source: str, sizes: Sizes) -> str:
         for _ in range(sizes.n_splits):
             train, test = np.array_split(rng.permutation(X), 2)
             for k in rng.permutation(sizes.strength_ks):
-                one, other = (loops.fit(clusterer, half, int(k)) for half in (train, test))
-                table = contingency_matrix(other.labels_, one.predict(test))
+                trained, tested = (loops.fit(clusterer, half, int(k)) for half in (train, test))
+                table = contingency_matrix(tested.labels_, trained.predict(test))
                 size = table.sum(axis=1)
                 pairs = (size * (size - 1))[size > 1]
                 yield float(((table * (table - 1)).sum(axis=1)[size > 1] / pairs).min())

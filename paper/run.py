@@ -15,6 +15,7 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
+import clustrep as cr
 from paper import plain_loops
 from paper.captions import CAPTIONS
 from paper.common import DEPENDS, FAILS, HOLDS, NOT_RUN, Claim, quietly, table
@@ -48,6 +49,7 @@ FOREWORD = """\
 
 def main(arguments: list[str] | None = None) -> int:
     """Run all experiments, or those named; until all are done, what there is stands in RESULTS-part.md."""
+    cr.set_config(progress=False)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path, help="folder for RESULTS.md, TIMES.md and figures/")
     parser.add_argument("--quick", action="store_true", help="small sizes, in a few minutes")
@@ -61,8 +63,8 @@ def main(arguments: list[str] | None = None) -> int:
     claims: dict[str, list[Claim]] = {}
     seconds: dict[str, float] = {}
     try:
-        for name, found, took in run_all(names, chosen.out / "figures", quick=chosen.quick):
-            claims[name], seconds[name] = found, took
+        for name, lines, took in run_all(names, chosen.out / "figures", quick=chosen.quick):
+            claims[name], seconds[name] = lines, took
             write(part, results(claims, quick=chosen.quick))
     except KeyboardInterrupt:
         print(f"Interrupted: {len(claims)} of {len(names)} experiments are in {part}.", file=sys.stderr)
@@ -70,8 +72,9 @@ def main(arguments: list[str] | None = None) -> int:
     if len(claims) == len(EXPERIMENTS):
         part.replace(part.with_name("RESULTS.md"))
         write(chosen.out / "TIMES.md", times(seconds, quick=chosen.quick))
-    lines = [one for found in claims.values() for one in found]
-    print(f"{len(lines)} lines are in {chosen.out}, {sum(one.verdict == NOT_RUN for one in lines)} of them not run.")
+    all_lines = [claim for lines in claims.values() for claim in lines]
+    n_not_run = sum(line.verdict == NOT_RUN for line in all_lines)
+    print(f"{len(all_lines)} lines are in {chosen.out}, {n_not_run} of them not run.")
     return 0 if len(claims) == len(names) else 1
 
 
@@ -84,7 +87,7 @@ def run_all(names: Sequence[str], figures: Path, *, quick: bool) -> Iterator[tup
                 print(outcome, file=sys.stderr, flush=True)
                 continue
             claims, seconds = outcome
-            print(f"{name}: {', '.join(one.verdict for one in claims)} ({seconds:.0f} s)", flush=True)
+            print(f"{name}: {', '.join(claim.verdict for claim in claims)} ({seconds:.0f} s)", flush=True)
             yield name, claims, seconds
 
 
@@ -93,7 +96,7 @@ def run(name: str, figures: Path, *, quick: bool) -> tuple[list[Claim], float] |
     quietly()
     began = time.perf_counter()
     try:
-        claims = importlib.import_module(f"paper.{name}").main(figures, quick=quick)
+        claims = importlib.import_module(f"paper.{name}.claims").main(figures, quick=quick)
     except Exception:
         return traceback.format_exc()
     return claims, time.perf_counter() - began
@@ -102,25 +105,28 @@ def run(name: str, figures: Path, *, quick: bool) -> tuple[list[Claim], float] |
 def results(claims: dict[str, list[Claim]], *, quick: bool) -> str:
     """Write what holds and what does not."""
     size = "`make paper-quick`, at small sizes; `make paper` runs the full ones" if quick else "`make paper`"
-    theirs = [one for found in claims.values() for one in found if not one.ours]
-    counts = [sum(one.verdict == verdict for one in theirs) for verdict in (HOLDS, FAILS, DEPENDS, NOT_RUN)]
+    theirs = [claim for lines in claims.values() for claim in lines if not claim.ours]
+    counts = [sum(claim.verdict == verdict for claim in theirs) for verdict in (HOLDS, FAILS, DEPENDS, NOT_RUN)]
     words = ("hold", "do not hold", "depend", "not run")
     listed = ", ".join(f"{n} {word}" for n, word in zip(counts, words, strict=True))
-    parts = [f"# What holds\n\nWritten by {size}. Of {len(theirs)} claims: {listed}.\n\n{overview(theirs)}\n{FOREWORD}"]
-    for name, found in claims.items():
-        parts.append(f"## {EXPERIMENTS[name]}\n\n{table([one for one in found if not one.ours])}\n")
-        if remarks := [one for one in found if one.ours]:
-            parts.append(f"Remarks of our own:\n\n{table(remarks)}\n")
-        figures = dict.fromkeys(figure for one in found for figure in one.figures)
-        for figure in figures:
-            caption = CAPTIONS[Path(figure).stem]
-            parts.append(f"![{caption}](figures/{figure})\n\n*{caption}*\n")
+    head = f"# What holds\n\nWritten by {size}. Of {len(theirs)} claims: {listed}.\n\n{overview(theirs)}\n{FOREWORD}"
+    return "\n".join([head, *(section(name, lines) for name, lines in claims.items())])
+
+
+def section(name: str, claims: list[Claim]) -> str:
+    """Write the claims of an experiment, our remarks, and its figures."""
+    parts = [f"## {EXPERIMENTS[name]}\n\n{table([claim for claim in claims if not claim.ours])}\n"]
+    if remarks := [claim for claim in claims if claim.ours]:
+        parts.append(f"Remarks of our own:\n\n{table(remarks)}\n")
+    for figure in dict.fromkeys(figure for claim in claims for figure in claim.figures):
+        caption = CAPTIONS[Path(figure).stem]
+        parts.append(f"![{caption}](figures/{figure})\n\n*{caption}*\n")
     return "\n".join(parts)
 
 
 def overview(claims: list[Claim]) -> str:
     """Write all claims with their verdicts alone."""
-    rows = [f"| {one.where} | {one.claim} | {one.verdict} |".replace("\n", " ") for one in claims]
+    rows = [f"| {claim.where} | {claim.claim} | {claim.verdict} |".replace("\n", " ") for claim in claims]
     return "\n".join(["| where | claim | verdict |", "|---|---|---|", *rows, ""])
 
 

@@ -35,14 +35,3 @@ def cohorts() -> cr.Studies:
     return cr.datasets.simulate_cohorts(
         n_cohorts=3, n_samples=40, n_subtypes=3, n_features=4, missing={}, shifted={}, rng=7
     )
-
-
-@pytest.fixture(scope="session")
-def find_claim():
-    """Find the one claim of an experiment of the paper whose sentence has the given words."""
-
-    def find(claims, words):
-        (found,) = (one for one in claims if words in one.claim)
-        return found
-
-    return find

@@ -59,9 +59,9 @@ def public_fields(result):
     return {f.name: getattr(result, f.name) for f in dataclasses.fields(result) if not f.name.startswith("_")}
 
 
-def assert_equal(one, other):
-    assert type(one) is type(other)
-    for name, value in public_fields(one).items():
+def assert_equal(original, other):
+    assert type(original) is type(other)
+    for name, value in public_fields(original).items():
         again = getattr(other, name)
         if isinstance(value, np.ndarray):
             assert (again.dtype, again.shape) == (value.dtype, value.shape), name
@@ -91,10 +91,10 @@ def test_every_public_field_comes_back(kind, results, tmp_path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_loaded_result_says_what_the_original_says(kind, results, tmp_path):
-    one, again = results[kind], cr.load(saved(results[kind], tmp_path / "result.npz"))
-    assert repr(again) == repr(one)
-    assert again.failures == one.failures
-    pd.testing.assert_frame_equal(again.to_frame(0.9), one.to_frame(0.9))
+    original, again = results[kind], cr.load(saved(results[kind], tmp_path / "result.npz"))
+    assert repr(again) == repr(original)
+    assert again.failures == original.failures
+    pd.testing.assert_frame_equal(again.to_frame(0.9), original.to_frame(0.9))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -112,30 +112,30 @@ def test_the_same_run_is_the_same_file(cohorts, results, tmp_path):
 
 
 def test_methods_of_a_loaded_replicability(results, tmp_path):
-    one, again = results["global"], cr.load(saved(results["global"], tmp_path / "result.npz"))
-    np.testing.assert_array_equal(again.mean, one.mean)
-    np.testing.assert_array_equal(again.sd, one.sd)
-    np.testing.assert_array_equal(again.confidence_interval(0.8), one.confidence_interval(0.8))
-    assert again.for_training_on("beta").estimate == one.for_training_on("beta").estimate
-    assert again.plot().get_title() == one.plot().get_title()
+    original, again = results["global"], cr.load(saved(results["global"], tmp_path / "result.npz"))
+    np.testing.assert_array_equal(again.mean, original.mean)
+    np.testing.assert_array_equal(again.sd, original.sd)
+    np.testing.assert_array_equal(again.confidence_interval(0.8), original.confidence_interval(0.8))
+    assert again.for_training_on("beta").estimate == original.for_training_on("beta").estimate
+    assert again.plot().get_title() == original.plot().get_title()
 
 
 def test_methods_of_a_loaded_comparison(results, tmp_path):
-    one, again = results["compare"], cr.load(saved(results["compare"], tmp_path / "result.npz"))
-    assert again.best("ami") == one.best("ami")
-    pd.testing.assert_frame_equal(again.summary(), one.summary())
-    assert_equal(again.replicability("k-means", 3, "ami"), one.replicability("k-means", 3, "ami"))
-    assert_equal(again.replicability("dbscan"), one.replicability("dbscan"))
+    original, again = results["compare"], cr.load(saved(results["compare"], tmp_path / "result.npz"))
+    assert again.best("ami") == original.best("ami")
+    pd.testing.assert_frame_equal(again.summary(), original.summary())
+    assert_equal(again.replicability("k-means", 3, "ami"), original.replicability("k-means", 3, "ami"))
+    assert_equal(again.replicability("dbscan"), original.replicability("dbscan"))
     again.plot()
 
 
 def test_methods_of_a_loaded_local_result(results, cohorts, tmp_path):
-    one, again = results["local"], cr.load(saved(results["local"], tmp_path / "result.npz"))
-    np.testing.assert_array_equal(again.distribution, one.distribution)
-    np.testing.assert_array_equal(again.mean, one.mean)
-    np.testing.assert_array_equal(again.sd, one.sd)
-    np.testing.assert_array_equal(again.co_clustering(3), one.co_clustering(3))
-    pd.testing.assert_frame_equal(again.by_cluster(), one.by_cluster())
+    original, again = results["local"], cr.load(saved(results["local"], tmp_path / "result.npz"))
+    np.testing.assert_array_equal(again.distribution, original.distribution)
+    np.testing.assert_array_equal(again.mean, original.mean)
+    np.testing.assert_array_equal(again.sd, original.sd)
+    np.testing.assert_array_equal(again.co_clustering(3), original.co_clustering(3))
+    pd.testing.assert_frame_equal(again.by_cluster(), original.by_cluster())
     with pytest.raises(ParameterError, match="points"):
         again.plot()  # the points themselves are data, which is not in the file
     again.plot(points=cohorts["alpha"].X[:, :2])

@@ -9,6 +9,7 @@ from .across.leave_one_out import leave_one_study_out as leave_one_study_out
 from .across.local import local_replicability as local_replicability
 from .across.null import null_reference as null_reference
 from .across.replicability import replicability as replicability
+from .across.separation import separation as separation
 from .clustering.function import ClusteringFunction as ClusteringFunction
 from .clustering.parameters import Induced as Induced
 from .config import config_context as config_context

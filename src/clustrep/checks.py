@@ -1,4 +1,8 @@
-"""Columns as numbers, and a sentence for the cells that are none: which, where, and how to write them."""
+"""Checks of what users pass: parameters, labelings, tables.
+
+Each check either returns the value in the form that the rest of the package uses or raises an error whose sentence
+names the parameter, study or file, states the rule, shows the value or its place, and says what to do about it.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +27,12 @@ from clustrep.types import FloatArray, IntArray, Labels
 
 
 def is_whole(value: object, *, at_least: int) -> bool:
-    """Whether something is a whole number, and large enough."""
+    """Whether a value is an integer (not a bool) of at least this size."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= at_least
 
 
 def check_integer(value: object, name: str, *, at_least: int = 1) -> int:
-    """Check a count."""
+    """Check an integer of at least some size, such as a count."""
     if not isinstance(value, Integral) or not is_whole(value, at_least=at_least):
         rule = "a positive integer" if at_least == 1 else f"an integer of at least {at_least}"
         raise ParameterError(f"{name} must be {rule}, got {value!r}.")
@@ -36,7 +40,7 @@ def check_integer(value: object, name: str, *, at_least: int = 1) -> int:
 
 
 def check_fraction(value: object, name: str, *, one_allowed: bool = False) -> float:
-    """Check a number strictly between 0 and 1."""
+    """Check a number between 0 and 1: above 0, and below 1 unless 1 is allowed."""
     rule = "above 0 and at most 1" if one_allowed else "strictly between 0 and 1"
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
     if not 0 < number <= 1 or (number == 1 and not one_allowed):
@@ -52,28 +56,28 @@ def check_positive(value: object, name: str) -> float:
 
 
 def check_flag(value: object, name: str) -> bool:
-    """Check a yes or no."""
+    """Check a bool."""
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(f"{name} must be True or False, got {value!r}.")
     return bool(value)
 
 
 def check_choice(value: object, name: str, choices: Collection[str], *, or_else: str = "") -> None:
-    """Check that a value is one of a few names."""
+    """Check that a value is one of a few names; `or_else` describes what else is allowed, for the sentence."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices) + (f", or {or_else}" if or_else else "")
         raise ParameterError(f"{name} must be one of {listed}; got {value!r}.{nearest(value, choices)}")
 
 
 def check_known(value: object, what: str, known: Iterable[object]) -> None:
-    """Check that a name is among those there are."""
+    """Check that a name is among those that exist; the sentence lists them, with the most similar one."""
     known = list(known)
     if value not in known:
         raise ParameterError(f"There is no {what} {value!r}; there are {listing(known, 20)}.{nearest(value, known)}")
 
 
 def check_numbers_between(values: object, name: str, low: float, high: float) -> None:
-    """Check one number or several."""
+    """Check a number, or each of several, that must be within bounds."""
     several = values if isinstance(values, list | tuple | np.ndarray) else [values]
     for value in several:
         if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
@@ -81,14 +85,14 @@ def check_numbers_between(values: object, name: str, low: float, high: float) ->
 
 
 def check_names_differ(names: Sequence[str], what: str) -> None:
-    """Check that nothing is named twice."""
+    """Check that no name occurs twice."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ParameterError(f"Every {what} needs a name of its own, but {listing(map(repr, twice))} came twice.")
 
 
 def check_n_clusters(n_clusters: object, *, at_least: int = 2) -> tuple[int, ...]:
-    """Check the numbers of clusters to try: one, or several."""
+    """Check the numbers of clusters to try, an integer or several different ones."""
     values = [n_clusters] if isinstance(n_clusters, Integral) else n_clusters
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(f"n_clusters must be an integer or several, such as range(2, 9); got {n_clusters!r}.")
@@ -112,69 +116,72 @@ def check_labels(
     same_as: str = "",
     samples: Sequence[str] | None = None,
 ) -> Labels:
-    """Check one labelling: one label for every point, none missing; returned as integers or text."""
+    """Check a labelling: one label for every point, none missing; return it as integers or text."""
     if isinstance(labels, str | set | frozenset | Mapping) or not hasattr(labels, "__len__"):
         raise DataError(f"{name} must be a sequence of labels, one for every point; got {labels!r}.")
     array = _as_objects(labels)
     if array is None or array.ndim != 1:
         got = "sequences of different lengths" if array is None else f"an array of {array.shape}"
         raise DataError(f"{name} must be one-dimensional, one label for every point; got {got}.")
-    has, is_ = ("have", "are") if name.startswith(("labels", "the clusterer's labels")) else ("has", "is")
+    is_plural = name.startswith(("labels", "the clusterer's labels"))
     if array.size == 0:
-        raise DataError(f"{name} {is_} empty: there must be at least one point.")
+        raise DataError(f"{name} {'are' if is_plural else 'is'} empty: there must be at least one point.")
     if length is not None and len(array) != length:
         raise DataError(f"{name} must have one label for every point of {same_as}: {length}; got {len(array)}.")
     missing = np.flatnonzero(pd.isna(array))
     if missing.size:
-        first, those = (
-            (f"position {missing[0] + 1}", "points")
-            if samples is None
-            else (f"sample {samples[missing[0]]!r}", "samples")
-        )
+        first, points = f"position {missing[0] + 1}", "points"
+        if samples is not None:
+            first, points = f"sample {samples[missing[0]]!r}", "samples"
         raise DataError(
-            f"{name} {has} {plural(missing.size, 'missing label')}, the first at {first}: "
-            f"leave those {those} out, or give them a label of their own."
+            f"{name} {'have' if is_plural else 'has'} {plural(missing.size, 'missing label')}, the first at {first}: "
+            f"leave those {points} out, or give them a label of their own."
         )
+    return _as_integers_or_text(array, name)
+
+
+def _as_integers_or_text(array: NDArray[Any], name: str) -> Labels:
     if array.dtype.kind == "O" and all(isinstance(value, Real) for value in array):
         array = np.array([float(value) if isinstance(value, float) else int(value) for value in array])
     if array.dtype.kind in "ib":
         return array.astype(np.int64)
     if array.dtype.kind in "uf":
-        odd = array[(array != np.rint(array)) | (np.abs(array.astype(float)) >= 2.0**63)]
-        if odd.size:
+        unusable = array[(array != np.rint(array)) | (np.abs(array.astype(float)) >= 2.0**63)]
+        if unusable.size:
             raise DataError(
-                f"{name} must hold whole numbers or text, got {odd[0].item()!r}: labels are names, not measurements."
+                f"{name} must hold whole numbers or text, got {unusable[0].item()!r}: labels are names, not "
+                "measurements."
             )
         return array.astype(np.int64)
     return np.array([value.decode() if isinstance(value, bytes) else str(value) for value in array.tolist()])
 
 
 def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[str] | None) -> Labels:
-    """Check a study's labels; a Series whose index names the samples is put in their order."""
+    """Check the labels of a study; a Series whose index holds the samples' names is put in their order."""
     name = f"labels of study {study!r}"
     if isinstance(labels, pd.Series) and samples is None and sorted_is_range(labels.index, n_samples):
         labels = labels.sort_index()  # shuffled rows of a numbered table
     if isinstance(labels, pd.Series) and samples is not None and not _is_default(labels.index):
         labels = labels.set_axis([str(sample) for sample in labels.index])
-        lacking = [sample for sample in samples if sample not in labels.index]
-        if lacking or len(labels) != n_samples:
-            strangers = [sample for sample in labels.index if sample not in set(samples)]
+        unlabelled = [sample for sample in samples if sample not in labels.index]
+        if unlabelled or len(labels) != n_samples:
+            unknown = [sample for sample in labels.index if sample not in set(samples)]
             raise DataError(
-                f"{name} must be named like its samples: {plural(len(lacking), 'sample')} without a label "
-                f"({listing(lacking, 3) or 'none'}), {plural(len(strangers), 'label')} without a sample "
-                f"({listing(strangers, 3) or 'none'})."
+                f"{name} must be named like its samples: {plural(len(unlabelled), 'sample')} without a label "
+                f"({listing(unlabelled, 3) or 'none'}), {plural(len(unknown), 'label')} without a sample "
+                f"({listing(unknown, 3) or 'none'})."
             )
         labels = labels.loc[list(samples)]
     return check_labels(labels, name, length=n_samples, same_as=f"study {study!r}", samples=samples)
 
 
 def sorted_is_range(index: pd.Index[Any], n: int) -> bool:
-    """Whether an index holds the numbers 0, 1, … in whatever order."""
+    """Whether an index holds the numbers 0, 1, …, n - 1 in any order."""
     return index.dtype.kind in "iu" and len(index) == n and bool((np.sort(index.to_numpy()) == np.arange(n)).all())
 
 
 def _as_objects(values: Any) -> NDArray[Any] | None:
-    """Take a sequence as an array without letting NumPy turn its values into something else; None if it is ragged."""
+    """Make an array without letting NumPy change values, such as numbers among text to text; None if it is ragged."""
     if isinstance(values, np.ma.MaskedArray):
         unmasked = np.array(values.data, dtype=object)
         unmasked[np.ma.getmaskarray(values)] = None
@@ -189,7 +196,7 @@ def _as_objects(values: Any) -> NDArray[Any] | None:
 
 
 def check_weights(weights: ArrayLike, *, length: int) -> IntArray:
-    """Check the weights of points: whole numbers, not all zero."""
+    """Check the weights of points: whole numbers of at least 0, not all zero."""
     array = _as_objects(weights)
     if array is None or array.shape != (length,):
         got = "sequences of different lengths" if array is None else f"an array of {array.shape}"
@@ -208,20 +215,51 @@ def check_weights(weights: ArrayLike, *, length: int) -> IntArray:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# tables
+# names
 
 
 def check_name(name: object, what: str) -> str:
-    """Check the name of a study."""
+    """Check the name of a study: text that is not blank."""
     if not isinstance(name, str) or not name.strip():
         raise DataError(f"{what} must be a text that is not empty, got {name!r}.")
     return name
 
 
-def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
-    """Take any table as a frame whose rows and columns are named by text; say whether columns and rows had names.
+def check_unique(names: Sequence[str], what: str, subject: str) -> None:
+    """Check that no sample or feature of a study is named twice."""
+    duplicates = [name for name, count in Counter(names).items() if count > 1]
+    if duplicates:
+        raise DataError(
+            f"{subject} has {plural(len(duplicates), f'duplicate {what} name')}: {listing(map(repr, duplicates))}. "
+            f"Every {what} needs a name of its own."
+        )
 
-    Without names they are numbered from 1. A frame's own numbering 0, 1, 2, … is no name.
+
+def check_axis_names(names: object, what: str, length: int, subject: str) -> tuple[str, ...]:
+    """Check the names of samples or features: as many as there are, each once, none missing."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise DataError(f"The names of {subject}'s {what}s must be a sequence of text, got {names!r}.")
+    names = list(names)
+    if len(names) != length:
+        raise DataError(f"{subject} has {plural(length, what)} but {plural(len(names), f'{what} name')}.")
+    blank = [
+        i for i, name in enumerate(names) if (pd.api.types.is_scalar(name) and pd.isna(name)) or not str(name).strip()
+    ]
+    if blank:
+        raise DataError(f"{subject} has {what}s without a name, the first at position {blank[0] + 1}: give it one.")
+    checked = tuple(str(name) for name in names)
+    check_unique(checked, what, subject)
+    return checked
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# tables
+
+
+def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
+    """Make a frame of any table, and tell whether its columns and its rows had names.
+
+    Names become text. Without names they are numbered from 1: a frame's default index 0, 1, 2, … is not taken as names.
     """
     if isinstance(values, pd.DataFrame):
         frame = values.copy()
@@ -271,12 +309,12 @@ def _as_matrix(values: Any, subject: str) -> NDArray[Any]:
 
 
 def check_points(values: Any, what: str, *, samples_at_least: int = 1) -> FloatArray:
-    """Check points without names of their own: numbers throughout, none missing or infinite."""
+    """Check a table of points: numbers only, none missing or infinite."""
     return check_table(as_table(values, what)[0], what, samples_at_least=samples_at_least)
 
 
 def check_table(table: pd.DataFrame, what: str, *, samples_at_least: int = 1) -> FloatArray:
-    """Check what `as_table` has made of points."""
+    """Check a table that `as_table` returned."""
     check_not_empty(table.shape, what, samples_at_least=samples_at_least)
     X = check_numbers(table, what)
     check_finite(X, table.index, table.columns, what)
@@ -290,7 +328,7 @@ def check_label(label: object) -> None:
 
 
 def check_not_empty(shape: tuple[int, ...], subject: str, *, samples_at_least: int = 2) -> None:
-    """Check that there is something to cluster."""
+    """Check that a table has features, and enough samples."""
     n_samples, n_features = shape
     if n_features == 0:
         raise DataError(f"{subject} has no features: there is nothing to cluster by.")
@@ -299,36 +337,12 @@ def check_not_empty(shape: tuple[int, ...], subject: str, *, samples_at_least: i
         raise DataError(f"{subject} has {plural(n_samples, 'sample')}: {needed}.")
 
 
-def check_unique(names: Sequence[str], what: str, subject: str) -> None:
-    """Check that no sample or feature of a study is named twice."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise DataError(
-            f"{subject} has {plural(len(twice), f'duplicate {what} name')}: {listing(map(repr, twice))}. "
-            f"Every {what} needs a name of its own."
-        )
+# ---------------------------------------------------------------------------------------------------------------------
+# numbers in tables
 
+LARGEST = 1e150  # its square, also summed over features, does not overflow
 
-def check_axis_names(names: object, what: str, length: int, subject: str) -> tuple[str, ...]:
-    """Check the names of samples or features: as many as there are, each once, none missing."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise DataError(f"The names of {subject}'s {what}s must be a sequence of text, got {names!r}.")
-    names = list(names)
-    if len(names) != length:
-        raise DataError(f"{subject} has {plural(length, what)} but {plural(len(names), f'{what} name')}.")
-    blank = [
-        i for i, name in enumerate(names) if (pd.api.types.is_scalar(name) and pd.isna(name)) or not str(name).strip()
-    ]
-    if blank:
-        raise DataError(f"{subject} has {what}s without a name, the first at position {blank[0] + 1}: give it one.")
-    checked = tuple(str(name) for name in names)
-    check_unique(checked, what, subject)
-    return checked
-
-
-LARGEST = 1e150  # whose square is still a number, also summed over features
-
-LOOKED_AT = 1000  # cells of a column, to tell how its numbers are written
+N_CELLS_EXAMINED = 1000  # of a column, to find out how its numbers are written
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE)
 
@@ -340,19 +354,19 @@ THOUSANDS = re.compile(r"[+-]?\d{1,3}([,. '’_]\d{3})+([.,]\d+)?")
 
 
 def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = False) -> FloatArray:
-    """Check that every column holds numbers, and return them, in single precision where all of them are."""
+    """Check that all columns hold numbers; return them in double precision, or in single if all of them are."""
     if set(table.dtypes) in ({np.dtype("f8")}, {np.dtype("f4")}):
         return np.array(table.to_numpy(), order="C")
-    bad: dict[str, Texts] = {}
+    text_columns: dict[str, Texts] = {}
     columns = []
     for name, column in zip(table.columns, _columns(table), strict=True):
         numbers = _as_floats(column)
         if numbers is None:
-            bad[name] = _texts(column)
+            text_columns[name] = _texts(column)
         else:
             columns.append(numbers)
-    if bad:
-        raise DataError(_not_numeric(bad, list(table.index), subject, may_have_label))
+    if text_columns:
+        raise DataError(_not_numeric(text_columns, list(table.index), subject, may_have_label))
     if not columns:
         raise DataError(f"{subject} has no features: there is nothing to cluster by.")
     return np.ascontiguousarray(np.column_stack(columns))
@@ -382,18 +396,18 @@ def _as_floats(column: NDArray[Any]) -> FloatArray | None:
 
 
 class Texts(NamedTuple):
-    """The cells of a column that are no numbers, by place; of numbers that are written as text, none."""
+    """What a column holds besides numbers."""
 
-    cells: dict[int, str]
-    are_few: bool
+    cells: dict[int, str]  # by row; none of those that are numbers written as text
+    are_few: bool  # less than half of the column
     example: str
 
 
 def _texts(column: NDArray[Any]) -> Texts:
     values = column.tolist() if column.dtype.kind == "O" else [str(value) for value in column]
-    there = {i: value for i, value in enumerate(values) if not (pd.api.types.is_scalar(value) and pd.isna(value))}
-    cells = {i: str(value) for i, value in there.items() if not _is_number(value)}
-    return Texts(cells, 0 < len(cells) < len(there) / 2, str(next(iter((cells or there).values()))))
+    present = {i: value for i, value in enumerate(values) if not (pd.api.types.is_scalar(value) and pd.isna(value))}
+    cells = {i: str(value) for i, value in present.items() if not _is_number(value)}
+    return Texts(cells, 0 < len(cells) < len(present) / 2, str(next(iter((cells or present).values()))))
 
 
 def _is_number(value: Any) -> bool:
@@ -402,44 +416,43 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Number) and not isinstance(value, complex)
 
 
-def _not_numeric(bad: Mapping[str, Texts], samples: Sequence[str], subject: str, may_have_label: bool) -> str:
-    whole = {name: texts for name, texts in bad.items() if not texts.are_few}
+def _not_numeric(columns: Mapping[str, Texts], samples: Sequence[str], subject: str, may_have_label: bool) -> str:
+    """Say which columns, or where these are few, which cells, are not numbers."""
+    whole = {name: texts for name, texts in columns.items() if not texts.are_few}
     if not whole:
-        places = [(text, samples[i], name) for name, texts in bad.items() for i, text in texts.cells.items()]
+        places = [(text, samples[i], name) for name, texts in columns.items() for i, text in texts.cells.items()]
         return text_sentence(places, subject)
     examples = ", ".join(f"{name!r} (such as {cut(texts.example)!r})" for name, texts in list(whole.items())[:3])
     more = f" and {len(whole) - 3} more" if len(whole) > 3 else ""
-    one = len(whole) == 1
-    advice = _number_advice([text for texts in whole.values() for text in islice(texts.cells.values(), LOOKED_AT)])
-    if not advice and any(not texts.cells for texts in whole.values()):
-        advice = f"{'It holds' if one else 'They hold'} numbers as text: turn {'it' if one else 'them'} into numbers."
-    if not advice:
-        advice = f"Leave {'it' if one else 'them'} out"
-        advice += (
-            f", or pass label={next(iter(whole))!r} if that is the samples' known class." if may_have_label else "."
-        )
-    return (
-        f"{subject} has {plural(len(whole), 'column')} that {'is' if one else 'are'} not numeric: "
-        f"{examples}{more}. {advice}"
-    )
+    are = "is" if len(whole) == 1 else "are"
+    advice = _column_advice(whole, may_have_label)
+    return f"{subject} has {plural(len(whole), 'column')} that {are} not numeric: {examples}{more}. {advice}"
+
+
+def _column_advice(columns: Mapping[str, Texts], may_have_label: bool) -> str:
+    they, them, hold = ("It", "it", "holds") if len(columns) == 1 else ("They", "them", "hold")
+    examined = [text for texts in columns.values() for text in islice(texts.cells.values(), N_CELLS_EXAMINED)]
+    if advice := _number_advice(examined):
+        return advice
+    if any(not texts.cells for texts in columns.values()):
+        return f"{they} {hold} numbers as text: turn {them} into numbers."
+    label = f", or pass label={next(iter(columns))!r} if that is the samples' known class" if may_have_label else ""
+    return f"Leave {them} out{label}."
 
 
 def text_sentence(places: Sequence[tuple[str, str, str]], subject: str) -> str:
-    """Say that a few cells, each with its sample and feature, hold no numbers."""
+    """Say that a few cells, each given with its sample and feature, are not numbers."""
     shown = [f"{cut(text)!r} at sample {sample!r}, feature {feature!r}" for text, sample, feature in places[:3]]
     more = f" and {len(places) - 3:,} more" if len(places) > 3 else ""
-    there = (
-        "a number there, or drop that sample or feature"
-        if len(places) == 1
-        else ("numbers there, or drop those samples or features")
-    )
-    advice = _number_advice([text for text, _, _ in places]) or f"Write {there}."
-    is_ = "is" if len(places) == 1 else "are"
-    return f"{subject} has {plural(len(places), 'value')} that {is_} not numeric: {'; '.join(shown)}{more}. {advice}"
+    are, remedy = "are", "Write numbers there, or drop those samples or features."
+    if len(places) == 1:
+        are, remedy = "is", "Write a number there, or drop that sample or feature."
+    advice = _number_advice([text for text, _, _ in places]) or remedy
+    return f"{subject} has {plural(len(places), 'value')} that {are} not numeric: {'; '.join(shown)}{more}. {advice}"
 
 
 def _number_advice(texts: Sequence[str]) -> str:
-    """Say what to do about numbers that are written in a way that is not read; nothing of other texts."""
+    """Say what to do about numbers with decimal commas or thousands separators; return "" for other texts."""
     if any(DECIMAL_COMMA.fullmatch(text) and not EITHER_COMMA.fullmatch(text) for text in texts):
         return "The numbers seem to have decimal commas: write them with points."
     if any(EITHER_COMMA.fullmatch(text) for text in texts):
@@ -461,15 +474,15 @@ def check_finite(X: FloatArray, samples: Iterable[str], features: Iterable[str],
     n_infinite = int(bad.sum()) - n_missing
     kinds = [plural(n, f"{kind} value") for n, kind in ((n_missing, "missing"), (n_infinite, "infinite")) if n]
     places = [f"sample {samples[i]!r}, feature {features[j]!r}" for i, j in np.argwhere(bad)[:3]]
-    rows, columns = int(bad.any(axis=1).sum()), int(bad.any(axis=0).sum())
+    n_rows, n_columns = int(bad.any(axis=1).sum()), int(bad.any(axis=0).sum())
     raise DataError(
-        f"{subject} has {' and '.join(kinds)} in {plural(rows, 'sample')} and {plural(columns, 'feature')}, "
+        f"{subject} has {' and '.join(kinds)} in {plural(n_rows, 'sample')} and {plural(n_columns, 'feature')}, "
         f"first at {'; '.join(places)}. Fill them in, or drop those samples or features."
     )
 
 
 def check_squares(X: FloatArray, samples: Sequence[str], features: Sequence[str], subject: str) -> None:
-    """Check that distances can be computed: that no value is too large to be squared."""
+    """Check that no value is too large to be squared, as distances require."""
     if X.size == 0 or max(float(X.max()), -float(X.min())) <= LARGEST:
         return
     bad = np.abs(X) > LARGEST
@@ -480,8 +493,12 @@ def check_squares(X: FloatArray, samples: Sequence[str], features: Sequence[str]
     )
 
 
+# ---------------------------------------------------------------------------------------------------------------------
+# arrays that can't be changed
+
+
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of the array that can't be written through: `frozen=True` does not freeze arrays."""
+    """Return a view of the array that can't be written to: a frozen dataclass does not freeze its arrays."""
     view = array.view()
     view.flags.writeable = False
     return view

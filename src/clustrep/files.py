@@ -1,4 +1,7 @@
-"""Results in one file: arrays in an npz archive, everything else in it as JSON. No pickle, ever."""
+"""Results in files: an npz archive of arrays, one of which holds everything else as JSON; never a pickle.
+
+A pickle can run code when it is read. What is read here is only data.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ HEADER = "clustrep"
 
 @contextlib.contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file that appears under its name when it is complete, or not at all."""
+    """Open a file that gets its name only when it is complete, so that an error leaves the old file or none."""
     check_path(path)
     target = Path(path)
     if not target.parent.is_dir():
@@ -42,16 +45,16 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def save_result(result: Any, path: str | os.PathLike[str]) -> None:
-    """Write a result: its public fields, without the data that it came from."""
+    """Write the public fields of a result; the data that it was computed from are not among them."""
     arrays: dict[str, Any] = {}
-    header = {"format": FORMAT, **_take_apart(result, "", arrays)}
+    header = {"format": FORMAT, **_describe(result, "", arrays)}
     arrays[HEADER] = np.array(json.dumps(header, default=_plain))
     with written_whole(path) as stream:
         np.savez_compressed(stream, **arrays)
 
 
-def _take_apart(result: Any, prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Describe a result, and put its arrays aside under their names; those of results within it behind a prefix."""
+def _describe(result: Any, prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Describe a result without its arrays, which are added to `arrays`; those of a result within it get a prefix."""
     values: dict[str, Any] = {}
     parts: dict[str, Any] = {}
     for field in dataclasses.fields(result):
@@ -63,23 +66,23 @@ def _take_apart(result: Any, prefix: str, arrays: dict[str, Any]) -> dict[str, A
                 raise ValueError(f"{name} holds Python objects, which only a pickle could hold.")
             arrays[prefix + name] = value
         elif dataclasses.is_dataclass(value):
-            parts[name] = _take_apart(value, f"{prefix}{name}/", arrays)
+            parts[name] = _describe(value, f"{prefix}{name}/", arrays)
         elif isinstance(value, tuple) and value and all(map(dataclasses.is_dataclass, value)):
-            parts[name] = [_take_apart(one, f"{prefix}{name}/{i}/", arrays) for i, one in enumerate(value)]
+            parts[name] = [_describe(part, f"{prefix}{name}/{i}/", arrays) for i, part in enumerate(value)]
         else:
             values[name] = value
     return {"kind": type(result).__name__, "values": values, **({"parts": parts} if parts else {})}
 
 
 def _plain(value: Any) -> Any:
-    """Write NumPy's numbers as Python's."""
+    """Turn NumPy's numbers into Python's, which JSON can hold."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} can't be written as JSON")
 
 
 class Fields(NamedTuple):
-    """A result taken apart: its kind, and its fields, of which some are results, or tuples of them, themselves."""
+    """The kind of a result and its fields; a field may itself be such `Fields`, or a tuple of them."""
 
     kind: str
     values: dict[str, Any]
@@ -97,8 +100,8 @@ def load_fields(path: str | os.PathLike[str]) -> Fields:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(str(arrays.pop(HEADER)))
-        version, fields = header["format"], _put_together(header, arrays)
-    except Exception:  # what a damaged archive can raise has no end
+        version, fields = header["format"], _fields(header, arrays)
+    except Exception:  # a damaged archive can raise almost anything
         raise foreign from None
     if not isinstance(version, int):
         raise foreign
@@ -107,28 +110,26 @@ def load_fields(path: str | os.PathLike[str]) -> Fields:
     return fields
 
 
-def _put_together(header: dict[str, Any], arrays: dict[str, Any]) -> Fields:
-    """Join a header and the arrays that belong to it; whatever is wrong with them is an error of some kind."""
+def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> Fields:
+    """Join a header with its arrays; if they do not fit, the error may be of any kind."""
     kind, values = header["kind"], dict(header["values"])
     if not isinstance(kind, str):
         raise TypeError
     fields = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     fields |= {name: array for name, array in arrays.items() if "/" not in name}
     for name, part in header.get("parts", {}).items():
-        several = isinstance(part, list)
-        of_parts = [
-            _put_together(one, _behind(f"{name}/{i}/" if several else f"{name}/", arrays))
-            for i, one in enumerate(part if several else [part])
-        ]
-        fields[name] = tuple(of_parts) if several else of_parts[0]
+        if isinstance(part, list):
+            fields[name] = tuple(_fields(item, _with_prefix(f"{name}/{i}/", arrays)) for i, item in enumerate(part))
+        else:
+            fields[name] = _fields(part, _with_prefix(f"{name}/", arrays))
     return Fields(kind, fields)
 
 
-def _behind(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
+def _with_prefix(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def check_path(path: object) -> None:
-    """Check that something names a file."""
+    """Check that a value can be the path of a file."""
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(f"path must be the name of a file, got {path!r}.")

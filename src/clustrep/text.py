@@ -1,24 +1,24 @@
-"""Words that many sentences share."""
+"""Parts of sentences: lists, plurals, and the most similar name."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-SHOWN = 5
+N_SHOWN = 5  # items of a list
 
-CUT = 60  # letters of a cell that are shown
+N_LETTERS = 60  # of a cell
 
 
-def listing(items: Iterable[object], shown: int = SHOWN) -> str:
-    """List a few of the items, and say how many more there are."""
+def listing(items: Iterable[object], shown: int = N_SHOWN) -> str:
+    """List the first items, and say how many more there are: 'a, b, c and 4 more'."""
     items = list(items)
     more = f" and {len(items) - shown} more" if len(items) > shown else ""
-    return ", ".join(cut(str(item), 2 * CUT) for item in items[:shown]) + more
+    return ", ".join(cut(str(item), 2 * N_LETTERS) for item in items[:shown]) + more
 
 
-def cut(text: str, length: int = CUT) -> str:
-    """Leave out the end of a text that is too long to be shown."""
+def cut(text: str, length: int = N_LETTERS) -> str:
+    """Shorten a text that is too long to be shown."""
     return text if len(text) <= length else f"{text[:length]}…"
 
 
@@ -30,7 +30,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def nearest(word: object, choices: Iterable[object]) -> str:
-    """Return ' Did you mean …?' where a choice is close to the word."""
+    """Return " Did you mean 'replicability'?" if a choice is similar to the word, else nothing."""
     by_lower_case = {str(choice).lower(): str(choice) for choice in choices if str(choice) != str(word)}
     close = difflib.get_close_matches(str(word).lower(), by_lower_case, n=1)
     return f" Did you mean {by_lower_case[close[0]]!r}?" if close else ""

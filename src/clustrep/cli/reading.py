@@ -10,7 +10,7 @@ from typing import Any
 from clustrep import Studies, Study
 from clustrep.cli.console import in_options
 from clustrep.errors import ClustrepError, DataError, DataWarning, warn
-from clustrep.studies.readers.delimited import study_names
+from clustrep.studies.readers.source import study_names
 from clustrep.text import listing, plural
 
 

@@ -1,4 +1,4 @@
-"""Data to try things out on: simulated, the paper's benchmark sets, the public breast cancer cohorts."""
+"""Data sets: simulated studies, the paper's benchmark sets, public breast cancer cohorts."""
 
 from __future__ import annotations
 

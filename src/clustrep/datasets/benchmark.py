@@ -1,4 +1,7 @@
-"""The paper's benchmark sets: downloaded once and kept, or taken from a folder; never used if a byte differs."""
+"""The paper's benchmark sets, downloaded once and cached, or taken from a folder.
+
+A file whose sha256 is not that of the published file is never used.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ DIMENSIONS = (32, 64)
 COHORTS = {"mainz": "MAINZ", "transbig": "TRANS", "vdx": "VDX"}
 GENES = {"205225_at": "ESR1", "216836_s_at": "ERBB2", "208079_s_at": "AURKA"}
 SUBTYPES = ("PAM50", "HK_3GENE")
-THERE = {
+FOLDERS = {
     "shapes": "synthetic_data/Data/Shapes",
     "gaussians": "synthetic_data/Data/Gaussians",
     "breast": "real_data/Data",
@@ -51,7 +54,7 @@ INSTEAD = "pass folder= or set CLUSTREP_DATA to a folder that holds the files"
 
 
 def load_shape(name: str, folder: str | PathLike[str] | None = None) -> Study:
-    """Load a set of points in the plane, of section 4.1; the true classes are its known labels.
+    """Load one of the two-dimensional benchmark sets of the paper's section 4.1.
 
     The file is downloaded once (which needs pooch) and kept in the user's cache.
 
@@ -60,7 +63,39 @@ def load_shape(name: str, folder: str | PathLike[str] | None = None) -> Study:
     name : {"aggregation", "compound", "d31", "r15", "spiral"}
         Which set: 788, 399, 3,100, 600 or 312 points in 7, 6, 31, 15 or 3 classes.
     folder : path, optional
-        Where the file is already, as shapes/<name>.txt; else the environment's CLUSTREP_DATA is that folder.
+        A folder that holds the file as shapes/<name>.txt, instead of a download. By default the folder that the
+        environment variable CLUSTREP_DATA names, if it is set.
+
+    Returns
+    -------
+    Study
+        With the features x and y, and the true classes as known labels.
+
+    Raises
+    ------
+    DataError
+        If the file can't be downloaded or read, or is not the published one.
+
+    See Also
+    --------
+    load_dim : Benchmark sets in 32 and 64 dimensions.
+
+    Notes
+    -----
+    "aggregation", "compound" and "spiral" have classes that are not convex, or of very different sizes and densities:
+    k-means can't find them, while single linkage finds those of "spiral".
+
+    References
+    ----------
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), section 4.1.
+    .. [2] Fränti, P. and Sieranoja, S. (2018). K-means properties on six clustering benchmark datasets. Applied
+       Intelligence 48, 4743-4759.
+
+    Examples
+    --------
+    >>> load_shape("spiral")  # doctest: +SKIP
+    Study 'spiral': 312 samples, 2 features, known labels 1, 2, 3
     """
     check_choice(name, "name", SHAPES)
     values = np.loadtxt(_text(f"shapes/{name}.txt", folder))  # (n_samples, 3): x, y, class
@@ -68,17 +103,48 @@ def load_shape(name: str, folder: str | PathLike[str] | None = None) -> Study:
 
 
 def load_dim(dimensions: int = 64, folder: str | PathLike[str] | None = None) -> Study:
-    """Load a DIM set of section 4.2: 1,024 points, 64 in each of 16 well separated Gaussian clusters, without labels.
+    """Load one of the DIM sets of the paper's section 4.2: 16 well separated Gaussian clusters of 64 points each.
 
-    The file is downloaded once (which needs pooch) and kept in the user's cache. `simulate_dim` draws others like it,
-    with labels.
+    The file is downloaded once (which needs pooch) and kept in the user's cache.
 
     Parameters
     ----------
     dimensions : {32, 64}
-        The number of features; the study is named dim032 or dim064.
+        The number of features.
     folder : path, optional
-        Where the file is already, as gaussians/dim064.txt; else the environment's CLUSTREP_DATA is that folder.
+        A folder that holds the file as gaussians/dim032.txt or gaussians/dim064.txt, instead of a download. By default
+        the folder that the environment variable CLUSTREP_DATA names, if it is set.
+
+    Returns
+    -------
+    Study
+        Named dim032 or dim064; 1,024 samples, without labels. The samples are in the order of their clusters.
+
+    Raises
+    ------
+    DataError
+        If the file can't be downloaded or read, or is not the published one.
+
+    See Also
+    --------
+    simulate_dim : Sets like these, with labels, drawn at random.
+
+    Notes
+    -----
+    The clusters are so far apart that an algorithm that does not find them, with 16 given as their number, is at
+    fault: most often k-means with a single random start.
+
+    References
+    ----------
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), section 4.2.
+    .. [2] Fränti, P., Virmajoki, O. and Hautamäki, V. (2006). Fast agglomerative clustering using a k-nearest neighbor
+       graph. IEEE Transactions on Pattern Analysis and Machine Intelligence 28(11), 1875-1881.
+
+    Examples
+    --------
+    >>> load_dim(32)  # doctest: +SKIP
+    Study 'dim032': 1,024 samples, 32 features
     """
     if isinstance(dimensions, bool) or dimensions not in DIMENSIONS:
         raise ParameterError(f"dimensions must be 32 or 64, got {dimensions!r}.")
@@ -90,18 +156,51 @@ def load_dim(dimensions: int = 64, folder: str | PathLike[str] | None = None) ->
 def load_breast(
     subtypes: Literal["PAM50", "HK_3GENE"] | None = None, folder: str | PathLike[str] | None = None
 ) -> Studies:
-    """Load the expression of ESR1, ERBB2 and AURKA in three breast cancer cohorts, of section 5.
+    """Load the expression of ESR1, ERBB2 and AURKA in three breast cancer cohorts, of the paper's section 5.
 
-    The studies are mainz, transbig and vdx: 200, 198 and 344 patients. The files are downloaded once (which needs
-    pooch) and kept in the user's cache.
+    The files are downloaded once (which needs pooch) and kept in the user's cache.
 
     Parameters
     ----------
     subtypes : {"PAM50", "HK_3GENE"}, optional
-        Which classification of the patients are the known labels: by fifty genes, or by these three; by default none.
+        Which classification of the patients becomes the known labels: that by fifty genes, or that by the three genes.
+        By default there are no labels.
     folder : path, optional
-        Where the files are already, as breast/VDX_3_SV.csv and so on; else the environment's CLUSTREP_DATA is that
-        folder.
+        A folder that holds the files as breast/VDX_3_SV.csv and so on, instead of a download. By default the folder
+        that the environment variable CLUSTREP_DATA names, if it is set.
+
+    Returns
+    -------
+    Studies
+        mainz, transbig and vdx: 200, 198 and 344 patients.
+
+    Raises
+    ------
+    DataError
+        If a file can't be downloaded or read, or is not the published one.
+
+    See Also
+    --------
+    load_pam50_cohorts : The same cohorts on the PAM50 genes, from the files of GEO.
+
+    Notes
+    -----
+    The labels "HK_3GENE" are computed from the same three genes that are the features, those of "PAM50" are not.
+
+    References
+    ----------
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), section 5.
+    .. [2] Haibe-Kains, B. et al. (2012). A three-gene model to robustly identify breast cancer molecular subtypes.
+       Journal of the National Cancer Institute 104(4), 311-325.
+
+    Examples
+    --------
+    >>> load_breast("PAM50")  # doctest: +SKIP
+    Studies: 3 studies, 3 shared features
+      mainz     200 samples, known labels Basal, Her2, LumA, LumB, Normal
+      transbig  198 samples, known labels Basal, Her2, LumA, LumB, Normal
+      vdx       344 samples, known labels Basal, Her2, LumA, LumB, Normal
     """
     if subtypes is not None:
         check_choice(subtypes, "subtypes", SUBTYPES, or_else="None")
@@ -118,15 +217,15 @@ def _table(file: str, folder: str | PathLike[str] | None) -> pd.DataFrame:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# from a folder, the cache or the network
+# files from a folder, the cache or the network
 
 
 def _text(file: str, folder: str | PathLike[str] | None) -> io.StringIO:
-    """Return the content of a file whose bytes are known."""
+    """Return the content of a published file, from a folder if one is named, else from the cache or the network."""
     if not isinstance(folder, str | PathLike | None):
         raise ParameterError(f"folder must be the name of a folder, got {folder!r}.")
-    where = folder if folder is not None else os.environ.get("CLUSTREP_DATA")
-    content = _downloaded(file) if not where else _local(Path(where), file)
+    source = folder if folder is not None else os.environ.get("CLUSTREP_DATA")
+    content = _local(Path(source), file) if source else _downloaded(file)
     return io.StringIO(content.decode("ascii"))
 
 
@@ -152,7 +251,7 @@ def _local(folder: Path, file: str) -> bytes:
 
 
 def _downloaded(file: str) -> bytes:
-    """Take a file from the cache, or download it; a download is kept whole and unchanged, or not at all."""
+    """Take a file from the cache, or download it; only a complete and unchanged download is kept."""
     pooch = _pooch(file)
     requests = importlib.import_module("requests.exceptions")  # which pooch needs
     address, cache = _address(file), Path(pooch.os_cache("clustrep"))
@@ -177,7 +276,7 @@ def _downloaded(file: str) -> bytes:
 
 def _address(file: str) -> str:
     kind, _, name = file.partition("/")
-    return f"{ADDRESS}/{THERE[kind]}/{name}"
+    return f"{ADDRESS}/{FOLDERS[kind]}/{name}"
 
 
 def _pooch(file: str) -> Any:

@@ -1,4 +1,4 @@
-"""The three public breast cancer cohorts on the PAM50 genes, from the files that GEO gives."""
+"""Three public breast cancer cohorts on the PAM50 genes, from files of GEO, the Gene Expression Omnibus."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from clustrep.checks import check_choice, check_unique
 from clustrep.datasets.benchmark import GENES
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies.collection import Studies
-from clustrep.studies.readers.delimited import read_text
-from clustrep.studies.readers.formats import cells_of, read_tables
+from clustrep.studies.readers import read_tables
+from clustrep.studies.readers.geo import cells_of
+from clustrep.studies.readers.source import read_text
+from clustrep.studies.readers.table import Request
 from clustrep.studies.study import Study
 from clustrep.text import listing, plural
 from clustrep.types import BoolArray, FloatArray
@@ -56,7 +58,7 @@ OLDER_SYMBOLS = {
 
 
 class Files(NamedTuple):
-    """The files that make the cohorts."""
+    """The files from which the cohorts are read."""
 
     series: Mapping[str, Path]  # by accession
     annotation: Path
@@ -70,31 +72,61 @@ def load_pam50_cohorts(
 ) -> Studies:
     """Load the cohorts Mainz, Transbig and VDX on the PAM50 genes, from files downloaded from GEO.
 
-    The studies are mainz (GSE11121), transbig (GSE7390) and vdx (GSE2034 and GSE5327, joined), all measured on the
-    array HG-U133A (GPL96). A series with values above 50 is not on the log scale: its log2 is taken, where values below
-    1 count as 1. Of the fifty genes, the array measures fewer; a warning says which are missing.
+    The cohorts are those of `load_breast`, all measured on the array HG-U133A (GPL96): mainz (GSE11121), transbig
+    (GSE7390) and vdx (GSE2034 and GSE5327, joined).
 
     Parameters
     ----------
     source : path or sequence of paths
         A folder with five files, or those files: the series matrices, such as GSE11121_series_matrix.txt.gz, and the
-        platform's annotation, such as GPL96.annot.gz or GPL96-57554.txt. They are known by the accessions in their
-        names; gzipped or not.
+        platform's annotation, such as GPL96.annot.gz or GPL96-57554.txt. They are recognised by the accessions in
+        their names; gzipped or not.
     probes : {"variance", "mean"}
-        What to do with several probes of a gene: take the one with the highest variance, around the mean of each cohort
-        and pooled over the cohorts, so that it is the same in all; or the mean of all, where a missing value of one is
-        a missing value of the gene. A probe of several genes serves only those that have no probe of their own; of
-        genes whose values would come from the same probes, the first is kept, with a warning.
+        What to do with several probes of a gene. "variance": take the probe with the highest variance, around the mean
+        of each cohort and pooled over the cohorts, so that it is the same in all. "mean": take the mean of all probes,
+        which is missing where one of them is.
     patients : Studies, optional
-        The same cohorts with known labels, as `load_breast` gives them: a sample has the label of the patient with the
-        same values of ESR1, ERBB2 and AURKA, or whose name is in the sample's title. Values go before titles:
-        where they differ the values decide, and titles serve only the samples and patients that are left. A sample of
-        no patient, or of several, has the empty label, and a warning says how many these are.
+        The same cohorts with known labels, as `load_breast` returns them. A sample gets the label of the patient with
+        the same values of ESR1, ERBB2 and AURKA, or else of the patient whose name is in the sample's title.
+
+    Returns
+    -------
+    Studies
+        mainz, transbig and vdx, on the log2 scale. With `patients`, samples that match no patient, or several, have the
+        empty text as label.
+
+    Raises
+    ------
+    DataError
+        If a file is missing, or is not what its name says.
+
+    Warns
+    -----
+    DataWarning
+        If genes are omitted, because no probe measures them or because another gene has the same probes; if samples
+        have no label.
+
+    See Also
+    --------
+    load_breast : The three genes of the paper, and the labels of the patients.
 
     Notes
     -----
-    The files are at https://www.ncbi.nlm.nih.gov/geo/, by their accessions. Genes have today's symbols, also where the
-    annotation has older ones (ORC6L, KNTC2, CDCA1, …).
+    The files are at https://www.ncbi.nlm.nih.gov/geo/, by their accessions. A series with values above 50 is not on
+    the log scale: its log2 is taken, after values below 1 are set to 1. The array measures fewer than the fifty genes.
+    Genes have today's symbols, also where the annotation has older ones (ORC6L, KNTC2, CDCA1, …). A probe of several
+    genes is used only for genes without a probe of their own.
+
+    References
+    ----------
+    .. [1] Parker, J. S. et al. (2009). Supervised risk predictor of breast cancer based on intrinsic subtypes. Journal
+       of Clinical Oncology 27(8), 1160-1167.
+
+    Examples
+    --------
+    >>> studies = load_pam50_cohorts("geo")  # doctest: +SKIP
+    >>> studies.names  # doctest: +SKIP
+    ('mainz', 'transbig', 'vdx')
     """
     check_choice(probes, "probes", PROBES)
     if patients is not None:
@@ -106,23 +138,10 @@ def load_pam50_cohorts(
         name: pd.concat([series[accession] for accession in accessions], join="inner")
         for name, accessions in SERIES.items()
     }
-    measured = set.intersection(*(set(frame.columns) for frame in expression.values()))
-    probes_of = _probes_by_gene({probe: genes for probe, genes in genes_of.items() if probe in measured})
-    if not probes_of:
-        raise DataError(
-            f"No probe that all series have is one of a PAM50 gene in {files.annotation}: the series must be measured "
-            f"on HG-U133A, and the annotation must be that of {PLATFORM}."
-        )
-    missing = [gene for gene in PAM50 if gene not in probes_of]
-    if missing:
-        lost = plural(len(missing), "PAM50 gene")
-        warn(f"{lost} of 50 left out, for want of a probe in these files: {listing(missing, 50)}.", DataWarning)
-    if probes == "variance":
-        probes_of = _most_variable(probes_of, expression)
-    probes_of = _without_twins(probes_of)
+    probes_of = _chosen_probes(genes_of, expression, probes, files.annotation)
     studies = []
     for name, frame in expression.items():
-        genes = {gene: frame[several].mean(axis=1, skipna=False) for gene, several in probes_of.items()}
+        genes = {gene: frame[chosen].mean(axis=1, skipna=False) for gene, chosen in probes_of.items()}
         labels = None
         if patients is not None:
             titles = [_titles(files.series[accession], series[accession].index.tolist()) for accession in SERIES[name]]
@@ -136,7 +155,7 @@ def load_pam50_cohorts(
 
 
 def _files(source: object) -> Files:
-    """Find the files by the accessions in their names; every one is needed, and once."""
+    """Find the files by the accessions in their names; exactly one file is needed of each."""
     if isinstance(source, str | PathLike):
         folder = Path(source)
         if not folder.is_dir():
@@ -147,17 +166,17 @@ def _files(source: object) -> Files:
     else:
         raise ParameterError(f"source must be a folder or a list of paths, got {type(source).__name__}.")
     wanted = [accession for accessions in SERIES.values() for accession in accessions]
-    found = {accession: _named(candidates, accession) for accession in [*wanted, PLATFORM]}
-    missing = [accession for accession, paths in found.items() if not paths]
+    paths_of = {accession: _named(candidates, accession) for accession in [*wanted, PLATFORM]}
+    missing = [accession for accession, paths in paths_of.items() if not paths]
     if missing:
         raise DataError(
             f"{where} no file of {listing(missing)}: download the series matrices of {', '.join(wanted)} and the "
             f"annotation of {PLATFORM} from https://www.ncbi.nlm.nih.gov/geo/, and keep their names."
         )
-    for accession, paths in found.items():
+    for accession, paths in paths_of.items():
         if len(paths) > 1:
             raise DataError(f"There are {len(paths)} files of {accession} ({listing(paths)}): pass a list with one.")
-    return Files({accession: found[accession][0] for accession in wanted}, found[PLATFORM][0])
+    return Files({accession: paths_of[accession][0] for accession in wanted}, paths_of[PLATFORM][0])
 
 
 def _as_path(path: object) -> Path:
@@ -167,7 +186,7 @@ def _as_path(path: object) -> Path:
 
 
 def _named(paths: Iterable[Path], accession: str) -> list[Path]:
-    """Those with this accession at the beginning; of a series, whose other files begin so too, the matrix."""
+    """Return the files whose names begin with an accession; of those of a series, only the matrix."""
     kind = "" if accession == PLATFORM else r".*series_matrix"
     pattern = re.compile(rf"{accession}(?!\d){kind}.*\.(txt|annot)(\.gz)?", re.IGNORECASE)
     return [path for path in paths if pattern.fullmatch(path.name)]
@@ -175,7 +194,7 @@ def _named(paths: Iterable[Path], accession: str) -> list[Path]:
 
 def _series(path: Path) -> pd.DataFrame:
     """Read a series matrix, samples by probes, on the log scale."""
-    (table,) = read_tables([path], [path.name], label=None)
+    (table,) = read_tables([path], [path.name], Request())
     if table.annotations is None:
         raise DataError(f"{path} is not a GEO series matrix: it should begin with lines such as !Series_title.")
     check_unique(list(table.frame.columns), "probe", str(path))
@@ -185,7 +204,7 @@ def _series(path: Path) -> pd.DataFrame:
 
 
 def _titles(path: Path, samples: Sequence[str]) -> list[str]:
-    """Read the titles of these samples of a series, whatever the order of its head; empty ones where it has none."""
+    """Read the titles of these samples of a series, in any order of its head; "" for a sample without a title."""
     head = takewhile(lambda line: line.strip().lower() != TABLE_BEGIN, read_text(path).split("\n"))
     rows = {mark.lower(): cells for mark, *cells in map(cells_of, head)}
     titled = dict(zip(rows.get("!sample_geo_accession", samples), rows.get("!sample_title", []), strict=False))
@@ -193,7 +212,7 @@ def _titles(path: Path, samples: Sequence[str]) -> list[str]:
 
 
 def _annotation(path: Path) -> dict[str, list[str]]:
-    """Read which genes of the PAM50 each probe measures; probes of other genes are left out."""
+    """Read which genes each probe measures; probes of none of the PAM50 genes are omitted."""
     text = enumerate(read_text(path).split("\n"), start=1)
     lines = [(i, line) for i, line in text if line.strip() and not line.startswith(("#", "!", "^"))]
     header = [cell.lower() for cell in cells_of(lines[0][1])] if lines else []
@@ -223,14 +242,35 @@ def _annotation(path: Path) -> dict[str, list[str]]:
 # genes
 
 
+def _chosen_probes(
+    genes_of: Mapping[str, Sequence[str]], expression: Mapping[str, pd.DataFrame], probes: str, annotation: Path
+) -> dict[str, list[str]]:
+    """Choose the probes whose mean is the expression of each gene, from those that all cohorts measure."""
+    measured = set.intersection(*(set(frame.columns) for frame in expression.values()))
+    probes_of = _probes_by_gene({probe: genes for probe, genes in genes_of.items() if probe in measured})
+    if not probes_of:
+        raise DataError(
+            f"No probe that all series have is one of a PAM50 gene in {annotation}: the series must be measured "
+            f"on HG-U133A, and the annotation must be that of {PLATFORM}."
+        )
+    missing = [gene for gene in PAM50 if gene not in probes_of]
+    if missing:
+        omitted = plural(len(missing), "PAM50 gene")
+        warn(
+            f"{omitted} of 50 omitted, because no probe in these files measures them: {listing(missing, 50)}.",
+            DataWarning,
+        )
+    return _without_twins(_most_variable(probes_of, expression) if probes == "variance" else probes_of)
+
+
 def _probes_by_gene(genes_of: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Turn the annotation round; a probe of several genes serves those without one of their own."""
+    """List the probes of each gene: those of this gene alone, or if there are none, those of several genes."""
     probes_of = {}
     for gene in PAM50:
-        its_own = [probe for probe, genes in genes_of.items() if list(genes) == [gene]]
+        specific = [probe for probe, genes in genes_of.items() if list(genes) == [gene]]
         shared = [probe for probe, genes in genes_of.items() if gene in genes]
-        if its_own or shared:
-            probes_of[gene] = its_own or shared
+        if specific or shared:
+            probes_of[gene] = specific or shared
     return probes_of
 
 
@@ -238,22 +278,22 @@ def _most_variable(
     probes_of: Mapping[str, Sequence[str]], expression: Mapping[str, pd.DataFrame]
 ) -> dict[str, list[str]]:
     """Keep the probe of each gene that varies most within the cohorts."""
-    used = list(dict.fromkeys(probe for several in probes_of.values() for probe in several))
+    used = list(dict.fromkeys(probe for probes in probes_of.values() for probe in probes))
     variance = pd.concat([frame[used] - frame[used].mean() for frame in expression.values()]).var().to_dict()
-    return {gene: [max(several, key=lambda probe: variance[probe])] for gene, several in probes_of.items()}
+    return {gene: [max(probes, key=lambda probe: variance[probe])] for gene, probes in probes_of.items()}
 
 
 def _without_twins(probes_of: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Keep one of several genes whose values come from the same probes: as columns they would count twice."""
+    """Keep the first of several genes with the same probes: equal columns would count twice."""
     kept: dict[str, list[str]] = {}
-    for gene, several in probes_of.items():
-        twin = next((other for other, theirs in kept.items() if set(theirs) == set(several)), None)
+    for gene, probes in probes_of.items():
+        twin = next((other for other, its_probes in kept.items() if set(its_probes) == set(probes)), None)
         if twin is None:
-            kept[gene] = several
+            kept[gene] = probes
         else:
-            which = "probe" if len(several) == 1 else "probes"
+            same = "probe" if len(probes) == 1 else "probes"
             warn(
-                f"{gene} left out: its values would come from the same {which} as those of {twin}, which is kept.",
+                f"{gene} omitted: its values would come from the same {same} as those of {twin}, which is kept.",
                 DataWarning,
             )
     return kept
@@ -264,7 +304,7 @@ def _without_twins(probes_of: Mapping[str, list[str]]) -> dict[str, list[str]]:
 
 
 def _check_patients(patients: object) -> None:
-    """Check that patients are the cohorts, with labels and the three genes."""
+    """Check that `patients` are the three cohorts, with labels and the three genes."""
     if not isinstance(patients, Studies):
         raise ParameterError(f"patients must be Studies or None, got {type(patients).__name__}.")
     names = tuple(SERIES)
@@ -279,7 +319,7 @@ def _check_patients(patients: object) -> None:
 
 
 def _labels_of_patients(measured: pd.DataFrame, titles: Sequence[str], patients: Study) -> NDArray[np.str_]:
-    """Give every sample its patient's label, by values before titles; the empty one to those of none, or of several."""
+    """Give every sample the label of its patient, by values before titles; "" if it matches none, or several."""
     is_patient = np.zeros((len(measured), len(patients)), dtype=bool)  # (n_samples, n_patients)
     if set(GENES) <= set(measured.columns):
         known = patients.select(list(GENES.values())).X
@@ -288,21 +328,21 @@ def _labels_of_patients(measured: pd.DataFrame, titles: Sequence[str], patients:
         is_patient = max(by_value, key=np.count_nonzero)
     rest = np.ix_(~is_patient.any(axis=1), ~is_patient.any(axis=0))
     is_patient[rest] = _only(_same_names(titles, patients.samples)[rest])
-    found = np.asarray(is_patient.any(axis=1))
-    if not found.all():
-        lost = plural(int((~found).sum()), "sample")
+    is_matched = np.asarray(is_patient.any(axis=1))
+    if not is_matched.all():
+        unmatched = plural(int((~is_matched).sum()), "sample")
         warn(
-            f"{lost} of {len(found)} in {patients.name} without a label: no patient, or more than one, has the values "
-            "of the three genes, or the name.",
+            f"{unmatched} of {len(is_matched)} in {patients.name} without a label: no patient, or more than one, has "
+            "the values of the three genes, or the name.",
             DataWarning,
         )
-    return np.where(found, np.asarray(patients.labels)[is_patient.argmax(axis=1)].astype(str), "")
+    return np.where(is_matched, np.asarray(patients.labels)[is_patient.argmax(axis=1)].astype(str), "")
 
 
 def _only(fits: BoolArray) -> BoolArray:
-    """Keep a sample and a patient that fit each other and none else."""
-    alone: BoolArray = fits & (fits.sum(axis=0) == 1) & (fits.sum(axis=1) == 1)[:, None]
-    return alone
+    """Keep the pairs of a sample and a patient that fit each other and nobody else."""
+    only: BoolArray = fits & (fits.sum(axis=0) == 1) & (fits.sum(axis=1) == 1)[:, None]
+    return only
 
 
 def _same_values(values: FloatArray, known: FloatArray) -> BoolArray:
@@ -312,16 +352,16 @@ def _same_values(values: FloatArray, known: FloatArray) -> BoolArray:
 def _on_the_scale_of(known: FloatArray, values: FloatArray) -> FloatArray:
     """Give every gene the median and the interquartile range that it has among the patients."""
     low, middle, high = np.nanquantile(values, [0.25, 0.5, 0.75], axis=0)
-    its_low, its_middle, its_high = np.quantile(known, [0.25, 0.5, 0.75], axis=0)
-    stretch = np.divide(its_high - its_low, high - low, out=np.ones_like(high), where=high > low)
-    scaled: FloatArray = its_middle + (values - middle) * stretch
+    known_low, known_middle, known_high = np.quantile(known, [0.25, 0.5, 0.75], axis=0)
+    stretch = np.divide(known_high - known_low, high - low, out=np.ones_like(high), where=high > low)
+    scaled: FloatArray = known_middle + (values - middle) * stretch
     return scaled
 
 
 def _same_names(titles: Sequence[str], names: Sequence[str]) -> BoolArray:
-    """Tell which titles have a patient's name in them, or are it; with or without the study's prefix.
+    """Tell which titles contain, or are, which patient's name, with or without the study's prefix.
 
-    A number alone is no name within a longer title: VDX_3 is not in "stage 3".
+    Within a longer title a number alone is not a name: "stage 3" does not contain VDX_3.
     """
     fits = np.zeros((len(titles), len(names)), dtype=bool)
     short = [name.rpartition("_")[2] for name in names]

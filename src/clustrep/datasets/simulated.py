@@ -1,8 +1,8 @@
-"""Simulated studies, for examples and for trying things out where the truth is known."""
+"""Simulated studies, whose true clusters are known."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 
 import numpy as np
@@ -13,6 +13,7 @@ from clustrep.errors import ParameterError
 from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
 from clustrep.text import plural
+from clustrep.types import FloatArray
 
 COHORTS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
 SUBTYPES = ("A", "B", "C", "D", "E", "F", "G", "H")
@@ -36,26 +37,41 @@ def simulate_cohorts(
     shifted: Mapping[str, float] | None = None,
     rng: Rng = None,
 ) -> Studies:
-    """Simulate cohorts that share subtypes; the truth is kept as the studies' known labels.
+    """Simulate cohorts that share subtypes; the true subtypes are the studies' known labels.
 
-    Every subtype is a Gaussian with unit variance around a centre of its own; the centres are as far from each other as
-    the corners of a regular simplex with edges of length `separation`, in a random direction. Subtypes are equally
-    frequent.
+    A sample of subtype k is drawn from a Gaussian distribution with mean c_k and unit variance in every feature,
+    x = c_k + e with e ~ N(0, I). The means c_1, c_2, … are the corners of a regular simplex with edges of length
+    `separation`, |c_j - c_k| = separation for all j ≠ k, in a random direction. Subtypes are equally frequent.
 
     Parameters
     ----------
     n_cohorts, n_samples, n_subtypes, n_features : int
         Numbers of cohorts (at most 10, named by Greek letters), samples in each, subtypes (at most 8, named A, B, …)
-        and features.
+        and features (at least as many as subtypes).
     separation : float
-        Distance between any two centres, in standard deviations.
+        Distance between any two means, in standard deviations.
     missing : mapping of cohort to subtype, optional
         Which subtype a cohort lacks; by default "gamma" lacks the last one.
     shifted : mapping of cohort to float, optional
-        By how much a cohort is measured on another scale: its values are doubled, and this is added to each; by default
-        "delta" by 10.
+        Which cohort is measured on another scale: its values are doubled, and this number is added to each; by default
+        10 to those of "delta".
     rng : int, Generator, SeedSequence or None
         The seed.
+
+    Returns
+    -------
+    Studies
+        alpha, beta, gamma, …
+
+    See Also
+    --------
+    simulate_dim : One study with many well separated clusters.
+
+    Notes
+    -----
+    The defaults make one cohort in which a subtype does not exist, so that it can't replicate there, and one on another
+    scale, which has to be scaled before its subtypes replicate (see `Studies.scaled`). Real cohorts are harder: their
+    subtypes differ in size, shape and spread, and features are correlated within subtypes.
 
     Examples
     --------
@@ -75,18 +91,8 @@ def simulate_cohorts(
         missing = {"gamma": subtypes[-1]} if "gamma" in cohorts else {}
     if shifted is None:
         shifted = {"delta": 10.0} if "delta" in cohorts else {}
-    if isinstance(separation, bool) or not isinstance(separation, Real) or not 0 < float(separation) < np.inf:
-        raise ParameterError(f"separation must be a positive number, got {separation!r}.")
-    for name, mapping in (("missing", missing), ("shifted", shifted)):
-        if not isinstance(mapping, Mapping):
-            raise ParameterError(f"{name} must map cohorts, such as {{'alpha': ...}}; got {mapping!r}.")
-    for shift in shifted.values():
-        if isinstance(shift, bool) or not isinstance(shift, Real) or not np.isfinite(float(shift)):
-            raise ParameterError(f"shifted must map cohorts to numbers, got {shift!r}.")
-    for cohort in (*missing, *shifted):
-        check_known(cohort, "cohort", cohorts)
-    for subtype in missing.values():
-        check_known(subtype, "subtype", subtypes)
+    _check_separation(separation)
+    _check_mappings(missing, shifted, cohorts, list(subtypes))
     generator = make_generator(rng)
     directions, _ = np.linalg.qr(generator.normal(size=(n_features, n_subtypes)))
     centres = directions.T * separation / np.sqrt(2)  # (n_subtypes, n_features): orthogonal, so equally far apart
@@ -110,13 +116,10 @@ def simulate_cohorts(
 
 
 def simulate_dim(dimensions: int = 64, n_clusters: int = 16, n_samples: int = 1024, rng: Rng = None) -> Study:
-    """Simulate well separated Gaussian clusters like those of the DIM sets; the truth is kept as known labels.
+    """Simulate well separated Gaussian clusters like those of the DIM sets; the true clusters are the known labels.
 
-    The centres are uniform between 32 and 222 in every coordinate, and drawn again while one is nearer to another than
-    20 √dimensions; every cluster is Gaussian with standard deviation 2 in every coordinate. So the nearest centres are
-    at least 10 √dimensions standard deviations apart, and two points of a cluster about √(2 dimensions): no clusterer
-    should find this difficult. Sizes differ by at most one, and the samples are in the order of their clusters, as in
-    the DIM sets.
+    A sample of cluster k is x = c_k + 2 e with e ~ N(0, I). The centres c_k are uniform between 32 and 222 in every
+    coordinate, under the condition that |c_j - c_k| ≥ 20 √dimensions for all j ≠ k.
 
     Parameters
     ----------
@@ -124,6 +127,27 @@ def simulate_dim(dimensions: int = 64, n_clusters: int = 16, n_samples: int = 10
         Numbers of features (named x1, x2, …), of clusters (numbered from 1) and of samples.
     rng : int, Generator, SeedSequence or None
         The seed.
+
+    Returns
+    -------
+    Study
+        Named by its dimensions, such as dim064. The samples are in the order of their clusters, as in the DIM sets;
+        the sizes of the clusters differ by at most one.
+
+    Raises
+    ------
+    ParameterError
+        If there is no room for so many clusters that far apart.
+
+    See Also
+    --------
+    load_dim : The DIM sets themselves.
+    simulate_cohorts : Several studies that share clusters.
+
+    Notes
+    -----
+    The nearest centres are at least 10 √dimensions standard deviations apart, two samples of the same cluster about
+    √(2 dimensions): with the right number of clusters, every sound algorithm finds them.
 
     Examples
     --------
@@ -134,23 +158,49 @@ def simulate_dim(dimensions: int = 64, n_clusters: int = 16, n_samples: int = 10
     check_integer(n_clusters, "n_clusters", at_least=2)
     check_integer(n_samples, "n_samples", at_least=n_clusters)
     generator = make_generator(rng)
-    apart = APART * DEVIATION * np.sqrt(dimensions)
-    centres = np.empty((0, dimensions))
-    for _ in range(n_clusters):
-        for _ in range(TRIES):
-            centre = generator.uniform(LOWEST, HIGHEST, size=dimensions)
-            if np.all(np.linalg.norm(centres - centre, axis=1) >= apart):
-                break
-        else:
-            raise ParameterError(
-                f"{n_clusters} clusters find no place that far apart in {plural(dimensions, 'dimension')}: "
-                "take fewer clusters, or more dimensions."
-            )
-        centres = np.vstack([centres, centre])
+    centres = _separate_centres(n_clusters, dimensions, generator)
     truth = np.sort(np.arange(n_samples) % n_clusters)
     X = centres[truth] + DEVIATION * generator.normal(size=(n_samples, dimensions))
     features = [f"x{j}" for j in range(1, dimensions + 1)]
     return Study(X, f"dim{dimensions:03d}", features=features, labels=truth + 1)
+
+
+def _separate_centres(n_clusters: int, dimensions: int, generator: np.random.Generator) -> FloatArray:
+    """Draw centres one by one, each again until it is far enough from those before it."""
+    distance = APART * DEVIATION * np.sqrt(dimensions)
+    centres = np.empty((0, dimensions))
+    for _ in range(n_clusters):
+        for _ in range(TRIES):
+            centre = generator.uniform(LOWEST, HIGHEST, size=dimensions)
+            if np.all(np.linalg.norm(centres - centre, axis=1) >= distance):
+                break
+        else:
+            raise ParameterError(
+                f"There is no room for {n_clusters} clusters that far apart in {plural(dimensions, 'dimension')}: "
+                "take fewer clusters, or more dimensions."
+            )
+        centres = np.vstack([centres, centre])
+    return centres
+
+
+def _check_separation(separation: float) -> None:
+    if isinstance(separation, bool) or not isinstance(separation, Real) or not 0 < float(separation) < np.inf:
+        raise ParameterError(f"separation must be a positive number, got {separation!r}.")
+
+
+def _check_mappings(
+    missing: Mapping[str, str], shifted: Mapping[str, float], cohorts: Sequence[str], subtypes: Sequence[str]
+) -> None:
+    for name, mapping in (("missing", missing), ("shifted", shifted)):
+        if not isinstance(mapping, Mapping):
+            raise ParameterError(f"{name} must map cohorts, such as {{'alpha': ...}}; got {mapping!r}.")
+    for shift in shifted.values():
+        if isinstance(shift, bool) or not isinstance(shift, Real) or not np.isfinite(float(shift)):
+            raise ParameterError(f"shifted must map cohorts to numbers, got {shift!r}.")
+    for cohort in (*missing, *shifted):
+        check_known(cohort, "cohort", cohorts)
+    for subtype in missing.values():
+        check_known(subtype, "subtype", subtypes)
 
 
 def _check_number(value: int, name: str, low: int, high: int) -> None:

@@ -37,6 +37,7 @@ class Stream(IntEnum):
     SPLIT = 4
     NULL = 5
     PAIRS = 6
+    TIES = 7
 
 
 def root_entropy(rng: Rng) -> int:

@@ -14,6 +14,7 @@ from clustrep.results.cluster_stability import Sensitivity, Stability
 from clustrep.results.co_assignment import AssignmentConsistency, Consensus
 from clustrep.results.comparison import Best, Candidate, Comparison
 from clustrep.results.curves import BootstrapInstability, PredictionStrength, RelativeValidation
+from clustrep.results.groups import Separation
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
@@ -46,6 +47,7 @@ __all__ = [
     "RelativeValidation",
     "Replicability",
     "Sensitivity",
+    "Separation",
     "Stability",
     "StudyRelations",
     "TrainingAverage",
@@ -61,6 +63,7 @@ RESULTS: dict[str, Any] = {
         LocalReplicability,
         Stability,
         Sensitivity,
+        Separation,
         PredictionStrength,
         BootstrapInstability,
         RelativeValidation,

@@ -1,106 +1,119 @@
-"""What looks wrong with tables: a label among the features, names that nobody shares, rows in place of columns."""
+"""Whether several studies fit together: features in common, tables the right way round, no sample in two studies."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
-import numpy as np
-
-from clustrep.errors import DataError
+from clustrep.errors import DataError, DataWarning, warn
+from clustrep.studies.readers.table import Request
+from clustrep.studies.study import Study
 from clustrep.text import listing, plural
-from clustrep.types import FloatArray
 
-LABEL_NAME = re.compile(
-    r"(true|known|pred(icted)?)?[ _.-]*"
-    r"(class(es)?|labels?|clusters?|groups?|sub[ _.-]?types?|types?|targets?|categor(y|ies)|diagnos[ie]s|y)"
-    r"[ _.-]*(id|no|nr|number|\d)?",
-    re.IGNORECASE,
-)
-
-LABEL_VALUES_AT_MOST = 50
+NamesByStudy = Mapping[str, Sequence[str]]
 
 
-class Reading(NamedTuple):
-    """How the user wanted files to be read."""
+def check_alignment(studies: Sequence[Study], request: Request | None) -> None:
+    """Check the names of several studies' features and samples.
 
-    transpose: bool | Sequence[str] = False
-    header: bool | None = None
-
-    def turned(self, names: Sequence[str]) -> Sequence[str]:
-        """Return the names of the studies that were turned the other way round."""
-        if isinstance(self.transpose, bool):
-            return names if self.transpose else ()
-        return self.transpose
-
-    def turning(self, name: str) -> str:
-        """Return the argument by which a study was turned."""
-        return "transpose=True" if self.transpose is True else f"transpose={[name]!r}"
+    `request` is how the user wanted files to be read, to say which argument to change; None where there are no files.
+    """
+    features = {study.name: study.features for study in studies}
+    samples = {study.name: study.samples if study.samples_are_named else () for study in studies}
+    _check_all_or_none_named(studies, request)
+    _check_orientation(features, samples, request)
+    _check_same_features(features, samples, request)
+    _warn_of_common_samples(studies)
 
 
-AS_THEY_ARE = Reading()
+# ---------------------------------------------------------------------------------------------------------------------
+# features without names
 
 
-def probable_label(X: FloatArray, features: Sequence[str]) -> str | None:
-    """Find a feature that is probably a class label: few small integers, named like one or last among real ones."""
-
-    def few_small_integers(column: FloatArray) -> bool:
-        if not np.array_equal(column, np.rint(column)) or column.min() < -1 or column.max() > 1000:
-            return False
-        return 2 <= len(np.unique(column)) <= min(LABEL_VALUES_AT_MOST, len(column) // 2)
-
-    for j, feature in enumerate(features):
-        if LABEL_NAME.fullmatch(feature) and few_small_integers(X[:, j]):
-            return feature
-    if X.shape[1] < 2 or not few_small_integers(X[:, -1]):
-        return None
-    others_real = np.any(X[:, :-1] != np.rint(X[:, :-1]), axis=0).all()
-    return features[-1] if others_real else None
-
-
-def label_sentence(study: str, feature: str, X: FloatArray, features: Sequence[str]) -> str:
-    """Say that a feature is probably a class label, and what to do about it."""
-    values = np.unique(X[:, list(features).index(feature)]).astype(int)
-    return (
-        f"Feature {feature!r} of study {study!r} is probably a class label (values {listing(values)}), not data. "
-        f"Pass label={feature!r} to keep it aside as the samples' known labels, or label=False if it is data."
-    )
+def _check_all_or_none_named(studies: Sequence[Study], request: Request | None) -> None:
+    """Check that all studies name their features or none; without names, that they have the same number of features."""
+    unnamed = [study.name for study in studies if not study.features_are_named]
+    if not unnamed:
+        return
+    if len(unnamed) < len(studies):
+        named = next(study.name for study in studies if study.features_are_named)
+        remedy = "pass frames whose columns have the same names, or all studies as arrays"
+        if request is not None:
+            remedy = "write their names into its first line, or pass header=True if they are there"
+        raise DataError(f"Study {unnamed[0]!r} does not name its features, study {named!r} does: {remedy}.")
+    counts = {study.name: len(study.features) for study in studies}
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+        remedy = "pass frames, whose columns have names"
+        if request is not None:
+            remedy = "write the names into the first line of every file"
+        raise DataError(
+            f"The studies have different numbers of features ({listed}), and no names to align them by: {remedy}."
+        )
 
 
-def check_same_features(
-    features: Mapping[str, Sequence[str]], samples: Mapping[str, Sequence[str]], reading: Reading | None
-) -> None:
+# ---------------------------------------------------------------------------------------------------------------------
+# tables the wrong way round
+
+
+def _check_orientation(features: NamesByStudy, samples: NamesByStudy, request: Request | None) -> None:
+    """Refuse a table whose rows, rather than its columns, share names with the other studies' columns."""
+    for name in features:
+        other_features = set().union(*(set(columns) for key, columns in features.items() if key != name))
+        rows_shared = [sample for sample in samples[name] if sample in other_features]
+        n_columns_shared = sum(feature in other_features for feature in features[name])
+        if len(rows_shared) > n_columns_shared:
+            few = f"only {n_columns_shared}" if n_columns_shared else "none"
+            raise DataError(
+                f"Study {name!r} is probably the wrong way round: {plural(len(rows_shared), 'row')} of its "
+                f"{len(samples[name]):,} {'is' if len(rows_shared) == 1 else 'are'} named like features of the other "
+                f"studies ({listing(rows_shared, 3)}), "
+                f"but {few} of its columns. Rows must be samples, columns features: "
+                f"{_how_to_turn(name, list(features), request)}."
+            )
+
+
+def _how_to_turn(name: str, names: Sequence[str], request: Request | None) -> str:
+    if request is None:
+        return "transpose it (frame.T)"
+    transposed = [other for other in names if request.transposes(other)]
+    if name not in transposed:
+        return f"pass transpose={[*transposed, name]!r}"
+    others = [other for other in transposed if other != name]
+    instead = f", or pass transpose={others!r}" if others and request.transpose is True else ""
+    return f"leave {request.transpose_argument(name)} out{instead}"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# features in common
+
+
+def _check_same_features(features: NamesByStudy, samples: NamesByStudy, request: Request | None) -> None:
     """Check that the studies share features; if not, show what each has, and what may be the reason."""
     sets = {name: set(names) for name, names in features.items()}
     if set.intersection(*sets.values()):
         return
     lines = []
-    for name, own in features.items():
+    for name, names in features.items():
         others = set().union(*(other for key, other in sets.items() if key != name))
-        alone = [feature for feature in own if feature not in others]
-        lines.append(f"  {name}: {plural(len(own), 'feature')}, {len(alone):,} in no other study: {listing(alone, 4)}")
+        unshared = [feature for feature in names if feature not in others]
+        lines.append(
+            f"  {name}: {plural(len(names), 'feature')}, {len(unshared):,} in no other study: {listing(unshared, 4)}"
+        )
     shown = lines[:10] + ([f"  and {len(lines) - 10} more studies"] if len(lines) > 10 else [])
-    raise DataError("\n".join([f"The studies have no feature in common{_reason(features, samples, reading)}", *shown]))
+    reason = _reason_for_no_shared_feature(features, samples, request)
+    raise DataError("\n".join([f"The studies have no feature in common{reason}", *shown]))
 
 
-def _reason(
-    features: Mapping[str, Sequence[str]], samples: Mapping[str, Sequence[str]], reading: Reading | None
-) -> str:
+def _reason_for_no_shared_feature(features: NamesByStudy, samples: NamesByStudy, request: Request | None) -> str:
+    """Tell the probable reason: all tables the wrong way round, data taken for a header, or upper and lower case."""
     n_rows_shared = len(set.intersection(*(set(names) for names in samples.values())))
     if n_rows_shared:
-        turned = set() if reading is None else set(reading.turned(list(features)))
-        remedy = "transpose them (frame.T)"
-        if reading is not None:
-            remedy = "pass transpose=True"
-        if reading is not None and turned == set(features):
-            argument = "transpose=True" if reading.transpose is True else f"transpose={list(reading.turned(()))!r}"
-            remedy = f"leave {argument} out"
         return (
             f". But they share {plural(n_rows_shared, 'sample name')}: the tables are probably the wrong way round. "
-            f"Rows must be samples, columns features: {remedy}."
+            f"Rows must be samples, columns features: {_how_to_turn_all(list(features), request)}."
         )
-    if reading is not None and reading.header and all(_are_numbers(names) for names in features.values()):
+    if request is not None and request.header and all(_are_numbers(names) for names in features.values()):
         return ". Their names are numbers: if the first lines are data, leave header=True out."
     alike = set.intersection(*({name.casefold() for name in names} for names in features.values()))
     if alike:
@@ -113,35 +126,34 @@ def _reason(
     return ": a feature needs the same name in all of them."
 
 
+def _how_to_turn_all(names: Sequence[str], request: Request | None) -> str:
+    if request is None:
+        return "transpose them (frame.T)"
+    others = [name for name in names if not request.transposes(name)]
+    if len(others) == len(names):
+        return "pass transpose=True"
+    if others:
+        return f"pass transpose={others!r} instead"
+    return "leave transpose=True out" if request.transpose is True else f"leave transpose={request.transpose!r} out"
+
+
 def _are_numbers(names: Sequence[str]) -> bool:
     return all(re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", name, re.IGNORECASE) for name in names)
 
 
-def check_orientation(
-    features: Mapping[str, Sequence[str]], samples: Mapping[str, Sequence[str]], reading: Reading | None
-) -> None:
-    """Refuse a table whose rows, rather than its columns, share names with the other studies' columns."""
-    for name in features:
-        others = set().union(*(set(columns) for key, columns in features.items() if key != name))
-        rows_shared = [sample for sample in samples[name] if sample in others]
-        columns_shared = sum(feature in others for feature in features[name])
-        if len(rows_shared) > columns_shared:
-            few = f"only {columns_shared}" if columns_shared else "none"
-            raise DataError(
-                f"Study {name!r} is probably the wrong way round: {plural(len(rows_shared), 'row')} of its "
-                f"{len(samples[name]):,} {'is' if len(rows_shared) == 1 else 'are'} named like features of the other "
-                f"studies ({listing(rows_shared, 3)}), "
-                f"but {few} of its columns. Rows must be samples, columns features: "
-                f"{_turning(name, list(features), reading)}."
-            )
+# ---------------------------------------------------------------------------------------------------------------------
+# samples in common
 
 
-def _turning(name: str, names: Sequence[str], reading: Reading | None) -> str:
-    if reading is None:
-        return "transpose it (frame.T)"
-    turned = reading.turned(names)
-    if name not in turned:
-        return f"pass transpose={[*turned, name]!r}"
-    rest = [other for other in turned if other != name]
-    argument = reading.turning(name)
-    return f"leave {argument} out" + (f", or pass transpose={rest!r}" if rest and reading.transpose is True else "")
+def _warn_of_common_samples(studies: Sequence[Study]) -> None:
+    named = sorted((study for study in studies if study.samples_are_named), key=lambda study: study.name)
+    for i, study in enumerate(named):
+        for other in named[i + 1 :]:
+            other_samples = set(other.samples)
+            common = [sample for sample in study.samples if sample in other_samples]
+            if common:
+                warn(
+                    f"Studies {study.name!r} and {other.name!r} have {plural(len(common), 'sample name')} in common "
+                    f"({listing(common, 3)}): if these are the same samples, the studies are not independent.",
+                    DataWarning,
+                )

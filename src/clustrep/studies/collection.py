@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -12,29 +11,57 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from clustrep.checks import check_choice, check_flag, check_integer, check_known, check_label, check_name, check_squares
+from clustrep.checks import check_choice, check_integer, check_known, check_label, check_name
 from clustrep.engine.replicates import Rng, make_generator
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
-from clustrep.studies.alignment import Reading, check_orientation, check_same_features
-from clustrep.studies.readers.delimited import study_names
-from clustrep.studies.readers.formats import read_tables, tables_of_anndata
-from clustrep.studies.study import SCALES, Label, LabelNotFound, Scale, Study
-from clustrep.text import listing, nearest, plural
+from clustrep.studies.alignment import check_alignment
+from clustrep.studies.from_files import studies_from_anndata, studies_from_files
+from clustrep.studies.readers.table import Request
+from clustrep.studies.study import SCALES, Label, LabelNotFound, Scale, Study, check_label_exists
+from clustrep.text import listing, plural
 
 StudiesLike: TypeAlias = "Studies | Mapping[str, Any] | Sequence[Any]"
 
 
 class Studies(Mapping[str, Study]):
-    """Several studies, aligned on the features that all of them have.
+    """Several studies, aligned on the features that all of them have: a read-only mapping of name to `Study`.
 
     Parameters
     ----------
     studies : mapping of name to array, frame or Study, or a sequence of these
-        Arrays and frames in a sequence are named "1", "2", …
+        Tables of samples by features, as `Study` takes them. Arrays and frames in a sequence are named "1", "2", …
     label : str or False, optional
-        As in `Study`, for all of them.
+        The column that holds the samples' known class, in the studies that have it: it is removed from the features
+        and kept as `Study.labels`. False: no column is one. By default, a column that looks like a class gives a
+        warning.
     scale : {"none", "zscore", "robust"}
-        Scale each study by itself.
+        Scale the features of each study by itself, see `Study.scaled`.
+
+    Raises
+    ------
+    DataError
+        If a table can't be used (see `Study`), or the studies have no feature in common; the message then shows the
+        features of each. Also if a table is probably the wrong way round: its rows are named like the other studies'
+        features.
+
+    Warns
+    -----
+    DataWarning
+        If features are dropped, because some study lacks them; if two studies have samples of the same name; if the
+        studies are not on the same scale; if a feature is probably a class label.
+
+    See Also
+    --------
+    Study : One table with its names.
+    Studies.read : Studies from files.
+    Studies.from_anndata : Studies from an AnnData.
+    Studies.split : Studies from one table, at random.
+
+    Notes
+    -----
+    Features are aligned by their names and put in the order of the first study. Tables without names, such as arrays,
+    are aligned by the place of their columns, so all must have the same number of them; they can't be mixed with
+    tables that have names. All studies are in double precision unless all are in single precision.
 
     Examples
     --------
@@ -57,10 +84,10 @@ class Studies(Mapping[str, Study]):
     def __init__(self, studies: StudiesLike, *, label: Label = None, scale: Scale = "none"):
         check_label(label)
         collected = [
-            _renamed(values, name, label) if isinstance(values, Study) else _made(values, name, label)
+            _renamed(values, name, label) if isinstance(values, Study) else _as_study(values, name, label)
             for name, values in _entries(studies)
         ]
-        _check_label_was_found(collected, label, set().union(*(study.features for study in collected)))
+        check_label_exists(collected, label, set().union(*(study.features for study in collected)))
         self._align(collected, scale)
 
     @classmethod
@@ -74,23 +101,23 @@ class Studies(Mapping[str, Study]):
         study_key: str | None = None,
         rep: str | None = None,
     ) -> Studies:
-        """Read one study from each file, or several from an h5ad file; the content tells the format.
+        r"""Read one study from each file, or several from an h5ad file; the content of a file tells its format.
 
-        CSV, TSV or other delimited text and GEO series matrices, also gzipped; Parquet (needs pyarrow); h5ad (needs
-        anndata).
+        The formats are CSV, TSV and other delimited text, and GEO series matrices, all of them also gzipped; Parquet
+        (needs pyarrow); h5ad (needs anndata).
 
         Parameters
         ----------
-        *paths
-            Rows are samples, columns features; a GEO series matrix is turned that way by itself. The studies are
-            named after their files.
+        *paths : str or path
+            Files whose rows are samples and whose columns are features; a GEO series matrix, where it is the other way
+            round, is transposed. The studies are named after their files, without the ending.
         label : str or False, optional
-            The column that holds the samples' known class: of h5ad a column of obs, of GEO a characteristic such as
-            "er status". False: no column is one. A file with a column that looks like one is refused otherwise.
+            The column that holds the samples' known class: in h5ad a column of obs, in GEO a characteristic such as
+            "er status". False: no column is one. By default, a file with a column that looks like a class is refused.
         scale : {"none", "zscore", "robust"}
-            Scale each study by itself.
+            Scale the features of each study by itself, see `Study.scaled`.
         transpose : bool, str or sequence of str
-            Turn all tables, or those of the studies named, the other way round.
+            Transpose all tables, or those of the studies named.
         header : bool, optional
             Whether the first line of delimited text holds the features' names; by default it does unless it looks
             like data.
@@ -98,40 +125,78 @@ class Studies(Mapping[str, Study]):
             The column of obs that says which study a cell belongs to: an h5ad file then holds the studies named there.
         rep : str, optional
             What to take from an h5ad file: "X" (the default), or the name of an entry of obsm or of a layer.
+
+        Returns
+        -------
+        Studies
+            In the order of the files.
+
+        Raises
+        ------
+        DataError
+            If a file can't be read, or could be read in two ways: the message names the line, or the parameter that
+            decides. Also as in `Studies`.
+        ParameterError
+            If a parameter does not apply to any of the files, or can't apply to one of them.
+
+        See Also
+        --------
+        Studies.from_anndata : The same for an AnnData that is in memory.
+
+        Notes
+        -----
+        Delimited text may use tabs, semicolons, commas or white space. Its first column names the samples if it holds
+        text, or if its own name says so ("sample", "patient_id", …). Empty cells, NA, NaN, null and the like are
+        missing values, which are refused: fill them in first, or drop their samples or features.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     mainz, vdx = Path(folder, "mainz.csv"), Path(folder, "vdx.csv")
+        ...     _ = mainz.write_text("patient,ESR1,ERBB2,subtype\nm1,8.5,14.2,A\nm2,14.0,10.8,B\n")
+        ...     _ = vdx.write_text("patient,ERBB2,ESR1,subtype\nv1,10.8,10.2,B\nv2,10.0,12.7,B\n")
+        ...     Studies.read(mainz, vdx, label="subtype")
+        Studies: 2 studies, 2 shared features
+          mainz  2 samples, known labels A, B
+          vdx    2 samples, known labels B
         """
-        if not paths:
-            raise ParameterError("Studies.read needs at least one path.")
-        for path in paths:
-            if not isinstance(path, str | PathLike):
-                raise ParameterError(
-                    f"Studies.read takes paths, got {type(path).__name__}: pass a list as Studies.read(*paths), and "
-                    "tables to Studies({name: table, ...})."
-                )
-        check_label(label)
-        if header is not None:
-            check_flag(header, "header")
-        names = study_names(paths)
-        reading = Reading(_names_to_turn(transpose, names), header)
-        collected = []
-        known: set[str] = set()
-        for table in read_tables(paths, names, label=label, reading=reading, study_key=study_key, rep=rep):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)  # of a file, a probable label is refused, below
-                study = Study(table.frame, table.name, labels=table.labels)
-            check_squares(study.X, study.samples, study.features, f"Study {study.name!r}")
-            collected.append(study)
-            known.update(collected[-1].features if table.annotations is None else table.annotations)
-        _check_label_was_found(collected, label, known)
-        for study in collected:
-            if (suspicion := study._suspicion(label)) is not None:
-                raise DataError(suspicion)
+        collected, request = studies_from_files(
+            paths, label=label, transpose=transpose, header=header, study_key=study_key, rep=rep
+        )
         studies = cls.__new__(cls)
-        studies._align(collected, scale, reading)
+        studies._align(collected, scale, request)
         return studies
 
     @classmethod
     def from_frames(cls, frames: Mapping[str, pd.DataFrame], **options: Any) -> Studies:
-        """Take one study from each frame; the options are those of `Studies`."""
+        """Take one study from each frame.
+
+        The same as `Studies(frames, ...)`, but anything that is not a frame is an error.
+
+        Parameters
+        ----------
+        frames : mapping of name to DataFrame
+            Samples (index) by features (columns).
+        **options
+            `label` and `scale`, as in `Studies`.
+
+        Returns
+        -------
+        Studies
+            In the order of the mapping.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> mainz = pd.DataFrame({"ESR1": [8.5, 14.0], "subtype": ["A", "B"]}, index=["m1", "m2"])
+        >>> vdx = pd.DataFrame({"ESR1": [10.2, 12.7], "subtype": ["B", "A"]}, index=["v1", "v2"])
+        >>> Studies.from_frames({"mainz": mainz, "vdx": vdx}, label="subtype")
+        Studies: 2 studies, 1 shared feature
+          mainz  2 samples, known labels A, B
+          vdx    2 samples, known labels A, B
+        """
         if not isinstance(frames, Mapping):
             raise DataError(f"frames must map each study's name to its frame, got {type(frames).__name__}.")
         for name, frame in frames.items():
@@ -160,9 +225,25 @@ class Studies(Mapping[str, Study]):
         rep : str, optional
             What to take: "X" (the default), or the name of an entry of obsm, such as "X_pca", or of a layer.
         label : str or False, optional
-            The column of obs that holds the cells' known class. False: no feature is one.
+            The column of obs that holds the cells' known class. False: no feature is one. By default, a feature that
+            looks like a class gives a warning.
         scale : {"none", "zscore", "robust"}
-            Scale each study by itself.
+            Scale the features of each study by itself, see `Study.scaled`.
+
+        Returns
+        -------
+        Studies
+            In the order in which the studies' first cells come.
+
+        See Also
+        --------
+        Studies.read : The same for h5ad files.
+
+        Notes
+        -----
+        Sparse matrices are made dense, study by study; a table that would take more than 2 GB when dense is refused.
+        An embedding such as "X_pca" must have been computed from all studies together: coordinates that were computed
+        study by study are not comparable.
 
         Examples
         --------
@@ -175,15 +256,8 @@ class Studies(Mapping[str, Study]):
           lab 1  2 samples
           lab 2  2 samples
         """
-        check_label(label)
-        collected = []
-        known: set[str] = set()
-        for table in tables_of_anndata(adata, study_key=study_key, rep=rep, label=label):
-            collected.append(Study(table.frame, table.name, labels=table.labels, label=None if label else label))
-            known.update(table.annotations or ())
-        _check_label_was_found(collected, label, known)
         studies = cls.__new__(cls)
-        studies._align(collected, scale)
+        studies._align(studies_from_anndata(adata, study_key=study_key, rep=rep, label=label), scale)
         return studies
 
     @classmethod
@@ -196,9 +270,31 @@ class Studies(Mapping[str, Study]):
         label: Label = None,
         scale: Scale = "none",
     ) -> Studies:
-        """Split one table at random into `n` studies of equal size (to one sample), numbered from 1.
+        """Split one table at random into several studies of equal size.
 
-        Each is scaled by itself.
+        Parameters
+        ----------
+        X : array_like, DataFrame or Study
+            Samples by features; at least 2 `n` samples.
+        n : int
+            The number of studies; their sizes differ by at most one sample.
+        rng : int, Generator, SeedSequence or None
+            The seed.
+        label : str or False, optional
+            The column that holds the samples' known class, as in `Study`.
+        scale : {"none", "zscore", "robust"}
+            Scale the features of each part by itself, after the split, see `Study.scaled`.
+
+        Returns
+        -------
+        Studies
+            Named "1", "2", …; samples keep their order within each.
+
+        Notes
+        -----
+        The parts are samples of the same population, so this measures the stability of clusters under sampling; it
+        says nothing about differences between laboratories, platforms or populations, for which separate studies are
+        needed.
 
         Examples
         --------
@@ -215,24 +311,19 @@ class Studies(Mapping[str, Study]):
         parts = np.array_split(make_generator(rng).permutation(len(whole)), n)
         return cls([whole._part(np.sort(rows), str(i)) for i, rows in enumerate(parts, 1)], scale=scale)
 
-    def _align(self, studies: Sequence[Study], scale: Scale, reading: Reading | None = None) -> None:
+    def _align(self, studies: Sequence[Study], scale: Scale, request: Request | None = None) -> None:
         """Keep the features that all studies have, in the order of the first."""
         check_choice(scale, "scale", SCALES)
-        features = {study.name: study.features for study in studies}
-        if len(studies) > 1:
-            named_samples = {study.name: study.samples if study.samples_are_named else () for study in studies}
-            _check_all_or_none_named(studies, reading)
-            check_orientation(features, named_samples, reading)
-            check_same_features(features, named_samples, reading)
-        _warn_of_common_samples(studies)
-        if len({study.scale for study in studies}) > 1:
-            scales = ", ".join(f"{study.name} {study.scale}" for study in studies)
-            warn(f"The studies are not on one scale ({scales}): scale all of them or none.", DataWarning)
-        shared = set.intersection(*(set(names) for names in features.values()))
+        shared = set.intersection(*(set(study.features) for study in studies))
         self._features = tuple(name for name in studies[0].features if name in shared)
         self._dropped = MappingProxyType(
             {study.name: tuple(name for name in study.features if name not in shared) for study in studies}
         )
+        if _may_be_misaligned(studies, self._dropped):
+            check_alignment(studies, request)
+        if len({study.scale for study in studies}) > 1:
+            scales = ", ".join(f"{study.name} {study.scale}" for study in studies)
+            warn(f"The studies are not on one scale ({scales}): scale all of them or none.", DataWarning)
         precision = np.result_type(*(study.X for study in studies))
         aligned = [study.select(self._features)._with_precision(precision).scaled(scale) for study in studies]
         self._studies = {study.name: study for study in aligned}
@@ -245,12 +336,12 @@ class Studies(Mapping[str, Study]):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The features that all studies have."""
+        """The names of the features that all studies have, in the order of the first study."""
         return self._features
 
     @property
     def dropped(self) -> Mapping[str, tuple[str, ...]]:
-        """Which features of each study the others lack."""
+        """The features that were dropped from each study, because another lacks them."""
         return self._dropped
 
     def __getitem__(self, name: str) -> Study:
@@ -267,7 +358,7 @@ class Studies(Mapping[str, Study]):
         return name in self._studies
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a study, or something else where there is none of that name."""
+        """Return the study of this name, or `default` if there is none."""
         return self._studies.get(name, default)
 
     @property
@@ -276,15 +367,53 @@ class Studies(Mapping[str, Study]):
         return tuple(self._studies)
 
     def select(self, features: Sequence[str]) -> Studies:
-        """Keep these features, in this order."""
+        """Keep some of the shared features in all studies.
+
+        Parameters
+        ----------
+        features : sequence of str
+            Names of shared features, each once.
+
+        Returns
+        -------
+        Studies
+            With these features, in this order.
+
+        Examples
+        --------
+        >>> studies = Studies([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
+        >>> studies.select(["2"])["1"].X.tolist()
+        [[2.0], [4.0]]
+        """
         return self._changed([study.select(features) for study in self.values()])
 
     def scaled(self, scale: Scale) -> Studies:
-        """Scale each study by itself; see `Study.scaled`."""
+        """Shift and scale the features of each study by itself.
+
+        Parameters
+        ----------
+        scale : {"none", "zscore", "robust"}
+            How, see `Study.scaled`.
+
+        Returns
+        -------
+        Studies
+            The same studies, scaled.
+
+        See Also
+        --------
+        Study.scaled : The formulas, and what scaling changes.
+
+        Examples
+        --------
+        >>> studies = Studies([[[1.0], [3.0]], [[10.0], [30.0]]])
+        >>> [study.X.ravel().tolist() for study in studies.scaled("zscore").values()]
+        [[-1.0, 1.0], [-1.0, 1.0]]
+        """
         return self._changed([study.scaled(scale) for study in self.values()])
 
     def _changed(self, studies: Sequence[Study]) -> Studies:
-        """Return these studies, which are aligned already, with what is known of where they came from."""
+        """Return these studies, which are aligned already, with the record of what was dropped from them."""
         changed = Studies.__new__(Studies)
         changed._studies = {study.name: study for study in studies}
         changed._features = studies[0].features
@@ -313,7 +442,7 @@ def as_studies(studies: StudiesLike) -> Studies:
 
 
 def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
-    """Name every study: by its key, by its own name, or by its place."""
+    """Name every study: by its key, by the name that a `Study` has, or by its place."""
     if isinstance(studies, Mapping):
         entries = [(check_name(name, "The name of a study"), values) for name, values in studies.items()]
     elif isinstance(studies, list | tuple):
@@ -329,12 +458,13 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
         raise DataError("studies is empty: there must be at least one study.")
     names = [name for name, _ in entries]
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"Every study needs a name of its own, but {twice!r} came twice.")
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"Every study needs a name of its own, but {duplicate!r} came twice.")
     return entries
 
 
-def _made(values: Any, name: str, label: Label) -> Study:
+def _as_study(values: Any, name: str, label: Label) -> Study:
+    """Make a study of a table that may lack the label column, as long as another has it."""
     try:
         return Study(values, name, label=label)
     except LabelNotFound:
@@ -343,60 +473,17 @@ def _made(values: Any, name: str, label: Label) -> Study:
 
 def _renamed(study: Study, name: str, label: Label) -> Study:
     if label and study.labels is None:
-        raise DataError(f"Study {study.name!r} is made already: pass label={label!r} to Study, not to Studies.")
+        raise DataError(f"Study {study.name!r} is a Study already: pass label={label!r} to Study, not to Studies.")
     return study if study.name == name else study._with(name=name)
 
 
-def _names_to_turn(transpose: object, names: Sequence[str]) -> bool | Sequence[str]:
-    if isinstance(transpose, bool):
-        return transpose
-    turned = [transpose] if isinstance(transpose, str) else transpose
-    if not isinstance(turned, Iterable):
-        raise ParameterError(f"transpose must be True, False or the names of studies, got {transpose!r}.")
-    turned = list(turned)
-    for name in turned:
-        check_known(name, "study to transpose", names)
-    return turned
-
-
-def _check_label_was_found(studies: Sequence[Study], label: Label, known: Iterable[str]) -> None:
-    if label and all(study.labels is None for study in studies):
-        known = sorted(known)
-        there = f"; there are {listing(known, 10)}" if known else ""
-        raise DataError(f"No study has a column {label!r} to take labels from{there}.{nearest(label, known)}")
-
-
-def _check_all_or_none_named(studies: Sequence[Study], reading: Reading | None) -> None:
-    """Features without names can only be aligned by place: among themselves, and only if there are as many."""
-    unnamed = [study.name for study in studies if not study.features_are_named]
-    if not unnamed:
-        return
-    if len(unnamed) < len(studies):
-        named = next(study.name for study in studies if study.features_are_named)
-        remedy = "pass frames whose columns have the same names, or all studies as arrays"
-        if reading is not None:
-            remedy = "write their names into its first line, or pass header=True if they are there"
-        raise DataError(f"Study {unnamed[0]!r} does not name its features, study {named!r} does: {remedy}.")
-    numbers = {study.name: len(study.features) for study in studies}
-    if len(set(numbers.values())) > 1:
-        listed = ", ".join(f"{name} {number}" for name, number in numbers.items())
-        remedy = "pass frames, whose columns have names"
-        if reading is not None:
-            remedy = "write the names into the first line of every file"
-        raise DataError(
-            f"The studies have different numbers of features ({listed}), and no names to align them by: {remedy}."
-        )
-
-
-def _warn_of_common_samples(studies: Sequence[Study]) -> None:
-    named = sorted((study for study in studies if study.samples_are_named), key=lambda study: study.name)
-    for i, one in enumerate(named):
-        for other in named[i + 1 :]:
-            theirs = set(other.samples)
-            common = [sample for sample in one.samples if sample in theirs]
-            if common:
-                warn(
-                    f"Studies {one.name!r} and {other.name!r} have {plural(len(common), 'sample name')} in common "
-                    f"({listing(common, 3)}): if these are the same samples, the studies are not independent.",
-                    DataWarning,
-                )
+def _may_be_misaligned(studies: Sequence[Study], dropped: Mapping[str, Sequence[str]]) -> bool:
+    """Whether names have to be compared: not those of arrays, which have none, with the same number of columns."""
+    if len(studies) == 1:
+        return False
+    if any(study.samples_are_named for study in studies):
+        return True
+    are_named = [study.features_are_named for study in studies]
+    if all(are_named):
+        return any(len(dropped[study.name]) == len(study.features) for study in studies)  # no feature is shared
+    return any(are_named) or any(dropped.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
@@ -25,45 +26,92 @@ from clustrep.checks import (
     read_only,
 )
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
-from clustrep.studies.alignment import label_sentence, probable_label
-from clustrep.text import listing, plural
+from clustrep.text import listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
 Scale: TypeAlias = Literal["none", "zscore", "robust"]
 
 SCALES = ("none", "zscore", "robust")
 
-
 Label: TypeAlias = str | Literal[False] | None
+
+# A feature with such a name and few small integers as values is probably a class label.
+LABEL_NAME = re.compile(
+    r"(true|known|pred(icted)?)?[ _.-]*"
+    r"(class(es)?|labels?|clusters?|groups?|sub[ _.-]?types?|types?|targets?|categor(y|ies)|diagnos[ie]s|y)"
+    r"[ _.-]*(id|no|nr|number|\d)?",
+    re.IGNORECASE,
+)
+
+LABEL_VALUES_AT_MOST = 50
 
 
 class LabelNotFound(DataError):  # noqa: N818 - says what happened
-    """A single study without the label column; among several, some may lack it."""
+    """A study without the label column, which is an error unless another of several studies has it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Study:
-    """One study: a read-only table of samples by features with its names, and its known labels where there are any.
+    """One study: a read-only table of samples by features, with their names and, where known, the samples' labels.
 
     Parameters
     ----------
     X : array_like or DataFrame, (n_samples, n_features)
-        A frame brings the names of its samples (index) and features (columns) along.
+        Numbers, none missing or infinite; at least two samples. A frame brings the names of its samples (index) and of
+        its features (columns); its default index 0, 1, 2, … is not taken as names.
     name : str
-        The study's name. Random draws belong to it: the same name and seed give the same draw.
+        The study's name. Random draws depend on it: the same name and seed give the same draw.
     features, samples : sequence of str, optional
-        Names, where `X` has none or others are wanted; else they are numbered from 1.
+        Names of the features and the samples, instead of those of `X`. Without names they are numbered from 1.
     labels : array_like, (n_samples,), optional
-        Known labels of the samples.
+        Known labels of the samples, integers or text. A Series whose index holds the samples' names is put in their
+        order.
     label : str or False, optional
-        The column that holds the samples' known class: kept aside as `labels`. False: no column is one. By default a
-        column that looks like one is warned about.
+        The column of `X` that holds the samples' known class; it is removed from the features and kept as `labels`.
+        False: no column is one. By default, a column that looks like a class gives a warning.
+
+    Attributes
+    ----------
+    X : ndarray, (n_samples, n_features)
+        The values, in single precision where all of those given were, else in double precision. Read-only.
+    name : str
+        The study's name.
+    features, samples : tuple of str
+        The names, or numbers from 1.
+    features_are_named, samples_are_named : bool
+        Whether these are names that were given.
+    labels : ndarray of int or str, (n_samples,), or None
+        The known labels.
+    scale : {"none", "zscore", "robust"}
+        How the features were scaled.
+
+    Raises
+    ------
+    DataError
+        If `X` can't be used: not a table of numbers, missing or infinite values, names that occur twice. The message
+        names the sample and the feature.
+
+    See Also
+    --------
+    Studies : Several studies, aligned by the names of their features.
+
+    Notes
+    -----
+    Studies are aligned by the names of their features (see `Studies`), so give names wherever there are any: without
+    names, the j-th column of one study is taken for the j-th column of every other.
 
     Examples
     --------
     >>> study = Study([[1.0, 2.0], [3.0, 4.0]], "mainz", features=["ESR1", "ERBB2"])
     >>> study
     Study 'mainz': 2 samples, 2 features
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"ESR1": [8.5, 14.0], "subtype": ["A", "B"]}, index=["m1", "m2"])
+    >>> study = Study(frame, "mainz", label="subtype")
+    >>> study
+    Study 'mainz': 2 samples, 1 feature, known labels A, B
+    >>> study.samples
+    ('m1', 'm2')
     """
 
     X: FloatArray
@@ -103,8 +151,8 @@ class Study:
         matrix = check_numbers(table, subject, may_have_label=label is not False)
         check_finite(matrix, table.index, table.columns, subject)
         if labels is not None:
-            own_samples = tuple(table.index) if samples is not None or named_samples else None
-            labels = read_only(check_labels_of(labels, name, len(matrix), own_samples))
+            sample_names = tuple(table.index) if samples is not None or named_samples else None
+            labels = read_only(check_labels_of(labels, name, len(matrix), sample_names))
         self._set(
             X=read_only(matrix),
             name=name,
@@ -138,16 +186,46 @@ class Study:
         return f"Study {self.name!r}: {plural(n_samples, 'sample')}, {plural(n_features, 'feature')}{known}{scaled}"
 
     def _suspicion(self, label: Label = None) -> str | None:
-        """Say that a feature is probably a class label, unless the user has spoken about labels."""
-        suspect = None if label is False or self.labels is not None else probable_label(self.X, self.features)
-        return None if suspect is None else label_sentence(self.name, suspect, self.X, self.features)
+        """Say that a feature is probably a class label, unless the user has said what the labels are."""
+        if label is False or self.labels is not None or (j := _probable_label(self.X, self.features)) is None:
+            return None
+        feature, values = self.features[j], np.unique(self.X[:, j]).astype(int)
+        return (
+            f"Feature {feature!r} of study {self.name!r} is probably a class label (values {listing(values)}), not "
+            f"data. Pass label={feature!r} to keep it aside as the samples' known labels, or label=False if it is data."
+        )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a copy of the table as a frame with its names."""
+        """Return a copy of the table as a frame, samples as index and features as columns.
+
+        Examples
+        --------
+        >>> Study([[1.0, 2.0], [3.0, 4.0]], "mainz", features=["ESR1", "ERBB2"]).to_frame()
+           ESR1  ERBB2
+        1   1.0    2.0
+        2   3.0    4.0
+        """
         return pd.DataFrame(self.X.copy(), index=list(self.samples), columns=list(self.features))
 
     def select(self, features: Sequence[str]) -> Study:
-        """Keep these features, in this order."""
+        """Keep some of the features.
+
+        Parameters
+        ----------
+        features : sequence of str
+            Names of features of this study, each once.
+
+        Returns
+        -------
+        Study
+            With these features, in this order.
+
+        Examples
+        --------
+        >>> study = Study([[1.0, 2.0], [3.0, 4.0]], "mainz", features=["ESR1", "ERBB2"])
+        >>> study.select(["ERBB2"]).X.tolist()
+        [[2.0], [4.0]]
+        """
         if isinstance(features, str) or not isinstance(features, Iterable) or not len(list(features)):
             raise ParameterError(f"features must be a sequence of at least one feature name, got {features!r}.")
         check_names_differ([str(feature) for feature in features], "feature")
@@ -161,10 +239,33 @@ class Study:
         return self._with(X=read_only(selected), features=tuple(features))
 
     def scaled(self, scale: Scale) -> Study:
-        """Scale every feature by this study alone.
+        """Shift and scale every feature, by the samples of this study alone.
 
-        "zscore": mean 0 and standard deviation 1; "robust": median 0 and interquartile range 1. A constant feature
-        becomes 0.
+        "zscore":  z = (x - mean) / standard deviation, the latter with divisor n;
+        "robust":  z = (x - median) / (upper quartile - lower quartile).
+
+        Parameters
+        ----------
+        scale : {"none", "zscore", "robust"}
+            Which of these; "none" returns the study as it is.
+
+        Returns
+        -------
+        Study
+            With `scale` noted. A study is scaled only once: scaling it again raises a ParameterError.
+
+        Notes
+        -----
+        Scaling each study by itself removes differences of location and scale between platforms or laboratories. It
+        also changes real differences: of two studies with different shares of the same subtypes, the same sample gets
+        different values. A constant feature becomes 0. "robust" resists outliers, but a feature of which half of the
+        samples or more have the same value has no interquartile range: it is only shifted, with a warning.
+
+        Examples
+        --------
+        >>> study = Study([[1.0, 10.0], [3.0, 30.0]], "mainz")
+        >>> study.scaled("zscore").X.tolist()
+        [[-1.0, -1.0], [1.0, 1.0]]
         """
         check_choice(scale, "scale", SCALES)
         if scale == "none":
@@ -187,7 +288,7 @@ class Study:
         return self._with(X=read_only(np.ascontiguousarray(X)), scale=scale)
 
     def with_samples_of(self, others: Sequence[Study], name: str) -> Study:
-        """Return a study with the samples of all of these, whose features are the same; their names tell the study."""
+        """Return a study of the samples of this one and of others with the same features, named "study/sample"."""
         studies = [self, *others]
         samples = [f"{study.name}/{sample}" for study in studies for sample in study.samples]
         return self._with(
@@ -198,11 +299,11 @@ class Study:
         )
 
     def scaled_again(self) -> Study:
-        """Scale a new table as the study's own was."""
+        """Scale a table that replaced the study's, which `scale` says was scaled, in the same way."""
         return self if self.scale == "none" else self._with(scale="none").scaled(cast(Scale, self.scale))
 
     def with_table(self, X: FloatArray) -> Study:
-        """Return a study of as many samples with another table; with another number of features, these are numbered."""
+        """Return a study of as many samples with another table; another number of features are numbered."""
         if X.shape[1] == len(self.features):
             return self._with(X=X)
         return self._with(X=X, features=tuple(str(j + 1) for j in range(X.shape[1])), features_are_named=False)
@@ -212,10 +313,35 @@ class Study:
         return self if self.X.dtype == dtype else self._with(X=read_only(self.X.astype(dtype)))
 
     def _part(self, rows: IntArray, name: str) -> Study:
-        """Return a study of some of the samples."""
+        """Return a study with some of the samples."""
         return self._with(
             name=name,
             X=read_only(self.X[rows]),
             samples=tuple(self.samples[i] for i in rows),
             labels=None if self.labels is None else read_only(self.labels[rows]),
         )
+
+
+def check_label_exists(studies: Sequence[Study], label: Label, columns: Iterable[str]) -> None:
+    """Check that at least one study has the label column; if not, list the columns that could be meant."""
+    if label and all(study.labels is None for study in studies):
+        columns = sorted(columns)
+        choices = f"; there are {listing(columns, 10)}" if columns else ""
+        raise DataError(f"No study has a column {label!r} to take labels from{choices}.{nearest(label, columns)}")
+
+
+def _probable_label(X: FloatArray, features: Sequence[str]) -> int | None:
+    """Find a feature that is probably a class label: few small integers, named like one or last among real numbers."""
+    for j, feature in enumerate(features):
+        if LABEL_NAME.fullmatch(feature) and _has_few_small_integers(X[:, j]):
+            return j
+    if X.shape[1] < 2 or not _has_few_small_integers(X[:, -1]):
+        return None
+    others_are_real = np.any(X[:, :-1] != np.rint(X[:, :-1]), axis=0).all()
+    return X.shape[1] - 1 if others_are_real else None
+
+
+def _has_few_small_integers(column: FloatArray) -> bool:
+    if not np.array_equal(column, np.rint(column)) or column.min() < -1 or column.max() > 1000:
+        return False
+    return 2 <= len(np.unique(column)) <= min(LABEL_VALUES_AT_MOST, len(column) // 2)

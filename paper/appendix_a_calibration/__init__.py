@@ -1,0 +1,1 @@
+"""Appendix A.1: calibration of the bootstrap."""

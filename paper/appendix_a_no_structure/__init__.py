@@ -1,0 +1,1 @@
+"""Appendix A.2: data without clusters."""

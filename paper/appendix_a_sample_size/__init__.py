@@ -1,0 +1,1 @@
+"""Appendix A.3: sample size; and outliers, from the discussion."""

@@ -1,0 +1,1 @@
+"""Appendix C.2: prediction strength and in-group proportion."""

@@ -1,0 +1,1 @@
+"""Appendix C.1: indices of stability."""

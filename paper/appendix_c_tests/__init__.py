@@ -1,0 +1,1 @@
+"""Appendix C.3: the test for clusters."""

@@ -1,0 +1,147 @@
+"""The runs behind appendix C.3: mixtures and their tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+import clustrep as cr
+from paper.common import make_rng, make_seed, row
+
+SEVERAL = (2, 3, 5)  # components
+VARIANCE = 0.2  # of each component, means standard normal: the text names neither
+CLEAR = 4.0  # standard deviations between the two closest means
+DISTANCES = (4.0, 2.83, 2.0, 1.41, 1.0, 0.63)  # of the means, in standard deviations; all but the first as published
+SQUARED_DISTANCES = (2.0, 1.0, 0.5, 0.25, 0.1)  # as published, with variance 0.25
+PRINTED_COMPONENTS = (0.975, 0.0, 0.0, 0.0)
+PRINTED_DISTANCES = (0.080, 0.172, 0.387, 0.884, 0.908)
+AUTHORS_SEED = 0  # their data sets of one component, and of two, can be drawn again
+ONE, FIVE, RANDOM, APART, CLOSER = range(5)  # what data sets are for: a key of their streams
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Several data sets of one kind: the first, and the tests of all."""
+
+    first: Any
+    tests: list[cr.results.ClusterTest]
+
+    @property
+    def pvalues(self) -> Any:
+        """The p-values of all data sets."""
+        return np.array([test.pvalue for test in self.tests])
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How large an experiment is."""
+
+    n_one: int
+    n_five: int
+    n_several: int
+    n_distance: int
+    n_null: int
+    n_jobs: int
+
+
+FULL, QUICK = Setting(100, 100, 20, 40, 200, -1), Setting(16, 10, 6, 9, 49, 1)
+
+
+def as_written(setting: Setting) -> dict[Any, Tested]:
+    """Test one component; the same in five dimensions; several, anywhere and apart; two that come closer."""
+
+    def tested(
+        n_sets: int, purpose: int, k: int, means: Callable[[int], Any], variance: float, n: int = 1000
+    ) -> Tested:
+        samples = [mixture(n, means(i), variance, make_rng(35, purpose, k, i)) for i in range(n_sets)]
+        seeds = [make_seed(36, purpose, k, i) for i in range(n_sets)]
+        options = {"n_resamples": setting.n_null, "n_jobs": setting.n_jobs}
+        return Tested(samples[0], [cr.cluster_test(X, rng=s, **options) for X, s in zip(samples, seeds, strict=True)])
+
+    return {
+        ONE: tested(setting.n_one, ONE, 1, lambda i: np.zeros((1, 2)), VARIANCE),
+        FIVE: tested(setting.n_five, FIVE, 1, lambda i: np.zeros((1, 5)), VARIANCE, n=500),
+        **{(RANDOM, k): tested(setting.n_several, RANDOM, k, lambda i, k=k: centres(k, i), VARIANCE) for k in SEVERAL},
+        **{(APART, k): tested(setting.n_several, APART, k, lambda i, k=k: clear(k, i), VARIANCE) for k in SEVERAL},
+        **{(CLOSER, d): tested(setting.n_distance, CLOSER, 2, lambda i, d=d: two(d), 1.0) for d in DISTANCES},
+    }
+
+
+def mixture(n: int, means: Any, variance: float, rng: Any) -> Any:
+    """Draw from a mixture with equal weights, random numbers in the order of the authors' code."""
+    k, d = means.shape
+    parts, left = [], n
+    for i, mean in enumerate(means):
+        size = left if i == k - 1 else min(left, rng.binomial(n, 1 / k))
+        parts.append(rng.multivariate_normal(mean, variance * np.eye(d), size=size))
+        left -= size
+    return np.concatenate(parts)
+
+
+def centres(k: int, i: int, d: int = 2) -> Any:
+    """Draw the means of data set i."""
+    return make_rng(37, RANDOM, k, i).standard_normal((k, d))
+
+
+def clear(k: int, i: int) -> Any:
+    """Draw the means of data set i again and again, until no two are closer than CLEAR."""
+    rng = make_rng(37, APART, k, i)
+    while True:
+        drawn = rng.standard_normal((1000, k, 2))
+        distances = np.linalg.norm(drawn[:, :, None] - drawn[:, None], axis=3)[:, ~np.eye(k, dtype=bool)]
+        far_apart = drawn[distances.min(axis=1) > CLEAR * np.sqrt(VARIANCE)]
+        if len(far_apart):
+            return far_apart[0]
+
+
+def two(distance: float) -> Any:
+    """Return two means on the diagonal."""
+    return np.array([[0.0, 0.0], [distance / np.sqrt(2)] * 2])
+
+
+@dataclass(frozen=True)
+class Published:
+    """Printed p-values beside ours, from data sets of n points and B simulated ones."""
+
+    printed: Sequence[float]
+    ours: Sequence[float]
+    n: int
+    n_null: int
+
+    def agree(self) -> list[bool]:
+        """Say of each whether the printed one, a plain share, is within two Monte Carlo errors of ours."""
+        plain = (np.array(self.ours) * (self.n_null + 1) - 1) / self.n_null
+        middle = (np.array(self.printed) + plain) / 2
+        far = np.abs(np.array(self.printed) - plain) > 2 * np.sqrt(2 * middle * (1 - middle) / self.n_null) + 1e-9
+        return [not is_far for is_far in far]
+
+    def __str__(self) -> str:
+        fine = self.agree()
+        return (
+            f"printed {row(self.printed, 3)}; ours ({self.n:,} points, B = {self.n_null}, distances unsquared) "
+            f"{row(self.ours, 3)}; {sum(fine)} of {len(fine)} within two Monte Carlo errors"
+        )
+
+
+def as_published(quick: bool) -> dict[int, Published]:
+    """Test one data set each, distances unsquared: one component and several in five dimensions, two coming closer."""
+    n, n_first, n_second, n_jobs = (1000, 49, 199, 1) if quick else (10_000, 200, 1000, -1)
+
+    def ours(means: Sequence[Any], variance: float, n: int, n_null: int) -> list[float]:
+        samples = [
+            mixture(n, means_of_mixture, variance, check_random_state(AUTHORS_SEED)) for means_of_mixture in means
+        ]
+        options = {"n_resamples": n_null, "squared": False, "n_jobs": n_jobs}
+        return [cr.cluster_test(X, rng=make_seed(38, i), **options).pvalue for i, X in enumerate(samples)]
+
+    first = ours([np.zeros((1, 5)), *(centres(k, 0, 5) for k in SEVERAL)], VARIANCE, n, n_first)
+    second = ours([two(np.sqrt(d)) for d in SQUARED_DISTANCES], 0.25, 500, n_second)
+    return {
+        ONE: Published(PRINTED_COMPONENTS[:1], first[:1], n, n_first),
+        RANDOM: Published(PRINTED_COMPONENTS[1:], first[1:], n, n_first),
+        CLOSER: Published(PRINTED_DISTANCES, second, 500, n_second),
+    }

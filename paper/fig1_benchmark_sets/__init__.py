@@ -1,0 +1,1 @@
+"""Fig. 1, section 4.1: halves of four benchmark sets."""

@@ -1,0 +1,372 @@
+"""Separated groups: which gaps between clusters are found again in studies that did not define them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from clustrep.across.gaps import (
+    FILLED_NEARBY,
+    LEFT,
+    MIDDLE,
+    RIGHT,
+    centres_of,
+    gabriel_edges,
+    gap_pvalue,
+    holm,
+    join_pieces,
+    near_counts,
+    place_in_windows,
+    poorer_sides,
+    spread_ties,
+    valley_depth,
+)
+from clustrep.across.replicability import check_several
+from clustrep.checks import check_n_clusters
+from clustrep.clustering.parameters import Clusterer, check_clusterer, describe, n_clusters_parameter, name_of
+from clustrep.clustering.path import ClusteringPlan, Setting
+from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
+from clustrep.engine.run import run
+from clustrep.provenance import provenance
+from clustrep.resampling import Rerun
+from clustrep.results.groups import LEVEL, Separation
+from clustrep.studies.collection import Studies, StudiesLike, as_studies
+from clustrep.studies.study import Study
+from clustrep.tables.contingency import tables_of
+from clustrep.tables.noise import NOISE
+from clustrep.types import BoolArray, FloatArray, IntArray
+
+EVERYTHING = "all studies"
+
+
+def separation(
+    clusterer: Clusterer,
+    studies: StudiesLike,
+    *,
+    n_clusters: Any = None,
+    rng: Rng = None,
+    n_jobs: int | None = None,
+) -> Separation:
+    """Find groups whose gaps are found again in studies that did not define them.
+
+    For every study, the clusterer learns pieces on the other studies, pooled. Along the line between the centres of
+    two neighbouring pieces, three windows of equal width are fixed before the held-out study is looked at: around
+    either centre and around the middle. If the density along the line has one hump, the middle window holds at least as
+    much as the poorer outer one, so a count M of the middle that is too small against the count P of the poorer side,
+
+        p = P( Binomial(M + P, 1/2) ≤ M ),
+
+    is evidence of a gap, for every shape with one hump: skewed, flat or heavy-tailed. Counts are added over held-out
+    studies. Pieces without a gap between them are joined; what remains apart are the separated groups.
+
+    Parameters
+    ----------
+    clusterer : object with `fit_predict`, or function X → labels
+        Any: of its clusters only the centres are used. Points that it calls noise, −1, define no cluster.
+    studies : Studies, mapping of name to table, or sequence of tables
+        At least two, on one scale.
+    n_clusters : int or several, optional
+        Numbers of pieces to try; by default the clusterer as it is.
+    rng : int, Generator, SeedSequence or None
+        The seed.
+    n_jobs : int or None
+        Workers, as in joblib. It never changes a result.
+
+    Returns
+    -------
+    Separation
+        `.pvalue` for every number of pieces, `.groups` (1 where there is no gap), `.to_frame()` with a row for every
+        pair of neighbouring pieces, `.plot()`.
+
+    See Also
+    --------
+    null_reference : whether there is more structure than data of one piece have, with or without gaps.
+    analyse : both, and what follows for the choice of k.
+
+    Notes
+    -----
+    The test of one pair in one study is exact. The p-value of a number of pieces sums over all pairs and studies; the
+    study's own shift, the width of the tube around a line and the overlap of windows make it approximate. How often
+    "separated" is said of data in one piece was simulated for many kinds of data: docs/exam.md.
+
+    Groups closer than about 3.5 standard deviations hardly have a gap and are rarely found. Discrete features are
+    spread first, so that the distance between a feature's own values is no gap. Curved continua have gaps along their
+    chords; a second look between the facing halves of the pieces rejects most of them, not all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> rng = np.random.default_rng(0)
+    >>> groups = [rng.normal(size=(80, 2)) + rng.integers(0, 2, 80)[:, None] * [6, 0] for _ in range(3)]
+    >>> result = separation(KMeans(n_init=3), groups, n_clusters=range(2, 5), rng=0)
+    >>> result.groups
+    2
+    """
+    checked = check_several(as_studies(studies))
+    check_clusterer(clusterer)
+    has_number = n_clusters is not None and n_clusters_parameter(clusterer) is not None
+    numbers = check_n_clusters(n_clusters) if has_number else None
+    configurations = configurations_of(name_of(clusterer), clusterer, numbers)
+    (result,) = separations(checked, [configurations], Source.of(Rerun(), rng), n_jobs)
+    return result
+
+
+def separations(
+    studies: Studies, clusterers: Sequence[Sequence[Configuration]], source: Source, n_jobs: int | None
+) -> list[Separation]:
+    """Look for gaps by several clusterers, each with its numbers of pieces; p-values are adjusted over all of them."""
+    by_name = [studies[name] for name in sorted(studies)]  # in whatever order they came
+    pool = _Pool.of(by_name, source.root)
+    pools = [by_name[0].with_samples_of(by_name[1:], EVERYTHING)]
+    for h, held_out in enumerate(by_name):
+        first, *rest = [study for s, study in enumerate(by_name) if s != h]
+        pools.append(first.with_samples_of(rest, f"all but {held_out.name}"))
+    configurations = [configuration for configurations in clusterers for configuration in configurations]
+    plan = PoolPlan(Setting.prepare(source, pools, configurations))
+    by_pool = run(plan, range(len(pools)), n_jobs)  # (n_pools, n_configurations)
+    n_tried = sum(configuration.n_clusters != 1 for configuration in configurations)
+    with one_thread():
+        cuts = [
+            _cut(pool, _Labels.of(pool, [labels[c] for labels in by_pool]), max(n_tried, 1))
+            for c in range(len(configurations))
+        ]
+    order = _order_of_samples(by_name, studies)
+    results, begin = [], 0
+    for members in clusterers:
+        described = [describe(configuration.clusterer) for configuration in members]
+        made = provenance(source, tuple(studies.values()), described)
+        results.append(_result(studies, members, cuts[begin : begin + len(members)], order, made))
+        begin += len(members)
+    return results
+
+
+@dataclass(frozen=True, eq=False)
+class PoolPlan(ClusteringPlan["list[IntArray | Failed]"]):
+    """Learn every configuration from one pool of studies: all of them, or all but one."""
+
+    description = "gaps"
+
+    def replicate(self, number: int) -> list[IntArray | Failed]:
+        """Return the labels of the pool's samples by every configuration."""
+        labels: list[IntArray | Failed] = []
+        for path in self.setting.paths:
+            (learned,) = path.learn([self.setting.sample(number, FULL_STUDY)])
+            for member in range(len(path.members)):
+                labelled = learned.labels(member, [self.setting.places[number]])
+                labels.append(labelled if isinstance(labelled, Failed) else _numbered(labelled.at(0).labels))
+        return labels
+
+
+def _numbered(labels: Any) -> IntArray:
+    """Number the labels 0, 1, …; noise keeps −1."""
+    is_noise = labels == NOISE if labels.dtype.kind == "i" else np.zeros(len(labels), dtype=bool)
+    numbers = np.full(len(labels), NOISE)
+    numbers[~is_noise] = np.unique(labels[~is_noise], return_inverse=True)[1]
+    return numbers
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# one number of pieces
+
+
+@dataclass(frozen=True, eq=False)
+class _Pool:
+    """The samples of all studies."""
+
+    X: FloatArray  # (n, p), ties spread
+    study: IntArray  # (n,)
+    n_studies: int
+
+    @classmethod
+    def of(cls, studies: Sequence[Study], root: int) -> _Pool:
+        X = np.concatenate([study.X for study in studies]).astype(float)
+        spread = spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY)))
+        return cls(spread, np.repeat(np.arange(len(studies)), [len(study) for study in studies]), len(studies))
+
+
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """The pieces of all samples, and of the other studies' samples for every study that was held out."""
+
+    reference: IntArray  # (n,): names of the pieces; −1 for noise
+    n_pieces: int
+    by_fold: dict[int, IntArray]  # by held-out study: the training samples' pieces, under the reference's names
+
+    @classmethod
+    def of(cls, pool: _Pool, by_pool: Sequence[IntArray | Failed]) -> _Labels:
+        reference, *folds = by_pool
+        if isinstance(reference, Failed):
+            return cls(np.full(len(pool.X), NOISE), 0, {})
+        n_pieces = int(reference.max()) + 1
+        by_fold = {
+            h: _renamed(reference[pool.study != h], labels, n_pieces)
+            for h, labels in enumerate(folds)
+            if not isinstance(labels, Failed)
+        }
+        return cls(reference, n_pieces, by_fold)
+
+
+def _renamed(reference: IntArray, labels: IntArray, n_pieces: int) -> IntArray:
+    """Give pieces the names of the reference's pieces with which they share most samples; −1 without a partner."""
+    known = (reference >= 0) & (labels >= 0)
+    shape = (n_pieces, int(labels.max(initial=0)) + 1)
+    table = tables_of(reference[None, known], labels[known], None, shape)[0]
+    rows, columns = linear_sum_assignment(-table)
+    names = np.full(shape[1] + 1, NOISE)  # the last is noise itself
+    names[columns] = rows
+    return names[labels]
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """The gaps between the pieces of one clustering."""
+
+    labels: IntArray  # (n,): pieces
+    group_of_piece: IntArray  # (n_pieces,): before the facing halves were looked at; all 0 where nothing is significant
+    pvalue: float
+    adjusted: float
+    depth: float
+    near_depth: float  # NaN where it was not needed
+    groups: int  # 1 unless significant and empty between the facing halves
+    edges: IntArray  # (n_edges, 2)
+    counts: IntArray  # (n_edges, S, 3)
+    sides: IntArray  # (n_edges,): count of the poorer sides
+    edge_pvalues: FloatArray  # (n_edges,)
+    positions: FloatArray  # (n, n_edges)
+
+    @property
+    def joined(self) -> int:
+        """The number of groups, before the facing halves were looked at."""
+        return int(self.group_of_piece.max(initial=0)) + 1
+
+
+def _cut(pool: _Pool, labels: _Labels, n_tried: int) -> Cut:
+    m = labels.n_pieces
+    edges = gabriel_edges(centres_of(pool.X, labels.reference, m)) if m > 1 else np.empty((0, 2), dtype=np.int64)
+    members = np.zeros((len(pool.X), len(edges), 3), dtype=bool)
+    positions = np.full((len(pool.X), len(edges)), np.nan)
+    for h, fold in labels.by_fold.items():
+        held_out = pool.study == h
+        shares = np.bincount(fold[fold >= 0], minlength=m) / len(fold)
+        centres = centres_of(pool.X[~held_out], fold, m)
+        members[held_out], positions[held_out] = place_in_windows(pool.X[held_out], centres, edges, shares)
+    counts = np.array([members[pool.study == h].sum(axis=0) for h in range(pool.n_studies)])  # (S, n_edges, 3)
+    poorer = np.array([poorer_sides(counts[:, e]) for e in range(len(edges))], dtype=np.int64).reshape(-1, len(counts))
+    in_side = np.where(poorer.T[pool.study] == LEFT, members[:, :, LEFT], members[:, :, RIGHT])
+    in_middle = members[:, :, MIDDLE]
+    middle, side = in_middle.sum(axis=0), in_side.sum(axis=0)
+    pvalue = gap_pvalue(in_middle, in_side)
+    adjusted = min(1.0, n_tried * pvalue)
+    group_of_piece = np.zeros(max(m, 1), dtype=np.int64)
+    if adjusted <= LEVEL:
+        group_of_piece = join_pieces(m, edges, middle, side)
+    joined = int(group_of_piece.max()) + 1
+    near_depth = _near_depth(pool, labels, edges, group_of_piece) if joined > 1 else np.nan
+    return Cut(
+        labels=labels.reference,
+        group_of_piece=group_of_piece,
+        pvalue=pvalue,
+        adjusted=adjusted,
+        depth=1 - middle.sum() / side.sum() if side.sum() else np.nan,
+        near_depth=near_depth,
+        groups=joined if near_depth >= 1 - FILLED_NEARBY else 1,
+        edges=edges,
+        counts=np.moveaxis(counts, 0, 1),
+        sides=side,
+        edge_pvalues=np.array([gap_pvalue(in_middle[:, [e]], in_side[:, [e]]) for e in range(len(edges))]),
+        positions=positions,
+    )
+
+
+def _near_depth(pool: _Pool, labels: _Labels, edges: IntArray, group_of_piece: IntArray) -> float:
+    """Return the depth of the valley between the facing halves of pieces of different groups."""
+    between = edges[group_of_piece[edges[:, 0]] != group_of_piece[edges[:, 1]]]
+    turned = group_of_piece[between[:, 0]] > group_of_piece[between[:, 1]]
+    between[turned] = between[turned][:, ::-1]
+    by_fold = []
+    for h, fold in labels.by_fold.items():
+        training, held_out = near_counts(pool.X, pool.study != h, fold, between, labels.n_pieces)
+        fullest = training[:, MIDDLE] >= training[:, MIDDLE].max() / 2  # where a bridge would be
+        by_fold.append((training + held_out)[fullest].sum(axis=0))
+    counts = np.array(by_fold)
+    side = counts[np.arange(len(counts)), poorer_sides(counts)].sum()
+    return 1 - float(counts[:, MIDDLE].sum() / side) if side else 0.0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the result
+
+
+def choose(cuts: Sequence[Cut]) -> int | None:
+    """Return the cut that shows the groups; None where there are none.
+
+    Candidates are significant cuts with at most one pair of pieces joined: a finer cut of a continuum has many. The one
+    with the smallest p-value must be empty between facing halves; of those that are, the deepest is taken.
+    """
+    candidates = [
+        i
+        for i, cut in enumerate(cuts)
+        if cut.adjusted <= LEVEL and cut.joined > 1 and cut.joined >= len(cut.group_of_piece) - 1
+    ]
+    if not candidates or cuts[min(candidates, key=lambda i: cuts[i].pvalue)].groups == 1:
+        return None
+    return max((i for i in candidates if cuts[i].groups > 1), key=lambda i: cuts[i].depth)
+
+
+def _order_of_samples(by_name: Sequence[Study], studies: Studies) -> IntArray:
+    """Return where each sample, in the order of the studies as given, stands in the pool."""
+    ends = np.cumsum([len(study) for study in by_name])
+    begins = {study.name: end - len(study) for study, end in zip(by_name, ends, strict=True)}
+    return np.concatenate([begins[name] + np.arange(len(study)) for name, study in studies.items()])
+
+
+def _result(
+    studies: Studies, members: Sequence[Configuration], cuts: Sequence[Cut], order: IntArray, made: dict[str, Any]
+) -> Separation:
+    chosen = choose(cuts)
+    labels: IntArray = np.zeros(len(order), dtype=np.int64)
+    if chosen is not None:
+        cut = cuts[chosen]
+        labels = np.asarray(np.where(cut.labels >= 0, cut.group_of_piece[np.maximum(cut.labels, 0)], NOISE)[order])
+    ranks = np.argsort(sorted(range(len(studies)), key=lambda s: studies.names[s]))  # of studies, by name
+    depths = [
+        [valley_depth(int(m), int(s)) for m, s in zip(cut.counts[:, :, MIDDLE].sum(axis=1), cut.sides, strict=True)]
+        for cut in cuts
+    ]
+    n_edges = [len(cut.edges) for cut in cuts]
+    return Separation(
+        clusterer=members[0].name,
+        names=studies.names,
+        sizes=np.array([len(study) for study in studies.values()]),
+        n_clusters=tuple(configuration.n_clusters for configuration in members),
+        pvalue=np.array([cut.pvalue for cut in cuts]),
+        adjusted=np.array([cut.adjusted for cut in cuts]),
+        depth=np.array([cut.depth for cut in cuts]),
+        near_depth=np.array([cut.near_depth for cut in cuts]),
+        groups_by_k=np.array([cut.groups for cut in cuts]),
+        complete=np.array([cut.groups > 1 and cut.groups == len(cut.group_of_piece) for cut in cuts]),
+        chosen=-1 if chosen is None else chosen,
+        labels=labels,
+        pieces=np.stack([cut.labels[order] for cut in cuts]),
+        edge_cut=np.repeat(np.arange(len(cuts)), n_edges),
+        edges=np.concatenate([cut.edges for cut in cuts]),
+        edge_counts=np.concatenate([cut.counts[:, ranks] for cut in cuts]),
+        edge_sides=np.concatenate([cut.sides for cut in cuts]),
+        edge_depths=np.array([row for rows in depths for row in rows], dtype=float).reshape(-1, 3),
+        edge_pvalues=np.concatenate([cut.edge_pvalues for cut in cuts]),
+        edge_adjusted=np.concatenate([holm(cut.edge_pvalues) for cut in cuts]),
+        edge_is_open=np.concatenate([_is_open(cut) for cut in cuts]),
+        positions=np.concatenate([cut.positions[order].T for cut in cuts]).astype(np.float32),
+        provenance=made,
+    )
+
+
+def _is_open(cut: Cut) -> BoolArray:
+    """Whether the two pieces of every edge are in different groups."""
+    return np.asarray(cut.group_of_piece[cut.edges[:, 0]] != cut.group_of_piece[cut.edges[:, 1]], dtype=bool)

@@ -1,0 +1,176 @@
+"""Separated groups: gaps between clusters that were found again in other studies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from clustrep.checks import check_known, freeze
+from clustrep.results.base import Saved
+from clustrep.text import listing
+from clustrep.types import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Gaps are said to be found again up to this chance of any false finding.
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Separation(Saved):
+    """What `separation` found: the gaps between the pieces of every clustering, and the groups that they leave.
+
+    Attributes
+    ----------
+    clusterer : str
+    names : tuple of str
+        The studies; `sizes` are their numbers of samples.
+    n_clusters : tuple of int or None
+        Numbers of pieces that were tried.
+    pvalue, adjusted : ndarray, (n_tried,)
+        Is there any gap between the pieces; `adjusted` for all that were tried (Bonferroni).
+    depth : ndarray, (n_tried,)
+        1 − middle / poorer side, over all pairs of neighbouring pieces.
+    near_depth : ndarray, (n_tried,)
+        The same between the facing halves of the groups; NaN where no gap is significant.
+    groups_by_k : ndarray of int, (n_tried,)
+        Groups that each clustering shows; 1 where no gap is significant, or the facing halves are connected.
+    complete : ndarray of bool, (n_tried,)
+        Whether every piece is a group of its own.
+    chosen : int
+        The position of the clustering that shows the groups; −1 where there are none.
+    labels : ndarray of int, (n_samples,)
+        The group of every sample, study by study; −1 for noise.
+    pieces : ndarray of int, (n_tried, n_samples)
+    edge_cut, edges, edge_counts, edge_sides, edge_depths, edge_pvalues, edge_adjusted, edge_is_open, positions
+        Pairs of neighbouring pieces: which clustering, which pieces, samples in the left, middle and right window by
+        study, (n_edges, S, 3), the count that the middle is compared with, the depth with its interval, p-values,
+        whether the pair is kept apart, and where each sample lies on the line, (n_edges, n_samples): centres at −1.5
+        and 1.5, windows of width 1, NaN outside the tube.
+
+    See Also
+    --------
+    clustrep.separation
+    """
+
+    clusterer: str
+    names: tuple[str, ...]
+    sizes: IntArray
+    n_clusters: tuple[int | None, ...]
+    pvalue: FloatArray
+    adjusted: FloatArray
+    depth: FloatArray
+    near_depth: FloatArray
+    groups_by_k: IntArray
+    complete: BoolArray
+    chosen: int
+    labels: IntArray
+    pieces: IntArray
+    edge_cut: IntArray
+    edges: IntArray
+    edge_counts: IntArray
+    edge_sides: IntArray
+    edge_depths: FloatArray
+    edge_pvalues: FloatArray
+    edge_adjusted: FloatArray
+    edge_is_open: BoolArray
+    positions: FloatArray
+    provenance: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def separated(self) -> bool:
+        """Whether there are groups with gaps between them."""
+        return self.chosen >= 0
+
+    @property
+    def groups(self) -> int:
+        """The number of separated groups, 1 where there is no gap."""
+        return int(self.groups_by_k[self.chosen]) if self.separated else 1
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """All numbers of groups that some clustering shows completely: nested structure has several."""
+        return tuple(sorted({int(n) for n in self.groups_by_k[self.complete]})) if self.separated else ()
+
+    @property
+    def overall_pvalue(self) -> float:
+        """Is there any gap, adjusted for all numbers of pieces that were tried."""
+        return float(self.adjusted[self.chosen]) if self.separated else float(self.adjusted.min(initial=1.0))
+
+    @property
+    def study_of_samples(self) -> IntArray:
+        """The position of every sample's study, (n_samples,)."""
+        return np.repeat(np.arange(len(self.names)), self.sizes)
+
+    def place_of(self, n_clusters: int | None) -> int:
+        """Find a number of pieces among those that were tried."""
+        check_known(n_clusters, "number of pieces", self.n_clusters)
+        return self.n_clusters.index(n_clusters)
+
+    def shares(self) -> pd.DataFrame:
+        """The share of every group in every study, (groups × studies)."""
+        counts = pd.crosstab(self.labels, np.array(self.names, dtype=object)[self.study_of_samples])
+        counts = counts.reindex(columns=list(self.names), fill_value=0).rename_axis("group").rename_axis(None, axis=1)
+        return counts.div(self.sizes, axis=1)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for every number of pieces and pair of neighbouring pieces.
+
+        Columns: k, a, b (pieces), left, middle, right (samples of held-out studies in the windows), side (the count
+        that the middle is compared with), depth (1 − middle / side), low, high, pvalue, adjusted (Holm, over the pairs
+        of one k), apart (whether the pair is in different groups), and pvalue_k, adjusted_k of the whole k.
+        """
+        counts = self.edge_counts.sum(axis=1)
+        k = pd.array([self.n_clusters[c] for c in self.edge_cut], dtype="Int64")
+        frame = pd.DataFrame({"k": k, "a": self.edges[:, 0], "b": self.edges[:, 1]})
+        frame[["left", "middle", "right"]] = counts
+        frame["side"] = self.edge_sides
+        frame[["depth", "low", "high"]] = self.edge_depths
+        return frame.assign(
+            pvalue=self.edge_pvalues,
+            adjusted=self.edge_adjusted,
+            apart=self.edge_is_open,
+            pvalue_k=self.pvalue[self.edge_cut],
+            adjusted_k=self.adjusted[self.edge_cut],
+        )
+
+    def summary(self) -> pd.DataFrame:
+        """One row for every number of pieces: k, pvalue, adjusted, depth, near_depth, groups, complete."""
+        return pd.DataFrame(
+            {
+                "k": pd.array(list(self.n_clusters), dtype="Int64"),
+                "pvalue": self.pvalue,
+                "adjusted": self.adjusted,
+                "depth": self.depth,
+                "near_depth": self.near_depth,
+                "groups": self.groups_by_k,
+                "complete": self.complete,
+            }
+        )
+
+    def plot(self, n_clusters: int | None = None) -> Figure:
+        """Draw the held-out densities between neighbouring pieces, of the chosen clustering or of another k."""
+        from clustrep.figures.matplotlib import gap_densities
+
+        place = self.place_of(n_clusters) if n_clusters is not None else max(self.chosen, 0)
+        return gap_densities(self, place)
+
+    def __str__(self) -> str:
+        if not self.separated:
+            return f"No gaps between clusters were found again in other studies (p = {self.overall_pvalue:.2g})."
+        deeper = [n for n in self.levels if n != self.groups]
+        also = f" Gaps were also found between {listing(deeper)} groups." if deeper else ""
+        return (
+            f"{self.groups} separated groups: the gaps between them were found again in studies that did not define "
+            f"them (p = {self.overall_pvalue:.2g}).{also}"
+        )
+
+    def __repr__(self) -> str:
+        return f"{self}\n{self.summary().round(3).to_string(index=False)}"

@@ -1,0 +1,87 @@
+"""Studies from files and from AnnData, before they are aligned."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import Any
+
+from clustrep.checks import check_flag, check_known, check_label, check_squares
+from clustrep.errors import DataError, DataWarning, ParameterError
+from clustrep.studies.readers import read_tables
+from clustrep.studies.readers.h5ad import tables_of_anndata
+from clustrep.studies.readers.source import study_names
+from clustrep.studies.readers.table import Request, Table
+from clustrep.studies.study import Label, Study, check_label_exists
+
+
+def studies_from_files(
+    paths: Sequence[str | PathLike[str]],
+    *,
+    label: Label,
+    transpose: bool | str | Sequence[str],
+    header: bool | None,
+    study_key: str | None,
+    rep: str | None,
+) -> tuple[list[Study], Request]:
+    """Read the studies of files; also return the request, so that later errors can say which argument to change."""
+    _check_paths(paths)
+    check_label(label)
+    if header is not None:
+        check_flag(header, "header")
+    names = study_names(paths)
+    request = Request(label, _names_to_transpose(transpose, names), header, study_key, rep)
+    studies = []
+    columns: set[str] = set()  # which the label could be
+    for table in read_tables(paths, names, request):
+        studies.append(_study_of_table(table))
+        columns.update(studies[-1].features if table.annotations is None else table.annotations)
+    check_label_exists(studies, label, columns)
+    for study in studies:
+        if (suspicion := study._suspicion(label)) is not None:
+            raise DataError(suspicion)
+    return studies, request
+
+
+def studies_from_anndata(adata: Any, *, study_key: str, rep: str | None, label: Label) -> list[Study]:
+    """Take the studies of an AnnData, which `study_key` tells apart."""
+    check_label(label)
+    studies = []
+    columns: set[str] = set()
+    for table in tables_of_anndata(adata, study_key=study_key, rep=rep, label=label):
+        studies.append(Study(table.frame, table.name, labels=table.labels, label=None if label else label))
+        columns.update(table.annotations or ())
+    check_label_exists(studies, label, columns)
+    return studies
+
+
+def _check_paths(paths: Sequence[object]) -> None:
+    if not paths:
+        raise ParameterError("Studies.read needs at least one path.")
+    for path in paths:
+        if not isinstance(path, str | PathLike):
+            raise ParameterError(
+                f"Studies.read takes paths, got {type(path).__name__}: pass a list as Studies.read(*paths), and "
+                "tables to Studies({name: table, ...})."
+            )
+
+
+def _names_to_transpose(transpose: object, names: Sequence[str]) -> bool | Sequence[str]:
+    if isinstance(transpose, bool):
+        return transpose
+    transposed = [transpose] if isinstance(transpose, str) else transpose
+    if not isinstance(transposed, Iterable):
+        raise ParameterError(f"transpose must be True, False or the names of studies, got {transpose!r}.")
+    transposed = list(transposed)
+    for name in transposed:
+        check_known(name, "study to transpose", names)
+    return transposed
+
+
+def _study_of_table(table: Table) -> Study:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # a probable label in a file is an error, once all are read
+        study = Study(table.frame, table.name, labels=table.labels)
+    check_squares(study.X, study.samples, study.features, f"Study {study.name!r}")
+    return study

@@ -169,7 +169,7 @@ class Sensitivity(Resampled, Failing, Saved):
     def of(cls, scales: Sequence[float], curve: Sequence[Stability]) -> Sensitivity:
         """Put the results for all scales together."""
         first = curve[0]
-        names = np.array([[("", *one.causes)[i] for i in one.failed] for one in curve], dtype=object)
+        names = np.array([[("", *stability.causes)[i] for i in stability.failed] for stability in curve], dtype=object)
         failed, causes = number_causes(names.T)
         return cls(
             index=first.index,
@@ -180,8 +180,8 @@ class Sensitivity(Resampled, Failing, Saved):
             labels=first.labels,
             clusters=first.clusters,
             sizes=first.sizes,
-            distribution=np.stack([one.distribution for one in curve], axis=1),
-            overall_distribution=np.stack([one.overall_distribution for one in curve], axis=1),
+            distribution=np.stack([stability.distribution for stability in curve], axis=1),
+            overall_distribution=np.stack([stability.overall_distribution for stability in curve], axis=1),
             failed=failed,
             causes=causes,
             provenance={**first.provenance, "resampling": f"Jitter(scale) for {len(curve)} scales"},

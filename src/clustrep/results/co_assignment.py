@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Beyond so many samples the matrix is had in parts only.
+# Beyond so many samples the matrix is computed in parts only.
 WHOLE_MATRIX = 10_000
 # Pairs that are counted at once.
 AT_ONCE = 2**20
@@ -226,10 +226,10 @@ class AssignmentConsistency(OverK):
         Of several, the one that it has in the reference partition, else the largest there.
         """
         most = self.counts.shape[2]
-        own = self.labels[:, :, None] == np.arange(most)  # (number of k, n_samples, most)
-        sizes = own.sum(axis=1, keepdims=True)
+        in_reference = self.labels[:, :, None] == np.arange(most)  # (number of k, n_samples, most)
+        sizes = in_reference.sum(axis=1, keepdims=True)
         n = 1 + self.labels.shape[1]
-        order = (self.counts * 2 + own) * n + sizes
+        order = (self.counts * 2 + in_reference) * n + sizes
         return np.where(self.counts.max(axis=2) > 0, order.argmax(axis=2), -1)
 
     @property
@@ -244,9 +244,9 @@ class AssignmentConsistency(OverK):
         shares, modal = np.nan_to_num(self.per_sample), self.modal
         result = np.full(self.clusters.shape, np.nan)
         for i, c in np.ndindex(result.shape):
-            own = modal[i] == c
-            if own.any():
-                result[i, c] = shares[i, own].mean()
+            is_member = modal[i] == c
+            if is_member.any():
+                result[i, c] = shares[i, is_member].mean()
         return result
 
     @property

@@ -104,11 +104,11 @@ class Validation(Saved):
         return float(self.value[at[0]]) if at.size else None
 
     def __repr__(self) -> str:
-        made = self.provenance
-        known = made["labels"] == "known" and self.clusterer != "known labels"
+        run = self.provenance
+        known = run["labels"] == "known" and self.clusterer != "known labels"
         of = f"known labels and {self.clusterer}" if known else self.clusterer
-        counts = f"{plural(made['n_resamples'], 'resample')}, {plural(made['n_splits'], 'split')}"
-        lines = [f"Validation of {of}: {counts}, seed {made['seed']}"]
+        counts = f"{plural(run['n_resamples'], 'resample')}, {plural(run['n_splits'], 'split')}"
+        lines = [f"Validation of {of}: {counts}, seed {run['seed']}"]
         summary = self.overall().round(3).T
         summary.index = [
             f"{RECORDS[index].title(relative=True)} ({'+' if RECORDS[index].higher_is_better else '−'})"

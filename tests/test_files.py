@@ -237,20 +237,20 @@ def test_provenance_is_enough_to_run_again(results, cohorts):
     assert provenance["resampling"] == "Bootstrap(distinct=False)"
     assert provenance["noise"] == "label"
     assert provenance["diagonal"] is True
-    assert "n_clusters=3" in provenance["clusterers"]["KMeans"]
+    assert "n_clusters=3" in provenance["clusterers"][0]
     assert provenance["studies"]["beta"] == {"samples": 40, "features": 4, "scale": "none"}
     assert provenance["versions"]["numpy"] == np.__version__
     assert provenance["versions"]["scikit-learn"] == sklearn.__version__
     assert {"python", "clustrep", "scipy", "numba", "joblib"} <= set(provenance["versions"])
     assert results["local"].provenance["seed"] == 1
-    assert json.loads(json.dumps(provenance)) == provenance
+    assert json.loads(json.dumps(dict(provenance))) == provenance
 
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_provenance_of_one_configuration_names_its_own_number_of_clusters(k, cohorts):
     numbered = cr.compare(KMeans(n_init=1), cohorts, n_clusters=[2, 3], n_resamples=1, rng=1).replicability("KMeans", k)
     alone = cr.replicability(KMeans(k, n_init=1), cohorts, n_resamples=1, rng=1)
-    assert f"n_clusters={k}" in numbered.provenance["clusterers"]["KMeans"]
+    assert f"n_clusters={k}" in numbered.provenance["clusterers"][0]
     assert numbered.provenance == alone.provenance
 
 
@@ -336,14 +336,14 @@ def test_no_address_of_this_machines_memory_is_in_a_result(make, rng, tmp_path):
     paths = [tmp_path / "first.npz", tmp_path / "second.npz"]
     for path in paths:
         result = cr.replicability(make(), tables, n_resamples=1, rng=0)
-        assert "0x" not in json.dumps(result.provenance).lower()
+        assert "0x" not in json.dumps(dict(result.provenance)).lower()
         result.save(path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 def test_functions_keep_their_names_and_arguments_in_the_provenance(cohorts):
     choice = cr.compare({"f": halves}, cohorts, n_clusters=[2], n_resamples=1, rng=0)
-    described = choice.replicability("f", 2).provenance["clusterers"]["f"]
+    (described,) = choice.replicability("f", 2).provenance["clusterers"]
     assert "halves" in described
     assert "n_clusters=2" in described
 
@@ -519,6 +519,6 @@ def test_a_missing_member_is_damage(results, tmp_path):
 def test_parameters_of_any_kind_are_in_the_provenance(cohorts):
     start = cohorts["alpha"].X[:3]
     result = cr.replicability(KMeans(3, init=start, n_init=1), cohorts, n_resamples=1, rng=0)
-    (described,) = result.provenance["clusterers"].values()
+    (described,) = result.provenance["clusterers"]
     assert "init=array of (3, 4), sha256 " in described
     assert describe({"p": np.float64(1.5), "w": [np.int64(2)]}) == "{'p': 1.5, 'w': [2]}"

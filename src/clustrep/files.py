@@ -17,6 +17,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from clustrep.errors import DataError, ParameterError
+from clustrep.provenance import Provenance
 
 FORMAT = 1
 
@@ -65,6 +66,8 @@ def _describe(result: Any, prefix: str, arrays: dict[str, Any]) -> dict[str, Any
             if value.dtype.hasobject:
                 raise ValueError(f"{name} holds Python objects, which only a pickle could hold.")
             arrays[prefix + name] = value
+        elif isinstance(value, Provenance):
+            values[name] = value.to_fields()
         elif dataclasses.is_dataclass(value):
             parts[name] = _describe(value, f"{prefix}{name}/", arrays)
         elif isinstance(value, tuple) and value and all(map(dataclasses.is_dataclass, value)):
@@ -116,6 +119,8 @@ def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> Fields:
     if not isinstance(kind, str):
         raise TypeError
     fields = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    if "provenance" in values:
+        fields["provenance"] = Provenance.from_fields(values["provenance"])
     fields |= {name: array for name, array in arrays.items() if "/" not in name}
     for name, part in header.get("parts", {}).items():
         if isinstance(part, list):

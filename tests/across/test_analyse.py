@@ -108,6 +108,52 @@ def test_the_replicability_in_focus_is_that_made_alone(uncompared, studies):
     assert repr(uncompared.relations) == repr(alone.relations())
 
 
+def test_every_part_has_the_name_that_the_clusterer_was_given(found):
+    parts = [*found.local, found.counterparts, found.replicability]
+    assert {part.clusterer for part in parts} == {found.focus.clusterer}
+    assert {reference.clusterers for reference in found.local_references} == {(found.focus.clusterer,)}
+
+
+def test_numbers_of_clusters_can_come_from_an_iterator(studies):
+    once = cr.analyse(WARD, studies, n_clusters=(k for k in (2, 3)), null=None, n_resamples=2, rng=0)
+    assert once.comparison.n_clusters == (2, 3)
+    assert once.local
+
+
+def test_every_study_has_its_positions_and_known_labels(found, studies, tmp_path):
+    found.save(tmp_path / "analysis.npz")
+    for analysis in (found, cr.load(tmp_path / "analysis.npz")):
+        for name in ("alpha", "beta"):
+            assert analysis.known_labels_of(name).tolist() == [str(label) for label in studies[name].labels]
+        assert analysis.known_labels_of("gamma") is None
+        positions = [analysis.coordinates_of(name) for name in studies]
+        assert [len(of_study) for of_study in positions] == [30, 30, 30]
+        np.testing.assert_array_equal(np.concatenate(positions), found.coordinates)
+    with pytest.raises(ParameterError, match="delta"):
+        found.coordinates_of("delta")
+
+
+def test_every_sample_has_the_name_of_its_cluster(found, studies):
+    samples = found.samples()
+    for name in studies:
+        test = next(local.test for local in found.local if local.train == name)
+        rows = samples[(samples["train"] == name) & (samples["test"] == test)]
+        assert found.clusters_of(name) == rows["cluster"].tolist()
+    alone = cr.analyse(WARD, studies, n_clusters=[3], null=None, train="beta", n_resamples=2, rng=0)
+    assert alone.clusters_of("alpha") is None
+    assert len(alone.clusters_of("beta")) == 30
+
+
+def test_the_replicabilities_are_those_of_all_configurations_with_the_focus_first(found):
+    first, *others = found.replicabilities
+    assert (first.clusterer, first.n_clusters) == (found.focus.clusterer, found.focus.n_clusters)
+    configurations = [(result.clusterer, result.n_clusters) for result in (first, *others)]
+    compared = set(zip(found.comparison.clusterers, found.comparison.n_clusters, strict=True))
+    assert len(configurations) == len(compared)
+    assert set(configurations) == compared
+    assert {result.agreement for result in found.replicabilities} == {"ari"}
+
+
 def test_the_number_of_jobs_does_not_matter(studies):
     pair = cr.Studies(list(studies.values())[:2])
     one, two = (
@@ -313,6 +359,11 @@ def test_the_verdict_follows_its_rule(found):
     assert faked(found, [0.05, 0.05], [0.9, 0.9], [0.5, 0.2])["verdict"].tolist() == [HOLDS, WEAK]
     assert faked(found, [0.01], [np.nan])["verdict"].tolist() == ["no score"]
     assert faked(found, [0.01, 0.01], [0.2, 0.9], agreement="mi")["verdict"].tolist() == [HOLDS, HOLDS]
+
+
+@pytest.mark.parametrize(("agreement", "verdict"), [("ari", WEAK), ("ami", WEAK), ("ami_max", WEAK), ("ri", HOLDS)])
+def test_a_low_score_holds_weakly_by_every_agreement_that_is_adjusted_for_chance(found, agreement, verdict):
+    assert faked(found, [0.01], [0.1], agreement=agreement)["verdict"].tolist() == [verdict]
 
 
 def test_what_no_simulated_cluster_exceeds_is_not_called_no_better(found):

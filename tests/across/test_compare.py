@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import clustrep as cr
+from clustrep.provenance import Provenance
 from clustrep.results import Comparison
 
 CLUSTERERS = {
@@ -126,7 +127,7 @@ def made_up(scores, ks, *, clusterers=None):
         clusters_found=np.ones((n, B, 2), dtype=int),
         failed=np.zeros((n, 1, B + 1, 2, 2), dtype=int),
         causes=(),
-        provenance={"seed": 0, "diagonal": True, "clusterers": ["x"] * n},
+        provenance=Provenance(seed=0, parameters={"diagonal": True}),
     )
 
 
@@ -145,7 +146,8 @@ def test_rivals_are_told_apart_by_paired_differences():
     best = result.best()
     assert best.n_clusters == 2
     assert [rival.n_clusters for rival in best.rivals] == [4]
-    assert str(best).startswith("By ARI, can't tell between x, k = 2")
+    assert str(best).startswith("By ARI, x, k = 2 (")
+    assert " is not distinguishable from x, k = 4 (" in str(best)
 
 
 def test_a_clear_winner_is_said_to_be_best():

@@ -276,7 +276,7 @@ def test_failed_resamples_are_left_out(cohorts):
             raise RuntimeError("no luck")
         return (X[:, 0] > X[:, 0].mean()).astype(int)
 
-    with pytest.warns(cr.errors.ReplicateWarning, match=r"1 replicate of 4 failed and is left out: .*no luck \(1\)"):
+    with pytest.warns(cr.errors.ReplicateWarning, match=r"1 replicate of 4 failed and was omitted: .*no luck \(1\)"):
         result = cr.local_replicability(
             fails_sometimes, train=cohorts["alpha"], test=cohorts["beta"], n_resamples=3, rng=0
         )

@@ -27,6 +27,7 @@ from clustrep.clustering.rotation import Rotation
 from clustrep.engine.replicates import one_thread
 from clustrep.errors import AllReplicatesFailed, DataError, DataWarning, ParameterError, ReplicateWarning
 from clustrep.gaussian import GaussianNull, covariance_factor, principal_axes
+from clustrep.provenance import Provenance
 from clustrep.results import Comparison
 from clustrep.results.null_scores import NullReference
 
@@ -842,7 +843,7 @@ def comparison_by_hand(averages, n_clusters, *, clusterers=None, agreements=("ar
         clusters_found=np.full((C, B, 2), 2),
         failed=np.zeros((C, A, B + 1, 2, 2), dtype=int),
         causes=(),
-        provenance={"seed": 1, "clusterers": [{}] * C},
+        provenance=Provenance(seed=1),
     )
 
 

@@ -109,7 +109,7 @@ def test_the_version_is_told_at_once():
 def test_run_as_a_process(folder):
     """Data to stdout, messages to stderr, no bar where nobody looks at a terminal."""
     done = process("run", *PAIR, "gamma.csv", "--k", "2:3", *READING, *SMALL, *NULL, "--out", "out")
-    assert done.stdout.startswith("ward with k = 3 replicates best: ARI ")
+    assert done.stdout.startswith("ward, k = 3 replicates best: ARI ")
     assert "Results are in" not in done.stdout
     assert done.stderr.splitlines() == [
         "Studies: 3 studies, 3 shared features",
@@ -242,7 +242,7 @@ def test_some_failed_replicates_are_an_exit_code(folder, monkeypatch):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = process(*arguments, "--out", "out", code=4, env=environment)
     assert "RuntimeError: not today" in done.stderr.split("warning: ")[1]
-    assert "left out: RuntimeError: not today (" in done.stdout.splitlines()[-1]
+    assert "omitted: RuntimeError: not today (" in done.stdout.splitlines()[-1]
     assert listed(folder / "out") == FILES
     monkeypatch.syspath_prepend(folder / "moods")
     invoke(*arguments, "--out", "again", "--allow-failures")
@@ -334,7 +334,7 @@ def test_quiet_leaves_results_and_warnings(folder):
     (folder / "genes.txt").write_text("gene1\ngene2\ngene9\n")
     done = invoke(*RUN, "--quiet", "--features", "genes.txt")
     assert done.stderr == "warning: 1 feature of genes.txt is not in all studies: gene9.\n"
-    assert done.stdout.startswith("ward with k = ")
+    assert done.stdout.startswith("ward, k = ")
     assert cr.load("clustrep-results/result.npz").warnings == ("1 feature of genes.txt is not in all studies: gene9.",)
     assert "gene9" in Path("clustrep-results/report.html").read_text()
 

@@ -306,8 +306,8 @@ def test_failed_fits_are_counted_and_touch_nothing_else(n_jobs, tables):
     np.testing.assert_array_equal(result.clusters_found == -1, first)
     assert result.failures == {"ValueError: the first value is too large": n_missing}
     assert [str(warning.message) for warning in record] == [
-        f"{n_missing} scores of {missing.size + 4} failed and are left out: "
-        f"ValueError: the first value is too large ({n_missing}). It is fussy that could not be fitted to 'a', 'b'."
+        f"{n_missing} scores of {missing.size + 4} failed and were omitted: "
+        f"ValueError: the first value is too large ({n_missing}). Failed on 'a', 'b': 'fussy'."
     ]
 
 
@@ -334,7 +334,7 @@ def test_a_failure_on_the_full_study_leaves_the_resamples(tables):
         return patient(X)
 
     with pytest.warns(
-        ReplicateWarning, match=r"3 scores of 24 failed and are left out: ValueError: not this one \(3\)"
+        ReplicateWarning, match=r"3 scores of 24 failed and were omitted: ValueError: not this one \(3\)"
     ):
         result = cr.replicability(fails_on_a, tables, n_resamples=5, rng=4)
     assert np.isnan(result.estimate).tolist() == [[True, True], [True, False]]
@@ -398,7 +398,7 @@ def test_everything_failing_raises(n_jobs, tables):
 
 
 def test_local_failures_are_counted_too(tables):
-    with pytest.warns(ReplicateWarning, match=r"replicates of 13 failed and are left out: ValueError: the first value"):
+    with pytest.warns(ReplicateWarning, match=r"replicates of 13 failed and were omitted: ValueError: the first value"):
         local = cr.local_replicability(fussy, train=tables["a"], test=tables["b"], n_resamples=12, rng=4)
     source = Source(cr.Bootstrap(), 4)
     studies = [cr.Study(tables["a"], "train"), cr.Study(tables["b"], "test")]

@@ -575,7 +575,7 @@ def test_a_clusterer_that_sometimes_fails_leaves_the_other_scores(cloud):
             raise ValueError("not today")
         return (X[:, 0] > 1).astype(int)
 
-    with pytest.warns(ReplicateWarning, match=r"failed and .* left out: ValueError: not today"):
+    with pytest.warns(ReplicateWarning, match=r"failed and .* omitted: ValueError: not today"):
         results = cr.replicability(moody, cloud, agreement=NAMES, n_resamples=3, rng=0, diagonal=False)
     for result in results.values():
         missing = np.isnan(result.distribution[:, [0, 1], [1, 0]])

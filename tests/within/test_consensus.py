@@ -289,7 +289,7 @@ def test_instability_leaves_failed_pairs_out():
     points = np.arange(4.0)[:, None]
     halves, odd = [0, 0, 1, 1], [0, 1, 0, 1]
     fits = [halves, halves, halves, ValueError("no luck."), halves, odd]
-    with pytest.warns(ReplicateWarning, match=r"^1 fit of 3 failed and is left out: ValueError: no luck \(1\)\.$"):
+    with pytest.warns(ReplicateWarning, match=r"^1 fit of 3 failed and was omitted: ValueError: no luck \(1\)\.$"):
         result = cr.bootstrap_instability(
             scripted(*fits), points, perturbation=cr.Rerun(), n_resamples=3, rng=0, n_jobs=1
         )
@@ -944,7 +944,7 @@ def failing():
     """Six points, eight resamples of them, of which the second and the fifth fail."""
     fits = [[0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 1, 1]]
     script = [fits[0], fits[1], ValueError("no luck."), fits[2], fits[0], RuntimeError(), fits[1], fits[1], fits[0]]
-    message = r"^2 fits of 8 failed and are left out: ValueError: no luck \(1\); RuntimeError \(1\)\.$"
+    message = r"^2 fits of 8 failed and were omitted: ValueError: no luck \(1\); RuntimeError \(1\)\.$"
 
     def run(verb):
         options = {"perturbation": cr.Rerun(), "n_resamples": 8, "rng": 0, "n_jobs": 1}

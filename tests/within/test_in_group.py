@@ -1053,7 +1053,7 @@ def test_a_saved_result_is_the_same_when_loaded(result, tmp_path):
     for name in ("null_distribution", "labels", "clusters", "sizes"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(result, name))
     plain = {"n_neighbors": list(result.n_neighbors)}  # see the next test
-    assert loaded.provenance | plain == result.provenance | plain
+    assert {**loaded.provenance, **plain} == {**result.provenance, **plain}
     assert loaded.n_neighbors == result.n_neighbors
     assert loaded.samples == result.samples
     assert repr(loaded) == repr(result)

@@ -532,7 +532,7 @@ def test_a_clusterer_may_fail_sometimes(index):
     draws = [Source(perturbation, SEED).draw(cr.Study(LINE, "X"), b + 1).order.tolist() for b in range(12)]
     failing = np.array([0 not in order for order in draws])
     assert 1 < failing.sum() < 12
-    message = f"{failing.sum()} resamples of 12 failed and are left out: ValueError: where is the first point"
+    message = f"{failing.sum()} resamples of 12 failed and were omitted: ValueError: where is the first point"
     with pytest.warns(ReplicateWarning, match=message):
         result = stable(missing_first_point, LINE, index=index, perturbation=perturbation, n_resamples=12)
     np.testing.assert_array_equal(np.isnan(result.overall_distribution), failing)
@@ -595,7 +595,7 @@ def test_one_failure_is_said_in_the_singular():
             raise RuntimeError
         return (X[:, 0] > 2).astype(int)
 
-    with pytest.warns(ReplicateWarning, match=r"^1 resample of 6 failed and is left out: RuntimeError \(1\)\.$"):
+    with pytest.warns(ReplicateWarning, match=r"^1 resample of 6 failed and was omitted: RuntimeError \(1\)\.$"):
         result = stable(once, LINE, perturbation=cr.Rerun())
     assert np.flatnonzero(result.failed).tolist() == [1]
 

@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clustrep.across.compare import compare
+from clustrep.across.compare import compare, configurations_to_compare
 from clustrep.across.counterparts import counterparts
 from clustrep.across.local import local_replicability
 from clustrep.across.null import null_reference
 from clustrep.across.null_models import Sampler, check_null
 from clustrep.across.replicability import check_several
-from clustrep.checks import check_choice, check_integer, check_known
+from clustrep.checks import check_choice, check_integer, check_known, check_n_clusters
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
 from clustrep.resampling import Bootstrap, Resampling
 from clustrep.results import Analysis, LocalReplicability, NullReference
@@ -85,24 +86,23 @@ def analyse(
         check_known(name, "study to train on", checked)
     if null is not None:
         check_null(null)
+    numbers = None if n_clusters is None else check_n_clusters(n_clusters)
     root = root_entropy(rng)
     running: dict[str, Any] = {"n_jobs": n_jobs}
     options: dict[str, Any] = {"n_resamples": n_resamples, "resampling": resampling, "rng": root, **running}
     comparison = compare(
-        clusterers, checked, n_clusters=n_clusters, agreement=agreement, noise=noise, diagonal=True, **options
+        clusterers, checked, n_clusters=numbers, agreement=agreement, noise=noise, diagonal=True, **options
     )
     reference = None if null is None else null_reference(comparison, n_null, null=null, **running)
     places, names = place_samples(checked, embedding)
-    found = Analysis(comparison, reference, (), (), None, places, names)
-    focus = found.focus
+    start = Analysis(comparison, reference, (), (), None, places, names, known_labels_of(checked))
+    focus = start.focus
     if focus is None:
-        return found
-    origins = comparison._origins
-    assert origins is not None
+        return start
     (clusterer,) = [
-        origin.configuration.clusterer
-        for origin, name, k in zip(origins, comparison.clusterers, comparison.n_clusters, strict=True)
-        if (name, k) == (focus.clusterer, focus.n_clusters)
+        configuration.clusterer
+        for configuration in configurations_to_compare(clusterers, numbers)
+        if (configuration.name, configuration.n_clusters) == (focus.clusterer, focus.n_clusters)
     ]
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
     local: list[LocalReplicability] = []
@@ -110,19 +110,22 @@ def analyse(
         by_test = local_replicability(
             clusterer, train=checked[name], test=checked, agreement=decisive, noise=noise, **options
         )
-        local += [replace(one, clusterer=focus.clusterer) for one in by_test.values()]
+        local += [replace(result, clusterer=focus.clusterer) for result in by_test.values()]
     references: list[NullReference] = []
     if null is not None:
-        references = [null_reference(one, n_null, null=null, **running) for one in local]
-    return Analysis(
-        comparison=comparison,
-        reference=reference,
+        references = [null_reference(result, n_null, null=null, **running) for result in local]
+    return replace(
+        start,
         local=tuple(local),
         local_references=tuple(references),
-        counterparts=counterparts(clusterer, checked, **options),
-        coordinates=places,
-        coordinate_names=names,
+        counterparts=replace(counterparts(clusterer, checked, **options), clusterer=focus.clusterer),
     )
+
+
+def known_labels_of(studies: Studies) -> NDArray[np.str_]:
+    """Return the known labels of all samples as text, study by study; "" where a study has none."""
+    labels = [[""] * len(study) if study.labels is None else study.labels.tolist() for study in studies.values()]
+    return np.array([str(label) for of_study in labels for label in of_study])
 
 
 def place_samples(studies: Studies, embedding: str) -> tuple[FloatArray, tuple[str, str]]:

@@ -77,7 +77,7 @@ def compare(
     """
     checked = check_several(as_studies(studies))
     source = Source.of(resampling, rng)
-    configurations = _configurations(clusterers, n_clusters)
+    configurations = configurations_to_compare(clusterers, n_clusters)
     plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
@@ -88,7 +88,8 @@ def compare(
     return run_plan(plan, n_jobs)
 
 
-def _configurations(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:
+def configurations_to_compare(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:
+    """Check clusterers and numbers of clusters, and return every combination."""
     numbers = None if n_clusters is None else check_n_clusters(n_clusters)
     configurations: list[Configuration] = []
     for name, clusterer in _named(clusterers).items():

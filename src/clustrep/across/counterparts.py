@@ -10,15 +10,15 @@ import numpy as np
 
 from clustrep.across.replicability import KnownLabelsLike, check_configuration, check_several
 from clustrep.checks import check_integer
-from clustrep.clustering.parameters import Clusterer, KnownLabels, describe
+from clustrep.clustering.parameters import Clusterer, KnownLabels
 from clustrep.clustering.path import ClusteringPlan, Setting
+from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed
-from clustrep.provenance import provenance
+from clustrep.failures import Failures
 from clustrep.resampling import Bootstrap, Resampling
-from clustrep.results.base import number_causes, report_failed
 from clustrep.results.cluster_stability import DISSOLVED
 from clustrep.results.matches import Counterparts
 from clustrep.studies.collection import StudiesLike, as_studies
@@ -90,10 +90,10 @@ def counterparts(
         raise AllReplicatesFailed(f"The clusterer failed on a study as it is: {full.cause}.")
     plan = MatchPlan(setting, full)
     replicates = run(plan, range(1, n_resamples + 1), n_jobs)
-    failed, causes = number_causes(
+    failed, causes = Failures.number(
         np.array([one.cause if isinstance(one, Failed) else "" for one in replicates], dtype=object)
     )
-    report_failed(failed, causes, "resample")
+    Failures.count(failed, causes).report("resample")
     nothing = np.full(full.overlap.shape, np.nan)
     own, most = full.own, full.overlap.shape[2]
     named = isinstance(configuration.clusterer, KnownLabels)  # after themselves
@@ -109,9 +109,7 @@ def counterparts(
         places=np.concatenate([one.codes for one in own]),
         failed=failed,
         causes=causes,
-        provenance=provenance(
-            source, tuple(checked.values()), [describe(configuration.clusterer)], n_resamples=n_resamples
-        ),
+        provenance=provenance_of_run(source, tuple(checked.values()), [configuration], n_resamples=n_resamples),
     )
 
 

@@ -6,14 +6,14 @@ import numpy as np
 
 from clustrep.across.replicability import ScorePlan, check_configuration, check_several
 from clustrep.checks import check_integer, read_only
-from clustrep.clustering.parameters import Clusterer, describe
+from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Setting
+from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import FULL_STUDY, Rng
 from clustrep.engine.run import run
-from clustrep.provenance import provenance
+from clustrep.failures import Failures
 from clustrep.resampling import Bootstrap, Resampling
-from clustrep.results.base import count_causes, number_causes, report_failures
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreement
@@ -85,9 +85,8 @@ def leave_one_study_out(
         scores.append([replicate.scores[0, 0, 0, 1] for replicate in replicates])
         causes.append([replicate.causes[0, 0, 0, 1] for replicate in replicates])
     table = np.array(scores, dtype=float).T  # (1 + n_resamples, S)
-    failed, names = number_causes(np.array(causes, dtype=object).T)
-    no_resample_left = bool((failed[1:] > 0).all())
-    report_failures(count_causes(failed, names), failed.size, "score", no_resample_left=no_resample_left)
+    failed, names = Failures.number(np.array(causes, dtype=object).T)
+    Failures.count(failed, names).report("score", nothing_left=bool((failed[1:] > 0).all()))
     return LeaveOneStudyOut(
         clusterer=configuration.name,
         n_clusters=configuration.n_clusters,
@@ -97,10 +96,10 @@ def leave_one_study_out(
         distribution=table[1:],
         failed=failed,
         causes=names,
-        provenance=provenance(
+        provenance=provenance_of_run(
             source,
             tuple(checked.values()),
-            {configuration.name: describe(configuration.clusterer)},
+            [configuration],
             n_resamples=n_resamples,
             noise=noise,
         ),

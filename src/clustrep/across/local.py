@@ -12,16 +12,17 @@ from numpy.typing import ArrayLike
 
 from clustrep.across.replicability import KnownLabelsLike, Options, check_configuration
 from clustrep.checks import as_table, check_integer, check_table
-from clustrep.clustering.parameters import Clusterer, describe
+from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import ClusteringPlan, Setting
+from clustrep.clustering.recording import provenance_of_run
+from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
-from clustrep.provenance import provenance
+from clustrep.failures import Failures
 from clustrep.resampling import Bootstrap, Resampling
 from clustrep.results import LocalReplicability
-from clustrep.results.base import Origin, number_causes, report_failures
 from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreement
@@ -289,15 +290,10 @@ def _result(
     plan: LocalPlan, study: Study, outcomes: Sequence[LocalScores | Failed], labels: Labels
 ) -> LocalReplicability:
     causes = np.array([outcome.cause if isinstance(outcome, Failed) else "" for outcome in outcomes], dtype=object)
-    failed, cause_names = number_causes(causes)
+    failed, cause_names = Failures.number(causes)
     scored = [outcome for outcome in outcomes if isinstance(outcome, LocalScores)]
     n_resamples, n_points = len(outcomes) - 1, len(plan.samples)
-    report_failures(
-        {cause: int((failed == i).sum()) for i, cause in enumerate(cause_names, 1)},
-        len(outcomes),
-        "replicate",
-        no_resample_left=bool(failed[1:].all()),
-    )
+    Failures.count(failed, cause_names).report("replicate", nothing_left=bool(failed[1:].all()))
     k_train = max(scores.table.shape[0] for scores in scored)
     k_test = max(scores.table.shape[1] for scores in scored)
     code = np.min_scalar_type(max(k_train, k_test))
@@ -336,15 +332,15 @@ def _result(
         trivial=trivial,
         failed=failed,
         causes=cause_names,
-        provenance=provenance(
+        provenance=provenance_of_run(
             plan.setting.source,
             _distinct([plan.train, study]),
-            {plan.configuration.name: describe(plan.configuration.clusterer)},
+            [plan.configuration],
             n_resamples=n_resamples,
             noise=plan.noise,
         ),
         _points=plan.points.X,
-        _origin=Origin(
+        _origin=RunOrigin(
             plan.setting.source, _distinct([plan.train, study]), plan.configuration, (plan.agreement,), plan.noise
         ),
     )

@@ -15,6 +15,8 @@ from clustrep.across.replicability import ScorePlan
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.parameters import KnownLabels, describe
 from clustrep.clustering.path import Setting, rotates
+from clustrep.clustering.recording import provenance_of_run
+from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import (
@@ -29,9 +31,8 @@ from clustrep.engine.replicates import (
 )
 from clustrep.engine.run import Plan, run
 from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, ReplicateWarning, warn
-from clustrep.provenance import provenance
 from clustrep.results import Comparison, LocalReplicability, Replicability
-from clustrep.results.base import Origin, quiet
+from clustrep.results.base import quiet
 from clustrep.results.null_scores import NullReference
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
@@ -117,9 +118,11 @@ def null_reference(
     scores = _stack(collections)
     _report_missing(result, scores)
     source = Source(origins[0].source.resampling, root, origins[0].source.accelerate)
-    clusterers = [describe(origin.configuration.clusterer) for origin in origins]
+    configurations = [origin.configuration for origin in origins]
     of = "" if isinstance(result, Replicability) else result._fingerprint
-    made = provenance(source, origins[0].studies, clusterers, n=n, null=describe(null), statistic=statistic, of=of)
+    made = provenance_of_run(
+        source, origins[0].studies, configurations, n=n, null=describe(null), statistic=statistic, of=of
+    )
     return NullReference.of(result, statistic, _observed(result, origins, statistic), scores, made)
 
 
@@ -157,7 +160,7 @@ def _report_missing(result: Any, scores: FloatArray) -> None:
         )
 
 
-def _origins(result: Any) -> tuple[Origin, ...]:
+def _origins(result: Any) -> tuple[RunOrigin, ...]:
     """Return what a result came from, where that is known and can be simulated."""
     if not isinstance(result, Replicability | Comparison | LocalReplicability):
         raise ParameterError(
@@ -170,9 +173,10 @@ def _origins(result: Any) -> tuple[Origin, ...]:
             "This result was read from a file, which holds scores but no data: run it again with "
             f"rng={result.provenance['seed']} to compare it with data without clusters."
         )
-    if any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in origins if origin is not None):
+    of_runs = tuple(origin for origin in origins if isinstance(origin, RunOrigin))
+    if any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in of_runs):
         raise ParameterError("Known labels can't be carried over to simulated data: a clusterer is needed.")
-    return tuple(origin for origin in origins if origin is not None)
+    return of_runs
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -197,7 +201,7 @@ class NullPlan(Plan[FloatArray]):
     def of(
         cls,
         result: Replicability | Comparison | LocalReplicability,
-        origins: Sequence[Origin],
+        origins: Sequence[RunOrigin],
         null: str | Sampler,
         statistic: str,
         root: int,
@@ -315,7 +319,7 @@ def _scores(plan: ScorePlan, replicates: Sequence[int]) -> FloatArray:
 
 
 def _observed(
-    result: Replicability | Comparison | LocalReplicability, origins: Sequence[Origin], statistic: str
+    result: Replicability | Comparison | LocalReplicability, origins: Sequence[RunOrigin], statistic: str
 ) -> FloatArray:
     """Return the scores of the result itself, by the rule for single blocks that holds for simulated collections."""
     if isinstance(result, LocalReplicability):
@@ -344,16 +348,16 @@ def _observed(
         return _scores(_score_plan(setting, agreements, first.noise), [FULL_STUDY])
 
 
-def _is_trivial(origin: Origin) -> bool:
+def _is_trivial(origin: RunOrigin) -> bool:
     """Whether either function puts the whole test study, as it is, into a single block."""
     with one_thread():
         setting = Setting.prepare(origin.source, origin.studies, [origin.configuration], at=origin.studies[0].X)
-        plan = LocalPlan(setting, 1, (), origin.agreements[0], origin.noise)  # type: ignore[arg-type]
+        plan = LocalPlan(setting, 1, (), origin.agreements[0], origin.noise)
         (scores,) = plan.replicate(FULL_STUDY).by_test
     return not isinstance(scores, Failed) and scores.trivial
 
 
-def _place_of_points(result: LocalReplicability, origin: Origin) -> int:
+def _place_of_points(result: LocalReplicability, origin: RunOrigin) -> int:
     """Find whose points a local result scores: the training study's, or the test study's."""
     for place, study in enumerate(origin.studies):
         if result._points is not None and np.array_equal(result._points, study.X):

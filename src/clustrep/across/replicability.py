@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.checks import check_flag, check_integer, check_labels_of
-from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, describe, name_of
+from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
+from clustrep.clustering.recording import provenance_of_run
+from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import DataError, ParameterError
-from clustrep.provenance import provenance
+from clustrep.failures import Failures
 from clustrep.resampling import Bootstrap, Resampling, Simulate
 from clustrep.results import Comparison, Replicability
-from clustrep.results.base import Origin, number_causes, report_failures
+from clustrep.results.labels import label
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreements
@@ -247,7 +249,7 @@ def run_plan(plan: ScorePlan, n_jobs: int | None) -> Comparison:
     source, studies = plan.setting.source, plan.setting.studies
     replicates = run(plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
     scores, trivial, clusters_found, causes = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
-    failed, cause_names = number_causes(np.moveaxis(causes, 0, 2))
+    failed, cause_names = Failures.number(np.moveaxis(causes, 0, 2))
     by_configuration = np.moveaxis(scores, 0, 2)  # (n_configurations, n_agreements, 1 + n_resamples, S, S)
     result = Comparison(
         names=tuple(study.name for study in studies),
@@ -260,36 +262,37 @@ def run_plan(plan: ScorePlan, n_jobs: int | None) -> Comparison:
         clusters_found=np.moveaxis(clusters_found[1:], 0, 1),
         failed=failed,
         causes=cause_names,
-        provenance=provenance(
+        provenance=provenance_of_run(
             source,
             studies,
-            [describe(configuration.clusterer) for configuration in plan.configurations],
+            plan.configurations,
             n_resamples=plan.n_resamples,
             diagonal=plan.diagonal,
             noise=plan.noise,
         ),
         _origins=tuple(
-            Origin(source, studies, configuration, plan.agreements, plan.noise) for configuration in plan.configurations
+            RunOrigin(source, studies, configuration, plan.agreements, plan.noise)
+            for configuration in plan.configurations
         ),
     )
     n_scores = failed.size if plan.diagonal else failed.size // len(studies) * (len(studies) - 1)
-    no_resample_left = bool(np.isnan(result.distribution).all())
-    report_failures(
-        result.failures, n_scores, "score", no_resample_left=no_resample_left, where=_where(result, studies)
+    Failures.count(failed, cause_names, n_scores).report(
+        "score", nothing_left=bool(np.isnan(result.distribution).all()), where=_where(result, studies)
     )
     return result
 
 
 def _where(result: Comparison, studies: Sequence[Study]) -> str:
-    """Say which configurations could not be fitted, and to which studies; and that a study is one point many times."""
+    """Say which configurations failed, and on which studies; and which studies are one point many times."""
     no_fit = result.clusters_found < 0  # (n_configurations, n_resamples, S)
     if not no_fit.any():
         return ""
-    which = [result._candidate_name(c) for c in np.flatnonzero(no_fit.any(axis=(1, 2))).tolist()]
+    without_fit = np.flatnonzero(no_fit.any(axis=(1, 2)))
+    configurations = [repr(label(result.clusterers[c], result.n_clusters[c])) for c in without_fit.tolist()]
     names = [repr(result.names[s]) for s in np.flatnonzero(no_fit.any(axis=(0, 1)))]
     same = [repr(study.name) for study in studies if not np.ptp(study.X, axis=0).any()]
     constant = f" All samples of {' and of '.join(same)} are the same." if same else ""
-    return f" It is {listing(which)} that could not be fitted to {listing(names)}.{constant}"
+    return f" Failed on {listing(names)}: {listing(configurations)}.{constant}"
 
 
 # ---------------------------------------------------------------------------------------------------------------------

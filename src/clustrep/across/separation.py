@@ -27,12 +27,13 @@ from clustrep.across.gaps import (
 )
 from clustrep.across.replicability import check_several
 from clustrep.checks import check_n_clusters
-from clustrep.clustering.parameters import Clusterer, check_clusterer, describe, n_clusters_parameter, name_of
+from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
+from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.sample import Configuration, Source, configurations_of
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
 from clustrep.engine.run import run
-from clustrep.provenance import provenance
+from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun
 from clustrep.results.groups import LEVEL, Separation
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
@@ -139,8 +140,7 @@ def separations(
     order = _order_of_samples(by_name, studies)
     results, begin = [], 0
     for members in clusterers:
-        described = [describe(configuration.clusterer) for configuration in members]
-        made = provenance(source, tuple(studies.values()), described)
+        made = provenance_of_run(source, tuple(studies.values()), members)
         results.append(_result(studies, members, cuts[begin : begin + len(members)], order, made))
         begin += len(members)
     return results
@@ -327,7 +327,7 @@ def _order_of_samples(by_name: Sequence[Study], studies: Studies) -> IntArray:
 
 
 def _result(
-    studies: Studies, members: Sequence[Configuration], cuts: Sequence[Cut], order: IntArray, made: dict[str, Any]
+    studies: Studies, members: Sequence[Configuration], cuts: Sequence[Cut], order: IntArray, made: Provenance
 ) -> Separation:
     chosen = choose(cuts)
     labels: IntArray = np.zeros(len(order), dtype=np.int64)

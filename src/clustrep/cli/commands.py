@@ -228,7 +228,7 @@ def _tell(chosen: dict[str, Any], report: Any) -> None:
 
 
 def _write_config(
-    ctx: click.Context, chosen: dict[str, Any], results: Results, made: dict[str, Any], studies: Mapping[str, Study]
+    ctx: click.Context, chosen: dict[str, Any], results: Results, made: Mapping[str, Any], studies: Mapping[str, Study]
 ) -> None:
     kept = {"versions": made["versions"], "data": digests(studies)}
     results.config(resolved(ctx, chosen, kept, results.folder))

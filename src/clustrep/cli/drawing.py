@@ -52,7 +52,7 @@ def _panels(local: Sequence[LocalReplicability], **how: Any) -> Any:
     """Draw one panel for every test study."""
     import matplotlib.pyplot as plt
 
-    from clustrep.figures.matplotlib.style import literal
+    from clustrep.figures.canvas import literal
 
     n_columns = min(MOST_COLUMNS, len(local))
     n_rows = -(-len(local) // n_columns)

@@ -10,11 +10,12 @@ from os import PathLike
 from typing import Any
 
 from clustrep.files import written_whole
-from clustrep.report.facts import Facts, Material, facts_of
+from clustrep.report.facts import Facts, facts_of
+from clustrep.report.material import Material
 
 
 class Report:
-    """One page that says it all, from any results.
+    """One page about any results: the verdict in words, charts, tables, and the methods.
 
     Parameters
     ----------
@@ -25,7 +26,7 @@ class Report:
     title : str, optional
         The page's title.
     warnings : sequence of str
-        What else the page is to warn of.
+        Further warnings for the page.
 
     Examples
     --------
@@ -53,14 +54,16 @@ class Report:
         return html.render(self.facts)
 
     def to_markdown(self) -> str:
-        """Write the same as Markdown, with charts told in words."""
+        """Write the same as Markdown, with charts described in words."""
         from clustrep.report import markdown
 
         return markdown.render(self.facts)
 
     def to_json(self) -> str:
         """Write the facts as JSON, without the charts."""
-        sections = [{key: value for key, value in one.items() if key != "charts"} for one in self.facts["sections"]]
+        sections = [
+            {key: value for key, value in section.items() if key != "charts"} for section in self.facts["sections"]
+        ]
         return json.dumps({**self.facts, "sections": sections}, ensure_ascii=False, indent=2, allow_nan=False)
 
     def write_html(self, path: str | PathLike[str]) -> None:
@@ -70,4 +73,4 @@ class Report:
             stream.write(text.encode())
 
     def __repr__(self) -> str:
-        return "\n".join(one["text"] for one in self.facts["verdict"])
+        return "\n".join(item["text"] for item in self.facts["verdict"])

@@ -14,15 +14,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from clustrep.report.formatting import cell, plain, sort_value
-
-# What each kind of verdict is called: colour is never the only sign.
-VERDICTS = {
-    "best": "Best choice",
-    "studies": "Studies",
-    "clusters": "Clusters",
-    "caution": "Caution",
-    "failure": "Failed",
-}
+from clustrep.report.words import VERDICTS
 
 # JSON inside <script>: no character that could end the element or, in old engines, a line.
 ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})

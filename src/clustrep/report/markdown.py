@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clustrep.report.formatting import cell, plain
-from clustrep.report.html import VERDICTS
+from clustrep.report.words import VERDICTS
 
 # What would be read as markup where a name has it; "n_resamples", "p < 0.05" and "R&D" stay as they are.
 MARKUP = re.compile(r"[\\`*\[\]~|]|(?<!\w)_|_(?!\w)")
@@ -31,7 +31,7 @@ def escape(text: str) -> str:
     """
     line = ENTITY.sub("&amp;", " ".join(text.split()))
     line = TAG.sub("&lt;", MARKUP.sub(r"\\\g<0>", line))
-    return LINE_START.sub(lambda found: f"{found[2]}\\{found[3]}" if found[2] else f"\\{found[1]}", line)
+    return LINE_START.sub(lambda match: f"{match[2]}\\{match[3]}" if match[2] else f"\\{match[1]}", line)
 
 
 def _blocks(facts: Mapping[str, Any]) -> Iterator[str]:

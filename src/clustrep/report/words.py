@@ -1,4 +1,8 @@
-"""What was found, in sentences."""
+"""Every sentence of a report that says what was found.
+
+The verdicts on single clusters ("holds", "holds weakly", …) and their thresholds are those of `results.analysis`; here
+stand the sentences that are made of them.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from clustrep.results import (
-    Candidate,
-    Choice,
-    ClusterTest,
-    LocalReplicability,
-    Replicability,
-    StudyRelations,
-    Validation,
-)
+from clustrep.results import Candidate, Choice, ClusterTest, Replicability, StudyRelations, Validation
 from clustrep.results.analysis import (
-    CHANCE_IS_ZERO,
     HALF_WAY,
     HOLDS,
     NO_SCORE,
@@ -28,12 +23,44 @@ from clustrep.results.analysis import (
     UNSURE,
     UNTESTED,
     WEAK,
+    adjusted_for_chance,
 )
 from clustrep.results.choice import FALSE_FINDING, NO_BEST
+from clustrep.results.labels import label
 from clustrep.results.shape import estimate_is_far, two_humps
 from clustrep.results.validation import INDICES
 from clustrep.tables.agreement import shown
 from clustrep.text import listing, plural
+
+# What each kind of verdict is called: colour is never the only sign.
+VERDICTS = {
+    "best": "Best choice",
+    "studies": "Studies",
+    "clusters": "Clusters",
+    "caution": "Caution",
+    "failure": "Failed",
+}
+
+TITLE = "Which clusters hold up when someone else repeats the study"
+TITLE_OF_TESTS = "Are there clusters at all?"
+SCORE_AND_RIVALS = (
+    "The score is the mean over ordered pairs of different studies and over resamples. A rival is not distinguishable "
+    "from the best: the resample-wise difference has a 95 % interval that includes 0."
+)
+STANDS_APART = (
+    "A study stands apart if its scores with the others, even with its closest partner, lie below the diagonals of the "
+    "tested studies, and farther below than those of the pairs without it."
+)
+WHAT_HOLDS = (
+    "A cluster's score in another study is the mean local score of its samples. The cluster holds if R̂, the score of "
+    f"the studies as they are, is above that of data without clusters (q at most {FALSE_FINDING}), and both R̂ and the "
+    f"bootstrap mean are at least {HALF_WAY}; it holds weakly if its score is above data without clusters but lower "
+    "than that. q-values are adjusted over all rows of the table but noise."
+)
+WHAT_COUNTERPARTS_ARE = (
+    "Counterparts are matched one to one on the tested study's samples; overlap is the Jaccard coefficient there, "
+    "found the share of resamples in which both clusters were found again."
+)
 
 MOST_RIVALS = 4
 MOST_CAUTIONS = 6
@@ -50,17 +77,8 @@ def about_choice(choice: Choice) -> str:
     best, score = choice.best, shown(choice.agreement)
     if best is None:
         return f"{NO_BEST} {_without_best(choice)}".strip()
-    if choice.against is not None and choice.chosen is None and len(choice.candidates) == 1:
-        return (
-            f"{named(best)} is no better than data without clusters (p = {choice.against.smallest:.2g}): {score} "
-            f"{interval(best)} can't be told from what data of one piece give."
-        )
     if choice.against is not None and choice.chosen is None:
-        return (
-            f"{choice.nothing.capitalize()} is better than data without clusters (smallest adjusted p = "
-            f"{choice.against.smallest:.2g}): the highest score, {named(best)} with {score} "
-            f"{interval(best)}, can't be told from what data of one piece give."
-        )
+        return _not_distinguishable(choice, best, choice.against.smallest)
     text = f"{named(best)} has {score} {interval(best)} over all pairs of studies"
     if len(choice.candidates) > 1:
         share = percent(choice.probability_best[choice.place(best)])
@@ -69,9 +87,19 @@ def about_choice(choice: Choice) -> str:
             f"{share} of resamples"
         )
     if best.rivals:
-        rivals = [f"{named(one)} ({one.score:.2f})" for one in best.rivals]
-        text += f", but it can't be told from {listing(rivals, MOST_RIVALS)}"
+        rivals = [f"{named(rival)} ({rival.score:.2f})" for rival in best.rivals]
+        text += f"; not distinguishable from it: {listing(rivals, MOST_RIVALS)}"
     return f"{text}. {_against_null(choice, best)}"
+
+
+def _not_distinguishable(choice: Choice, best: Candidate, smallest: float) -> str:
+    score = f"{shown(choice.agreement)} {interval(best)}"
+    if len(choice.candidates) == 1:
+        return f"{named(best)} is not distinguishable from unclustered data (p = {smallest:.2g}): {score}."
+    return (
+        f"{choice.nothing.capitalize()} is distinguishable from unclustered data (smallest adjusted p = "
+        f"{smallest:.2g}): the highest score is {score}, of {named(best)}."
+    )
 
 
 def _without_best(choice: Choice) -> str:
@@ -82,11 +110,11 @@ def _without_best(choice: Choice) -> str:
 
 def _against_null(choice: Choice, best: Candidate) -> str:
     if choice.against is None or choice.chosen is None or choice.focus is None:
-        return "It was not compared with data without clusters, so it is not known whether there are any."
-    below = f"But {named(choice.focus)} {_above(choice, choice.focus)}, and is looked at below."
+        return "It was not compared with data without clusters, so it is not known whether there are clusters."
+    below = f"But {named(choice.focus)} {_above(choice, choice.focus)}; it is examined below."
     if not choice.is_above(best):
         p = choice.against.adjusted[choice.place(best)]
-        return f"That is no better than data without clusters (adjusted p = {p:.2g}). {below}"
+        return f"It is not distinguishable from unclustered data (adjusted p = {p:.2g}). {below}"
     text = f"As the studies are, it {_above(choice, best)}."
     if choice.place(choice.focus) != choice.place(best):
         return f"{text} {below}"
@@ -105,13 +133,9 @@ def _above(choice: Choice, candidate: Candidate) -> str:
     )
 
 
-def named(candidate: Candidate | Replicability | LocalReplicability) -> str:
+def named(result: Candidate | Replicability) -> str:
     """Name a configuration."""
-    return (
-        candidate.clusterer
-        if candidate.n_clusters is None
-        else f"{candidate.clusterer} with k = {candidate.n_clusters}"
-    )
+    return label(result.clusterer, result.n_clusters)
 
 
 def interval(candidate: Candidate) -> str:
@@ -125,7 +149,7 @@ def interval(candidate: Candidate) -> str:
 
 def about_studies(result: Replicability, relations: StudyRelations | None) -> str:
     """Say which studies agree, and which stands apart."""
-    text = f"In {named(result)}, {_extremes(result)}"
+    text = f"{named(result)}: {_extremes(result)}"
     if relations is None:
         return text
     stands = [name for name, apart in zip(relations.names, relations.apart, strict=True) if apart]
@@ -134,12 +158,12 @@ def about_studies(result: Replicability, relations: StudyRelations | None) -> st
     elif relations.says_who_stands_apart:
         text += " No study can be said to stand apart."
     unsteady = [
-        f"{name} ({own:.2f})"
-        for name, own in zip(result.names, np.diagonal(result.mean), strict=True)
-        if own < HALF_WAY and result.agreement in CHANCE_IS_ZERO
+        f"{name} ({mean:.2f})"
+        for name, mean in zip(result.names, np.diagonal(result.mean), strict=True)
+        if mean < HALF_WAY and adjusted_for_chance(result.agreement)
     ]
     if unsteady:
-        text += f" Clusters do not even repeat within {joined(unsteady)}."
+        text += f" Clusters do not replicate even within {joined(unsteady)}."
     if np.isnan(relations.heterogeneity):
         return text
     share = percent(relations.heterogeneity)
@@ -151,13 +175,13 @@ def _extremes(result: Replicability) -> str:
     if np.isnan(mean).all():
         return "no pair of studies has a score."
     best, worst = (np.unravel_index(place, mean.shape) for place in (np.nanargmax(mean), np.nanargmin(mean)))
-    said = [
+    ends = [
         f"{result.names[s]} predicts {result.names[t]} {how} ({mean[s, t]:.2f})"
         for (s, t), how in ((best, "best"), (worst, "worst"))
     ]
     if best == worst or np.nanmax(mean) - np.nanmin(mean) < NO_DIFFERENCE:
         return f"all pairs of studies score about {np.nanmean(mean):.2f}."
-    return f"{said[0]}, {said[1]}."
+    return f"{ends[0]}, {ends[1]}."
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -166,8 +190,8 @@ def _extremes(result: Replicability) -> str:
 
 def about_clusters(table: pd.DataFrame) -> list[str]:
     """Say of every training study which of its clusters hold in the others, from `cluster_table`."""
-    told = table[~table["verdict"].isin([NOISE, UNTESTED])] if len(table) else table
-    return [_clusters_of(str(name), own) for name, own in told.groupby("train", sort=False)] if len(told) else []
+    judged = table[~table["verdict"].isin([NOISE, UNTESTED])] if len(table) else table
+    return [_clusters_of(str(name), rows) for name, rows in judged.groupby("train", sort=False)] if len(judged) else []
 
 
 def _clusters_of(study: str, table: pd.DataFrame) -> str:
@@ -183,15 +207,15 @@ def _clusters_of(study: str, table: pd.DataFrame) -> str:
     tests = table["test"].unique().tolist()
     where = "everywhere else" if len(tests) > 1 else f"in {tests[0]}"
     parts = [f"{_of(len(everywhere), n)} {'hold' if len(everywhere) > 1 else 'holds'} {where}"]
-    said = {WEAK: f"above data without clusters, but below {HALF_WAY}"}
+    in_words = {WEAK: f"above data without clusters, but below {HALF_WAY}"}
     for verdict in (WEAK, UNSURE, TOO_FEW, NOT_ABOVE, NO_SCORE):
         rows = table[table["verdict"] == verdict]
         if len(rows):
             places = [
-                f"cluster {cluster} in {_some(own['test'].tolist())}" if len(tests) > 1 else f"cluster {cluster}"
-                for cluster, own in rows.groupby("cluster", sort=False)
+                f"cluster {cluster} in {_some(of_cluster['test'].tolist())}" if len(tests) > 1 else f"cluster {cluster}"
+                for cluster, of_cluster in rows.groupby("cluster", sort=False)
             ]
-            parts.append(f"{said.get(verdict, verdict)}: {listing(places, MOST_CLUSTERS)}")
+            parts.append(f"{in_words.get(verdict, verdict)}: {listing(places, MOST_CLUSTERS)}")
     return f"{study}: {'; '.join(parts)}."
 
 
@@ -206,61 +230,48 @@ def _of(count: int, n: int) -> str:
 
 
 def about_resolution(table: pd.DataFrame) -> str:
-    """Say that more simulated collections are needed to tell."""
-    told = table["verdict"] if len(table) else pd.Series(dtype=object)
-    count = int((told == TOO_FEW).sum())
+    """Say how many simulated collections would be enough, where there were too few."""
+    count = int((table["verdict"] == TOO_FEW).sum()) if len(table) else 0
     if not count:
         return ""
     enough = 20 * int(table["qvalue"].notna().sum()) - 1
     which = "One cluster" if count == 1 else f"{count} clusters, counted in each study,"
     return (
-        f"{which} scored above all simulated ones, but with so many clusters these are too few to tell: "
-        f"{enough:,} collections (--null-collections) would do."
+        f"{which} scored above all simulated ones, but there are too few simulated collections for so many clusters: "
+        f"{enough:,} (--null-collections) would be enough."
     )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what an interval would hide, and what failed
+# what an interval would hide
 
 
 def cautions(result: Replicability) -> list[str]:
-    """Say where an interval would mislead: two humps, or an estimate far from the bootstrap's mean."""
-    humps: list[str] = []
+    """Say where an interval would mislead: bimodal scores, or an estimate far from the bootstrap mean."""
+    bimodal: list[str] = []
     far: list[str] = []
     for s, t in np.ndindex(result.estimate.shape):
         if s == t:
             continue
         pair, values = f"{result.names[s]} → {result.names[t]}", result.distribution[:, s, t]
-        found = two_humps(values)
-        if found is not None:
-            humps.append(
-                f"{pair} (about {found.low:.2f} and {found.high:.2f}, {percent(found.share_high)} in the upper)"
+        modes = two_humps(values)
+        if modes is not None:
+            bimodal.append(
+                f"{pair} (about {modes.low:.2f} and {modes.high:.2f}, {percent(modes.share_high)} at the higher)"
             )
         if estimate_is_far(float(result.estimate[s, t]), values):
             far.append(f"{pair} ({result.estimate[s, t]:.2f} against {np.nanmean(values):.2f})")
-    said = []
-    if humps:
-        said.append(
-            f"The scores have two humps, as of a clusterer that jumps between two solutions, so no interval sums them "
-            f"up: {listing(humps, MOST_CAUTIONS)}. Look at the distributions."
+    sentences = []
+    if bimodal:
+        sentences.append(
+            f"The scores are bimodal, as if the clusterer alternated between two solutions, so no interval summarises "
+            f"them: {listing(bimodal, MOST_CAUTIONS)}. Look at the distributions."
         )
     if far:
-        said.append(
-            f"The score of the studies as they are lies far from the bootstrap's mean: {listing(far, MOST_CAUTIONS)}."
+        sentences.append(
+            f"The score of the studies as they are is far from the bootstrap mean: {listing(far, MOST_CAUTIONS)}."
         )
-    return said
-
-
-def about_failures(failures: dict[str, int]) -> str:
-    """Say what failed, and why."""
-    if not failures:
-        return ""
-    causes = "; ".join(f"{cause} ({count:,})" for cause, count in failures.items())
-    return f"{plural(sum(failures.values()), 'score')} could not be had and {_is_are(failures)} left out: {causes}."
-
-
-def _is_are(failures: dict[str, int]) -> str:
-    return "is" if sum(failures.values()) == 1 else "are"
+    return sentences
 
 
 def percent(value: float) -> str:
@@ -279,12 +290,11 @@ def joined(parts: Sequence[str]) -> str:
 # one study
 
 
-def about_test(result: ClusterTest) -> str:
-    """Say whether a study looks like data without clusters."""
-    name = ", ".join(result.provenance["studies"])
+def about_test(result: ClusterTest, study: str) -> str:
+    """Say whether a study is distinguishable from data without clusters."""
     if result.pvalue <= FALSE_FINDING:
-        return f"{name}: there is more structure than in data without clusters (p = {result.pvalue:.2g})."
-    return f"{name}: no better than data without clusters (p = {result.pvalue:.2g})."
+        return f"{study}: there is more structure than in data without clusters (p = {result.pvalue:.2g})."
+    return f"{study}: not distinguishable from unclustered data (p = {result.pvalue:.2g})."
 
 
 def about_indices(result: Validation) -> str:
@@ -300,5 +310,5 @@ def about_indices(result: Validation) -> str:
     if not preferred:
         return ""
     most_first = sorted(preferred.items(), key=lambda item: (-len(item[1]), item[0]))
-    said = [f"k = {k} by {joined(names)}" for k, names in most_first]
-    return f"{result.clusterer}: best are {'; '.join(said)}. Most indices favour few clusters by themselves."
+    by_k = "; ".join(f"k = {k} by {joined(names)}" for k, names in most_first)
+    return f"{result.clusterer}: the best values are at {by_k}. Most indices tend to favour few clusters."

@@ -9,10 +9,10 @@ from typing import Any
 from clustrep.errors import DataError
 from clustrep.files import Fields, load_fields
 from clustrep.results.analysis import Analysis
-from clustrep.results.choice import Choice
+from clustrep.results.choice import Best, Candidate, Choice
 from clustrep.results.cluster_stability import Sensitivity, Stability
 from clustrep.results.co_assignment import AssignmentConsistency, Consensus
-from clustrep.results.comparison import Best, Candidate, Comparison
+from clustrep.results.comparison import Comparison
 from clustrep.results.curves import BootstrapInstability, PredictionStrength, RelativeValidation
 from clustrep.results.groups import Separation
 from clustrep.results.left_out import LeaveOneStudyOut
@@ -90,10 +90,10 @@ def load(path: str | PathLike[str]) -> Any:
     Traceback (most recent call last):
     clustrep.errors.DataError: There is no file nothing.npz.
     """
-    return _made_of(load_fields(path), path)
+    return _result_of(load_fields(path), path)
 
 
-def _made_of(fields: Fields, path: str | PathLike[str]) -> Any:
+def _result_of(fields: Fields, path: str | PathLike[str]) -> Any:
     """Make a result of its fields, and first the results that are among them."""
     if fields.kind not in RESULTS:
         raise DataError(f"{path} holds a result of kind {fields.kind!r}; this clustrep knows {', '.join(RESULTS)}.")
@@ -105,7 +105,7 @@ def _made_of(fields: Fields, path: str | PathLike[str]) -> Any:
     values = dict(fields.values)
     for name, value in values.items():
         if isinstance(value, Fields):
-            values[name] = _made_of(value, path)
-        elif isinstance(value, tuple) and any(isinstance(one, Fields) for one in value):
-            values[name] = tuple(_made_of(one, path) for one in value)
+            values[name] = _result_of(value, path)
+        elif isinstance(value, tuple) and any(isinstance(part, Fields) for part in value):
+            values[name] = tuple(_result_of(part, path) for part in value)
     return result(**values)

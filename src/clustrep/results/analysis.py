@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from clustrep.checks import freeze
+from clustrep.checks import check_known, freeze
+from clustrep.failures import Failures
+from clustrep.provenance import Provenance
 from clustrep.results.base import Saved
-from clustrep.results.choice import FALSE_FINDING, Choice
-from clustrep.results.comparison import Candidate, Comparison
+from clustrep.results.choice import FALSE_FINDING, Candidate, Choice
+from clustrep.results.comparison import Comparison
 from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference
@@ -38,12 +41,12 @@ IS_NOISE = r"^-1( \(.*\))?$"
 # A cluster above data without clusters holds if its score is at least half-way from chance, 0, to identity, 1: for
 # agreements that have these two ends.
 HALF_WAY = 0.5
-CHANCE_IS_ZERO = ("ari", "ami")
+ADJUSTED = ("ari", "ami", "ami_max")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis(Saved):
-    """Everything that `analyse` found out.
+    """The results of `analyse`: a comparison, its choice, and the clusters of the configuration in focus.
 
     Attributes
     ----------
@@ -54,14 +57,29 @@ class Analysis(Saved):
     local : tuple of LocalReplicability
         Of the configuration in focus: every training study on every other.
     local_references : tuple of NullReference
-        The same beside data without clusters, in the same order.
+        The same beside data without clusters, in the same order; empty without a null.
     counterparts : Counterparts or None
-        Which cluster is which, in the configuration in focus.
+        Which cluster of one study corresponds to which of another, in the configuration in focus.
     coordinates : ndarray, (number of samples in all studies, 2)
-        Where to draw the samples, study by study.
+        Positions of the samples in figures, study by study: see `coordinates_of`.
     coordinate_names : tuple of str
+        The names of the two axes.
+    known_labels : ndarray of str, (number of samples in all studies,)
+        Known labels of the samples, as text, study by study; "" where none are known: see `known_labels_of`.
     warnings : tuple of str
-        What was warned of on the way.
+        Warnings that were given during the analysis, where they were recorded.
+
+    Notes
+    -----
+    The configuration in focus is that of `Choice.focus`. A cluster holds in another study where its local score R̂ is
+    above data without clusters (q-value at most 0.05) and R̂ and the bootstrap mean are at least 0.5, halfway from
+    chance to identity; it holds weakly where it is above them with a lower score. An agreement that is not adjusted for
+    chance has no such half, and a cluster above data without clusters holds.
+
+    See Also
+    --------
+    analyse : The function that returns it.
+    Comparison, Choice, LocalReplicability, Counterparts, NullReference : Its parts.
     """
 
     comparison: Comparison
@@ -71,6 +89,7 @@ class Analysis(Saved):
     counterparts: Counterparts | None
     coordinates: FloatArray
     coordinate_names: tuple[str, ...]
+    known_labels: NDArray[np.str_]
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -87,7 +106,7 @@ class Analysis(Saved):
         return self.comparison.agreements[0]
 
     @property
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> Provenance:
         """How the comparison was made."""
         return self.comparison.provenance
 
@@ -108,6 +127,17 @@ class Analysis(Saved):
         return None if focus is None else self.comparison.replicability(focus.clusterer, focus.n_clusters)
 
     @cached_property
+    def replicabilities(self) -> tuple[Replicability, ...]:
+        """All pairs of studies in every configuration, by the agreement that decides; that in focus first."""
+        focus = self.replicability
+        others = [
+            self.comparison.replicability(clusterer, k)
+            for clusterer, k in zip(self.comparison.clusterers, self.comparison.n_clusters, strict=True)
+            if focus is None or (clusterer, k) != (focus.clusterer, focus.n_clusters)
+        ]
+        return tuple(others if focus is None else [focus, *others])
+
+    @cached_property
     def relations(self) -> StudyRelations | None:
         """Which studies agree; None with fewer than three, or without a configuration to look at."""
         result = self.replicability
@@ -116,13 +146,10 @@ class Analysis(Saved):
         return result.relations() if self.agreement != "mi" else None
 
     @property
-    def failures(self) -> dict[str, int]:
-        """How many values are missing, by cause: scores of the comparison, and resamples of what follows from it."""
-        counts: dict[str, int] = {}
-        for part in (self.comparison, *self.local, *([self.counterparts] if self.counterparts else [])):
-            for cause, count in part.failures.items():
-                counts[cause] = counts.get(cause, 0) + count
-        return counts
+    def failures(self) -> Failures:
+        """How many values failed, by cause: scores of the comparison, and resamples of what follows from it."""
+        parts = [self.comparison, *self.local, *([self.counterparts] if self.counterparts else [])]
+        return Failures.merge([part.failures for part in parts])
 
     # -----------------------------------------------------------------------------------------------------------------
     # tables
@@ -148,20 +175,36 @@ class Analysis(Saved):
         """One row for every sample and other study: train, sample, cluster, test, scores, and where it is drawn."""
         columns = ["train", "sample", "cluster", "test", "estimate", "mean", "sd", "low", "high", "x", "y"]
         frames = []
-        for one in self.local:
-            frame = one.to_frame(confidence_level)
-            frame["train"], frame["test"] = one.train, one.test
-            frame["cluster"] = cluster_names(self.counterparts, one.train, frame["cluster"])
-            frame["x"], frame["y"] = self.coordinates_of(one.train).T
+        for local in self.local:
+            frame = local.to_frame(confidence_level)
+            frame["train"], frame["test"] = local.train, local.test
+            frame["cluster"] = cluster_names(self.counterparts, local.train, frame["cluster"])
+            frame["x"], frame["y"] = self.coordinates_of(local.train).T
             frames.append(frame[columns])
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 
     def coordinates_of(self, study: str) -> FloatArray:
-        """Where the samples of one study are drawn, (n_samples, 2)."""
-        sizes = [self.provenance["studies"][name]["samples"] for name in self.names]
-        ends = np.cumsum(sizes)
-        s = self.names.index(study)
-        return self.coordinates[ends[s] - sizes[s] : ends[s]]
+        """Return the positions of one study's samples in figures, (n_samples, 2)."""
+        return self.coordinates[self._rows_of(study)]
+
+    def known_labels_of(self, study: str) -> NDArray[np.str_] | None:
+        """Return the known labels of one study's samples, as text; None where it has none."""
+        labels = self.known_labels[self._rows_of(study)]
+        return labels if (labels != "").any() else None
+
+    def clusters_of(self, study: str) -> list[str] | None:
+        """Return the name of every sample's cluster, as `clusters` has it; None where the study was not followed."""
+        for local in self.local:
+            if local.train == study:
+                return cluster_names(self.counterparts, study, local.labels.tolist())
+        return None
+
+    def _rows_of(self, study: str) -> slice:
+        """Return where the samples of one study are among those of all studies."""
+        check_known(study, "study", self.names)
+        sizes = [self.provenance.studies[name].samples for name in self.names]
+        begin = sum(sizes[: self.names.index(study)])
+        return slice(begin, begin + self.provenance.studies[study].samples)
 
     def clusters(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every cluster and other study: does it hold there, and what is its counterpart.
@@ -203,22 +246,20 @@ def cluster_table(
 ) -> pd.DataFrame:
     """Put clusters, data without clusters and counterparts side by side: see `Analysis.clusters`."""
     frames = []
-    for i, one in enumerate(local):
-        frame = one.by_cluster(confidence_level)
+    for i, result in enumerate(local):
+        frame = result.by_cluster(confidence_level)
         reference = references[i] if references else None
         if reference is not None:
             against = reference.to_frame(confidence_level)
             frame = pd.concat([frame, against.drop(columns=["cluster", "observed", "qvalue"])], axis=1)
             frame["smallest"] = 1 / (1 + len(reference.distribution))
-        frame.insert(0, "train", one.train)
-        frame.insert(3, "test", one.test)
-        frame["cluster"] = cluster_names(counterparts, one.train, frame["cluster"])
-        frame["adjusted"] = one.agreement in CHANCE_IS_ZERO
+        frame.insert(0, "train", result.train)
+        frame.insert(3, "test", result.test)
+        frame["cluster"] = cluster_names(counterparts, result.train, frame["cluster"])
+        frame["adjusted"] = adjusted_for_chance(result.agreement)
         frames.append(frame)
     if not frames:
-        return pd.DataFrame(
-            columns=["train", "cluster", "size", "test", "estimate", "mean", "sd", "low", "high", "verdict"]
-        )
+        return pd.DataFrame(columns=NO_CLUSTERS)
     table = pd.concat(frames, ignore_index=True)
     if "pvalue" in table:
         family = table["pvalue"].notna() & (table["cluster"] != NOISE)
@@ -232,6 +273,11 @@ def cluster_table(
         partners[["cluster", "counterpart"]] = partners[["cluster", "counterpart"]].replace(IS_NOISE, NOISE, regex=True)
         table = table.merge(partners, how="left", on=["train", "cluster", "test"])
     return table
+
+
+def adjusted_for_chance(agreement: str) -> bool:
+    """Whether an agreement is 0 for independent partitions, on average, and 1 for identical ones."""
+    return agreement in ADJUSTED
 
 
 def cluster_names(counterparts: Counterparts | None, study: str, labels: Any) -> list[str]:

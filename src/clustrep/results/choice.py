@@ -3,24 +3,87 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.text import listing
 from clustrep.types import BoolArray, FloatArray
 
-if TYPE_CHECKING:
-    from clustrep.results.comparison import Best, Candidate
-
+MOST_RIVALS = 5
 # Scores are said to be above those of data without clusters up to this chance of any false finding.
 FALSE_FINDING = 0.05
 NO_BEST = (
     "No configuration can be best: in each, more than 5 % of the scores are trivial (a single block on either side), "
     "or more than half of the resamples lack a score."
 )
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A configuration and its score: the mean over ordered pairs of different studies of the bootstrap mean.
+
+    Attributes
+    ----------
+    clusterer : str
+    n_clusters : int or None
+        None where the clusterer finds its number of clusters by itself.
+    score : float
+    low, high : float
+        95 % percentile interval, over resamples, of the mean over pairs.
+
+    See Also
+    --------
+    Comparison : Where the score and its formula come from.
+    """
+
+    clusterer: str
+    n_clusters: int | None
+    score: float
+    low: float
+    high: float
+
+    @property
+    def label(self) -> str:
+        """The name of the configuration."""
+        return label(self.clusterer, self.n_clusters)
+
+    def __str__(self) -> str:
+        return f"{self.label} ({self.score:.2f} [{self.low:.2f}, {self.high:.2f}])"
+
+
+@dataclass(frozen=True)
+class Best(Candidate):
+    """The candidate with the highest score, and those that are not distinguishable from it.
+
+    Attributes
+    ----------
+    clusterer, n_clusters, score, low, high
+        As in `Candidate`.
+    agreement : str
+        By which agreement.
+    rivals : tuple of Candidate
+        All eligible candidates whose difference to the best, resample by resample, has a 95 % interval that includes 0,
+        by their score.
+
+    See Also
+    --------
+    Comparison.best : The method that returns it.
+    """
+
+    agreement: str
+    rivals: tuple[Candidate, ...]
+
+    def __str__(self) -> str:
+        best = super().__str__()
+        if not self.rivals:
+            return f"{best} replicates best by {shown(self.agreement)}"
+        others = [Candidate.__str__(rival) for rival in self.rivals]
+        more = f"; and {len(others) - MOST_RIVALS} more" if len(others) > MOST_RIVALS else ""
+        rivals = "; ".join(others[:MOST_RIVALS]) + more
+        return f"By {shown(self.agreement)}, {best} is not distinguishable from {rivals}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +93,13 @@ class Against:
     Attributes
     ----------
     observed, null_mean, excess : ndarray
-        The score that is compared (R̂, or the bootstrap mean), its mean without clusters, and the difference.
+        The score that is compared (R̂, or the bootstrap mean), its mean over simulated collections, and the difference.
     pvalue, adjusted : ndarray
-        `adjusted` p-values keep the chance of any false finding among all candidates.
+        The p-value, and the same adjusted for the chance of any false finding among all candidates.
+
+    See Also
+    --------
+    NullReference : Where the values and their formulas come from.
     """
 
     observed: FloatArray
@@ -53,22 +120,31 @@ class Choice:
 
     Attributes
     ----------
+    agreement : str
+        By which agreement.
     best : Best or None
-        The highest score, and the rivals that can't be told from it; None where nothing can be called the best.
+        The highest score, and the rivals that are not distinguishable from it; None where no configuration is eligible.
     simplest : Candidate or None
-        The smallest k whose score is within one standard error of the best; above data without clusters, where a
-        reference was given.
+        The smallest k whose score is at least score(best) − sd(a_b of the best): within one standard error; above data
+        without clusters, where a reference was given.
     candidates : tuple of Candidate
-        All that have a score.
+        All that have a score, by their number of clusters.
     eligible : ndarray of bool, (n_candidates,)
-        Which can be called the best: those with few single blocks and few failures.
+        Which can be called the best: at most 5 % trivial scores, and a score for every pair of studies in at least half
+        of the resamples.
     probability_best : ndarray, (n_candidates,)
-        The share of resamples in which none scores higher; where several have the same highest score, all count.
+        The share of resamples in which no eligible candidate scores higher; where several have the same highest score,
+        all count.
     against : Against or None
         Beside data without clusters, where a reference was given.
     chosen : Candidate or None
         Without a reference, the best. With one, the highest excess among those above data without clusters (adjusted
-        p-value at most 5 %); None where nothing is.
+        p-value at most 0.05); None where none is.
+
+    See Also
+    --------
+    Comparison.choice : The method that returns it.
+    NullReference : Data without clusters.
     """
 
     agreement: str
@@ -82,22 +158,22 @@ class Choice:
 
     @property
     def focus(self) -> Candidate | None:
-        """What to look at closely.
+        """The candidate to look at closely.
 
-        Of the best and those that can't be told from it, the one farthest above data without clusters; where none of
-        these is above them, the one farthest above among all; else, where nothing is above them or nothing was compared
-        with them, the best.
+        Of the best and its rivals, the candidate with the highest excess over data without clusters; where none of
+        these is above such data, the candidate with the highest excess of all; the best where no candidate is above
+        them, or where there is no reference.
         """
         if self.best is None or self.against is None or self.chosen is None:
             return self.best or self.chosen
-        near = [one for one in (self.best, *self.best.rivals) if self.is_above(one)]
+        near = [candidate for candidate in (self.best, *self.best.rivals) if self.is_above(candidate)]
         excess = self.against.excess
-        return max(near, key=lambda one: excess[self.place(one)], default=self.chosen)
+        return max(near, key=lambda candidate: excess[self.place(candidate)], default=self.chosen)
 
     @property
     def nothing(self) -> str:
-        """What to call none of the candidates."""
-        return "no k" if all(one.n_clusters is not None for one in self.candidates) else "nothing"
+        """The words for "none of the candidates" in a sentence."""
+        return "no k" if all(candidate.n_clusters is not None for candidate in self.candidates) else "nothing"
 
     def is_above(self, candidate: Candidate) -> bool:
         """Whether a candidate is above data without clusters, as far as that is known."""
@@ -105,7 +181,7 @@ class Choice:
 
     def place(self, candidate: Candidate) -> int:
         """Find a candidate among all."""
-        names = [(one.clusterer, one.n_clusters) for one in self.candidates]
+        names = [(candidate.clusterer, candidate.n_clusters) for candidate in self.candidates]
         return names.index((candidate.clusterer, candidate.n_clusters))
 
     def to_frame(self) -> pd.DataFrame:
@@ -113,14 +189,14 @@ class Choice:
         rivals = {(rival.clusterer, rival.n_clusters) for rival in (self.best.rivals if self.best else ())}
         frame = pd.DataFrame(
             {
-                "clusterer": [one.clusterer for one in self.candidates],
-                "k": pd.array([one.n_clusters for one in self.candidates], dtype="Int64"),
-                "score": [one.score for one in self.candidates],
-                "low": [one.low for one in self.candidates],
-                "high": [one.high for one in self.candidates],
+                "clusterer": [candidate.clusterer for candidate in self.candidates],
+                "k": pd.array([candidate.n_clusters for candidate in self.candidates], dtype="Int64"),
+                "score": [candidate.score for candidate in self.candidates],
+                "low": [candidate.low for candidate in self.candidates],
+                "high": [candidate.high for candidate in self.candidates],
                 "eligible": self.eligible,
                 "probability_best": self.probability_best,
-                "rival": [(one.clusterer, one.n_clusters) in rivals for one in self.candidates],
+                "rival": [(candidate.clusterer, candidate.n_clusters) in rivals for candidate in self.candidates],
             }
         )
         return frame if self.against is None else frame.assign(**vars(self.against))
@@ -133,7 +209,11 @@ class Choice:
         if self.simplest is not None and not same:
             lines.append(f"Smallest k within one standard error of the best: {self.simplest}")
         if self.best is not None and not self.eligible.all():
-            left_out = [short(one) for one, may in zip(self.candidates, self.eligible, strict=True) if not may]
+            left_out = [
+                candidate.label
+                for candidate, is_eligible in zip(self.candidates, self.eligible, strict=True)
+                if not is_eligible
+            ]
             lines.append(f"Too many single blocks or failures to be called the best: {listing(left_out)}")
         return "\n".join(lines)
 
@@ -145,18 +225,13 @@ class Choice:
             )
         place = self.place(self.chosen)
         text = (
-            f"Farthest above data without clusters: {short(self.chosen)}, {against.observed[place]:.2f} against "
+            f"Farthest above data without clusters: {self.chosen.label}, {against.observed[place]:.2f} against "
             f"{against.null_mean[place]:.2f}, adjusted p = {against.adjusted[place]:.2g}"
         )
         if self.best is None or self.is_above(self.best):
             return text
         p = against.adjusted[self.place(self.best)]
-        return f"But {short(self.best)} is no better than data without clusters (adjusted p = {p:.2g})\n{text}"
+        return f"But {self.best.label} is no better than data without clusters (adjusted p = {p:.2g})\n{text}"
 
     def __repr__(self) -> str:
         return f"{self}\n{self.to_frame().round(3).to_string(index=False)}"
-
-
-def short(candidate: Candidate) -> str:
-    """Name a configuration without its score."""
-    return candidate.clusterer if candidate.n_clusters is None else f"{candidate.clusterer}, k = {candidate.n_clusters}"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from clustrep.checks import freeze
 from clustrep.errors import ParameterError
-from clustrep.results.base import Failing, Resampled, Saved, number_causes, quiet, tails
+from clustrep.failures import Failures
+from clustrep.provenance import Provenance
+from clustrep.results.base import Failing, Resampled, Saved, quiet, tails
+from clustrep.results.labels import label
 from clustrep.tables import index_records
 from clustrep.tables.index_records import INDICES
 from clustrep.text import plural
@@ -34,6 +37,16 @@ class Stability(Resampled, Failing, Saved):
 
     Attributes
     ----------
+    index : {"matching", "inclusion", "jaccard", "r", "d"}
+        What is measured, in every resample, between a cluster and the clusters of the copy.
+    relative : bool
+        Whether "matching" is divided by the number of samples, "d" by the size of each cluster.
+    clusterer : str
+        The clusterer's name.
+    n_clusters : int or None
+        The number of clusters asked for; None where the clusterer finds it by itself.
+    samples : tuple of str
+        Names of the samples.
     labels : ndarray, (n_samples,)
         The clusters in question: Ψ(X; X), or those that were given.
     clusters, sizes : ndarray, (k,)
@@ -43,6 +56,27 @@ class Stability(Resampled, Failing, Saved):
         where a cluster has nothing to compare: no sample drawn (Jaccard is 0 there), or for "r" no pair.
     overall_distribution : ndarray, (n_resamples,)
         One value for all clusters: "r" pools their pairs, "d" is summed, the others are averaged by size.
+    failed : ndarray of int, (n_resamples,)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    With C the contingency table of the reference partition (rows) and that of the copy (columns), for row i:
+    inclusion is whether a column holds all of the row; Jaccard is max_j C_ij / (C_i. + C_.j − C_ij); R is
+    Σ_j C_ij (C_ij − 1) / (C_i. (C_i. − 1)); D is C_i. + C_.j − 2 C_ij for the column j of the largest C_ij. Matching is
+    the number of samples that change their cluster in the best one-to-one matching of all clusters.
+
+    Mean, standard deviation and interval are over resamples, as in `Replicability`. A cluster can be stable without
+    being one: large clusters, and arbitrary cuts of one long cloud, are found again as well.
+
+    See Also
+    --------
+    stability : The function that returns it.
+    Sensitivity : The same under increasing noise.
     """
 
     index: str
@@ -57,7 +91,7 @@ class Stability(Resampled, Failing, Saved):
     overall_distribution: FloatArray
     failed: IntArray
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -115,14 +149,14 @@ class Stability(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every cluster's distribution over resamples."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.one_study import ClusterBoxes
 
-        return plots.by_cluster(self, ax)
+        return ClusterBoxes.of(self).draw(ax)
 
     def __repr__(self) -> str:
-        k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
         known = self.provenance["labels"] == "known"
-        subject = f"known labels, found again by {self.clusterer}{k}" if known else f"{self.clusterer}{k}"
+        name = label(self.clusterer, self.n_clusters)
+        subject = f"known labels, found again by {name}" if known else name
         lines = [
             f"Stability of {subject}: {full_name(self.index, self.relative)}, "
             f"{plural(len(self.distribution), 'resample')} by {self.provenance['resampling']}, "
@@ -131,21 +165,45 @@ class Stability(Resampled, Failing, Saved):
         ]
         if self.distribution.ndim > 1:
             lines.append(f"All clusters: {self.overall:.3f}")
-        lines += self._failure_lines("resample")
+        lines += self.failures.lines("resample")
         return "\n".join(lines)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sensitivity(Resampled, Failing, Saved):
-    """Stability under more and more noise.
+    """Stability under increasing noise.
 
     Attributes
     ----------
+    index : {"matching", "inclusion", "jaccard", "r", "d"}
+        What is measured: see `Stability`.
+    relative : bool
+        Whether "matching" is divided by the number of samples, "d" by the size of each cluster.
+    clusterer : str
+        The clusterer's name.
+    n_clusters : int or None
+        The number of clusters asked for; None where the clusterer finds it by itself.
     scales : ndarray, (n_scales,)
         Standard deviations of the noise, in units of each feature's own.
+    labels : ndarray, (n_samples,)
+        The clusters in question: Ψ(X; X), or those that were given.
+    clusters, sizes : ndarray, (k,)
+        Their names and sizes.
     distribution : ndarray, (n_resamples, n_scales, k)
         The index of every cluster; for "matching", (n_resamples, n_scales).
     overall_distribution : ndarray, (n_resamples, n_scales)
+        One value for all clusters.
+    failed : ndarray of int, (n_resamples, n_scales)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    See Also
+    --------
+    sensitivity : The function that returns it.
+    Stability : The index at one scale, and its formula.
     """
 
     index: str
@@ -160,7 +218,7 @@ class Sensitivity(Resampled, Failing, Saved):
     overall_distribution: FloatArray
     failed: IntArray  # (n_resamples, n_scales)
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -170,7 +228,7 @@ class Sensitivity(Resampled, Failing, Saved):
         """Put the results for all scales together."""
         first = curve[0]
         names = np.array([[("", *stability.causes)[i] for i in stability.failed] for stability in curve], dtype=object)
-        failed, causes = number_causes(names.T)
+        failed, causes = Failures.number(names.T)
         return cls(
             index=first.index,
             relative=first.relative,
@@ -184,7 +242,7 @@ class Sensitivity(Resampled, Failing, Saved):
             overall_distribution=np.stack([stability.overall_distribution for stability in curve], axis=1),
             failed=failed,
             causes=causes,
-            provenance={**first.provenance, "resampling": f"Jitter(scale) for {len(curve)} scales"},
+            provenance=replace(first.provenance, resampling=f"Jitter(scale) for {len(curve)} scales"),
         )
 
     @property
@@ -224,9 +282,9 @@ class Sensitivity(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw a curve over the noise's scale for every cluster."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.one_study import NoiseCurves
 
-        return plots.over_scale(self, ax)
+        return NoiseCurves.of(self).draw(ax)
 
     def __repr__(self) -> str:
         columns = {} if self.distribution.ndim == 2 else dict(zip(self.clusters.tolist(), self.mean.T, strict=True))
@@ -236,6 +294,6 @@ class Sensitivity(Resampled, Failing, Saved):
             f"Sensitivity of {self.clusterer} to noise: {full_name(self.index, self.relative)}, mean of "
             f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
             frame.round(3).to_string(),
-            *self._failure_lines("resample"),
+            *self.failures.lines("resample"),
         ]
         return "\n".join(lines)

@@ -12,6 +12,7 @@ import pandas as pd
 from clustrep._kernels import pairs
 from clustrep.checks import check_known, check_numbers_between, freeze
 from clustrep.errors import ParameterError
+from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Saved, quiet
 from clustrep.tables.noise import NOISE, RULES
 from clustrep.text import plural
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Beyond so many samples the matrix is computed in parts only.
+# With more samples, only parts of the matrix are returned.
 WHOLE_MATRIX = 10_000
 # Pairs that are counted at once.
 AT_ONCE = 2**20
@@ -31,7 +32,27 @@ AMBIGUOUS = (0.1, 0.9)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OverK(Failing, Saved):
-    """Results that hold several numbers of clusters, and the reference partition of each."""
+    """Results that hold several numbers of clusters, and the reference partition of each.
+
+    Attributes
+    ----------
+    clusterer : str
+        The clusterer's name.
+    n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
+    samples : tuple of str
+        Names of the samples.
+    clusters : ndarray of str, (number of k, most clusters)
+        Names of the reference clusters, padded with "".
+    n_labels : ndarray of int, (number of k,)
+        The number of reference clusters.
+    failed : ndarray of int, (n_resamples, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+    """
 
     clusterer: str
     n_clusters: tuple[int | None, ...]
@@ -40,7 +61,7 @@ class OverK(Failing, Saved):
     n_labels: IntArray  # (number of k,): how many there are
     failed: IntArray  # (n_resamples, number of k)
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -78,11 +99,31 @@ class OverK(Failing, Saved):
 class Consensus(OverK):
     """How often two samples share a cluster, of the times that both were drawn (Monti et al. 2003).
 
-    The matrix M is never held as a whole: its distribution is counted pair by pair, and any part can be asked for.
+    M_ij = (number of resamples in which i and j share a cluster) / (number in which both were drawn). The matrix is
+    never held as a whole: its distribution is counted pair by pair, and any part can be asked for.
+
+        PAC = CDF(0.9) − CDF(0.1), with CDF the distribution function of M_ij over pairs
+
+    the proportion of ambiguously clustered pairs: 0 where every pair is always or never together.
 
     Attributes
     ----------
+    clusterer : str
+        The clusterer's name.
     n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
+    samples : tuple of str
+        Names of the samples.
+    clusters : ndarray of str, (number of k, most clusters)
+        Names of the reference clusters, padded with "".
+    n_labels : ndarray of int, (number of k,)
+        The number of reference clusters.
+    failed : ndarray of int, (n_resamples, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
     codes : ndarray of int, (number of k, n_resamples, n_samples)
         Every sample's cluster in every resample, −1 where it was not drawn.
     counts : ndarray of int, (number of k, n_resamples + 1, n_resamples + 1)
@@ -93,6 +134,21 @@ class Consensus(OverK):
         Mean of M over the pairs within each cluster of it; NaN for a cluster without pairs.
     sampled : bool
         Whether the pairs counted are a random sample, not all.
+
+    Notes
+    -----
+    Consensus is high for data without clusters, too: compare PAC with that of simulated data before believing it
+    (Șenbabaoğlu et al. 2014).
+
+    References
+    ----------
+    Monti, Tamayo, Mesirov and Golub (2003). Consensus clustering. Machine Learning 52.
+    Șenbabaoğlu, Michailidis and Li (2014). Critical limitations of consensus clustering. Scientific Reports 4.
+
+    See Also
+    --------
+    consensus : The function that returns it.
+    AssignmentConsistency : Sample by sample instead of pair by pair.
     """
 
     codes: IntArray
@@ -158,9 +214,9 @@ class Consensus(OverK):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the CDF of the consensus for every k."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.over_k import ConsensusCurves
 
-        return plots.consensus_cdf(self, ax)
+        return ConsensusCurves.of(self).draw(ax)
 
     def __repr__(self) -> str:
         frame = pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64"), "pac": self.pac()})
@@ -170,7 +226,7 @@ class Consensus(OverK):
             f"seed {self.provenance['seed']}",
             frame.round(3).to_string(index=False),
             *self._conclusion(),
-            *self._failure_lines("fit"),
+            *self.failures.lines("fit"),
         ]
         return "\n".join(lines)
 
@@ -201,9 +257,30 @@ def all_pairs(n: int) -> Iterator[tuple[IntArray, IntArray]]:
 class AssignmentConsistency(OverK):
     """How consistently every sample is assigned to the same cluster (ERICA: Sorooshyari, Rivas and Tibshirani 2026).
 
+    With p_i the share of sample i's assignments that are to its most frequent cluster, and c a cluster of n_c samples:
+
+        CRI(c)  = Σ_{i in c} p_i / n_c
+        WCRI(c) = CRI(c) · n_c / n
+        TWCRI   = Σ_c WCRI(c), the mean consistency of a sample
+
     Attributes
     ----------
+    clusterer : str
+        The clusterer's name.
     n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
+    samples : tuple of str
+        Names of the samples.
+    clusters : ndarray of str, (number of k, most clusters)
+        Names of the reference clusters, padded with "".
+    n_labels : ndarray of int, (number of k,)
+        The number of reference clusters.
+    failed : ndarray of int, (n_resamples, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
     counts : ndarray of int, (number of k, n_samples, most clusters)
         How often each sample was assigned to each cluster of the reference partition, after its labels were matched.
     totals : ndarray of int, (number of k, n_samples)
@@ -211,8 +288,10 @@ class AssignmentConsistency(OverK):
     labels : ndarray of int, (number of k, n_samples)
         The reference partition of each k, numbered from 0.
 
-    `cri` is the mean consistency of a cluster's samples, `wcri` the same times its share of all samples, `twcri` the
-    sum of these: the mean consistency of a sample.
+    See Also
+    --------
+    assignment_consistency : The function that returns it.
+    Consensus : Pair by pair instead of sample by sample.
     """
 
     counts: IntArray
@@ -226,10 +305,10 @@ class AssignmentConsistency(OverK):
         Of several, the one that it has in the reference partition, else the largest there.
         """
         most = self.counts.shape[2]
-        in_reference = self.labels[:, :, None] == np.arange(most)  # (number of k, n_samples, most)
-        sizes = in_reference.sum(axis=1, keepdims=True)
+        is_reference = self.labels[:, :, None] == np.arange(most)  # (number of k, n_samples, most)
+        sizes = is_reference.sum(axis=1, keepdims=True)
         n = 1 + self.labels.shape[1]
-        order = (self.counts * 2 + in_reference) * n + sizes
+        order = (self.counts * 2 + is_reference) * n + sizes
         return np.where(self.counts.max(axis=2) > 0, order.argmax(axis=2), -1)
 
     @property
@@ -295,9 +374,9 @@ class AssignmentConsistency(OverK):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the clusters' consistency and their total against k."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.over_k import AssignmentCurves
 
-        return plots.assignments(self, ax)
+        return AssignmentCurves.of(self).draw(ax)
 
     def __repr__(self) -> str:
         frame = pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64"), "twcri": self.twcri})
@@ -306,6 +385,6 @@ class AssignmentConsistency(OverK):
             f"seed {self.provenance['seed']}",
             frame.round(3).to_string(index=False),
             *self._conclusion(),
-            *self._failure_lines("fit"),
+            *self.failures.lines("fit"),
         ]
         return "\n".join(lines)

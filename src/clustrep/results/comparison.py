@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -12,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from clustrep.checks import check_choice, check_known, freeze
-from clustrep.errors import NoBest, ParameterError
-from clustrep.provenance import fingerprint
-from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Saved, quiet, tails
-from clustrep.results.choice import FALSE_FINDING, NO_BEST, Against, Choice, short
+from clustrep.errors import ParameterError
+from clustrep.provenance import Provenance, fingerprint
+from clustrep.results.base import Failing, Origin, Saved, quiet
+from clustrep.results.choice import FALSE_FINDING, NO_BEST, Best, Choice
 from clustrep.results.pairwise import Replicability
-from clustrep.tables.agreement import shown
+from clustrep.results.ranking import Ranking, against_null
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -27,53 +26,51 @@ if TYPE_CHECKING:
 
     from clustrep.results.null_scores import NullReference
 
-# A resample is complete when every pair of different studies has its score.
-COMPLETE_AT_LEAST = 0.5
-CHOICE_LEVEL = 0.95
-MOST_RIVALS = 5
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A clusterer with its number of clusters, and its score: the mean over ordered pairs of different studies."""
-
-    clusterer: str
-    n_clusters: int | None
-    score: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{short(self)} ({self.score:.2f} [{self.low:.2f}, {self.high:.2f}])"
-
-
-@dataclass(frozen=True)
-class Best(Candidate):
-    """The candidate with the highest score, and those that can't be told from it."""
-
-    agreement: str
-    rivals: tuple[Candidate, ...]
-
-    def __str__(self) -> str:
-        best = super().__str__()
-        if not self.rivals:
-            return f"{best} replicates best by {shown(self.agreement)}"
-        others = [Candidate.__str__(rival) for rival in self.rivals]
-        more = f"; and {len(others) - MOST_RIVALS} more" if len(others) > MOST_RIVALS else ""
-        return f"By {shown(self.agreement)}, can't tell between {best} and {'; '.join(others[:MOST_RIVALS])}{more}"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Failing, Saved):
     """The scores of several clusterers and numbers of clusters, from the same draws.
 
+    With R̂⁽ᵇ⁾(s, t) the score of a configuration for training study s and test study t in resample b:
+
+        a_b   = the mean over ordered pairs s ≠ t of R̂⁽ᵇ⁾(s, t)
+        score = the mean over ordered pairs s ≠ t of the mean over resamples of R̂⁽ᵇ⁾(s, t)
+
+    `summary` has the score with the percentile interval of a_1, a_2, …; `best` and `choice` rank by it.
+
     Attributes
     ----------
-    names, agreements, clusterers, n_clusters : tuple
-        The studies; the agreements; and for every configuration its clusterer's name and number of clusters (None
-        where the clusterer finds it by itself).
+    names, agreements : tuple of str
+        The studies; the agreements.
+    clusterers : tuple of str
+        For every configuration, its clusterer's name.
+    n_clusters : tuple of int or None
+        For every configuration, its number of clusters; None where the clusterer finds it by itself.
     estimate : ndarray, (n_configurations, n_agreements, S, S)
+        R̂: the studies as they are. NaN where that fit failed.
     distribution : ndarray, (n_configurations, n_agreements, n_resamples, S, S)
+        R̂⁽ᵇ⁾. NaN where a replicate failed, and on the diagonal where that was not asked for.
+    trivial : ndarray of bool, (n_configurations, n_resamples, S, S)
+        Replicates in which either partition is a single block: their score says nothing.
+    clusters_found : ndarray of int, (n_configurations, n_resamples, S)
+        Number of clusters in each study's draw, noise apart; −1 where the fit failed.
+    failed : ndarray of int, (n_configurations, n_agreements, n_resamples + 1, S, S)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    All configurations are fitted to the same draws, so that differences between them are taken resample by resample:
+    their intervals are narrower than those of the scores themselves.
+
+    See Also
+    --------
+    compare : The function that returns it.
+    Choice : Which configuration, and how certain that is.
+    NullReference : The same scores on data without clusters.
     """
 
     names: tuple[str, ...]
@@ -86,7 +83,7 @@ class Comparison(Failing, Saved):
     clusters_found: IntArray  # (n_configurations, n_resamples, S)
     failed: IntArray  # (n_configurations, n_agreements, n_resamples + 1, S, S)
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
     _origins: tuple[Origin, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -95,7 +92,21 @@ class Comparison(Failing, Saved):
     def replicability(
         self, clusterer: str, n_clusters: int | None = None, agreement: str | None = None
     ) -> Replicability:
-        """Return the result of one configuration; by the first agreement unless another is named."""
+        """Return the result of one configuration.
+
+        Parameters
+        ----------
+        clusterer : str
+            The clusterer's name.
+        n_clusters : int, optional
+            Its number of clusters; may be left out where it was run with one.
+        agreement : str, optional
+            By which agreement; the first by default.
+
+        Returns
+        -------
+        Replicability
+        """
         check_known(clusterer, "clusterer", dict.fromkeys(self.clusterers))
         having = [c for c, name in enumerate(self.clusterers) if name == clusterer]
         if n_clusters is None and len(having) > 1:
@@ -110,7 +121,6 @@ class Comparison(Failing, Saved):
         return self._at(having[0], self._agreement(agreement))
 
     def _at(self, c: int, a: int) -> Replicability:
-        clusterers = {self.clusterers[c]: self.provenance["clusterers"][c]}
         return Replicability(
             names=self.names,
             agreement=self.agreements[a],
@@ -122,7 +132,7 @@ class Comparison(Failing, Saved):
             clusters_found=self.clusters_found[c],
             failed=self.failed[c, a],
             causes=self.causes,
-            provenance={**self.provenance, "clusterers": clusterers},
+            provenance=self.provenance.of_configuration(c),
             _origin=None if self._origins is None else self._origins[c],
         )
 
@@ -146,7 +156,12 @@ class Comparison(Failing, Saved):
         return pd.concat(frames, ignore_index=True)
 
     def summary(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """One row for every configuration and agreement, averaged over ordered pairs of different studies."""
+        """One row for every configuration and agreement, averaged over ordered pairs of different studies.
+
+        Columns: clusterer, k, agreement; score, the mean over pairs of the bootstrap mean; low, high, the interval over
+        resamples of the mean over pairs; trivial, the share of trivial scores; failed, the number of failed scores;
+        eligible, whether the configuration can be called the best.
+        """
         rows = [
             {
                 "clusterer": self.clusterers[c],
@@ -157,11 +172,11 @@ class Comparison(Failing, Saved):
                 "high": high,
                 "trivial": self._trivial_share[c, a],
                 "failed": int((self.failed[c, a] > 0).sum()),
-                "eligible": bool(self._eligible[c, a]),
+                "eligible": bool(self._rankings[a].eligible[c]),
             }
             for c in range(len(self.clusterers))
             for a, agreement in enumerate(self.agreements)
-            for low, high in [self._interval(self._averages[c, a], confidence_level)]
+            for low, high in [Ranking.interval(self._averages[c, a], confidence_level)]
         ]
         return pd.DataFrame(rows).astype({"k": "Int64"})
 
@@ -172,18 +187,7 @@ class Comparison(Failing, Saved):
         difference to the best, resample by resample, has a 95 % interval that includes 0. A configuration with more
         than 5 % trivial scores is never picked, nor one in which more than half of the resamples lack a score.
         """
-        a = self._agreement(agreement)
-        eligible = np.flatnonzero(self._eligible[:, a]).tolist()
-        if not eligible:
-            raise NoBest(f"{NO_BEST} See summary().")
-        winner = self._winner(a)
-        rivals = [c for c in eligible if c != winner and self._includes_zero(winner, c, a)]
-        rivals.sort(key=lambda c: (-self._scores[c, a], self.n_clusters[c] or 0, c))
-        return Best(
-            **vars(self._candidate(winner, a)),
-            agreement=self.agreements[a],
-            rivals=tuple(self._candidate(c, a) for c in rivals),
-        )
+        return self._rankings[self._agreement(agreement)].best()
 
     def choice(self, reference: NullReference | None = None, *, agreement: str | None = None) -> Choice:
         """Choose with uncertainty: how often each is the best, and what is above data without clusters.
@@ -200,71 +204,14 @@ class Comparison(Failing, Saved):
         a = self._agreement(agreement)
         if reference is not None:
             self._check_reference(reference)
-        known = np.flatnonzero(np.isfinite(self._scores[:, a])).tolist()
-        order = sorted(known, key=lambda c: (self.n_clusters[c] or 0, c))
-        candidates = tuple(self._candidate(c, a) for c in order)
-        eligible = self._eligible[order, a]
-        best = self.best(self.agreements[a]) if eligible.any() else None
-        against = None
-        chosen: Candidate | None = best and candidates[order.index(self._winner(a))]
-        if reference is not None:
-            against = Against(
-                *(
-                    values[order, a]
-                    for values in (
-                        reference.overall,
-                        reference.overall - reference.overall_excess,
-                        reference.overall_excess,
-                        reference.overall_pvalue,
-                        reference.overall_adjusted,
-                    )
-                )
-            )
-            above = np.flatnonzero(against.adjusted <= FALSE_FINDING)
-            chosen = candidates[above[np.argmax(against.excess[above])]] if above.size else None
-        return Choice(
-            agreement=self.agreements[a],
-            best=best,
-            simplest=self._simplest(candidates, eligible, against, a) if best else None,
-            candidates=candidates,
-            eligible=eligible,
-            probability_best=self._probability_best(order, eligible, a),
-            against=against,
-            chosen=chosen,
-        )
-
-    def _probability_best(self, order: Sequence[int], eligible: BoolArray, a: int) -> FloatArray:
-        """Return the share of resamples in which no other eligible candidate scores higher; 0 where not eligible."""
-        shares = np.zeros(len(order))
-        averages = self._averages[np.asarray(order, dtype=int)[eligible], a]
-        averages = averages[:, ~np.isnan(averages).all(axis=0)]
-        if averages.size:
-            shares[eligible] = (averages == np.nanmax(averages, axis=0)).mean(axis=1)
-        return shares
-
-    def _simplest(
-        self, candidates: Sequence[Candidate], eligible: BoolArray, against: Against | None, a: int
-    ) -> Candidate | None:
-        """Find the smallest k within one standard error of the best; with a reference, above data without clusters."""
-        with quiet():
-            standard_error = np.nan_to_num(
-                np.nanstd(self._averages[self._winner(a), a], ddof=1)
-            )  # none of one resample
-        enough = self._scores[self._winner(a), a] - standard_error
-        allowed = eligible if against is None else eligible & (against.adjusted <= FALSE_FINDING)
-        near = [
-            one for one, may in zip(candidates, allowed, strict=True) if may and one.n_clusters and one.score >= enough
-        ]
-        return min(near, key=lambda one: (one.n_clusters or 0, -one.score), default=None)
-
-    def _winner(self, a: int) -> int:
-        """Find the eligible configuration with the highest score; ties to the smaller k."""
-        eligible = np.flatnonzero(self._eligible[:, a]).tolist()
-        return min(eligible, key=lambda c: (-self._scores[c, a], self.n_clusters[c] or 0, c))
+        ranking = self._rankings[a]
+        order = ranking.known()
+        against = None if reference is None else against_null(reference, order, a)
+        return ranking.choice(against, order)
 
     def _check_reference(self, reference: NullReference) -> None:
-        own = getattr(reference, "kind", None) == "comparison" and reference.provenance.get("of") == self._fingerprint
-        if not own:
+        is_comparison = getattr(reference, "kind", None) == "comparison"
+        if not is_comparison or reference.provenance.get("of") != self._fingerprint:
             raise ParameterError("reference must be null_reference(...) of this very comparison.")
         if 1 / (1 + len(reference.distribution)) > FALSE_FINDING:
             raise ParameterError(
@@ -306,25 +253,27 @@ class Comparison(Failing, Saved):
         reference : NullReference, optional
             `null_reference` of this comparison: curves show the range of its scores, too.
         """
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.between_studies import MatrixGrid
+        from clustrep.figures.canvas import refuse_axes
+        from clustrep.figures.score_curves import ScoreCurves
 
         check_choice(kind, "kind", ("curves", "matrices"))
         name = self.agreements[self._agreement(agreement)]
         if kind == "matrices":
-            plots.refuse_axes(ax, kind)
+            refuse_axes(ax, kind)
             if reference is not None:
                 raise ParameterError("reference must be left out with kind='matrices': only curves show it.")
-            return plots.matrices(self, name)
+            return MatrixGrid.of(self, name).draw()
         if reference is not None:
             self._check_reference(reference)
-        return plots.curves(self, name, ax, reference)
+        return ScoreCurves.of(self, name, reference).draw(ax)
 
     def __repr__(self) -> str:
         table = self.summary().drop(columns="eligible").round(3).to_string(index=False)
         lines = [f"Comparison on {plural(len(self.names), 'study')}: {', '.join(self.names)}", table]
-        lines += self._failure_lines("score")
-        for a, agreement in enumerate(self.agreements):
-            choice = str(self.best(agreement)) if self._eligible[:, a].any() else NO_BEST
+        lines += self.failures.lines("score")
+        for ranking in self._rankings:
+            choice = str(ranking.best()) if ranking.eligible.any() else NO_BEST
             lines += [choice] if choice not in lines else []
         return "\n".join(lines)
 
@@ -353,9 +302,19 @@ class Comparison(Failing, Saved):
         return np.asarray(trivial.sum(axis=(2, 3)) / np.maximum(scored.sum(axis=(2, 3)), 1))
 
     @cached_property
-    def _eligible(self) -> BoolArray:
-        enough = np.isfinite(self._averages).mean(axis=-1) >= COMPLETE_AT_LEAST
-        return np.asarray((self._trivial_share <= TRIVIAL_AT_MOST) & np.isfinite(self._scores) & enough)
+    def _rankings(self) -> tuple[Ranking, ...]:
+        """The configurations ranked by every agreement."""
+        return tuple(
+            Ranking(
+                agreement,
+                self.clusterers,
+                self.n_clusters,
+                self._averages[:, a],
+                self._scores[:, a],
+                self._trivial_share[:, a],
+            )
+            for a, agreement in enumerate(self.agreements)
+        )
 
     @property
     def _off(self) -> BoolArray:
@@ -367,20 +326,3 @@ class Comparison(Failing, Saved):
             return 0
         check_choice(agreement, "agreement", self.agreements)
         return self.agreements.index(agreement)
-
-    def _interval(self, values: FloatArray, confidence_level: float) -> tuple[float, float]:
-        with quiet():
-            low, high = np.nanquantile(values, tails(confidence_level))
-        return float(low), float(high)
-
-    def _candidate_name(self, c: int) -> str:
-        name, k = self.clusterers[c], self.n_clusters[c]
-        return name if k is None else f"{name} with k = {k}"
-
-    def _candidate(self, c: int, a: int) -> Candidate:
-        low, high = self._interval(self._averages[c, a], CHOICE_LEVEL)
-        return Candidate(self.clusterers[c], self.n_clusters[c], float(self._scores[c, a]), low, high)
-
-    def _includes_zero(self, winner: int, other: int, a: int) -> bool:
-        low, high = self._interval(self._averages[winner, a] - self._averages[other, a], CHOICE_LEVEL)
-        return not (low > 0 or high < 0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from clustrep.checks import check_fraction, freeze
 from clustrep.errors import ParameterError
+from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Resampled, Saved
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
@@ -27,10 +28,18 @@ class Curve(Resampled, Failing, Saved):
 
     Attributes
     ----------
+    clusterer : str
+        The clusterer's name.
     n_clusters : tuple of int or None
         The numbers of clusters; None where the clusterer finds it by itself.
     distribution : ndarray, (n_replicates, number of k)
         NaN where a replicate failed.
+    failed : ndarray of int, (n_replicates, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
     """
 
     title: ClassVar[str]
@@ -42,7 +51,7 @@ class Curve(Resampled, Failing, Saved):
     distribution: FloatArray
     failed: IntArray  # (n_replicates, number of k): which cause, 0 for none
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -72,9 +81,9 @@ class Curve(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the mean against k, with the interval over replicates as a band."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.one_study import CurveOverK
 
-        return plots.over_k(self, ax)
+        return CurveOverK.of(self).draw(ax)
 
     def __repr__(self) -> str:
         lines = [
@@ -83,7 +92,7 @@ class Curve(Resampled, Failing, Saved):
             self.to_frame().round(3).to_string(index=False),
             *self._conclusions(),
         ]
-        lines += self._failure_lines("value")
+        lines += self.failures.lines("value")
         return "\n".join(lines)
 
     def _conclusions(self) -> list[str]:
@@ -96,15 +105,41 @@ class Curve(Resampled, Failing, Saved):
 class PredictionStrength(Curve):
     """How well one half of a study predicts which samples of the other half belong together (section 2.3.1).
 
+    With A_1, …, A_k the clusters of the test half, and ψ the function learned on the other half:
+
+        ps(k) = min_c #{pairs in A_c that ψ puts together} / #{pairs in A_c}
+
     Attributes
     ----------
+    clusterer : str
+        The clusterer's name.
+    n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
     distribution : ndarray, (n_splits, number of k)
         The prediction strength, equation (4): the smallest over clusters; of both directions the mean.
+    failed : ndarray of int, (n_splits, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
     by_direction : ndarray, (n_splits, n_directions, number of k)
         Before the mean over directions: trained on the first part, then on the second.
     cluster_strengths, cluster_sizes : ndarray, (n_splits, n_directions, number of k, most clusters)
         What the smallest is taken of: for each cluster of the test part, the share of its pairs that are together under
         the function learned on the other part; NaN for a cluster of one. Clusters of different splits are different.
+
+    Notes
+    -----
+    The minimum makes it pessimistic for many clusters and for small ones; ps(1) = 1 always.
+
+    References
+    ----------
+    Tibshirani and Walther (2005). Cluster validation by prediction strength. JCGS 14(3).
+
+    See Also
+    --------
+    prediction_strength : The function that returns it.
     """
 
     title = "Prediction strength"
@@ -159,12 +194,38 @@ class PredictionStrength(Curve):
 class BootstrapInstability(Curve):
     """How often two bootstrap samples disagree about a pair of samples (Fang and Wang 2012).
 
+    With ψ and ψ′ learned on two independent bootstrap samples of the same study:
+
+        instability = #{(i, j) : [ψ(x_i) = ψ(x_j)] ≠ [ψ′(x_i) = ψ′(x_j)]} / n²
+
     Attributes
     ----------
+    clusterer : str
+        The clusterer's name.
+    n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
     distribution : ndarray, (n_resamples, number of k)
         The share of ordered pairs of samples that one function puts together and the other apart.
+    failed : ndarray of int, (n_resamples, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
     one_sided : bool
         Only pairs together under the first function, as R's fpc counts.
+
+    Notes
+    -----
+    It tends to 0 with many clusters, because few pairs are together at all.
+
+    References
+    ----------
+    Fang and Wang (2012). Selection of the number of clusters via the bootstrap method. CSDA 56(3).
+
+    See Also
+    --------
+    bootstrap_instability : The function that returns it.
     """
 
     title = "Bootstrap instability"
@@ -182,13 +243,33 @@ class BootstrapInstability(Curve):
 class RelativeValidation(Curve):
     """Disagreement of transferred labels with those of the half itself, relative to random labels (Lange et al. 2004).
 
+    With d the smallest share, over all renamings of the labels, of samples of one half whose transferred label differs
+    from their own, and d_random the same between random labels: d / mean of d_random.
+
     Attributes
     ----------
+    clusterer : str
+        The clusterer's name.
+    n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
     distribution : ndarray, (n_splits, number of k)
-        The share of samples of one half whose label has to change, the mean of both directions, divided by the mean
-        over splits of the same between random labels.
+        The mean of both directions, divided by `random`.
+    failed : ndarray of int, (n_splits, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
     random : ndarray, (number of k,)
-        That mean.
+        The mean over splits of the disagreement between random labels.
+
+    References
+    ----------
+    Lange, Roth, Braun and Buhmann (2004). Stability-based validation of clustering solutions. Neural Computation 16.
+
+    See Also
+    --------
+    relative_validation : The function that returns it.
     """
 
     title = "Relative validation"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from clustrep.checks import check_known, freeze
+from clustrep.provenance import Provenance
 from clustrep.results.base import Saved
 from clustrep.text import listing
 from clustrep.types import BoolArray, FloatArray, IntArray
@@ -27,8 +28,11 @@ class Separation(Saved):
     Attributes
     ----------
     clusterer : str
+        The clusterer's name.
     names : tuple of str
-        The studies; `sizes` are their numbers of samples.
+        The studies.
+    sizes : ndarray of int, (S,)
+        Their numbers of samples.
     n_clusters : tuple of int or None
         Numbers of pieces that were tried.
     pvalue, adjusted : ndarray, (n_tried,)
@@ -46,15 +50,18 @@ class Separation(Saved):
     labels : ndarray of int, (n_samples,)
         The group of every sample, study by study; −1 for noise.
     pieces : ndarray of int, (n_tried, n_samples)
+        The piece of every sample in every clustering, study by study; −1 for noise.
     edge_cut, edges, edge_counts, edge_sides, edge_depths, edge_pvalues, edge_adjusted, edge_is_open, positions
         Pairs of neighbouring pieces: which clustering, which pieces, samples in the left, middle and right window by
         study, (n_edges, S, 3), the count that the middle is compared with, the depth with its interval, p-values,
         whether the pair is kept apart, and where each sample lies on the line, (n_edges, n_samples): centres at −1.5
         and 1.5, windows of width 1, NaN outside the tube.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
 
     See Also
     --------
-    clustrep.separation
+    separation : The function that returns it.
     """
 
     clusterer: str
@@ -79,7 +86,7 @@ class Separation(Saved):
     edge_adjusted: FloatArray
     edge_is_open: BoolArray
     positions: FloatArray
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)

@@ -13,8 +13,9 @@ import pandas as pd
 
 from clustrep.checks import check_choice, check_integer, check_numbers_between, freeze, read_only
 from clustrep.errors import ParameterError
-from clustrep.provenance import fingerprint
+from clustrep.provenance import Provenance, fingerprint
 from clustrep.results.base import Failing, Origin, Saved, quiet, tails
+from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
@@ -32,13 +33,26 @@ POINTS_AT_ONCE = 4096
 class LocalReplicability(Failing, Saved):
     """How well the clustering around each point replicates (Algorithm 3).
 
-    A point's score depends only on the pair of its labels under the two functions, so a resample is kept as a small
+    The local score of a point x is the agreement of two binary partitions of the test study X′:
+
+        LR(x) = r( [ψ(X′; X) = ψ(x; X)], [ψ(X′; X′) = ψ(x; X′)] )
+
+    that is, of "shares x's cluster under the function of the training study X" and "shares it under the test study's
+    own". It depends on x only through the pair of its labels under the two functions, so a resample is kept as a small
     table of scores and two labels for every point; distributions are gathered from these when asked for.
 
     Attributes
     ----------
     train, test : str
         The studies' names.
+    agreement : str
+        What the scores measure.
+    clusterer : str
+        The clusterer's name.
+    n_clusters : int or None
+        The number of clusters asked for; None where the clusterer finds it by itself.
+    noise : {"label", "drop", "singletons"}
+        What was done with points that a function calls noise.
     samples : tuple of str
         Names of the points.
     labels : ndarray, (n_points,)
@@ -47,6 +61,35 @@ class LocalReplicability(Failing, Saved):
         Local scores for the studies as they are.
     tables : ndarray, (n_resamples, k_train, k_test)
         The score of a point with label i under the training and j under the test function.
+    at_train, at_test : ndarray of int, (n_resamples, n_points)
+        The points' labels under the training and the test function, as places in `tables`.
+    test_points_train, test_points_test : ndarray of int, (n_resamples, n_test)
+        The same for the test study's own samples.
+    trivial : ndarray of bool, (n_resamples,)
+        Whether either partition of the test study is a single block.
+    noise_codes : ndarray of int, (n_resamples, 2)
+        The label that is noise under either function, −1 for none.
+    failed : ndarray of int, (n_resamples + 1,)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    A point's mean, standard deviation and interval are those of its scores over the resamples that did not fail, as in
+    `Replicability`. A cluster's are those of its average, Σ_{x in cluster} LR⁽ᵇ⁾(x) / size, over resamples.
+
+    References
+    ----------
+    Masoero, Thomas, Parmigiani, Tyekucheva and Trippa (2023). Cross-Study Replicability in Cluster Analysis.
+    Statistical Science 38(2), Algorithm 3 and section 3.3.3.
+
+    See Also
+    --------
+    local_replicability : The function that returns it.
+    Counterparts : Which cluster of one study corresponds to which of another.
     """
 
     train: str
@@ -67,7 +110,7 @@ class LocalReplicability(Failing, Saved):
     noise_codes: IntArray  # (n_resamples, 2): the code that is noise under either function, −1 for none
     failed: IntArray  # (n_resamples + 1,)
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
     _points: FloatArray | None = None
     _origin: Origin | None = None  # training study first, test study last
 
@@ -143,10 +186,10 @@ class LocalReplicability(Failing, Saved):
         sides = [(self.at_train, self.test_points_train), (self.at_test, self.test_points_test)]
         frequencies = []
         for side, (at, test_points) in enumerate(sides):
-            own = at[:, [point]]
-            together = test_points == own
+            label_of_point = at[:, [point]]
+            together = test_points == label_of_point
             if self.noise != "label":  # there, noise shares nothing
-                together = together & (own != self.noise_codes[:, [side]])
+                together = together & (label_of_point != self.noise_codes[:, [side]])
             with quiet():
                 frequencies.append(np.nanmean(np.where(self._worked[:, None], together, np.nan), axis=0))
         return np.array(frequencies)
@@ -214,7 +257,8 @@ class LocalReplicability(Failing, Saved):
             Where to draw the test points; by default as above. The point itself is marked where `points`, or the
             points in memory, have the same columns.
         """
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.canvas import refuse_axes
+        from clustrep.figures.local_maps import ClusterBars, CoClustering, LocalMap
 
         check_choice(kind, "kind", ("map", "clusters", "co-clustering"))
         if kind != "co-clustering" and (point is not None or test_points is not None):
@@ -222,26 +266,26 @@ class LocalReplicability(Failing, Saved):
         if kind == "clusters" and points is not None:
             raise ParameterError("points must be left out with kind='clusters', which draws none.")
         if kind == "map":
-            return plots.local_map(self, points, ax, memory=self._points)
+            return LocalMap.placed(self, points, self._points).draw(ax)
         if kind == "clusters":
-            return plots.cluster_bars(self, ax)
-        plots.refuse_axes(ax, kind)
+            return ClusterBars.of(self).draw(ax)
+        refuse_axes(ax, kind)
         if point is None:
             raise ParameterError("point must be given with kind='co-clustering': whose cluster is shared?")
         at = self._points if points is None else points
         memory = None if self._origin is None else self._origin.studies[-1].X
-        return plots.co_clustering(self, point, test_points, at, memory=memory)
+        return CoClustering.of(self, point, test_points, at, memory).draw()
 
     def __repr__(self) -> str:
-        k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
         lines = [
-            f"Local replicability of {self.clusterer}{k}, trained on {self.train}, tested on {self.test}: "
-            f"{shown(self.agreement)}, {plural(len(self.tables), 'resample')}, seed {self.provenance['seed']}",
+            f"Local replicability of {label(self.clusterer, self.n_clusters)}, "
+            f"trained on {self.train}, tested on {self.test}: {shown(self.agreement)}, "
+            f"{plural(len(self.tables), 'resample')}, seed {self.provenance['seed']}",
             self.by_cluster().round(3).to_string(index=False),
         ]
         if self.trivial.any():
             lines.append(f"Trivial (a single block on either side): {plural(int(self.trivial.sum()), 'resample')}")
-        lines += self._failure_lines("replicate")
+        lines += self.failures.lines("replicate")
         return "\n".join(lines)
 
     @property

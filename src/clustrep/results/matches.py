@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.checks import check_known, freeze
+from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Saved, quiet, tails
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
@@ -26,23 +27,40 @@ FOUND_AT_LEAST = 0.5
 class Counterparts(Failing, Saved):
     """For every cluster of every study its best match in every other study.
 
+    On the samples of study t, cluster i of study s is A = {x : ψ_s(x) = i}, and cluster j of study t itself is
+    B = {x : ψ_t(x) = j}. Clusters are matched one to one so that the number of samples in both, summed over all pairs,
+    is largest; the overlap of a matched pair is the Jaccard coefficient |A ∩ B| / |A ∪ B|.
+
     Attributes
     ----------
+    clusterer : str
+        The clusterer's name.
     names : tuple of str
         The studies.
     clusters : ndarray of str, (S, most clusters)
         Their clusters, named after known labels where there are any; padded with "".
     sizes : ndarray of int, (S, most clusters)
+        The number of samples in each.
     partner : ndarray of int, (S, S, most clusters)
         The place of each cluster's counterpart among the clusters of the other study; −1 for none.
     overlap : ndarray, (S, S, most clusters)
-        Jaccard coefficient of the two in the other study: its samples that the training study's function puts into the
-        cluster, and those that its own function puts into the counterpart.
+        The overlap in the studies as they are; axes: s, t, cluster of s.
     distribution : ndarray, (n_resamples, S, S, most clusters)
         The same in resamples, for the same pair of clusters; NaN where either is not found again: where its Jaccard
         overlap with the resample's cluster, in its own study, is at most one half.
     places : ndarray of int, (number of samples in all studies,)
         Every sample's place among its study's clusters: see `labels`.
+    failed : ndarray of int, (n_resamples,)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    See Also
+    --------
+    counterparts : The function that returns it.
+    LocalReplicability.by_cluster : Whether a cluster holds in another study.
     """
 
     clusterer: str
@@ -55,7 +73,7 @@ class Counterparts(Failing, Saved):
     places: IntArray
     failed: IntArray
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -113,16 +131,16 @@ class Counterparts(Failing, Saved):
 
     def plot(self, ax: Axes | None = None, *, train: str | None = None) -> Axes:
         """Draw the overlaps of one study's clusters with their counterparts; the first study's by default."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.study_relations import CounterpartMap
 
         check_known(train or self.names[0], "study", self.names)
-        return plots.counterpart_map(self, train or self.names[0], ax)
+        return CounterpartMap.of(self, train or self.names[0]).draw(ax)
 
     def __repr__(self) -> str:
         lines = [
             f"Counterparts of the clusters of {self.clusterer} in {plural(len(self.names), 'study')}: Jaccard overlap, "
             f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
             self.to_frame().round(3).to_string(index=False),
-            *self._failure_lines("resample"),
+            *self.failures.lines("resample"),
         ]
         return "\n".join(lines)

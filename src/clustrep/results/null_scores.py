@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control
 
 from clustrep.checks import check_numbers_between, freeze
+from clustrep.provenance import Provenance
 from clustrep.results.base import Saved, quiet, tails
 from clustrep.results.comparison import Comparison
 from clustrep.results.local_scores import LocalReplicability
@@ -30,15 +31,48 @@ CLUSTERS = "local"
 class NullReference(Saved):
     """Scores beside those of simulated collections without clusters.
 
+    With x the observed score and x_1, …, x_n those of n simulated collections:
+
+        excess = x − Σ x_i / n
+        pvalue = (1 + #{i : x_i ≥ x}) / (1 + n)
+        qvalue = the p-value adjusted for the false discovery rate (Benjamini and Hochberg 1995)
+
+    `overall`, `overall_pvalue` and so on are the same for the mean over ordered pairs of different studies.
+
     Attributes
     ----------
     kind : {"replicability", "comparison", "local"}
+        What kind of result was compared.
+    statistic : {"estimate", "mean"}
+        Whether R̂ or the bootstrap mean was compared.
+    names : tuple of str
+        The studies; of a local result, the training and the test study.
+    agreements : tuple of str
+        What the scores measure.
+    clusterers : tuple of str
+        For every configuration, its clusterer's name.
+    n_clusters : tuple of int or None
+        For every configuration, its number of clusters.
+    clusters : ndarray, (n_clusters,)
+        Of a local result: its clusters. Else empty.
     observed : ndarray
         The scores: (S, S) of a replicability, (n_configurations, n_agreements, S, S) of a comparison, (n_clusters,) of
         a local result. 0, here and in simulated collections, where either side is a single block.
     distribution : ndarray, (n, ...)
         The same in every simulated collection. A simulated collection has clusters of its own: of a local result,
         (n, most clusters), NaN where there are fewer.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    References
+    ----------
+    Benjamini and Hochberg (1995). Controlling the false discovery rate. JRSS B 57(1).
+    Westfall and Young (1993). Resampling-Based Multiple Testing. Wiley.
+
+    See Also
+    --------
+    null_reference : The function that returns it.
+    Comparison.choice : A choice among what is above data without clusters.
     """
 
     kind: str
@@ -50,7 +84,7 @@ class NullReference(Saved):
     clusters: Labels  # of a local result
     observed: FloatArray
     distribution: FloatArray
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -62,7 +96,7 @@ class NullReference(Saved):
         statistic: str,
         observed: FloatArray,
         scores: FloatArray,
-        provenance: dict[str, Any],
+        provenance: Provenance,
     ) -> NullReference:
         """Put a result's scores, (n_configurations, n_agreements, S, S) or (n_clusters,), beside simulated ones."""
         clusters: Labels = np.zeros(0, dtype=np.int64)
@@ -107,7 +141,7 @@ class NullReference(Saved):
 
     @property
     def excess(self) -> FloatArray:
-        """How far the scores lie above those without clusters."""
+        """How far the scores lie above their mean over simulated collections, like `observed`."""
         return np.asarray(self.observed - self.mean)
 
     @property
@@ -139,23 +173,23 @@ class NullReference(Saved):
 
     @property
     def overall(self) -> FloatArray:
-        """The same of the observed scores."""
+        """Mean over ordered pairs of different studies of the observed scores."""
         return self._over_pairs(self.observed)
 
     @property
     def overall_excess(self) -> FloatArray:
-        """How far it lies above its mean without clusters."""
+        """How far `overall` lies above its mean over simulated collections."""
         with quiet():
             return np.asarray(self.overall - np.nanmean(self.overall_distribution, axis=0))
 
     @property
     def overall_pvalue(self) -> FloatArray:
-        """Its p-value."""
+        """The p-value of `overall`."""
         return _pvalues(np.asarray(self.overall), self.overall_distribution[:, None])
 
     @property
     def overall_qvalue(self) -> FloatArray:
-        """Its p-value, adjusted for many configurations, by agreement."""
+        """The p-value of `overall`, adjusted for the false discovery rate over configurations, by agreement."""
         pvalues = self.overall_pvalue
         if self.kind != "comparison":
             return pvalues
@@ -163,9 +197,11 @@ class NullReference(Saved):
 
     @property
     def overall_adjusted(self) -> FloatArray:
-        """Its p-value, adjusted to keep the chance of any false finding (Westfall and Young 1993), by agreement.
+        """The p-value of `overall`, adjusted for the chance of any false finding, by agreement.
 
-        Every configuration is compared with the largest excess of all in each collection, in standard deviations.
+        The scores of every configuration are standardised, z = (x − mean) / sd, over the data and all collections;
+        every configuration's z is compared with the largest z of all configurations in each collection (maxT of
+        Westfall and Young 1993).
         """
         n, shape = len(self.distribution), np.shape(self.overall)
         # The data are standardised together with the collections: without clusters, they are one of them.
@@ -238,9 +274,9 @@ class NullReference(Saved):
 
     def plot(self, ax: Axes | None = None, agreement: str | None = None) -> Axes:
         """Draw the scores and the range of those without clusters."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.beside_null import against_null
 
-        return plots.against_null(self, agreement, ax)
+        return against_null(self, agreement).draw(ax)
 
     def __repr__(self) -> str:
         frame = self.to_frame() if self.kind != "comparison" else self.summary()

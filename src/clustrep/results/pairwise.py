@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from clustrep.checks import check_choice, check_integer, check_known, freeze, read_only
-from clustrep.clustering.function import ClusteringFunction
 from clustrep.errors import ParameterError
+from clustrep.provenance import Provenance
 from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Resampled, Saved
+from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
@@ -19,12 +20,30 @@ from clustrep.types import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from clustrep.clustering.function import ClusteringFunction
     from clustrep.results.relations import StudyRelations
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingAverage(Resampled):
-    """Algorithm 2: the average over all test studies of one training study's scores."""
+    """Algorithm 2: the average over all test studies of one training study's scores.
+
+    With r(s, t) the score of training study s on test study t, r(s) = Σ_{t ≠ s} r(s, t) / (S − 1): once for the studies
+    as they are, and once for every resample. Mean, standard deviation and interval are those of r⁽ᵇ⁾(s) over resamples.
+
+    Attributes
+    ----------
+    name : str
+        The training study.
+    estimate : float
+        The average for the studies as they are.
+    distribution : ndarray, (n_resamples,)
+        The average in every resample; NaN where a score failed.
+
+    See Also
+    --------
+    Replicability.for_training_on : The method that returns it.
+    """
 
     name: str
     estimate: float
@@ -39,12 +58,23 @@ class TrainingAverage(Resampled):
 class Replicability(Resampled, Failing, Saved):
     """How well each study's clustering predicts every other's: axes are always (train, test).
 
+    With ψ_s the clustering function learned on study s, and r the agreement of two partitions of the same points:
+
+        R̂(s, t)    = r(ψ_s(X_t), ψ_t(X_t))
+        R̂⁽ᵇ⁾(s, t) = the same with every study replaced by its draw X⁽ᵇ⁾ in resample b
+
+    On the diagonal, ψ of a second, independent draw of the study is tested on the first.
+
     Attributes
     ----------
     names : tuple of str
         The studies.
     agreement : str
         What the scores measure.
+    clusterer : str
+        The clusterer's name.
+    n_clusters : int or None
+        The number of clusters asked for; None where the clusterer finds it by itself.
     estimate : ndarray, (S, S)
         R̂: the studies as they are. NaN where that fit failed.
     distribution : ndarray, (n_resamples, S, S)
@@ -53,8 +83,35 @@ class Replicability(Resampled, Failing, Saved):
         Replicates in which either partition is a single block: their score says nothing.
     clusters_found : ndarray of int, (n_resamples, S)
         Number of clusters in each study's draw, noise apart; −1 where the fit failed.
-    provenance : dict
-        Seed, parameters and versions.
+    failed : ndarray of int, (n_resamples + 1, S, S)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`; first the studies as they are.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    `mean`, `sd`, `quantile` and `confidence_interval` are taken over resamples, pair by pair:
+
+        mean(s, t) = Σ_b R̂⁽ᵇ⁾(s, t) / n,    sd(s, t) = √( Σ_b (R̂⁽ᵇ⁾(s, t) − mean(s, t))² / (n − 1) )
+
+    over the n resamples that did not fail, and the interval is the percentile interval. The mean is not an estimate of
+    R̂: a bootstrap sample holds about 63 % of the samples, so that R̂ may lie outside the interval.
+
+    A high score says that a cut repeats, not that there are clusters: see `null_reference`.
+
+    References
+    ----------
+    Masoero, Thomas, Parmigiani, Tyekucheva and Trippa (2023). Cross-Study Replicability in Cluster Analysis.
+    Statistical Science 38(2), Algorithms 1 and 2.
+
+    See Also
+    --------
+    replicability : The function that returns it.
+    Comparison : The same for several clusterers and numbers of clusters.
+    LocalReplicability : The same point by point, and for every cluster.
+    StudyRelations : Which studies agree, from `relations`.
     """
 
     names: tuple[str, ...]
@@ -67,14 +124,25 @@ class Replicability(Resampled, Failing, Saved):
     clusters_found: IntArray
     failed: IntArray  # (n_resamples + 1, S, S): 0, or 1 + position in causes; first the studies as they are
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
     _origin: Origin | None = None
 
     def __post_init__(self) -> None:
         freeze(self)
 
     def for_training_on(self, name: str) -> TrainingAverage:
-        """Average over the test studies, for one training study (Algorithm 2)."""
+        """Average over the test studies, for one training study (Algorithm 2).
+
+        Parameters
+        ----------
+        name : str
+            The training study.
+
+        Returns
+        -------
+        TrainingAverage
+            Σ_{t ≠ s} R̂(s, t) / (S − 1), and the same in every resample.
+        """
         check_known(name, "study", self.names)
         t = self.names.index(name)
         others = [s for s in range(len(self.names)) if s != t]
@@ -83,29 +151,51 @@ class Replicability(Resampled, Failing, Saved):
         )
 
     def relations(self) -> StudyRelations:
-        """Say which studies agree, and which one stands apart; needs the diagonal, and at least three studies."""
+        """Compute which studies agree, and which one stands apart.
+
+        Returns
+        -------
+        StudyRelations
+
+        Raises
+        ------
+        ParameterError
+            With fewer than three studies, without the diagonal, or by mutual information, which has no upper bound.
+        """
         from clustrep.results.relations import StudyRelations
 
         return StudyRelations.of(self)
 
     def clustering_function(self, name: str, resample: int | None = None) -> ClusteringFunction:
-        """Return ψ learned on a study as it is, or on its draw in a resample: fitted again from its seed."""
+        """Return ψ learned on a study as it is, or on its draw in a resample: fitted again from its seed.
+
+        Parameters
+        ----------
+        name : str
+            The study.
+        resample : int, optional
+            Which resample, from 0; by default the study as it is.
+
+        Returns
+        -------
+        ClusteringFunction
+
+        Raises
+        ------
+        ParameterError
+            For a result that was read from a file, which holds no data, and where that fit failed.
+        """
         check_known(name, "study", self.names)
         if self._origin is None:
             raise ParameterError(
                 "This result was read from a file, which holds scores but no data: run replicability again with "
-                f"rng={self.provenance['seed']} to have its clustering functions."
+                f"rng={self.provenance['seed']} to get its clustering functions."
             )
-        replicate = 0
         if resample is not None:
             check_integer(resample, "resample", at_least=0)
             if resample >= len(self.distribution):
                 raise ParameterError(f"resample must be below {len(self.distribution)}, got {resample}.")
-            replicate = resample + 1
-        s = self.names.index(name)
-        function, study = self._origin.function(s, replicate), self._origin.studies[s]
-        function.features = study.features if study.features_are_named else None
-        return function
+        return self._origin.refit(self.names.index(name), resample)
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every pair of studies: train, test, agreement, score, mean, sd, low, high, trivial, failed.
@@ -134,10 +224,10 @@ class Replicability(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None, *, kind: str = "matrix") -> Axes:
         """Draw the study × study matrix of bootstrap means; or kind="distribution", all resamples of every pair."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.between_studies import PairStrips, StudyMatrix
 
         check_choice(kind, "kind", ("matrix", "distribution"))
-        return plots.heat_map(self, ax) if kind == "matrix" else plots.strips(self, ax)
+        return StudyMatrix.of(self).draw(ax) if kind == "matrix" else PairStrips.of(self).draw(ax)
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval()
@@ -147,16 +237,15 @@ class Replicability(Resampled, Failing, Saved):
             for row in zip(self.mean, low, high, suspect, strict=True)
         ]
         table = pd.DataFrame(cells, index=pd.Index(self.names, name="train \\ test"), columns=list(self.names))
-        k = "" if self.n_clusters is None else f", k = {self.n_clusters}"
         lines = [
-            f"Replicability of {self.clusterer}{k}: {shown(self.agreement)}, mean and 95 % interval of "
-            f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
+            f"Replicability of {label(self.clusterer, self.n_clusters)}: {shown(self.agreement)}, "
+            f"mean and 95 % interval of {plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
             table.reset_index().to_string(index=False),
         ]
         if suspect.any():
             share = f"{100 * TRIVIAL_AT_MOST:.0f} %"
             lines.append(f"* trivial, a single block on either side, in more than {share} of the resamples")
-        lines += self._failure_lines("score")
+        lines += self.failures.lines("score")
         return "\n".join(lines)
 
 

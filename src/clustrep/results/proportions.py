@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from clustrep.checks import freeze
+from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Resampled, Saved
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray, Labels
@@ -21,16 +22,41 @@ if TYPE_CHECKING:
 class InGroupProportion(Saved):
     """The share of each cluster's samples whose nearest neighbours belong to it, too (section 2.3.2).
 
+        IGP(c) = #{i in c : the j nearest neighbours of x_i are all in c} / n_c
+
     Where one number of neighbours was asked for, arrays have no axis for it.
 
     Attributes
     ----------
+    n_neighbors : tuple of int
+        The numbers of neighbours, j.
     clusters, sizes : ndarray, (k,)
+        The clusters and their numbers of samples, n_c.
+    labels : ndarray, (n_samples,)
+        Every sample's cluster.
+    samples : tuple of str
+        Names of the samples.
     proportions : ndarray, (k,) or (n_j, k)
+        IGP of the study as it is; NaN for a cluster without samples.
     pvalues : ndarray or None
         Against random contiguous partitions; None where none were drawn.
     null_distribution : ndarray or None, (n_null, n_j, k)
         The proportions of random partitions; NaN for a cluster without samples.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    Large clusters have a high proportion by chance; the p-values take their sizes into account.
+
+    References
+    ----------
+    Kapp and Tibshirani (2006). Are clusters found in one dataset present in another dataset? Biostatistics 8(1).
+
+    See Also
+    --------
+    in_group_proportion : The function that returns it.
+    InGroupStability : The proportions in perturbed copies of the study.
     """
 
     n_neighbors: tuple[int, ...]
@@ -41,7 +67,7 @@ class InGroupProportion(Saved):
     proportions: FloatArray
     pvalues: FloatArray | None
     null_distribution: FloatArray | None
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -63,16 +89,17 @@ class InGroupProportion(Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the proportion of every cluster against the number of neighbours."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.one_study import GroupProportions
 
-        return plots.in_group(self, ax)
+        return GroupProportions.of(self).draw(ax)
 
     def __repr__(self) -> str:
-        run = self.provenance
-        by = f"{run['clusterers'][0]}" + (f" learned on {run['train']}" if run["train"] else "")
+        provenance = self.provenance
+        (clusterer,) = provenance.clusterers
+        by = clusterer.description + (f" learned on {provenance['train']}" if provenance["train"] else "")
         lines = [
             f"In-group proportion: {plural(len(self.labels), 'sample')}, clusters by {by}, "
-            f"{plural(run['n_null'], 'random partition')}, seed {run['seed']}",
+            f"{plural(provenance['n_null'], 'random partition')}, seed {provenance.seed}",
             self.to_frame().round(3).to_string(index=False),
         ]
         return "\n".join(lines)
@@ -82,16 +109,45 @@ class InGroupProportion(Saved):
 class InGroupStability(Resampled, Failing, Saved):
     """In-group proportions of clusters in perturbed copies of a study (section 2.3.2).
 
+        IGP_b(c) = #{i in c : the j nearest neighbours of x_i in copy b are all in c} / n_c
+
     Where one number of neighbours was asked for, arrays have no axis for it.
 
     Attributes
     ----------
-    clusters, sizes : ndarray, (k,)
-        In the study as it is.
+    n_neighbors : tuple of int
+        The numbers of neighbours.
+    clusters : ndarray, (k,)
+        The names of the clusters in the study as it is.
+    sizes : ndarray of int, (k,)
+        Their numbers of samples in the study as it is.
+    labels : ndarray, (n_samples,)
+        The cluster of every sample in the study as it is.
+    samples : tuple of str
+        The names of the samples.
     proportions : ndarray, (k,) or (n_j, k)
         In the study as it is.
     distribution : ndarray, (n_resamples, k) or (n_resamples, n_j, k)
         The proportions in perturbed copies; NaN where a copy failed, or has no sample of a cluster.
+    failed : ndarray of int, (n_resamples,)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    Large clusters have a high proportion by chance. In a copy that repeats samples, each distinct one counts once.
+
+    References
+    ----------
+    Kapp and Tibshirani (2006). Are clusters found in one dataset present in another dataset? Biostatistics 8(1).
+
+    See Also
+    --------
+    in_group_stability : The function that returns it.
+    InGroupProportion : The study as it is, with p-values.
     """
 
     n_neighbors: tuple[int, ...]
@@ -103,7 +159,7 @@ class InGroupStability(Resampled, Failing, Saved):
     distribution: FloatArray
     failed: IntArray
     causes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -126,17 +182,18 @@ class InGroupStability(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the proportion of every cluster in the study as it is, against the number of neighbours."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.one_study import GroupProportions
 
-        return plots.in_group(self, ax)
+        return GroupProportions.of(self).draw(ax)
 
     def __repr__(self) -> str:
-        run = self.provenance
+        provenance = self.provenance
+        (clusterer,) = provenance.clusterers
         lines = [
-            f"In-group proportion: {plural(len(self.labels), 'sample')}, clusters by {run['clusterers'][0]}, "
-            f"{plural(len(self.distribution), 'resample')} by {run['resampling']}, seed {run['seed']}",
+            f"In-group proportion: {plural(len(self.labels), 'sample')}, clusters by {clusterer.description}, "
+            f"{plural(len(self.distribution), 'resample')} by {provenance.resampling}, seed {provenance.seed}",
             self.to_frame().round(3).to_string(index=False),
-            *self._failure_lines("resample"),
+            *self.failures.lines("resample"),
         ]
         return "\n".join(lines)
 

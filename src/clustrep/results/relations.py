@@ -29,29 +29,46 @@ ROUNDING = 1e-20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyRelations:
-    """How the studies of a collection relate.
+    """How the studies of a collection relate: which are similar, and which one stands apart.
+
+    With d_b(s, t) = R̂⁽ᵇ⁾(s, t) − R̂⁽ᵇ⁾(t, t), the score below the diagonal of the study that is tested:
+
+        gap_b(s)      = the mean of d_b over all ordered pairs of different studies that include s
+        contrast_b(s) = gap_b(s) − the mean of d_b over those without s
+        closest_b(s)  = the largest over t of (d_b(s, t) + d_b(t, s)) / 2
+
+    Values are means over resamples; intervals are percentile intervals at the level 1 − 0.05 / S, so that they hold
+    for all studies together at 95 %.
 
     Attributes
     ----------
     names : tuple of str
+        The studies.
     similarity : ndarray, (S, S)
-        Bootstrap means of both directions, averaged.
+        Bootstrap means of both directions, averaged; 1 on the diagonal.
     tree : ndarray, (S − 1, 4)
-        Average linkage of 1 − similarity, as SciPy writes it.
+        Average linkage of 1 − similarity, as `scipy.cluster.hierarchy.linkage` returns it.
     order : ndarray, (S,)
-        The studies so that similar ones stand side by side.
+        The studies in the order of the tree's leaves: similar ones are neighbours.
     gap, gap_low, gap_high : ndarray, (S,)
-        How far each study's scores with the others lie below the others' and its own diagonal, with an interval.
+        How far each study's scores with the others lie below the diagonals, with an interval.
     contrast, contrast_low, contrast_high : ndarray, (S,)
         How far these gaps lie below those of the pairs without this study.
     closest_high : ndarray, (S,)
         The upper end of the interval for each study's gap with its closest partner alone.
     apart : ndarray of bool, (S,)
-        Studies that stand apart: both intervals, and that with the closest partner, lie below 0, at a level of 95 % for
-        all studies together as far as the number of resamples allows. None with fewer than 20. A study whose own
-        clusters do not repeat, with a low diagonal, is not said to stand apart.
+        Studies that stand apart: `gap_high`, `contrast_high` and `closest_high` are below 0. None with fewer than 20
+        resamples. A study whose own clusters do not repeat, with a low diagonal, is not said to stand apart.
+    n_resamples : int
+        The number of resamples.
     heterogeneity : float
-        The share of the variance between pairs that resampling does not explain.
+        max(0, 1 − W / V): V is the variance between pairs of their bootstrap means, W the mean over resamples of the
+        variance between pairs of the deviations from these means, times B / (B − 1). The share of the variance between
+        pairs that resampling does not explain; NaN with one resample.
+
+    See Also
+    --------
+    Replicability.relations : The method that returns it.
     """
 
     names: tuple[str, ...]
@@ -91,10 +108,10 @@ class StudyRelations:
             both = np.nanmean([below, below.transpose(0, 2, 1)], axis=0)
             for s in range(S):
                 closest.append(np.nanmax(np.delete(both[:, s], s, axis=1), axis=1))
-                own = off.copy()
-                own[np.ix_(np.arange(S) != s, np.arange(S) != s)] = False
-                gaps.append(np.nanmean(below[:, own], axis=1))
-                contrasts.append(gaps[-1] - np.nanmean(below[:, off & ~own], axis=1))
+                with_study = off.copy()
+                with_study[np.ix_(np.arange(S) != s, np.arange(S) != s)] = False
+                gaps.append(np.nanmean(below[:, with_study], axis=1))
+                contrasts.append(gaps[-1] - np.nanmean(below[:, off & ~with_study], axis=1))
             tail = (1 - LEVEL) / 2 / S  # for all studies together
             gap_low, gap_high = np.nanquantile(gaps, [tail, 1 - tail], axis=1)
             contrast_low, contrast_high = np.nanquantile(contrasts, [tail, 1 - tail], axis=1)
@@ -138,9 +155,9 @@ class StudyRelations:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the tree of studies."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.study_relations import StudyTree
 
-        return plots.study_tree(self, ax)
+        return StudyTree.of(self).draw(ax)
 
     @property
     def says_who_stands_apart(self) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from clustrep.checks import freeze
+from clustrep.provenance import Provenance
 from clustrep.results.base import Saved
 from clustrep.text import plural
 from clustrep.types import FloatArray
@@ -20,15 +21,27 @@ if TYPE_CHECKING:
 class ClusterTest(Saved):
     """Whether data look like data without clusters (section 2.4).
 
+        pvalue = (1 + #{b : T_b ≥ T}) / (1 + n_resamples)
+
+    with T the statistic of the data and T_b that of a data set simulated from the null.
+
     Attributes
     ----------
     statistic, pvalue : float
+        T and its p-value.
     null_distribution : ndarray, (n_resamples,)
-        The statistic of the simulated data sets.
+        T_b, the statistic of the simulated data sets.
     values : ndarray
         What was measured in the data: distances to the nearest neighbours.
     null_mean_values : ndarray
         The same in simulated data sets: the smallest value, averaged over them, the second smallest, and so on.
+    provenance : Provenance
+        Seed, parameters, the study and versions.
+
+    See Also
+    --------
+    cluster_test : The function that returns it.
+    null_reference : Scores of a clusterer, beside data without clusters.
     """
 
     statistic: float
@@ -36,7 +49,7 @@ class ClusterTest(Saved):
     null_distribution: FloatArray
     values: FloatArray
     null_mean_values: FloatArray
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -54,9 +67,9 @@ class ClusterTest(Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the null distribution of the statistic, and where the data's is."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.one_study import NullHistogram
 
-        return plots.null_histogram(self, ax)
+        return NullHistogram.of(self).draw(ax)
 
     def __repr__(self) -> str:
         whitened = ", whitened" if self.provenance["whiten"] else ""

@@ -10,6 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.checks import freeze
+from clustrep.failures import Failures
+from clustrep.provenance import Provenance
 from clustrep.results.base import Saved
 from clustrep.tables.index_records import INDICES as RECORDS
 from clustrep.text import plural
@@ -26,10 +28,12 @@ ALL = "all"
 class Validation(Saved):
     """Every index of section 2, and those that people use elsewhere, over k, per cluster and overall.
 
-    One row of the table stands at the same place of all arrays; `to_frame` puts them together.
+    One row of the table has the same place in all arrays; `to_frame` puts them together.
 
     Attributes
     ----------
+    clusterer : str
+        The clusterer's name.
     index : ndarray of str
         Which index: a key of `clustrep.tables.index_records.INDICES`.
     k : ndarray of int
@@ -38,12 +42,20 @@ class Validation(Saved):
         The cluster's label in the reference partition, "all" for the whole.
     whole : ndarray of bool
         Whether the row speaks of all clusters together.
-    failures : dict
-        How many values behind the means are missing, by cause.
     size : ndarray of int
+        The number of samples in the cluster.
     value, sd, low, high : ndarray
         Mean, standard deviation and 95 % interval over resamples or splits; the last three are NaN for a value that
         comes from the data as they are, or from all resamples together.
+    failures : dict
+        How many values behind the means failed, by cause.
+    provenance : Provenance
+        Seed, parameters, the clusterers, the study and versions; `resampling` by index.
+
+    See Also
+    --------
+    validate : The function that returns it.
+    Stability, PredictionStrength, InGroupProportion, Consensus : Single indices, and their formulas.
     """
 
     clusterer: str
@@ -57,7 +69,7 @@ class Validation(Saved):
     low: FloatArray
     high: FloatArray
     failures: dict[str, int]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -93,9 +105,9 @@ class Validation(Saved):
 
     def plot(self) -> NDArray[Any]:
         """Draw a small panel for every index, over k: clusters as points, the whole as a line. Returns the axes."""
-        from clustrep.figures import matplotlib as plots
+        from clustrep.figures.over_k import IndexPanels
 
-        return plots.small_multiples(self)
+        return IndexPanels.of(self).draw()
 
     @property
     def pvalue(self) -> float | None:
@@ -104,11 +116,11 @@ class Validation(Saved):
         return float(self.value[at[0]]) if at.size else None
 
     def __repr__(self) -> str:
-        run = self.provenance
-        known = run["labels"] == "known" and self.clusterer != "known labels"
+        provenance = self.provenance
+        known = provenance["labels"] == "known" and self.clusterer != "known labels"
         of = f"known labels and {self.clusterer}" if known else self.clusterer
-        counts = f"{plural(run['n_resamples'], 'resample')}, {plural(run['n_splits'], 'split')}"
-        lines = [f"Validation of {of}: {counts}, seed {run['seed']}"]
+        counts = f"{plural(provenance['n_resamples'], 'resample')}, {plural(provenance['n_splits'], 'split')}"
+        lines = [f"Validation of {of}: {counts}, seed {provenance.seed}"]
         summary = self.overall().round(3).T
         summary.index = [
             f"{RECORDS[index].title(relative=True)} ({'+' if RECORDS[index].higher_is_better else '−'})"
@@ -119,6 +131,6 @@ class Validation(Saved):
             lines.append(summary.to_string())
         if self.pvalue is not None:
             lines.append(f"Test for clusters: p = {self.pvalue:.3g}")
-        lines += [f"Failed: {plural(count, 'value')}: {cause}" for cause, count in self.failures.items()]
+        lines += Failures(self.failures).lines("value")
         lines.append(f"{plural(len(self.index), 'row')} in to_frame(), clusters among them")
         return "\n".join(lines)

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from clustrep.checks import check_choice, check_flag, check_integer, check_points
 from clustrep.clustering.neighbours import nearest_distances
 from clustrep.clustering.parameters import describe
+from clustrep.clustering.recording import provenance_of_data
 from clustrep.engine.replicates import Rng, Stream, make_generator, one_thread, root_entropy, seed_of
 from clustrep.engine.run import Plan, run
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.gaussian import GaussianNull, principal_axes
-from clustrep.provenance import provenance_of_data
 from clustrep.results.significance import ClusterTest
 from clustrep.types import FloatArray
 from clustrep.within.question import one_study

@@ -12,7 +12,6 @@ from clustrep.checks import check_flag, check_integer
 from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng, Stream, breathe, make_generator, seed_of
 from clustrep.resampling import Bootstrap, Perturbation, check_perturbation
-from clustrep.results.base import reported
 from clustrep.results.co_assignment import AssignmentConsistency, Consensus, all_pairs, by_point, together_of
 from clustrep.results.curves import BootstrapInstability
 from clustrep.tables.cluster_indices import partners_of
@@ -107,7 +106,8 @@ def bootstrap_instability(
     check_integer(n_resamples, "n_resamples")
     relabelled = recluster(question, chosen, n_resamples, "bootstrap instability", split=pair, needs_reference=False)
     result = instability_of(question, relabelled, one_sided=one_sided, noise=noise, perturbation=chosen)
-    return reported(result, "fit")
+    result.failures.report("fit")
+    return result
 
 
 def instability_of(
@@ -239,7 +239,9 @@ def consensus(
     if n_pairs is not None:
         check_integer(n_pairs, "n_pairs")
     relabelled = recluster(question, chosen, check_integer(n_resamples, "n_resamples"), "consensus")
-    return reported(consensus_of(question, relabelled, chosen, n_pairs, noise), "fit")
+    result = consensus_of(question, relabelled, chosen, n_pairs, noise)
+    result.failures.report("fit")
+    return result
 
 
 def consensus_of(
@@ -377,7 +379,9 @@ def assignment_consistency(
     check_noise_within(noise)
     check_integer(n_resamples, "n_resamples")
     relabelled = recluster(question, chosen, n_resamples, "assignment consistency")
-    return reported(assignments_of(question, relabelled, chosen, noise), "fit")
+    result = assignments_of(question, relabelled, chosen, noise)
+    result.failures.report("fit")
+    return result
 
 
 def assignments_of(

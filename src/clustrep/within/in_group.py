@@ -13,6 +13,7 @@ from clustrep.checks import check_integer
 from clustrep.clustering.neighbours import Metric, assigned, neighbours
 from clustrep.clustering.parameters import Clusterer, check_metric, describe
 from clustrep.clustering.path import ClusteringPlan, Setting
+from clustrep.clustering.recording import provenance_of_data
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import (
     FULL_STUDY,
@@ -26,10 +27,9 @@ from clustrep.engine.replicates import (
 )
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, ParameterError
+from clustrep.failures import Failures
 from clustrep.gaussian import principal_axes
-from clustrep.provenance import provenance_of_data
 from clustrep.resampling import Jitter, Perturbation, Rerun, check_perturbation
-from clustrep.results.base import number_causes, report_failed
 from clustrep.results.proportions import InGroupProportion, InGroupStability
 from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
@@ -141,12 +141,12 @@ def in_group_proportion(
         provenance=provenance_of_data(
             root,
             [study] if training is None else [training, study],
+            question.configurations,
             n_neighbors=list(neighbourhood.js),
             metric=describe(metric),
             n_null=n_null,
             noise=noise,
             train=None if training is None else training.name,
-            clusterers=["known labels" if clusterer is None else describe(clusterer)],
         ),
     )
 
@@ -219,8 +219,8 @@ def in_group_stability(
     copies = run(plan, range(1, n_resamples + 1), n_jobs)
     is_cluster = np.isin(partition.classes, judged.partition.classes)
     distribution = np.stack([copy.proportions for copy in copies])[:, :, is_cluster]
-    failed, causes = number_causes(np.array([copy.cause for copy in copies], dtype=object))
-    report_failed(failed, causes, "resample")
+    failed, causes = Failures.number(np.array([copy.cause for copy in copies], dtype=object))
+    Failures.count(failed, causes).report("resample")
     picked = 0 if np.ndim(n_neighbors) == 0 else slice(None)
     return InGroupStability(
         n_neighbors=neighbourhood.js,
@@ -235,12 +235,12 @@ def in_group_stability(
         provenance=provenance_of_data(
             root,
             [study],
+            question.configurations,
             resampling=describe(chosen),
             n_resamples=n_resamples,
             n_neighbors=list(neighbourhood.js),
             metric=describe(metric),
             noise=noise,
-            clusterers=["known labels" if clusterer is None else describe(clusterer)],
         ),
     )
 

@@ -17,8 +17,8 @@ from clustrep.checks import check_flag, check_integer, check_n_clusters
 from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng, Stream, make_generator, seed_of
 from clustrep.errors import ParameterError
+from clustrep.failures import Failures
 from clustrep.resampling import Perturbation, Rerun, check_perturbation
-from clustrep.results.base import report_failed, reported
 from clustrep.results.curves import PredictionStrength, RelativeValidation
 from clustrep.tables.cluster_indices import matching_distances_of, r_index_of
 from clustrep.tables.contingency import tables_of
@@ -141,7 +141,7 @@ def prediction_strength(
         question, relabelled, both_directions=both_directions, noise=noise, numbers=numbers, perturbation=chosen
     )
     fitted = [k != 1 for k in result.n_clusters]  # one cluster needs no fit
-    report_failed(result.failed[:, fitted], result.causes, "fit")
+    Failures.count(result.failed[:, fitted], result.causes).report("fit")
     return result
 
 
@@ -210,7 +210,9 @@ def relative_validation(
     check_noise_within(noise)
     chosen = Rerun() if perturbation is None else check_perturbation(perturbation)
     relabelled = split_in_two(question, chosen, check_integer(n_splits, "n_splits"), "relative validation")
-    return reported(relative_validation_of(question, relabelled, noise=noise, perturbation=chosen), "fit")
+    result = relative_validation_of(question, relabelled, noise=noise, perturbation=chosen)
+    result.failures.report("fit")
+    return result
 
 
 def split_in_two(

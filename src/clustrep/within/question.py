@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from clustrep.checks import check_labels_of, check_n_clusters
-from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, describe, name_of
+from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import Setting
+from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.sample import Configuration, Source, configurations_of
 from clustrep.config import config
 from clustrep.engine.replicates import Rng, root_entropy
 from clustrep.engine.run import check_n_jobs
 from clustrep.errors import ParameterError
-from clustrep.provenance import provenance
+from clustrep.provenance import Provenance
 from clustrep.resampling import Perturbation
 from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
@@ -75,12 +76,12 @@ class Question:
         """The partition that is there already."""
         return None if self.labels is None else encode([self.labels])[0]
 
-    def provenance(self, perturbation: Perturbation, **parameters: Any) -> dict[str, Any]:
-        """Say how a result was made."""
-        return provenance(
+    def provenance(self, perturbation: Perturbation, **parameters: Any) -> Provenance:
+        """Record how a result was computed."""
+        return provenance_of_run(
             Source(perturbation, self.root, self.accelerate),
             [self.study],
-            [describe(configuration.clusterer) for configuration in self.configurations],
+            self.configurations,
             labels="the clusterer's" if self.labels is None else "known",
             **parameters,
         )

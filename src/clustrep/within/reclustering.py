@@ -19,8 +19,8 @@ from clustrep.clustering.sample import Configuration, Labelled, PointSet, Sample
 from clustrep.engine.replicates import FULL_STUDY, Failed, Stream, make_generator, seed_of
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, ReplicateWarning, warn
+from clustrep.failures import Failures
 from clustrep.resampling import Perturbation, Rerun
-from clustrep.results.base import number_causes
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition, tables_of
 from clustrep.tables.noise import ONLY_NOISE, RULES, NoiseWithin
@@ -235,7 +235,7 @@ def recluster(
         ],
         dtype=object,
     )
-    failed, cause_names = number_causes(causes)
+    failed, cause_names = Failures.number(causes)
     weights = tuple(np.stack(part) for part in zip(*(replicate.weights for replicate in replicates), strict=True))
     n_points = len(question.study)
     return [

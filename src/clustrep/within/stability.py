@@ -14,7 +14,6 @@ from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng
 from clustrep.errors import DataError, ParameterError
 from clustrep.resampling import Jitter, Perturbation, check_perturbation
-from clustrep.results.base import reported
 from clustrep.results.cluster_stability import Sensitivity, Stability
 from clustrep.tables.index_records import INDICES
 from clustrep.tables.noise import RULES, NoiseWithin, check_noise_within
@@ -116,7 +115,8 @@ def stability(
     check_noise_within(noise)
     (relabelled,) = recluster(question, chosen, check_integer(n_resamples, "n_resamples"), "stability")
     result = stability_of(question, relabelled, chosen, index, relative=relative, noise=noise)
-    return reported(result, "resample")
+    result.failures.report("resample")
+    return result
 
 
 def sensitivity(
@@ -194,7 +194,9 @@ def sensitivity(
         assert relabelled.reference is not None
         references = [relabelled.reference]
         curve.append(stability_of(question, relabelled, Jitter(scale), index, relative=relative, noise=noise))
-    return reported(Sensitivity.of(checked, curve), "resample")
+    result = Sensitivity.of(checked, curve)
+    result.failures.report("resample")
+    return result
 
 
 def stability_of(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from clustrep.checks import check_choice, check_integer
 from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng
 from clustrep.errors import ParameterError
+from clustrep.failures import Failures
 from clustrep.resampling import Rerun
-from clustrep.results.base import Failing, report_failures
 from clustrep.results.validation import Validation
 from clustrep.tables.index_records import INDICES
 from clustrep.tables.noise import NoiseWithin, check_noise_within
@@ -107,7 +107,8 @@ def validate(
     check_integer(n_splits, "n_splits")
     shared = SharedFits(question, n_resamples, n_splits, noise)
     rows = compute_rows(shared, wanted)
-    failures = _failures(list(shared.results.values()))
+    failures = Failures.merge([result.failures for result in shared.results.values()])
+    failures.report("value")
     columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in Row.__dataclass_fields__}
     return Validation(
         clusterer=question.configurations[0].name,
@@ -117,22 +118,12 @@ def validate(
         whole=np.array(columns["whole"]),
         size=np.array(columns["size"]),
         **{name: np.array(columns[name], dtype=float) for name in ("value", "sd", "low", "high")},
-        failures=failures,
-        provenance={
-            **question.provenance(Rerun(), n_resamples=n_resamples, n_splits=n_splits, noise=noise),
-            "resampling": {index: resampled_by(index) for index in wanted},
-        },
+        failures=dict(failures),
+        provenance=replace(
+            question.provenance(Rerun(), n_resamples=n_resamples, n_splits=n_splits, noise=noise),
+            resampling={index: resampled_by(index) for index in wanted},
+        ),
     )
-
-
-def _failures(results: Sequence[Failing]) -> dict[str, int]:
-    """Count what failed behind all indices, and say so once."""
-    failures = Counter[str]()
-    for result in results:
-        failures.update(result.failures)
-    n_values = sum(result.failed.size for result in results)
-    report_failures(dict(failures), n_values, "value", no_resample_left=0 < n_values == failures.total())
-    return dict(failures)
 
 
 def _from_labels(wanted: Sequence[str], indices: Any) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What all figures share: journal widths, colours with markers, names as they were written, legends beside the data."""
+"""What all matplotlib figures share: journal widths, names shown literally, legends beside the data."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.errors import ParameterError
+from clustrep.figures.style import SCORES
 from clustrep.types import FloatArray
 
 if TYPE_CHECKING:
@@ -18,17 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-
-# Okabe & Ito's colours, told apart by the colour-blind, each with a marker of its own for greyscale.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-
-DASHES = ("--", "-.", ":")
-
-HATCHES = ("////", "\\\\\\\\", "....", "xxxx", "----", "++++", "oooo")
-
-SCORES = "viridis"
 
 MISSING = "0.88"
 
@@ -41,7 +31,7 @@ SMALLEST_IN_CELLS = 6.0
 # One and two columns of a journal, 89 and 183 mm, in inches.
 SINGLE, DOUBLE = 89 / 25.4, 183 / 25.4
 
-OWN_FIGURES: dict[Any, Any] = {
+SETTINGS: dict[Any, Any] = {
     "font.size": 8.5,
     "axes.titlesize": 8.5,
     "axes.labelsize": 8,
@@ -57,11 +47,6 @@ OWN_FIGURES: dict[Any, Any] = {
 }
 
 
-def look(i: int) -> tuple[str, str, str]:
-    """Return colour, marker and line of the i-th curve; no two of the first 28 are the same."""
-    return COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], ("-", *DASHES)[i // len(COLOURS) % 4]
-
-
 @contextmanager
 def canvas(ax: Axes | None, width: float = SINGLE, height: float = 0.75 * SINGLE) -> Iterator[Axes]:
     """Lend the axes given, under the user's settings; or new ones of this size in inches, with small letters."""
@@ -73,10 +58,10 @@ def canvas(ax: Axes | None, width: float = SINGLE, height: float = 0.75 * SINGLE
         return
     if ax is not None:
         raise ParameterError(f"ax must be a matplotlib Axes, got {type(ax).__name__}.")
-    with plt.rc_context(OWN_FIGURES):
-        own = plt.subplots(figsize=(width, height), layout="constrained")[1]
-        _keep_ticks_small(own)
-        yield own
+    with plt.rc_context(SETTINGS):
+        new = plt.subplots(figsize=(width, height), layout="constrained")[1]
+        _keep_ticks_small(new)
+        yield new
 
 
 @contextmanager
@@ -84,7 +69,7 @@ def panels(n_rows: int, n_columns: int, width: float, height: float) -> Iterator
     """Lend a new figure of this size in inches and its array of axes, (n_rows, n_columns)."""
     import matplotlib.pyplot as plt
 
-    with plt.rc_context(OWN_FIGURES):
+    with plt.rc_context(SETTINGS):
         figure, axes = plt.subplots(n_rows, n_columns, figsize=(width, height), layout="constrained", squeeze=False)
         for ax in axes.flat:
             _keep_ticks_small(ax)
@@ -121,11 +106,6 @@ def in_legend(name: object) -> str:
     """Write a user's name for a legend, which leaves out whatever begins with an underscore."""
     text = literal(name)
     return f" {text}" if text.startswith("_") else text
-
-
-def heading(clusterer: str, n_clusters: int | None) -> str:
-    """Write a clusterer with its number of clusters."""
-    return literal(clusterer) if n_clusters is None else f"{literal(clusterer)}, k = {n_clusters}"
 
 
 def height_for(names: Sequence[str], height: float = 0.75 * SINGLE) -> float:
@@ -180,8 +160,8 @@ def legend_above(ax: Axes, title: str = "", handles: Sequence[Artist] | None = N
             n_columns = n
     if shown:
         place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "borderaxespad": 0.3}
-        look: dict[str, Any] = {"frameon": False, "columnspacing": 1.2, "handlelength": 1.8}
-        ax.legend(handles=shown, fontsize="small", ncols=n_columns, **place, **look)
+        spacing: dict[str, Any] = {"frameon": False, "columnspacing": 1.2, "handlelength": 1.8}
+        ax.legend(handles=shown, fontsize="small", ncols=n_columns, **place, **spacing)
     if title:
         ax.set_title(title, pad=6 + 1.55 * size * -(-len(shown) // n_columns))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.report.test_report_rendering import HOSTILE, sample_facts
+from tests.report.sample_page import HOSTILE, sample_facts
 
 from clustrep.report import html
 

@@ -1,0 +1,411 @@
+"""Figures of local replicability: a map of the points, a bar for every cluster, who shares a point's cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from clustrep.errors import ParameterError
+from clustrep.figures.canvas import (
+    DOUBLE,
+    SINGLE,
+    canvas,
+    colour_bar,
+    largest,
+    legend_above,
+    literal,
+    names_below,
+    panels,
+    score_colours,
+    smallest,
+)
+from clustrep.figures.charts import Chart, Trace, View, axis, chart, error_bars, escaped, numbers, scatter, view
+from clustrep.figures.coordinates import check_coordinates, embed
+from clustrep.figures.style import COLOURS, MARKERS, PAGE_SCORES, look
+from clustrep.results.labels import label
+from clustrep.tables.agreement import shown
+from clustrep.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from clustrep.results import LocalReplicability
+
+# With more points, vector files hold them as one picture.
+MOST_VECTORS = 5000
+# Points that all views of a map may have together: the page must stay small.
+MOST_POINTS, FEWEST_POINTS = 6_000, 20
+
+WIDE_FROM = 8
+
+# Of a dot: area in square points for matplotlib, diameter in pixels on the page.
+SMALLEST_DOT, DOT_PER_SD = 12.0, 120.0
+SIZE, SIZE_PER_SD = 8.0, 30.0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# a map of the points
+
+
+@dataclass(frozen=True, eq=False)
+class LocalMap:
+    """Points of a training study where they are drawn, with cluster and local score; (n_points,) each."""
+
+    configuration: str
+    train: str
+    test: str
+    score: str
+    samples: tuple[str, ...]
+    xy: FloatArray  # (n_points, 2)
+    axes: tuple[str, str]
+    clusters: tuple[str, ...]
+    cluster: IntArray  # of every point, its place among the clusters
+    mean: FloatArray
+    sd: FloatArray  # 0 where it is not known
+    top: float  # of the colour scale
+
+    @classmethod
+    def of(
+        cls,
+        result: LocalReplicability,
+        xy: FloatArray,
+        axes: tuple[str, str],
+        names: Sequence[str] | None = None,
+    ) -> LocalMap:
+        """Take the points of a result, drawn here; `names` are those of their clusters, else the labels."""
+        labels, cluster = np.unique(result.labels, return_inverse=True)
+        clusters = [str(name) for name in labels]
+        if names is not None:
+            for place, name in zip(cluster, names, strict=True):
+                clusters[place] = name
+        return cls(
+            configuration=label(result.clusterer, result.n_clusters),
+            train=result.train,
+            test=result.test,
+            score=shown(result.agreement),
+            samples=tuple(map(str, result.samples)),
+            xy=xy,
+            axes=axes,
+            clusters=tuple(clusters),
+            cluster=cluster,
+            mean=result.mean,
+            sd=np.nan_to_num(result.sd),
+            top=largest(result.mean),
+        )
+
+    @classmethod
+    def placed(
+        cls,
+        result: LocalReplicability,
+        points: ArrayLike | None,
+        memory: FloatArray | None,
+        names: Sequence[str] | None = None,
+    ) -> LocalMap:
+        """Take the points of a result; `points` are coordinates, or how to find them from the points in memory."""
+        coordinates = check_coordinates(points, memory, len(result.samples), "points")
+        xy, axes = embed(coordinates, points if isinstance(points, str) else None)
+        if xy.shape[1] == 1:
+            xy = np.column_stack([xy, np.nan_to_num(result.mean)])
+            axes = ("the feature", f"mean local {shown(result.agreement)}")
+        return cls.of(result, xy, axes, names)
+
+    def draw(self, ax: Axes | None = None) -> Axes:
+        """Draw points coloured by their mean score, larger where it varies more, shaped by cluster."""
+        with canvas(ax, SINGLE, 0.9 * SINGLE) as ax:
+            colours: dict[str, Any] = {"c": self.mean, "cmap": score_colours(), "vmin": 0, "vmax": self.top}
+            dots = ax.scatter(
+                self.xy[:, 0],
+                self.xy[:, 1],
+                s=_dot_area(self.sd),
+                lw=0,
+                plotnonfinite=True,
+                rasterized=len(self.xy) > MOST_VECTORS,
+                **colours,
+            )
+            if self._has_shapes:
+                outlines = _outlines()
+                dots.set_paths([outlines[place] for place in self.cluster])
+            ax.set_xlabel(literal(self.axes[0]))
+            ax.set_ylabel(literal(self.axes[1]))
+            legend_above(ax, _title(self.configuration, self.train, self.test), self._handles())
+            colour_bar(dots, ax, f"local {literal(self.score)}, mean (size: sd)")
+            return ax
+
+    @property
+    def _has_shapes(self) -> bool:
+        return len(self.clusters) <= len(MARKERS)
+
+    def _handles(self) -> list[Artist]:
+        """Say in the legend which shape is which cluster, and how large a deviation is."""
+        handles = []
+        if self._has_shapes:
+            handles += [
+                _dot_in_legend(look(i).marker, 5, f"cluster {literal(name, 16)}")
+                for i, name in enumerate(self.clusters)
+            ]
+        most = float(f"{self.sd.max():.1g}") if len(self.sd) else 0.0
+        if most:
+            handles += [_dot_in_legend("o", np.sqrt(_dot_area(sd)), f"sd {sd:g}") for sd in (0.0, most / 2, most)]
+        return handles
+
+    def view(self, most: int) -> View:
+        """Write the map for the page, thinned evenly to at most so many points."""
+        kept = np.arange(0, len(self.samples), -(-len(self.samples) // most))
+        groups = [(i, kept[self.cluster[kept] == i]) for i in range(len(self.clusters))]
+        traces = [self._trace(i, rows) for i, rows in groups if len(rows)]
+        if traces:
+            traces[0]["marker"]["showscale"] = True
+        layout = {
+            "xaxis": axis(escaped(self.axes[0])),
+            "yaxis": axis(escaped(self.axes[1])),
+            "legend": {"title": {"text": "cluster"}, "itemsizing": "constant", "orientation": "h"},
+        }
+        return view(f"{self.train} → {self.test}", traces, **layout)
+
+    def _trace(self, i: int, rows: IntArray) -> Trace:
+        """Write the points of the i-th cluster."""
+        name = escaped(self.clusters[i])
+        texts = [f"{escaped(self.samples[r])}<br>cluster {name}: {self.mean[r]:.2f} ± {self.sd[r]:.2f}" for r in rows]
+        marker = {
+            "symbol": look(i).symbol,
+            "size": [round(SIZE + SIZE_PER_SD * float(self.sd[r]), 1) for r in rows],
+            "color": numbers(np.round(self.mean[rows], 3)),
+            "cmin": 0,
+            "cmax": numbers(self.top),
+            "colorscale": PAGE_SCORES,
+            "showscale": False,
+            "colorbar": {"title": {"text": f"local {escaped(self.score)}"}, "thickness": 12},
+            "line": {"width": 0.5, "color": "@ink"},
+        }
+        return scatter("markers", *self.xy[rows].T, name=name, text=texts, hoverinfo="text", marker=marker)
+
+
+def map_chart(maps: Sequence[LocalMap]) -> Chart | None:
+    """Write a chart with a view for every training and test study; None without any."""
+    if not maps:
+        return None
+    most = max(FEWEST_POINTS, MOST_POINTS // len(maps))
+    thinned = any(len(points.samples) > most for points in maps)
+    omitted = f" At most {most:,} samples of each study are drawn." if thinned else ""
+    return chart(
+        "map",
+        "Where it holds",
+        "Samples of the training study, coloured by their mean local score in the tested study, larger where it varies "
+        f"more; the shape shows the cluster.{omitted}",
+        520,
+        [points.view(most) for points in maps],
+    )
+
+
+def _title(configuration: str, train: str, test: str) -> str:
+    return f"{literal(configuration)}: {literal(train)} on {literal(test)}"
+
+
+def _dot_area(sd: Any) -> Any:
+    return SMALLEST_DOT + DOT_PER_SD * sd
+
+
+def _dot_in_legend(marker: str, size: float, text: str) -> Artist:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color="0.5", marker=marker, ls="", markersize=size, mew=0, label=text)
+
+
+def _outlines() -> list[Any]:
+    from matplotlib.markers import MarkerStyle
+
+    styles = [MarkerStyle(marker) for marker in MARKERS]
+    return [style.get_path().transformed(style.get_transform()) for style in styles]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# a bar for every cluster
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterBars:
+    """Mean local score of every cluster of a training study in one test study, (n_clusters,) each."""
+
+    configuration: str
+    train: str
+    test: str
+    score: str
+    clusters: tuple[str, ...]
+    sizes: IntArray
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+    estimate: FloatArray
+    verdicts: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, result: LocalReplicability, table: pd.DataFrame | None = None) -> ClusterBars:
+        """Take the clusters of a result; with their rows of `cluster_table` also names and verdicts."""
+        frame = result.by_cluster() if table is None else table
+        mean, low, high, estimate = (frame[name].to_numpy(float) for name in ("mean", "low", "high", "estimate"))
+        return cls(
+            configuration=label(result.clusterer, result.n_clusters),
+            train=result.train,
+            test=result.test,
+            score=shown(result.agreement),
+            clusters=tuple(map(str, frame["cluster"])),
+            sizes=frame["size"].to_numpy(int),
+            mean=mean,
+            low=low,
+            high=high,
+            estimate=estimate,
+            verdicts=tuple(frame["verdict"]) if "verdict" in frame else (),
+        )
+
+    def draw(self, ax: Axes | None = None) -> Axes:
+        """Draw a bar for every cluster's mean, with its 95 % interval and R̂."""
+        n = len(self.clusters)
+        with canvas(ax, DOUBLE if n > WIDE_FROM else SINGLE, 0.8 * SINGLE) as ax:
+            places = np.arange(n)
+            ax.bar(places, self.mean, width=0.65, color=COLOURS[5], alpha=0.7, label="mean")
+            ax.vlines(places, self.low, self.high, color="black", lw=1.2, label="95 % interval")
+            ax.plot(places, self.estimate, "D", color=COLOURS[1], markerfacecolor="white", label="R̂")
+            between = " · n = " if n > WIDE_FROM else "\nn = "
+            sizes = zip(self.clusters, self.sizes, strict=True)
+            names_below(ax, places, [f"{literal(name, 20)}{between}{size:,}" for name, size in sizes])
+            ax.axhline(0, color="black", lw=0.6)
+            values = np.concatenate([self.mean, self.low, self.high, self.estimate])
+            ax.set_ylim(smallest(values) - 0.03, largest(values) + 0.03)
+            ax.set_xlim(-0.6, n - 0.4)
+            ax.set_xlabel("cluster")
+            ax.set_ylabel(f"local {literal(self.score)}")
+            legend_above(ax, _title(self.configuration, self.train, self.test))
+            return ax
+
+    def trace(self, i: int) -> Trace:
+        """Write the bars of the i-th test study for the page."""
+        style = look(i)
+        return {
+            "type": "bar",
+            "name": f"in {escaped(self.test)}",
+            "x": [escaped(name) for name in self.clusters],
+            "y": numbers(self.mean),
+            "marker": {"color": style.token, "pattern": {"shape": style.pattern}},
+            "error_y": error_bars(self.mean, self.low, self.high, color="@ink", thickness=1),
+            "hovertext": [self._hover(j) for j in range(len(self.clusters))],
+            "hoverinfo": "text",
+        }
+
+    def _hover(self, j: int) -> str:
+        score = f"{self.mean[j]:.2f} [{self.low[j]:.2f}, {self.high[j]:.2f}], R̂ {self.estimate[j]:.2f}"
+        cluster = f"{escaped(self.train)} {escaped(self.clusters[j])} in {escaped(self.test)}"
+        return f"{cluster}: {score}<br>{self.verdicts[j]}"
+
+
+def clusters_chart(bars: Sequence[ClusterBars]) -> Chart:
+    """Write a chart with a view for every training study; bars of one colour are of one test study."""
+    views = []
+    for train in dict.fromkeys(part.train for part in bars):
+        of_train = [part for part in bars if part.train == train]
+        layout = {
+            "barmode": "group",
+            "xaxis": axis(f"cluster of {escaped(train)}", type="category"),
+            "yaxis": axis(f"local {escaped(of_train[0].score)}, mean over the cluster"),
+        }
+        views.append(view(train, [part.trace(i) for i, part in enumerate(of_train)], **layout))
+    return chart(
+        "clusters",
+        "Which clusters hold",
+        "Mean local score of every cluster's samples in the other studies, with 95 % intervals.",
+        380,
+        views,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# who shares a point's cluster
+
+
+@dataclass(frozen=True, eq=False)
+class CoClustering:
+    """Test points by the share of resamples in which they are in one point's cluster, under either function."""
+
+    configuration: str
+    functions: tuple[str, str]  # the studies on which they were learned
+    point: str
+    score: str
+    mean: float
+    sd: float
+    xy: FloatArray  # of the test points, (n_test, 1 or 2)
+    mark: FloatArray  # where the point itself is; NaN where that is not known
+    axes: tuple[str, str]
+    shares: FloatArray  # (2, n_test)
+
+    @classmethod
+    def of(
+        cls,
+        result: LocalReplicability,
+        point: int,
+        test_points: ArrayLike | None,
+        points: ArrayLike | None,
+        memory: FloatArray | None,
+    ) -> CoClustering:
+        """Take the shares of one point; it is marked where `points` have the test points' columns."""
+        shares = result.co_clustering(point)
+        coordinates = check_coordinates(test_points, memory, shares.shape[1], "test_points")
+        if isinstance(points, str):
+            raise ParameterError(
+                "points must be an array with kind='co-clustering'; test_points may be 'tsne' or 'pca'."
+            )
+        mark = np.full(coordinates.shape[1], np.nan)
+        if points is not None:
+            given = check_coordinates(points, None, len(result.samples), "points")[point]
+            mark = given if given.shape == mark.shape else mark
+        xy, axes = embed(np.vstack([coordinates, mark]), test_points if isinstance(test_points, str) else None)
+        return cls(
+            configuration=label(result.clusterer, result.n_clusters),
+            functions=(result.train, result.test),
+            point=str(result.samples[point]),
+            score=shown(result.agreement),
+            mean=float(result.mean[point]),
+            sd=float(result.sd[point]),
+            xy=xy[:-1],
+            mark=xy[-1],
+            axes=axes,
+            shares=shares,
+        )
+
+    def draw(self) -> NDArray[Any]:
+        """Draw the test points twice, as a figure; returns its two axes."""
+        with panels(1, 2, DOUBLE, 0.9 * SINGLE) as (figure, axes):
+            for ax, share, name in zip(axes[0], self.shares, self.functions, strict=True):
+                dots = self._draw_share(ax, share)
+                ax.set_title(f"function learned on {literal(name)}")
+                ax.set_xlabel(self.axes[0])
+            axes[0, 0].set_ylabel(self.axes[1] if self.xy.shape[1] == 2 else "share of resamples")
+            spread = f" ± {self.sd:.2f}" if np.isfinite(self.sd) else ""
+            score = f"local {literal(self.score)} {self.mean:.2f}{spread}"
+            figure.suptitle(f"{literal(self.configuration)}; {literal(self.point)}: {score}")
+            colour_bar(dots, list(axes[0]), "in the point's cluster, share of resamples")
+            return np.asarray(axes[0])
+
+    def _draw_share(self, ax: Axes, share: FloatArray) -> Any:
+        """Draw the test points under one function; a single feature is drawn against the share."""
+        flat = self.xy.shape[1] == 1
+        mark = np.array([self.mark[0], 1.0]) if flat else self.mark
+        dots = ax.scatter(
+            self.xy[:, 0],
+            share if flat else self.xy[:, 1],
+            c=share,
+            s=14,
+            cmap=score_colours(),
+            vmin=0,
+            vmax=1,
+            lw=0,
+            plotnonfinite=True,
+            rasterized=len(self.xy) > MOST_VECTORS,
+        )
+        if np.isfinite(mark).all():
+            ax.plot(*mark[:, None], "X", color="black", markeredgecolor="white", markersize=9, label="the point")
+        return dots

@@ -1,1 +1,0 @@
-"""Interactive charts for the page."""

@@ -1,0 +1,301 @@
+"""Figures over the number of clusters: scores of a comparison, and those of data without clusters behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clustrep.figures.canvas import DOUBLE, SINGLE, canvas, in_legend, largest, legend_above, literal, ticks_at
+from clustrep.figures.charts import NO_K, Chart, Trace, View, axis, axis_of_k, chart, escaped, scatter, view
+from clustrep.figures.style import COLOURS, HATCHES, MARKERS, Look, look
+from clustrep.results.base import quiet, tails
+from clustrep.results.labels import label
+from clustrep.tables.agreement import shown
+from clustrep.types import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from clustrep.results import Comparison, NullReference
+
+AXIS_OF_K = "number of clusters k"
+NULL_NAME = "without clusters, 95 %"
+# The quantile of scores without clusters that the page shows.
+UPPER = 0.95
+# With more points, a marker on every third must do.
+MOST_MARKERS = 20
+
+
+def by_clusterer(clusterers: Sequence[str], n_clusters: Sequence[int | None]) -> dict[str, list[int]]:
+    """Return the places of every clusterer's configurations, by k."""
+    order = sorted(range(len(clusterers)), key=lambda c: n_clusters[c] or 0)
+    return {name: [c for c in order if clusterers[c] == name] for name in dict.fromkeys(clusterers)}
+
+
+def is_wide(n_curves: int, ks: Sequence[int]) -> bool:
+    """Whether curves over k need the width of two columns."""
+    return n_curves > 2 or len(ks) > 12
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# numbers
+
+
+@dataclass(frozen=True, eq=False)
+class NullBand:
+    """Scores of a clusterer's configurations without clusters, over all pairs of studies; (n_configurations,) each.
+
+    `observed` is the score that they are compared with, `low` and `high` the ends of their 95 % interval, and 95 % of
+    them are at most `upper`.
+    """
+
+    observed: FloatArray
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+    upper: FloatArray
+
+    @classmethod
+    def of(cls, reference: NullReference, places: Sequence[int], a: int) -> NullBand:
+        """Take some configurations of a reference by its a-th agreement."""
+        simulated = reference.overall_distribution[:, places, a]
+        with quiet():
+            low, upper, high = np.nanquantile(simulated, [tails(0.95)[0], UPPER, tails(0.95)[1]], axis=0)
+            return cls(reference.overall[places, a], np.nanmean(simulated, axis=0), low, high, upper)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCurve:
+    """A clusterer's scores over k, (number of k,) each; a clusterer that finds its number of clusters has one score."""
+
+    name: str
+    ks: tuple[int | None, ...]
+    mean: FloatArray
+    sd: FloatArray  # over resamples, as is the interval
+    low: FloatArray
+    high: FloatArray
+    estimate: FloatArray
+    null: NullBand | None
+
+    @property
+    def has_k(self) -> bool:
+        """Whether the number of clusters was set."""
+        return self.ks[0] is not None
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCurves:
+    """The scores of a comparison by one agreement: means over pairs of studies, a curve for every clusterer."""
+
+    score: str
+    curves: tuple[ScoreCurve, ...]
+    statistic: str | None  # that the null reference compares; None without one
+
+    @classmethod
+    def of(cls, result: Comparison, agreement: str, reference: NullReference | None = None) -> ScoreCurves:
+        """Take the summary of a comparison; with a reference, also scores without clusters."""
+        a = result.agreements.index(agreement)
+        summary = result.summary()
+        summary = summary[summary["agreement"] == agreement]  # a row for every configuration, in their order
+        mean, low, high = (summary[name].to_numpy(float) for name in ("score", "low", "high"))
+        off = ~np.eye(len(result.names), dtype=bool)
+        with quiet():
+            sd = np.nanstd(result.distribution[:, a][..., off].mean(axis=-1), axis=-1, ddof=1)
+            estimate = np.nanmean(result.estimate[:, a][:, off], axis=1)
+        groups = by_clusterer(result.clusterers, result.n_clusters)
+        curves = [
+            ScoreCurve(
+                name=name,
+                ks=tuple(result.n_clusters[c] for c in places),
+                mean=mean[places],
+                sd=sd[places],
+                low=low[places],
+                high=high[places],
+                estimate=estimate[places],
+                null=None if reference is None else NullBand.of(reference, places, a),
+            )
+            for name, places in groups.items()
+        ]
+        return cls(shown(agreement), tuple(curves), None if reference is None else reference.statistic)
+
+    @property
+    def ks(self) -> list[int]:
+        """All numbers of clusters."""
+        return sorted({k for curve in self.curves for k in curve.ks if k is not None})
+
+    # -----------------------------------------------------------------------------------------------------------------
+    # matplotlib
+
+    def draw(self, ax: Axes | None = None) -> Axes:
+        """Draw mean against k, its interval as a band, ± sd over resamples as bars, and scores without clusters."""
+        several = len(self.curves) > 1
+        wide = is_wide(len(self.curves), self.ks)
+        height = 0.85 * SINGLE if wide or self.statistic else 0.75 * SINGLE
+        handles: list[Artist] = []
+        with canvas(ax, DOUBLE if wide else SINGLE, height) as ax:
+            beyond = self._places_beyond()
+            for i, curve in enumerate(self.curves):
+                style = look(i, dashed=not curve.has_k)
+                at = np.array(curve.ks if curve.has_k else [beyond[curve.name]], dtype=float)
+                _draw_curve(curve, at, i, style, ax)
+                handles.append(_handle(curve, style))
+                if curve.null is not None:
+                    _draw_null(curve.null, at, i if several else None, self.statistic == "estimate", ax)
+            ticks_at(ax, self.ks)
+            ax.set_xlabel(AXIS_OF_K if self.ks else NO_K)
+            ax.set_ylabel(f"{literal(self.score)}, mean over pairs of studies")
+            top = max(max(largest(curve.high), largest(curve.mean + curve.sd)) for curve in self.curves)
+            ax.set_ylim(min(0.0, ax.get_ylim()[0]), 1.02 * top)
+            legend_above(ax, handles=[*handles, *_explanations(self.statistic, several)])
+            return ax
+
+    def _places_beyond(self) -> dict[str, float]:
+        """Return where clusterers without a k have their marks: to the right of all k, side by side."""
+        step = max(0.5, (self.ks[-1] - self.ks[0]) / 25) if self.ks else 1.0
+        first = float(max(self.ks, default=-1))
+        without = [curve.name for curve in self.curves if not curve.has_k]
+        return {name: first + step * i for i, name in enumerate(without, 1)}
+
+    # -----------------------------------------------------------------------------------------------------------------
+    # the page
+
+    def view(self) -> View:
+        """Write the curves for the page."""
+        traces: list[Trace] = []
+        ks: list[int | None] = list(self.ks)
+        for i, curve in enumerate(self.curves):
+            traces += self._traces(curve, i)
+        return view(
+            self.score,
+            traces,
+            xaxis=axis_of_k(ks),
+            yaxis=axis(f"{escaped(self.score)}, mean over pairs of studies"),
+        )
+
+    def _traces(self, curve: ScoreCurve, i: int) -> list[Trace]:
+        """Write one clusterer's band, line, crosses for R̂, and the line below which scores without clusters stay."""
+        style = look(i, dashed=not curve.has_k)
+        together = {"legendgroup": f"g{i}"}
+        silent = {**together, "hoverinfo": "skip", "showlegend": False}
+        # A clusterer without a k is a line across all k.
+        x = list(curve.ks) if curve.has_k else [min(self.ks, default=0), max(self.ks, default=1)]
+        at = list(range(len(curve.ks))) if curve.has_k else [0, 0]
+        band = [*curve.low[at], *curve.high[at][::-1]]
+        fill = {"fill": "toself", "fillcolor": style.token, "line": {"width": 0}, "opacity": 0.15}
+        line = {"color": style.token, "dash": style.dash}
+        marker = {"color": style.token, "symbol": style.symbol, "size": 8}
+        cross = {"color": style.token, "symbol": "x-thin-open", "size": 7}
+        hover = {"text": [self._hover(curve, j) for j in at], "hoverinfo": "text"}
+        traces = [
+            scatter("lines", [*x, *x[::-1]], band, **fill, **silent),
+            scatter("lines+markers", x, curve.mean[at], name=escaped(curve.name), line=line, marker=marker, **hover),
+            scatter("markers", x, curve.estimate[at], marker=cross, **silent),
+        ]
+        traces[1] |= together
+        if curve.null is not None:
+            traces.append({**self._null_trace(curve, curve.null, x, at, style), **together})
+        return traces
+
+    def _null_trace(
+        self, curve: ScoreCurve, null: NullBand, x: Sequence[int | None], at: Sequence[int], style: Look
+    ) -> Trace:
+        what = "R̂ " if self.statistic == "estimate" else ""
+        texts = [
+            f"{escaped(label(f'{curve.name}, without clusters', curve.ks[j]))}: 95 % at most {null.upper[j]:.2f}"
+            for j in at
+        ]
+        return scatter(
+            "lines",
+            x,
+            null.upper[at],
+            name=f"{escaped(curve.name)}, {what}without clusters (95 % lie below)",
+            line={"color": style.token, "dash": "dot", "width": 1.5},
+            text=texts,
+            hoverinfo="text",
+        )
+
+    def _hover(self, curve: ScoreCurve, j: int) -> str:
+        score = f"{curve.mean[j]:.2f} [{curve.low[j]:.2f}, {curve.high[j]:.2f}], R̂ {curve.estimate[j]:.2f}"
+        return f"{escaped(label(curve.name, curve.ks[j]))}: {score}"
+
+
+def curves_chart(by_agreement: Sequence[ScoreCurves]) -> Chart:
+    """Write a chart with a view for every agreement."""
+    statistic = by_agreement[0].statistic
+    what = "R̂" if statistic == "estimate" else "the bootstrap mean"
+    null = f"; dotted: 95 % of collections without clusters have {what} below it" if statistic else ""
+    return chart(
+        "curves",
+        "Score against the number of clusters",
+        "Mean over ordered pairs of different studies and over resamples, with the 95 % interval over resamples as a "
+        f"band and R̂, the score of the studies as they are, as crosses{null}.",
+        420,
+        [curves.view() for curves in by_agreement],
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# parts of the matplotlib figure
+
+
+def _draw_curve(curve: ScoreCurve, at: FloatArray, i: int, style: Look, ax: Axes) -> None:
+    name, colour = in_legend(curve.name), style.colour
+    if not curve.has_k:
+        ax.axhline(curve.mean[0], linestyle=style.line, color=colour, label=name, lw=1)
+        ax.vlines(at, curve.low, curve.high, color=colour, alpha=0.25, lw=4)
+        ax.scatter(at, curve.mean, color=colour, marker=style.marker, s=16, zorder=3)
+    else:
+        few = len(at) <= MOST_MARKERS
+        marker = style.marker if few else None
+        ax.plot(at, curve.mean, color=colour, label=name, marker=marker, markersize=4, linestyle=style.line)
+        if not few:  # markers of neighbouring curves alternate
+            ax.scatter(at[i % 3 :: 3], curve.mean[i % 3 :: 3], color=colour, marker=style.marker, s=12, zorder=3)
+        ax.fill_between(at, curve.low, curve.high, color=colour, alpha=0.13, lw=0)
+    ax.vlines(at, curve.mean - curve.sd, curve.mean + curve.sd, color=colour, lw=0.9)
+
+
+def _draw_null(null: NullBand, at: FloatArray, i: int | None, observed: bool, ax: Axes) -> None:
+    """Draw the range without clusters: grey for one clusterer, hatched in its colour for the i-th of several."""
+    band, ends = at, list(range(len(at)))
+    if len(at) == 1:  # a single number of clusters has no width of its own
+        band, ends = np.array([at[0] - 0.2, at[0] + 0.2]), [0, 0]
+    if i is None:
+        ax.fill_between(band, null.low[ends], null.high[ends], color="0.7", alpha=0.6, lw=0, zorder=0.5)
+        ax.plot(band, null.mean[ends], "--", color="0.35", lw=1)
+    else:
+        hatched: dict[str, Any] = {"facecolor": "none", "hatch": HATCHES[i % len(HATCHES)], "lw": 0}
+        edge = COLOURS[i % len(COLOURS)]
+        ax.fill_between(band, null.low[ends], null.high[ends], edgecolor=edge, alpha=0.55, zorder=0.5, **hatched)
+    if observed:
+        mark: dict[str, Any] = {"marker": MARKERS[(i or 0) % len(MARKERS)], "facecolors": "none", "s": 34}
+        ax.scatter(at, null.observed, edgecolors=COLOURS[(i or 0) % len(COLOURS)], lw=0.8, **mark)
+
+
+def _handle(curve: ScoreCurve, style: Look) -> Artist:
+    from matplotlib.lines import Line2D
+
+    marked: dict[str, Any] = {"marker": style.marker, "ls": style.line, "markersize": 4}
+    return Line2D([], [], color=style.colour, label=in_legend(curve.name), **marked)
+
+
+def _explanations(statistic: str | None, several: bool) -> list[Artist]:
+    """Say in the legend what bars and bands are."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Artist] = [
+        Line2D([], [], color="0.3", marker="|", ls="", markersize=7, label="± sd over resamples"),
+        Patch(facecolor="0.85", label="95 % interval"),
+    ]
+    if statistic is not None:
+        what = "R̂ " if statistic == "estimate" else ""
+        fill: dict[str, Any] = {"hatch": HATCHES[0], "facecolor": "none", "edgecolor": "0.5"}
+        handles.append(Patch(**fill if several else {"facecolor": "0.7"}, lw=0, label=f"{what}{NULL_NAME}"))
+    if statistic == "estimate":
+        mark: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "color": "0.3", "ls": "", "markersize": 6}
+        handles.append(Line2D([], [], label="R̂ of the studies", **mark))
+    return handles

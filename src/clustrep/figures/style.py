@@ -1,0 +1,58 @@
+"""Colours, markers, lines and fills: one record for matplotlib and for the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Okabe & Ito's colours, which colour-blind readers can distinguish, each with its own marker for greyscale.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")  # the markers in plotly
+
+# The first of each is a full line. On the page, dotted lines are scores of data without clusters.
+LINES = ("-", "--", "-.", ":")
+DASHES = ("solid", "dash", "dashdot", "longdash")
+
+HATCHES = ("////", "\\\\\\\\", "....", "xxxx", "----", "++++", "oooo")
+PATTERNS = ("", "/", "x", "-", ".")  # of bars on the page
+
+SCORES = "viridis"
+PAGE_SCORES = "Viridis"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the i-th of several curves, clusters or studies is drawn.
+
+    Attributes
+    ----------
+    colour, marker, line, hatch : str
+        For matplotlib.
+    token, symbol, dash, pattern : str
+        The same for the page, in plotly's words. The token names a colour of the page's style sheet, which has a light
+        and a dark value.
+    """
+
+    colour: str
+    marker: str
+    line: str
+    hatch: str
+    token: str
+    symbol: str
+    dash: str
+    pattern: str
+
+
+def look(i: int, *, dashed: bool = False) -> Look:
+    """Return the look of the i-th curve; no two of the first 28 are the same. A dashed one never has a full line."""
+    line = 1 + i % (len(LINES) - 1) if dashed else i // len(COLOURS) % len(LINES)
+    return Look(
+        colour=COLOURS[i % len(COLOURS)],
+        marker=MARKERS[i % len(MARKERS)],
+        line=LINES[line],
+        hatch=HATCHES[i % len(HATCHES)],
+        token=f"@c{i % len(COLOURS)}",
+        symbol=SYMBOLS[i % len(SYMBOLS)],
+        dash=DASHES[line],
+        pattern=PATTERNS[i % len(PATTERNS)],
+    )

@@ -1,0 +1,190 @@
+"""Results → the material of a report: what was passed, sorted, with the tables that it tells of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from clustrep.errors import ParameterError
+from clustrep.failures import Failures
+from clustrep.figures.local_maps import LocalMap
+from clustrep.results import (
+    RESULTS,
+    Analysis,
+    Choice,
+    Comparison,
+    Counterparts,
+    LocalReplicability,
+    NullReference,
+    Replicability,
+    StudyRelations,
+)
+from clustrep.results.analysis import cluster_names, cluster_table, summary_of
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What a report tells of.
+
+    Attributes
+    ----------
+    comparison, reference, choice, summary
+        All configurations, beside data without clusters, the choice among them and its table.
+    replicabilities
+        Pairs of studies, a result for every configuration; the one in focus first.
+    local, clusters, counterparts, maps
+        Local scores of the configuration in focus, the table of its clusters, their counterparts, and where the samples
+        are drawn.
+    others
+        Results with a section of their own.
+    failures
+        How many values are missing, by cause.
+    """
+
+    comparison: Comparison | None
+    reference: NullReference | None
+    choice: Choice | None
+    summary: pd.DataFrame | None
+    replicabilities: tuple[Replicability, ...]
+    relations: StudyRelations | None
+    local: tuple[LocalReplicability, ...]
+    clusters: pd.DataFrame
+    counterparts: Counterparts | None
+    maps: tuple[LocalMap, ...]
+    failures: Failures
+    others: tuple[Any, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, results: Sequence[Any]) -> Material:
+        """Sort results; an analysis brings everything along."""
+        flat = [part for result in results for part in (result.values() if isinstance(result, dict) else [result])]
+        if not flat:
+            raise ParameterError("A report needs at least one result.")
+        for result in flat:
+            if not isinstance(result, (StudyRelations, *RESULTS.values())):
+                name = type(result).__name__
+                raise ParameterError(f"A report is made of results such as compare returns, got {name}.")
+        if not _all(flat, Analysis):
+            return cls.of_parts(flat)
+        if len(flat) > 1:
+            raise ParameterError("An analysis makes a report by itself: pass nothing beside it.")
+        return cls.of_analysis(flat[0])
+
+    @classmethod
+    def of_analysis(cls, analysis: Analysis) -> Material:
+        """Read everything off an analysis."""
+        focus, comparison = analysis.replicability, analysis.comparison
+        configurations = zip(comparison.clusterers, comparison.n_clusters, strict=True)
+        every = [comparison.replicability(name, k) for name, k in configurations]
+        if focus is not None:
+            in_focus = (focus.clusterer, focus.n_clusters)
+            every = [focus, *(result for result in every if (result.clusterer, result.n_clusters) != in_focus)]
+        return cls(
+            comparison=comparison,
+            reference=analysis.reference,
+            choice=analysis.choice,
+            summary=analysis.summary(),
+            replicabilities=tuple(every),
+            relations=analysis.relations,
+            local=analysis.local,
+            clusters=analysis.clusters(),
+            counterparts=analysis.counterparts,
+            maps=tuple(_map_of(analysis, result) for result in analysis.local),
+            failures=analysis.failures,
+            warnings=analysis.warnings,
+        )
+
+    @classmethod
+    def of_parts(cls, results: Sequence[Any]) -> Material:
+        """Put single results together; a reference is told beside the result that it belongs to."""
+        comparison, counterparts = _only(results, Comparison), _only(results, Counterparts)
+        replicabilities, local = _all(results, Replicability), _all(results, LocalReplicability)
+        pairs = [(result.train, result.test) for result in local]
+        if len(set(pairs)) < len(pairs):
+            raise ParameterError("A report has one local result for each pair of studies: make a report of each.")
+        in_sections = (Comparison, Replicability, StudyRelations, LocalReplicability, Counterparts)
+        kinds_told = {"comparison"} if comparison is not None else set()
+        kinds_told |= {"local"} if local else set()
+        references = [result for result in _all(results, NullReference) if result.kind in kinds_told]
+        reference = next((result for result in references if result.kind == "comparison"), None)
+        others = [result for result in results if not isinstance(result, in_sections) and result not in references]
+        if comparison is None and counterparts is None and not (replicabilities or local or others):
+            raise ParameterError("Relations are told beside the result that they come from: pass that, too.")
+        choice = None if comparison is None else comparison.choice(reference)
+        # The failures of single configurations are among those of the comparison.
+        failing = [comparison, *([] if comparison is not None else replicabilities), *local, counterparts, *others]
+        return cls(
+            comparison=comparison,
+            reference=reference,
+            choice=choice,
+            summary=None if comparison is None or choice is None else summary_of(comparison, choice, reference),
+            replicabilities=tuple(replicabilities),
+            relations=_only(results, StudyRelations),
+            local=tuple(local),
+            clusters=cluster_table(
+                local,
+                [_reference_of(result, references) for result in local],
+                counterparts,
+                untested=reference is not None and choice is not None and choice.chosen is None,
+            ),
+            counterparts=counterparts,
+            maps=tuple(_map_from_memory(result, counterparts) for result in local if _is_of_training_study(result)),
+            failures=_merged_failures(failing),
+            others=tuple(others),
+        )
+
+    @property
+    def results(self) -> tuple[Any, ...]:
+        """All results, in the order of the report."""
+        parts = [self.comparison, *self.replicabilities, *self.local, self.counterparts, *self.others]
+        return tuple(result for result in parts if result is not None)
+
+
+def _all(results: Sequence[Any], kind: type[Result]) -> list[Result]:
+    return [result for result in results if isinstance(result, kind)]
+
+
+def _only(results: Sequence[Any], kind: type[Result]) -> Result | None:
+    of_kind = _all(results, kind)
+    if len(of_kind) > 1:
+        raise ParameterError(f"A report has one {kind.__name__}, got {len(of_kind)}.")
+    return of_kind[0] if of_kind else None
+
+
+def _reference_of(result: LocalReplicability, references: Sequence[NullReference]) -> NullReference | None:
+    of_result = [reference for reference in references if reference.provenance.get("of") == result._fingerprint]
+    return of_result[-1] if of_result else None
+
+
+def _merged_failures(results: Sequence[Any]) -> Failures:
+    """Add the failures of results, without the number of all values: these are of different kinds."""
+    return Failures.merge([Failures(getattr(result, "failures", {})) for result in results])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# where samples are drawn
+
+
+def _map_of(analysis: Analysis, result: LocalReplicability) -> LocalMap:
+    x, y = analysis.coordinate_names
+    names = cluster_names(analysis.counterparts, result.train, result.labels.tolist())
+    return LocalMap.of(result, analysis.coordinates_of(result.train), (x, y), names)
+
+
+def _map_from_memory(result: LocalReplicability, counterparts: Counterparts | None) -> LocalMap:
+    names = cluster_names(counterparts, result.train, result.labels.tolist())
+    return LocalMap.placed(result, None, result._points, names)
+
+
+def _is_of_training_study(result: LocalReplicability) -> bool:
+    """Whether the points are in memory, and those of the training study: a map of others would need other words."""
+    if result._points is None or result._origin is None:
+        return False
+    return np.array_equal(result._points, result._origin.studies[0].X)

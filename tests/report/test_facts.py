@@ -1,0 +1,80 @@
+"""Facts in plain types: tables, warnings, the answer for scripts."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+from sklearn.cluster import AgglomerativeClustering
+from tests.report.samples import sections
+
+import clustrep as cr
+from clustrep.errors import ReplicateWarning
+from clustrep.figures.charts import numbers
+from clustrep.results.choice import NO_BEST
+
+
+def test_facts_are_plain(report):
+    text = json.dumps(report.facts, allow_nan=False)
+    assert json.loads(text) == report.facts
+    assert sections(report) == ["data", "choice", "pairs", "clusters", "map"]
+    assert [item["kind"] for item in report.facts["verdict"]][:5] == ["best", "studies", *["clusters"] * 3]
+    assert report.facts["subtitle"] == "alpha, beta, gamma: 90 samples"
+    assert repr(report) == "\n".join(item["text"] for item in report.facts["verdict"])
+
+
+def test_json_has_everything_but_charts(report):
+    said = json.loads(report.to_json())
+    assert all("charts" not in item for item in said["sections"])
+    without = [{k: v for k, v in item.items() if k != "charts"} for item in report.facts["sections"]]
+    assert said == {**report.facts, "sections": without}
+
+
+def test_tables_have_the_rows_of_the_results(report, analysis):
+    tables = {item["id"]: item for section in report.facts["sections"] for item in section["tables"]}
+    assert sorted(tables) == [
+        "choice-table", "clusters-table", "counterparts-table", "pairs-table", "relations-table", "studies-table",
+    ]  # fmt: skip
+    assert [row["mean"] for row in tables["clusters-table"]["rows"]] == numbers(analysis.clusters()["mean"].to_numpy())
+    assert len(tables["choice-table"]["rows"]) == 2 * 2
+    assert [row["samples"] for row in tables["studies-table"]["rows"]] == [30, 30, 30]
+    kinds = {column["key"]: column["kind"] for column in tables["choice-table"]["columns"]}
+    assert {"k": "count", "mean": "number", "pvalue": "p", "probability_best": "share"}.items() <= kinds.items()
+
+
+def test_warnings_and_titles_are_told(analysis):
+    made = cr.Report(dataclasses.replace(analysis, warnings=("mind <b>this</b>",)), title="Mine & yours")
+    page = made.to_html()
+    assert made.facts["warnings"] == ["mind <b>this</b>"]
+    assert "mind &lt;b&gt;this&lt;/b&gt;" in page
+    assert "<title>Mine &amp; yours</title>" in page
+
+
+def test_nothing_to_look_at_is_told_without_charts_of_it(studies):
+    with pytest.warns(ReplicateWarning):
+        made = cr.analyse(AgglomerativeClustering(), studies, n_clusters=[19, 20], null=None, n_resamples=4, rng=0)
+    told = cr.Report(made)
+    assert told.facts["verdict"][0]["text"] == NO_BEST
+    json.dumps(told.facts, allow_nan=False)
+    told.to_html()
+
+
+def test_the_answer_is_given_to_scripts(report, analysis):
+    answer = json.loads(report.to_json())["answer"]
+    best = analysis.choice.best
+    assert (answer["best"]["clusterer"], answer["best"]["k"]) == (best.clusterer, best.n_clusters)
+    assert answer["best"]["mean"] == numbers(best.score)
+    assert answer["best"]["adjusted"] == numbers(float(analysis.choice.against.adjusted[analysis.choice.place(best)]))
+    assert [item["k"] for item in answer["rivals"]] == [item.n_clusters for item in best.rivals]
+    assert answer["looked_at"]["k"] == analysis.focus.n_clusters
+    assert answer["apart"] == [n for n, apart in zip(analysis.names, analysis.relations.apart, strict=True) if apart]
+
+
+def test_failures_are_told_with_their_causes(studies):
+    with pytest.warns(ReplicateWarning):
+        result = cr.replicability(AgglomerativeClustering(19), studies, n_resamples=4, rng=0)
+    last = cr.Report(result).facts["verdict"][-1]
+    n_failed = sum(result.failures.values())
+    causes = "; ".join(f"{cause} ({count:,})" for cause, count in result.failures.items())
+    assert last == {"kind": "failure", "text": f"{n_failed} scores failed and were omitted: {causes}."}

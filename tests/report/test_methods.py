@@ -1,0 +1,83 @@
+"""The paragraph for a paper, and how a result was made."""
+
+from __future__ import annotations
+
+import pytest
+from tests.report.samples import THREE, WARD
+
+import clustrep as cr
+from clustrep.report.methods import Run, span
+
+
+def test_the_paragraph_has_what_a_paper_needs(report, analysis):
+    text, parameters, citation = report.facts["methods"]
+    versions = analysis.provenance["versions"]
+    for part in (
+        "across 3 studies, alpha (n = 30), beta (n = 30), gamma (n = 30), on 3 shared features, not scaled.",
+        "learned by ward for 2 and 3 clusters",
+        "by the adjusted Rand index (ARI) and adjusted mutual information (AMI)",
+        "with 20 bootstrap resamples",
+        "Scores of the studies as they are were compared with those of 19 collections without clusters, drawn from a "
+        "Gaussian with the size, mean and covariance of each study, as far as these can be distinguished",
+        f"clustrep {versions['clustrep']} (numpy {versions['numpy']}, scipy {versions['scipy']}, ",
+        f"scikit-learn {versions['scikit-learn']}; Python {versions['python']}), seed 0.",
+    ):
+        assert part in text
+    assert citation.startswith("Reference: Masoero L, ")
+    (told,) = [value for name, value in report.facts["provenance"] if name == "clusterer"]
+    assert told.startswith("AgglomerativeClustering(")
+    assert "n_clusters=k" in told
+    assert parameters == f"Clusterers: ward: {told}."
+
+
+def test_scales_nulls_and_lack_of_them_are_told(studies):
+    scaled = studies.scaled("robust")
+    made = cr.analyse(WARD, scaled, n_clusters=[2, 3, 4], null=None, agreement="mi", n_resamples=2, rng=5)
+    (text, _, _) = cr.Report(made).facts["methods"]
+    assert "scaled by median and interquartile range within each study." in text
+    assert "for 2 to 4 clusters" in text
+    assert "without clusters" not in text
+    assert "by MI (Masoero" in text
+    made = cr.analyse(WARD, studies, n_clusters=[3], null="copula", n_null=19, n_resamples=2, rng=5)
+    text = cr.Report(made).facts["methods"][0]
+    assert "19 collections without clusters, drawn from a Gaussian copula with the size and margins" in text
+
+
+def test_resampling_is_called_by_its_name(studies):
+    made = cr.compare(WARD, studies, n_clusters=[2], n_resamples=2, rng=0, resampling=cr.Subsample(0.5))
+    assert "bootstrap" not in cr.Report(made).facts["methods"][0]
+
+
+@pytest.mark.parametrize(
+    ("ks", "text"), [([2], "2"), ([2, 3], "2 and 3"), ([2, 3, 4], "2 to 4"), ([2, 3, 5], "2, 3 and 5")]
+)
+def test_ranges_of_k(ks, text):
+    assert span(ks) == text
+
+
+def test_provenance_is_read_in_one_place(studies, analysis):
+    run = Run.of(analysis.provenance)
+    assert (run.seed, run.n_resamples, run.resampling, run.noise, run.null) == ("0", 20, None, "label", None)
+    assert set(run.studies) == {"alpha", "beta", "gamma"}
+    assert len(run.clusterers) == 2
+    assert len(set(run.clusterers)) == 1  # they differ in k alone
+    assert Run.of(analysis.reference.provenance).null == "gaussian"
+    subsampled = cr.replicability(THREE, studies, n_resamples=2, rng=3, resampling=cr.Subsample(0.5))
+    assert Run.of(subsampled.provenance).resampling.startswith("Subsample(")
+    test = Run.of(cr.cluster_test(studies["alpha"], n_resamples=19, rng=1).provenance)
+    assert (test.seed, test.clusterers) == ("1", ())
+
+
+def test_everything_about_a_run_is_listed(analysis):
+    rows = Run.of(analysis.provenance).rows()
+    names = [name for name, _ in rows]
+    assert names[0] == "seed"
+    assert names.count("clusterer") == 1
+    assert {"n resamples", "resampling", "noise", "clustrep", "python"} <= set(names)
+    assert all(isinstance(value, str) for _, value in rows)
+
+
+@pytest.mark.parametrize(("noise", "words"), [("drop", "were omitted."), ("singletons", "a cluster of its own.")])
+def test_what_noise_did_is_told(studies, noise, words):
+    result = cr.compare(WARD, studies, n_clusters=[2], noise=noise, n_resamples=2, rng=0)
+    assert words in cr.Report(result).facts["methods"][0]

@@ -385,8 +385,8 @@ def test_what_the_user_wrote_is_quoted_as_it_was(arguments, kept, folder):
         ([*RUN, "--seed", "-1"], "-1 is not in the range x>=0."),
         ([*RUN, "--null-collections", "18"], "18 is not in the range x>=19."),
         ([*RUN, "--scale", "minmax"], "'minmax' is not one of 'none', 'zscore', 'robust'."),
-        ([*RUN, "--agreement", "arii"], "'arii' is none of ari, ami, ri, mi."),
-        ([*RUN, "--agreement", ","], "name at least one of ari, ami, ri, mi."),
+        ([*RUN, "--agreement", "arii"], "'arii' is none of ari, ami, ami_max, ri, mi, prediction_strength, matching."),
+        ([*RUN, "--agreement", ","], "name at least one of ari, ami, ami_max, ri, mi, prediction_strength, matching."),
         ([*RUN, "--figures", "gif"], "'gif' is none of png, svg, pdf, none."),
         ([*RUN, "--k", "1"], "'1': the number of clusters lies between 2 and 1,000."),
         ([*RUN, "--k", "2:1001"], "the number of clusters lies between 2 and 1,000."),
@@ -691,7 +691,7 @@ def test_a_figure_that_cannot_be_drawn_does_not_lose_the_results(folder, monkeyp
 
 
 def test_the_agreement_that_decides_is_corrected_for_chance(folder):
-    assert "must be one that is 0 by chance: ari or ami" in invoke(*RUN, "--agreement", "ri,ari", code=2).stderr
+    assert "must be one that is 0 by chance: ari, ami, ami_max" in invoke(*RUN, "--agreement", "ri,ari", code=2).stderr
 
 
 def test_files_are_found_from_the_folder_of_the_configuration(folder, monkeypatch):

@@ -777,7 +777,12 @@ usage(
     "--simulations 5", r"'--simulations': 5 is not in the range x>=19", "--simulations", "5", line=("test", "mainz.csv")
 )
 usage("--jobs 0", r"--jobs", "--jobs", "0")
-usage("--agreement unknown", r"'--agreement': 'foo' is none of ari, ami, ri, mi", "--agreement", "foo")
+usage(
+    "--agreement unknown",
+    r"'--agreement': 'foo' is none of ari, ami, ami_max, ri, mi, prediction_strength, matching",
+    "--agreement",
+    "foo",
+)
 usage("--figures unknown", r"'--figures': 'gif' is none of png, svg, pdf, none", "--figures", "gif")
 usage("--scale unknown", r"'--scale': 'log' is not one of 'none', 'zscore', 'robust'", "--scale", "log")
 usage("option unknown", r"'--resample'.*'--resamples'", "--resample", "3")

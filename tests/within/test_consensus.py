@@ -987,7 +987,7 @@ def test_everything_failing_raises(verb, X):
         verb(never, X, labels=labels, n_resamples=3, rng=0)
     with pytest.raises(AllReplicatesFailed, match="never failed on the data as they are, so there are no clusters"):
         verb(never, X, n_resamples=3, rng=0)
-    with pytest.raises(AllReplicatesFailed, match="AgglomerativeClustering with k = 13 failed on the data as they are"):
+    with pytest.raises(AllReplicatesFailed, match="AgglomerativeClustering, k = 13 failed on the data as they are"):
         verb(WARD, X, n_clusters=[2, 13], n_resamples=3, rng=0)
 
 
@@ -1194,8 +1194,9 @@ def test_assignment_consistency_is_drawn_against_k(X):
     assert_draws_on(ax, result)
     *clusters, total = ax.lines
     np.testing.assert_array_equal(total.get_ydata(), result.twcri)
-    for one, values in zip(clusters, result.cri, strict=True):
-        np.testing.assert_array_equal(one.get_ydata(), values)
+    for line, k, values in zip(clusters, [2, 4], result.cri, strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), values[:k])
+        assert np.isnan(values[k:]).all()
     assert [text.get_text() for text in ax.get_xticklabels()] == ["2", "4"]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["clusters", "all samples"]
     assert ax.get_ylim() == (0, 1.03)

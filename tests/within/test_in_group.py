@@ -1174,7 +1174,7 @@ def test_a_plot_of_several_numbers_has_a_curve_for_every_cluster(result):
         ({"labels": LABELS, "n_null": 2.0}, ParameterError, "n_null must be .* got 2.0"),
         ({"labels": LABELS, "rng": -1}, ParameterError, "rng must be a non-negative integer"),
         ({"labels": LABELS, "train": np.eye(14)[:, :2]}, DataError, "different numbers of features"),
-        ({"clusterer": KMeans(15)}, AllReplicatesFailed, "KMeans with k = 15 failed on the data as they are"),
+        ({"clusterer": KMeans(15)}, AllReplicatesFailed, "KMeans, k = 15 failed on the data as they are"),
         ({"clusterer": "kmeans"}, ParameterError, "clusterer"),
     ],
 )

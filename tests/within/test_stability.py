@@ -616,7 +616,7 @@ def test_everything_failing_raises():
 @pytest.mark.parametrize("clusterer", [AgglomerativeClustering(20), KMeans(20)])
 def test_a_clusterer_that_fails_on_the_study_itself_raises(clusterer):
     message = (
-        r"with k = 20 failed on the data as they are, .*: more clusters asked for than there are distinct points\. "
+        r", k = 20 failed on the data as they are, .*: more clusters asked for than there are distinct points\. "
         r"Leave that number out\.$"
     )
     with pytest.raises(AllReplicatesFailed, match=message):

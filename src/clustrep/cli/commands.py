@@ -14,31 +14,15 @@ from clustrep import __version__
 from clustrep.cli.config_file import digests, resolved, tell_of_changes
 from clustrep.cli.console import BAD_DATA, SOME_FAILED, Commands, Failure, put, say
 from clustrep.cli.output import RESULT, Results, check_folder
+from clustrep.tables.index_records import INDICES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from clustrep import Studies, Study
     from clustrep.results import Analysis
 
 DEFAULT_CLUSTERERS = ("kmeans", "ward")
-ADJUSTED = ("ari", "ami")  # for chance
-AGREEMENTS = (*ADJUSTED, "ri", "mi")
-INDICES = (
-    "matching",
-    "inclusion",
-    "jaccard",
-    "r",
-    "d",
-    "prediction_strength",
-    "in_group",
-    "instability",
-    "relative_validation",
-    "pac",
-    "consensus",
-    "assignment",
-    "test",
-)
 
 
 @click.group(
@@ -54,9 +38,16 @@ def clustrep() -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 # several studies
 
+
+def _agreements() -> Collection[str]:
+    from clustrep.tables.agreement import AGREEMENTS  # imports NumPy and Numba
+
+    return AGREEMENTS
+
+
 agreements = click.option(
     "--agreement",
-    type=options.Words(AGREEMENTS, "ari,ami"),
+    type=options.Words(_agreements, "ari,ami"),
     default="ari,ami",
     show_default=True,
     help="How to compare partitions; the first decides.",
@@ -155,10 +146,11 @@ def _check_several(studies: tuple[Path, ...], study_key: str | None) -> None:
 
 def _whole_analysis(ctx: click.Context, chosen: dict[str, Any], *, simulated: bool = False) -> None:
     check_folder(chosen["out"], force=chosen["force"])
-    if chosen["agreement"][0] not in ADJUSTED:
-        raise click.UsageError(
-            f"the first --agreement decides, and must be one that is 0 by chance: {' or '.join(ADJUSTED)}."
-        )
+    from clustrep.tables.agreement import AGREEMENTS, is_adjusted
+
+    if not is_adjusted(chosen["agreement"][0]):
+        able = ", ".join(filter(is_adjusted, AGREEMENTS))
+        raise click.UsageError(f"the first --agreement decides, and must be one that is 0 by chance: {able}.")
     from clustrep.cli.clusterers import clusterers_of
 
     chosen["clusterer"] = chosen["clusterer"] or DEFAULT_CLUSTERERS
@@ -281,7 +273,7 @@ def _label(chosen: dict[str, Any]) -> Any:
 @options.clustering
 @click.option(
     "--index",
-    type=options.Words(INDICES, "jaccard,r,…"),
+    type=options.Words(lambda: INDICES, "jaccard,r,…"),
     help="Which indices; by default all: " + ", ".join(INDICES) + ".",
 )
 @options.resamples()

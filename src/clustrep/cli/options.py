@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,8 +48,8 @@ class Words(click.ParamType):  # type: ignore[type-arg]
 
     name = "words"
 
-    def __init__(self, choices: Sequence[str], metavar: str):
-        self.choices = choices
+    def __init__(self, choices: Callable[[], Collection[str]], metavar: str):
+        self.choices = choices  # called when a command is run: what knows them may be slow to import
         self.metavar = metavar
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
@@ -58,11 +58,12 @@ class Words(click.ParamType):  # type: ignore[type-arg]
             return value
         texts = [str(one) for one in value] if isinstance(value, list) else str(value).split(",")
         words = [text.strip().lower() for text in texts if text.strip()]
+        choices = self.choices()
         for word in words:
-            if word not in self.choices:
-                self.fail(f"{word!r} is none of {', '.join(self.choices)}.", param, ctx)
+            if word not in choices:
+                self.fail(f"{word!r} is none of {', '.join(choices)}.", param, ctx)
         if not words:
-            self.fail(f"name at least one of {', '.join(self.choices)}.", param, ctx)
+            self.fail(f"name at least one of {', '.join(choices)}.", param, ctx)
         return tuple(dict.fromkeys(words))
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
@@ -196,7 +197,7 @@ running = several(
 
 figures = click.option(
     "--figures",
-    type=Words((*FORMATS, "none"), "png,svg,pdf"),
+    type=Words(lambda: (*FORMATS, "none"), "png,svg,pdf"),
     default="png",
     show_default=True,
     help="Formats of the figures; none draws none.",

@@ -14,7 +14,7 @@ from clustrep.checks import check_known, check_numbers_between, freeze
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Saved, quiet
-from clustrep.tables.noise import NOISE, RULES
+from clustrep.tables.noise import NOISE_NAME, RULES
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -79,7 +79,7 @@ class OverK(Failing, Saved):
         """Return the reference clusters of one k; noise that was dropped is none."""
         rule = RULES[self.provenance["noise"]]
         names = self.clusters[place, : self.n_labels[place]].tolist()
-        return [c for c, name in enumerate(names) if rule.is_cluster or name != str(NOISE)]
+        return [c for c, name in enumerate(names) if rule.is_cluster or name != NOISE_NAME]
 
     def _best(self, scores: FloatArray) -> int | None:
         """Return the k with the highest score, the smallest of several."""

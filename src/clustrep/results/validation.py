@@ -13,14 +13,10 @@ from clustrep.checks import freeze
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance
 from clustrep.results.base import Saved
-from clustrep.tables.index_records import INDICES as RECORDS
+from clustrep.tables.index_records import INDICES
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
-# What each index is called here, where counts are relative, and whether more of it is better.
-INDICES: dict[str, tuple[str, bool]] = {
-    name: (record.title(relative=True), record.higher_is_better) for name, record in RECORDS.items()
-}
 ALL = "all"
 
 
@@ -88,15 +84,15 @@ class Validation(Saved):
                 "high": self.high,
             }
         )
-        frame["better"] = [RECORDS[index].better for index in self.index]
+        frame["better"] = [INDICES[index].better for index in self.index]
         return frame
 
     def overall(self) -> pd.DataFrame:
         """One row for every k, one column for every index: values for whole partitions."""
-        rows = self.whole & np.array([RECORDS[index].of_partition for index in self.index], dtype=bool)
+        rows = self.whole & np.array([INDICES[index].of_partition for index in self.index], dtype=bool)
         ks = np.unique(self.k[rows])
         table = pd.DataFrame(index=pd.Index(pd.array([None if k < 0 else k for k in ks], dtype="Int64"), name="k"))
-        for index in (index for index in RECORDS if index in self.index[rows]):
+        for index in (index for index in INDICES if index in self.index[rows]):
             values = dict(
                 zip(self.k[rows & (self.index == index)], self.value[rows & (self.index == index)], strict=True)
             )
@@ -123,7 +119,7 @@ class Validation(Saved):
         lines = [f"Validation of {of}: {counts}, seed {provenance.seed}"]
         summary = self.overall().round(3).T
         summary.index = [
-            f"{RECORDS[index].title(relative=True)} ({'+' if RECORDS[index].higher_is_better else '−'})"
+            f"{INDICES[index].title(relative=True)} ({'+' if INDICES[index].higher_is_better else '−'})"
             for index in summary.index
         ]
         summary.columns = ["" if pd.isna(k) else f"k = {k}" for k in summary.columns]

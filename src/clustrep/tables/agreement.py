@@ -183,7 +183,7 @@ AGREEMENTS: dict[str, AgreementRecord] = {
         AgreementRecord(
             name="ari",
             label="ARI",
-            long_name="adjusted Rand index",
+            long_name="the adjusted Rand index",
             of_counts=_adjusted_rand,
             adjusted=True,
             bounds=(-0.5, 1.0),  # Chacón & Rastrojo (2023)
@@ -212,7 +212,7 @@ AGREEMENTS: dict[str, AgreementRecord] = {
         AgreementRecord(
             name="ri",
             label="RI",
-            long_name="Rand index",
+            long_name="the Rand index",
             of_counts=_rand,
             adjusted=False,
             bounds=(0.0, 1.0),
@@ -240,7 +240,7 @@ AGREEMENTS: dict[str, AgreementRecord] = {
         AgreementRecord(
             name="matching",
             label="matching",
-            long_name="share of points inside the best matching of clusters",
+            long_name="the share of points inside the best matching of clusters",
             of_counts=_matching,
             adjusted=False,
             bounds=(0.0, 1.0),
@@ -253,6 +253,22 @@ AGREEMENTS: dict[str, AgreementRecord] = {
 def shown(name: str) -> str:
     """Write an agreement's name as people do; a user's function keeps its name."""
     return AGREEMENTS[name].label if name in AGREEMENTS else name
+
+
+def in_sentence(name: str) -> str:
+    """Write an agreement's name in full, with its label where that differs; a user's function keeps its name.
+
+    Examples
+    --------
+    >>> in_sentence("ari")
+    'the adjusted Rand index (ARI)'
+    >>> in_sentence("prediction_strength")
+    'prediction strength'
+    """
+    if name not in AGREEMENTS:
+        return name
+    record = AGREEMENTS[name]
+    return record.long_name if record.label == record.long_name else f"{record.long_name} ({record.label})"
 
 
 def is_adjusted(name: str) -> bool:

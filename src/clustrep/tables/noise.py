@@ -15,6 +15,8 @@ from clustrep.checks import check_choice
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 NOISE = -1
+# The same among names of clusters, which are text.
+NOISE_NAME = str(NOISE)
 
 ONLY_NOISE = "fewer than two points left after dropping noise"
 

@@ -21,6 +21,7 @@ from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, ReplicateWarning, warn
 from clustrep.failures import Failures
 from clustrep.resampling import Perturbation, Rerun
+from clustrep.results.labels import label
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition, tables_of
 from clustrep.tables.noise import ONLY_NOISE, RULES, NoiseWithin
@@ -274,12 +275,12 @@ def _check_something_varies(question: Question, perturbation: Perturbation) -> N
 
 def _reference(partitions: list[Partition] | Failed, configuration: Configuration, study: Study) -> Partition:
     if isinstance(partitions, Failed):
-        k = "" if configuration.n_clusters is None else f" with k = {configuration.n_clusters}"
-        same = not np.ptp(study.X, axis=0).any()
-        advice = f" All samples of {study.name!r} are the same." if same else " Leave that number out." if k else ""
+        advice = "" if configuration.n_clusters is None else " Leave that number out."
+        if not np.ptp(study.X, axis=0).any():
+            advice = f" All samples of {study.name!r} are the same."
         raise AllReplicatesFailed(
-            f"{configuration.name}{k} failed on the data as they are, so there are no clusters to judge: "
-            f"{partitions.cause}.{advice}"
+            f"{label(configuration.name, configuration.n_clusters)} failed on the data as they are, so there are no "
+            f"clusters to judge: {partitions.cause}.{advice}"
         )
     return partitions[0]
 

@@ -77,6 +77,6 @@ class Report:
         lines = [item["text"] for item in self.facts["verdict"] if item["kind"] != "next"]
         for section in self.facts["sections"]:
             if section["id"] == "presence":
-                lines += ["", text_of(section["tables"][0]), section["text"][0], ""]
+                lines += ["", text_of(section["tables"][0]), ""]
         lines += [f"Next: {item['text']}" for item in self.facts["verdict"] if item["kind"] == "next"]
         return "\n".join(lines)

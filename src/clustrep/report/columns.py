@@ -200,16 +200,19 @@ def table_of(
     columns: Sequence[str] | None = None,
     *,
     explanations: Mapping[str, str] | None = None,
+    note: str = "",
 ) -> Table:
     """Write a frame as a table of plain types; of `columns`, those that it has.
 
-    Columns after the sixth are shown on demand ("more"). `explanations` are for columns of this table alone.
+    Columns after the sixth are shown on demand ("more"). `explanations` are for columns of this table alone; `note`
+    stands below it.
     """
     kept = [column for column in columns or frame.columns if column in frame]
     meaning = {**EXPLANATIONS, **(explanations or {})}
     return {
         "id": name,
         "title": title,
+        "note": note,
         "columns": [
             {
                 "key": column,

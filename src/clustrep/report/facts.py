@@ -17,7 +17,7 @@ from clustrep.figures.one_study import NullHistogram
 from clustrep.figures.over_k import IndexPanels
 from clustrep.figures.score_curves import ScoreCurves, curves_chart
 from clustrep.figures.study_relations import StudyTree
-from clustrep.report.cluster_grid import grid_of, legend_of
+from clustrep.report.cluster_grid import grid_of
 from clustrep.report.columns import Table, plain_value, table_of, without_zero_counts
 from clustrep.report.material import Material
 from clustrep.report.methods import Run, methods_of
@@ -156,9 +156,7 @@ def _presence(material: Material, names: Sequence[str]) -> Section | None:
     table = grid_of(material.presence, material.clusters, names)
     if table is None:
         return None
-    clusterer = [label(result.clusterer, result.n_clusters) for result in material.local[:1]]
-    text = [*(f"Clusters of {name}." for name in clusterer), legend_of(material.presence)]
-    return _section("presence", "Clusters in every study", [" ".join(text)], [], [table])
+    return _section("presence", "Clusters in every study", [], [], [table])
 
 
 def _gaps(material: Material) -> Section | None:

@@ -75,7 +75,7 @@ def flag(value: bool) -> str:
 SIGNS = {
     "present": "✓",
     "absent": "✗",
-    "split": "⑂",
+    "split": "⋏",
     "merged": "⋎",
     "can't tell": "?",
     "new": "+",

@@ -46,6 +46,7 @@ def _blocks(facts: Mapping[str, Any]) -> Iterator[str]:
         for table in section["tables"]:
             yield f"**{escape(table['title'])}**"
             yield _table(table)
+            yield escape(table["note"])
     if facts["methods"]:
         yield "## Methods"
         yield from map(escape, facts["methods"])

@@ -81,7 +81,7 @@ HOW_MANY = {
     NO_SCORE: "without a score",
 }
 LEGEND_OF_PRESENCE = (
-    "✓ present; ✗ absent: (nearly) no samples are like it; ⑂ split into groups with a gap; ⋎ merged with a "
+    "✓ present; ✗ absent: (nearly) no samples are like it; ⋏ split into groups with a gap; ⋎ merged with a "
     "neighbour; ? can't tell; + new: samples that are like no cluster of the training study; · the study itself."
 )
 LEGEND_OF_HOLDING = (

@@ -24,6 +24,7 @@ from clustrep.report.methods import Run, methods_of
 from clustrep.results import Candidate, Choice, ClusterTest, Separation, Validation
 from clustrep.results.headline import NEXT
 from clustrep.results.labels import label
+from clustrep.results.verdict import separation_of
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
 
@@ -161,13 +162,13 @@ def _presence(material: Material, names: Sequence[str]) -> Section | None:
 
 def _gaps(material: Material) -> Section | None:
     """Show the gaps of the clustering in focus; of all others in the table."""
-    verdict, separations = material.verdict, material.separations
-    if verdict is None or not separations:
+    if material.verdict is None:
         return None
-    focus = verdict.focus
-    of_focus = [result for result in separations if focus is not None and result.clusterer == focus.clusterer]
-    separation = verdict.separation or (of_focus or separations)[0]
-    return _section("gaps", "Gaps between clusters", [words.ABOUT_GAPS], *_gaps_of(separation, focus))
+    separation = separation_of(material.verdict, material.separations)
+    if separation is None:
+        return None
+    parts = _gaps_of(separation, material.verdict.focus)
+    return _section("gaps", "Gaps between clusters", [words.ABOUT_GAPS], *parts)
 
 
 def _gaps_of(separation: Separation, focus: Candidate | None = None) -> tuple[list[Chart], list[Table]]:

@@ -26,7 +26,7 @@ from clustrep.results.null_scores import NullReference
 from clustrep.results.obstacles import obstacle_to
 from clustrep.results.pairwise import Replicability
 from clustrep.results.relations import StudyRelations
-from clustrep.results.verdict import Verdict, verdict_of
+from clustrep.results.verdict import Verdict, separation_of, verdict_of
 from clustrep.tables.agreement import is_adjusted
 from clustrep.tables.noise import NOISE_NAME
 from clustrep.types import FloatArray
@@ -155,6 +155,11 @@ class Analysis(Saved):
                 self.verdict, self.choice, self.separations, obstacle_to(self.comparison, self.focus), self.presence()
             )
         )
+
+    @property
+    def separation_in_focus(self) -> Separation | None:
+        """The gaps of the clusterer in focus; None where gaps were not looked for."""
+        return separation_of(self.verdict, self.separations)
 
     @cached_property
     def replicability(self) -> Replicability | None:

@@ -167,9 +167,9 @@ def _one_piece(evidence: Evidence) -> list[Said]:
 
 def _unknown(evidence: Evidence) -> list[Said]:
     focus = evidence.verdict.focus
-    if focus is None:
-        first = "No answer: no configuration has a score for every pair of studies."
-        return _said((UNKNOWN, first), (REASON, _no_gaps(evidence)))
+    if focus is None or evidence.obstacle is not None:
+        why = "no configuration has a score for every pair of studies" if focus is None else "no score can be relied on"
+        return _said((UNKNOWN, f"No answer: {why}."), (REASON, _no_gaps(evidence)))
     gaps = f" {_no_gaps(evidence)}" if evidence.separations else ""
     many = len(evidence.choice.candidates) > 1
     first = f"{focus.label} {'replicates best' if many else 'has'}: {_score(evidence, focus)}."

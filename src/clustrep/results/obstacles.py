@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from clustrep.results.choice import Candidate
     from clustrep.results.comparison import Comparison
 
+EVERY_STUDY = "Every study"
 TRIVIAL, FAILED, MISSING = "trivial", "failed", "missing"
 # Letters of an error's message that a sentence can hold.
 CAUSE_LETTERS = 50
@@ -30,7 +31,7 @@ class Obstacle:
     configuration : str
         Its name.
     study : str
-        The study in which it happens most often.
+        The study in which it happens most often, or "Every study".
     kind : {"trivial", "failed", "missing"}
         The study is put into a single cluster; it can't be clustered; it lacks scores for another reason.
     share : float
@@ -48,7 +49,8 @@ class Obstacle:
     @property
     def sentence(self) -> str:
         """Name the study, what happens there and how often."""
-        often = f"in {percent(self.share)} of resamples ({self.configuration})"
+        at_least = "at least " if self.study == EVERY_STUDY and self.share < 1 else ""
+        often = f"in {at_least}{percent(self.share)} of resamples ({self.configuration})"
         if self.kind == TRIVIAL:
             return f"{self.study} is put into a single cluster {often}."
         what = "can't be clustered" if self.kind == FAILED else "lacks scores"
@@ -58,6 +60,8 @@ class Obstacle:
     @property
     def next_step(self) -> str:
         """Say what to try."""
+        if self.study == EVERY_STUDY:
+            return "Run again with other parameters, other numbers of clusters or another clusterer."
         if self.kind == TRIVIAL:
             return f"Run again without {self.study}, which may lack these clusters, or with another clusterer."
         return f"Run again with fewer clusters, with another clusterer, or without {self.study}."
@@ -79,6 +83,8 @@ def obstacle_of(comparison: Comparison, c: int) -> Obstacle | None:
         return None
     with quiet():
         by_test = np.nan_to_num(trivial.sum(axis=(0, 1)) / scored.sum(axis=(0, 1)))
+    if (by_test > TRIVIAL_AT_MOST).all():
+        return Obstacle(name, EVERY_STUDY, TRIVIAL, float(by_test.min()))
     worst = int(by_test.argmax())
     return Obstacle(name, comparison.names[worst], TRIVIAL, float(by_test[worst]))
 

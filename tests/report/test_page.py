@@ -172,15 +172,40 @@ def test_sorting_by_keyboard_is_announced(page: Any) -> None:
 
 def test_a_long_table_shows_its_beginning_until_asked(page: Any) -> None:
     rows = page.locator("#table-samples tbody tr:visible")
-    assert rows.count() == 200
+    assert rows.count() == 20
     head(page, "samples", "Cluster").click()
     head(page, "samples", "Cluster").click()
-    assert rows.count() == 200
+    assert rows.count() == 20
     assert rows.first.locator("td").first.inner_text() == "4"
-    page.get_by_role("button", name="Show all").click()
+    page.locator("#table-samples").get_by_role("button", name="Show all rows").click()
     assert rows.count() == 240
-    page.get_by_role("button", name="Show the first 200").click()
-    assert rows.count() == 200
+    page.get_by_role("button", name="Show the first 20 rows").first.click()
+    assert rows.count() == 20
+
+
+def test_a_wide_table_shows_six_columns_until_asked(page: Any) -> None:
+    heads = page.locator("#table-scores thead th:visible")
+    assert heads.count() == 6
+    assert page.locator("#table-scores tbody tr").first.locator(":visible:is(th, td)").count() == 6
+    page.get_by_role("button", name="Show all 8 columns").click()
+    assert heads.count() == 8
+    page.get_by_role("button", name="Show the first 6 columns").click()
+    assert heads.count() == 6
+    assert page.locator("#table-pairs .more").count() == 0
+
+
+def test_every_header_explains_itself(page: Any) -> None:
+    assert page.locator("#table-pairs thead th").first.get_attribute("title") == "What Trained on means"
+    assert page.locator("thead th:not([title])").count() == 0
+
+
+def test_no_table_is_cut_on_paper(page: Any) -> None:
+    page.set_viewport_size({"width": 680, "height": 900})
+    page.emulate_media(media="print", color_scheme="light")
+    wider = "[...document.querySelectorAll('table')].filter(t => t.getBoundingClientRect().right > innerWidth).length"
+    assert page.evaluate(wider) == 0
+    page.emulate_media(media="screen", color_scheme="light")
+    page.set_viewport_size({"width": 1200, "height": 900})
 
 
 def test_light_and_dark_follow_the_system_and_the_button(page: Any) -> None:

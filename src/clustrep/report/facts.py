@@ -87,7 +87,7 @@ def verdict_of(material: Material) -> list[dict[str, str]]:
     sentences += [("clusters", words.about_test(test, _studies_of(test))) for test in tests]
     sentences += [("clusters", words.about_indices(result)) for result in others if isinstance(result, Validation)]
     gaps = [result for result in others if isinstance(result, Separation)]
-    sentences += [("separated" if result.separated else "unknown", str(result)) for result in gaps]
+    sentences += [("separated" if result.separated else "unknown", words.about_gaps(result)) for result in gaps]
     if material.presence.empty:
         sentences.append(("caution", words.about_resolution(material.clusters)))
     if material.replicabilities:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from clustrep.failures import Failures
-from clustrep.results import Candidate, ClusterTest, Replicability, StudyRelations, Validation
+from clustrep.results import Candidate, ClusterTest, Replicability, Separation, StudyRelations, Validation
 from clustrep.results.analysis import (
     HALF_WAY,
     HOLDS,
@@ -25,6 +25,7 @@ from clustrep.results.analysis import (
     WEAK,
 )
 from clustrep.results.choice import FALSE_FINDING
+from clustrep.results.headline import FOUND_AGAIN, p_text
 from clustrep.results.labels import label
 from clustrep.results.obstacles import percent
 from clustrep.results.shape import estimate_is_far, two_humps
@@ -239,6 +240,14 @@ def joined(parts: Sequence[str]) -> str:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # one study
+
+
+def about_gaps(result: Separation) -> str:
+    """Say whether there are groups with gaps between them, from the gaps of one clusterer alone."""
+    p = p_text(result.overall_pvalue)
+    if not result.separated:
+        return f"{result.clusterer}: no gap between clusters was found again in other studies ({p})."
+    return f"{result.groups} separated groups: the gaps between them were {FOUND_AGAIN} ({result.clusterer}, {p})."
 
 
 def about_test(result: ClusterTest, study: str) -> str:

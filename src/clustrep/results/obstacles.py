@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 EVERY_STUDY = "Every study"
 TRIVIAL, FAILED, MISSING = "trivial", "failed", "missing"
-# Letters of an error's message that a sentence can hold.
-CAUSE_LETTERS = 50
+# Of an error's message, as much as a sentence can hold.
+CAUSE_WORDS, CAUSE_LETTERS = 9, 60
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,14 @@ class Obstacle:
         if self.kind == TRIVIAL:
             return f"{self.study} is put into a single cluster {often}."
         what = "can't be clustered" if self.kind == FAILED else "lacks scores"
-        because = f": {cut(self.cause.rstrip('.'), CAUSE_LETTERS)}" if self.cause else ""
+        because = f": {self._short_cause}" if self.cause else ""
         return f"{self.study} {what} {often}{because}" + ("" if because.endswith("…") else ".")
+
+    @property
+    def _short_cause(self) -> str:
+        words = self.cause.rstrip(".").split()
+        more = "…" if len(words) > CAUSE_WORDS else ""
+        return cut(" ".join(words[:CAUSE_WORDS]) + more, CAUSE_LETTERS)
 
     @property
     def next_step(self) -> str:

@@ -346,7 +346,9 @@ def _judge(study: Study, partition: Partition, neighbourhood: Neighbourhood, noi
     rows, most = judged_rows(partition, noise), max(neighbourhood.js)
     if most >= len(rows):
         apart = "" if RULES[noise].is_cluster else ", noise apart"
-        raise ParameterError(f"n_neighbors must be below the number of samples, {len(rows)}{apart}, got {most}.", parameter="n_neighbors")
+        raise ParameterError(
+            f"n_neighbors must be below the number of samples, {len(rows)}{apart}, got {most}.", parameter="n_neighbors"
+        )
     kept = _clusters_of(partition, rows, noise)
     X = study.X[rows]
     nearest = neighbours(X, most, neighbourhood.metric)

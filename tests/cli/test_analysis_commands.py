@@ -48,3 +48,10 @@ def test_a_table_of_nothing_has_its_columns(folder):
     invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000")
     text = Path("clustrep-results/clusters.csv").read_text()
     assert pd.read_csv(io.StringIO(text)).columns[:2].tolist() == ["train", "cluster"]
+
+
+def test_gaps_of_all_clusterers_are_in_one_table(folder):
+    invoke(*RUN, "--clusterer", "kmeans")
+    table = pd.read_csv("clustrep-results/gaps.csv")
+    assert table.columns[:4].tolist() == ["clusterer", "k", "a", "b"]
+    assert table.groupby("clusterer")["k"].unique().map(list).to_dict() == {"kmeans": [2, 3], "ward": [2, 3]}

@@ -31,6 +31,7 @@ from tests.cli.support import (
 
 import clustrep as cr
 from clustrep.cli import clustrep
+from clustrep.cli.analysis_commands import gap_table
 
 
 def test_the_version_is_told_at_once():
@@ -66,7 +67,7 @@ def test_run_as_a_process(folder):
         ("local", analysis.samples()),
         ("clusters", analysis.clusters()),
         ("presence", analysis.presence()),
-        ("gaps", analysis.separations[0].to_frame().assign(clusterer="ward")),
+        ("gaps", gap_table(analysis)),
     ):
         assert pd.read_csv(folder / "out" / f"{name}.csv").columns.tolist() == frame.columns.tolist()
         assert (folder / "out" / f"{name}.csv").read_text() == frame.to_csv(index=False)

@@ -227,6 +227,7 @@ def test_without_a_reference_the_best_is_looked_at(uncompared):
 def test_nothing_eligible_is_an_answer(null, studies):
     made = cr.analyse(DBSCAN(eps=1000), studies, null=null, n_null=19, n_resamples=2, rng=0)
     assert made.choice.best is None
+    assert (made.degree, made.n_clusters) == ((None, None) if null is None else ("one piece", 1))
     assert len(made.scores()) == 2 * 9
     assert "Every study is put into a single cluster in 100 % of resamples (DBSCAN)." in repr(made)
     assert "Run again with other parameters, other numbers of clusters or another clusterer." in repr(made)
@@ -483,7 +484,8 @@ def test_the_file_holds_plain_arrays_and_one_text(found, tmp_path):
             archive.files
         )
     assert header["kind"] == "Analysis"
-    assert sorted(header["parts"]) == ["comparison", "counterparts", "local", "local_references", "reference"]
+    parts = ["comparison", "counterparts", "local", "local_references", "reference", "separations"]
+    assert sorted(header["parts"]) == parts
 
 
 def damaged(path, change):

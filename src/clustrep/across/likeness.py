@@ -169,6 +169,15 @@ def links(first: Clusters, second: Clusters) -> BoolArray:
     return parts(first, second, shift) | parts(second, first, back).T
 
 
+def with_groups(linked: BoolArray, apart: FloatArray, same_group: BoolArray) -> BoolArray:
+    """Link clusters without any link that all studies together put into the same group, up to the distance PART.
+
+    Where features outnumber samples, a study's own clusters are blurred, and farther from each other than they should.
+    """
+    lonely = ~linked.any(axis=1, keepdims=True) & ~linked.any(axis=0, keepdims=True)
+    return np.asarray(linked | (lonely & same_group & (apart <= PART)))
+
+
 def parts(train: Clusters, test: Clusters, shift: Shift) -> BoolArray:
     """Return which test clusters are counterparts, or parts, of which training cluster, (k_train, k_test)."""
     apart = distances(train, test, shift)

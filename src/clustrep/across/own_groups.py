@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.special import betainc
 
 from clustrep.across.gaps import (
     LACKS,
@@ -26,8 +27,13 @@ FEWEST = 4
 # that all studies together show to be apart.
 TYPICAL_GAP, ODDS_TO_JOIN = 0.3, 20.0
 # A study has a gap of its own where left-out samples show it again, at this p-value and depth.
-SPLIT_LEVEL, SPLIT_DEPTH = 0.05, 0.6
+SPLIT_LEVEL, SPLIT_DEPTH = 0.005, 0.6
 FOLDS = 10
+# So many folds may have found other clusters than the whole study, by a bad start of the clusterer.
+MOST_UNLIKE = 2
+# Samples of a study are outside all groups where they are farther away than this share of the others' own samples; this
+# share of them may be, without anything new, and the test has this level.
+INSIDE, OUTSIDE_RATE, OUTSIDE_LEVEL = 0.99, 0.03, 0.005
 # So many numbers of clusters beyond the groups are tried in vain.
 MOST_TRIES = 2
 
@@ -35,8 +41,22 @@ MOST_TRIES = 2
 Fit = Callable[[FloatArray, int, int], "IntArray | None"]
 
 
-def own_groups(X: FloatArray, groups: IntArray, others: FloatArray, groups_of_others: IntArray) -> IntArray:
-    """Find which of the groups of all studies together a study has, as far as its own samples keep them apart, (n,).
+class OwnGroups(NamedTuple):
+    """The groups of one study."""
+
+    labels: IntArray  # (n,): 0, 1, …
+    pvalue: float  # the largest p-value of gaps that only this study shows; NaN where there are none
+
+
+def own_groups(
+    X: FloatArray,
+    groups: IntArray,
+    others: FloatArray,
+    groups_of_others: IntArray,
+    fit: Fit | None,
+    order: IntArray,
+) -> OwnGroups:
+    """Find the groups of a study: those of all studies together that it has, or a finer cut, or fewer.
 
     Parameters
     ----------
@@ -44,11 +64,41 @@ def own_groups(X: FloatArray, groups: IntArray, others: FloatArray, groups_of_ot
         The study, and the group of each sample in all studies together; −1 for none.
     others, groups_of_others : ndarray
         The same of all other studies.
+    fit : function or None
+        Cuts rows in k clusters. None: the groups are not refined.
+    order : ndarray, (n,)
+        A random order of the samples, which deals them into folds.
     """
     n_groups = int(max(groups.max(initial=0), groups_of_others.max(initial=0))) + 1
     labels = _without_lacking(X, groups, groups_of_others, n_groups)
-    labels = _join(X, labels, others, groups_of_others, n_groups)
-    return np.unique(labels, return_inverse=True)[1]
+    something_new = many_outside(X, others, groups_of_others)
+    if fit is not None:
+        start = np.unique(labels, return_inverse=True)[1]
+        refined = refine(X, start, fit, order, expected=something_new)
+        if refined is not None:
+            return refined
+    if not something_new:  # it may lie beside the line between two groups, where it seems to fill the gap
+        labels = _join(X, labels, others, groups_of_others, n_groups)
+    return OwnGroups(np.unique(labels, return_inverse=True)[1], np.nan)
+
+
+def many_outside(X: FloatArray, others: FloatArray, groups_of_others: IntArray) -> bool:
+    """Whether more samples than chance allows lie farther from all groups than the other studies' own samples do.
+
+    The limit is that of 99 % of the others' samples, each measured from the centre of the rest of its group; up to 3 %
+    of a study may lie outside, because studies differ.
+    """
+    kept = groups_of_others >= 0
+    others, groups = others[kept], groups_of_others[kept]
+    sizes = np.bincount(groups)
+    centres = centres_of(others, groups, len(sizes))[sizes > 1]
+    if len(centres) == 0:
+        return False
+    without = sizes[groups] / np.maximum(sizes[groups] - 1, 1)  # the centre without the sample itself
+    own = np.sqrt(((others - centres_of(others, groups, len(sizes))[groups]) ** 2).sum(axis=1)) * without
+    distance = np.sqrt(((X[:, None] - centres) ** 2).sum(axis=-1).min(axis=1))
+    outside = int((distance > np.quantile(own, INSIDE)).sum())
+    return outside >= FEWEST and float(betainc(outside, len(X) - outside + 1, OUTSIDE_RATE)) <= OUTSIDE_LEVEL
 
 
 def _without_lacking(X: FloatArray, groups: IntArray, groups_of_others: IntArray, n_groups: int) -> IntArray:
@@ -92,42 +142,40 @@ def log_odds_of_filled(middle: int, side: int) -> float:
 # gaps that only this study has
 
 
-class Refined(NamedTuple):
-    """A cut of one study with a gap between all neighbouring clusters."""
-
-    labels: IntArray  # (n,)
-    pvalue: float  # the largest of gaps within a group
-
-
-def refine(X: FloatArray, groups: IntArray, fit: Fit, order: IntArray) -> Refined | None:
+def refine(X: FloatArray, groups: IntArray, fit: Fit, order: IntArray, *, expected: bool) -> OwnGroups | None:
     """Look for a finer cut of a study than its groups, with gaps that left-out samples show again; None without one.
 
     Numbers of clusters above that of the groups are tried one after the other, until MOST_TRIES in a row have failed.
+    Where something new is `expected`, less evidence of the first new gap is enough.
     """
     best, failed, k = None, 0, int(groups.max()) + 1
     while failed < MOST_TRIES and (k + 1) * FEWEST <= len(X):
         k += 1
-        refined = cut_with_gaps(X, groups if best is None else best.labels, k, fit, order)
+        so_far = groups if best is None else best.labels
+        refined = cut_with_gaps(X, so_far, k, fit, order, expected=expected and best is None)
         failed = failed + 1 if refined is None else 0
-        best = best if refined is None else Refined(refined.labels, max(refined.pvalue, best.pvalue if best else 0.0))
+        if refined is not None:
+            best = OwnGroups(refined.labels, refined.pvalue if best is None else max(refined.pvalue, best.pvalue))
     return best
 
 
-def cut_with_gaps(X: FloatArray, groups: IntArray, k: int, fit: Fit, order: IntArray) -> Refined | None:
+def cut_with_gaps(
+    X: FloatArray, groups: IntArray, k: int, fit: Fit, order: IntArray, *, expected: bool = False
+) -> OwnGroups | None:
     """Cut a study in k, and return the cut if there are gaps between all neighbours; None if not.
 
     The middle between clusters of two groups must not be filled. Between clusters of one group there must be a gap: it
-    is this that nothing else has shown.
+    is this that nothing else has shown, unless it is `expected`; then it must only be likelier than none.
     """
     labels = fit(X, k, 0)
-    if labels is None or len(np.unique(labels)) != k or np.bincount(labels[labels >= 0], minlength=k).min() < FEWEST:
+    if labels is None or labels.min() < 0 or np.bincount(labels, minlength=k).min() < FEWEST:
         return None
     edges = gabriel_edges(centres_of(X, labels, k))
     placed = cross_fitted_positions(X, labels, edges, k, fit, order)
     if placed is None:
         return None
     group = np.array([np.bincount(groups[labels == i]).argmax() for i in range(k)])
-    worst = -1.0
+    worst = -1.0  # no gap within a group
     for e, (a, b) in enumerate(edges):
         left, middle, right = windows_of(placed[:, e])
         side = left if left.sum() <= right.sum() else right
@@ -135,10 +183,11 @@ def cut_with_gaps(X: FloatArray, groups: IntArray, k: int, fit: Fit, order: IntA
             return None
         if group[a] == group[b]:
             pvalue = gap_pvalue(middle[:, None], side[:, None])
-            if pvalue > SPLIT_LEVEL or middle.sum() > (1 - SPLIT_DEPTH) * side.sum():
+            is_gap = pvalue <= SPLIT_LEVEL and middle.sum() <= (1 - SPLIT_DEPTH) * side.sum()
+            if not is_gap and not expected:
                 return None
             worst = max(worst, pvalue)
-    return Refined(labels, worst) if worst >= 0 else None
+    return OwnGroups(labels, worst) if worst >= 0 else None
 
 
 def cross_fitted_positions(
@@ -147,23 +196,27 @@ def cross_fitted_positions(
     """Place every sample on the lines between centres that it did not help to define, (n, n_edges).
 
     Centres are at −1.5 and 1.5; NaN where a sample is nearest to another cluster. Each tenth of the samples is placed
-    by the clusters of the other nine tenths, which are named after those of the study as it is.
+    by the clusters of the other nine tenths, which are named after those of the study as it is. A fold with other
+    clusters than these places nothing; None where that happens more often than in MOST_UNLIKE folds.
     """
+    unlike = 0
     positions, nearest = np.full((len(X), len(edges)), np.nan), np.full(len(X), -1)
     fold = np.empty(len(X), dtype=np.int64)
     fold[order] = np.arange(len(X)) % FOLDS
     for v in range(FOLDS):
         training, left_out = fold != v, fold == v
         fitted = fit(X[training], k, v + 1)
-        if fitted is None:
-            return None
-        centres = centres_of(X[training], _renamed(labels[training], fitted, k), k)
-        if np.isnan(centres).any():
-            return None
+        named = None if fitted is None else _renamed(labels[training], fitted, k)
+        if named is None or not _same_clusters(labels[training], named, k):
+            unlike += 1
+            continue
+        centres = centres_of(X[training], named, k)
         squared = ((X[left_out][:, None] - centres) ** 2).sum(axis=-1)
         nearest[left_out] = squared.argmin(axis=1)
         apart = ((centres[edges[:, 0]] - centres[edges[:, 1]]) ** 2).sum(axis=1)
         positions[left_out] = 1.5 * (squared[:, edges[:, 0]] - squared[:, edges[:, 1]]) / np.maximum(apart, 1e-300)
+    if unlike > MOST_UNLIKE:
+        return None
     for e, (a, b) in enumerate(edges):
         positions[:, e] = _rescaled(positions[:, e], nearest == a, nearest == b)
     return positions
@@ -188,6 +241,15 @@ def windows_of(positions: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
         np.abs(positions) < 0.5,
         (positions > 1) & (positions <= 2),
     )
+
+
+def _same_clusters(reference: IntArray, named: IntArray, k: int) -> bool:
+    """Whether each cluster shares more than half of its samples with the one of its name: Jaccard above 0.5."""
+    for i in range(k):
+        shared, either = ((reference == i) & (named == i)).sum(), ((reference == i) | (named == i)).sum()
+        if 2 * shared <= either:
+            return False
+    return True
 
 
 def _renamed(reference: IntArray, labels: IntArray, k: int) -> IntArray:

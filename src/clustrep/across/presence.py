@@ -10,18 +10,20 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import betainc
 
-from clustrep.across.gaps import LEFT, MIDDLE, RIGHT, gap_pvalue, place_in_windows, spread_ties
+from clustrep.across.gaps import LEFT, MIDDLE, RIGHT, gabriel_edges, gap_pvalue, place_in_windows, spread_ties
 from clustrep.across.likeness import (
     SAME_CUT,
     Clusters,
     count_strays,
+    distances,
     find_shift,
     is_rare,
     links,
     same_in_cut,
+    with_groups,
     word_of,
 )
-from clustrep.across.own_groups import own_groups, refine
+from clustrep.across.own_groups import FEWEST, log_odds_of_filled, own_groups
 from clustrep.across.replicability import check_several
 from clustrep.across.separation import EVERYTHING, numbered
 from clustrep.checks import check_integer
@@ -66,8 +68,9 @@ def presence(
     """Say of each cluster of each study what became of it in every other study.
 
     Every study has its own number of clusters: the separated groups that it has, joined where its own samples fill the
-    gap between two of them, split where a gap within a group is found again in samples that were left out. Clusters of
-    two studies are compared by the distance of their centres, in standard deviations of the training cluster.
+    gap between two of them; or those of the clusterer with a larger number, where a gap within a group is found again
+    in samples that were left out. Clusters of two studies are compared by the distance of their centres, in standard
+    deviations of the training cluster.
 
     - present: one cluster of the test study is like it, and like no other
     - absent: none is, and its share is less than half of that in the training study (exact binomial test)
@@ -117,11 +120,11 @@ def presence(
     >>> from clustrep.across.separation import separation
     >>> rng = np.random.default_rng(0)
     >>> centres = np.array([[0, 0], [6, 0], [0, 6]])
-    >>> studies = {
-    ...     name: rng.normal(size=(80, 2)) + centres[rng.integers(0, k, 80)] for name, k in (("a", 3), ("b", 3), ("c", 2))
-    ... }
+    >>> kinds = {"a": 3, "b": 3, "c": 2}
+    >>> studies = {name: rng.normal(size=(80, 2)) + centres[rng.integers(0, k, 80)] for name, k in kinds.items()}
     >>> groups = separation(KMeans(n_init=3), studies, n_clusters=range(2, 5), rng=0)
-    >>> presence(KMeans(n_init=3), studies, groups, rng=0).to_frame().query("train == 'a'")["word"].value_counts().to_dict()
+    >>> result = presence(KMeans(n_init=3), studies, groups, rng=0)
+    >>> result.to_frame().query("train == 'a'")["word"].value_counts().to_dict()
     {'present': 5, 'absent': 1}
     """
     checked = check_several(as_studies(studies))
@@ -135,7 +138,7 @@ def presence(
     source = Source.of(Rerun(), rng)
     configuration = Configuration(name_of(clusterer), clusterer)
     plan = OwnClustersPlan.of([checked[name] for name in sorted(checked)], clusterer, groups, n_clusters, source.root)
-    own = run(plan, range(len(checked)), n_jobs)
+    own = _with_gaps_of_others(plan, run(plan, range(len(checked)), n_jobs))
     by_gaps = any(len(np.unique(study.groups)) > 1 for study in own)
     with one_thread():
         clusters = _clusters(plan, own, by_gaps)
@@ -183,7 +186,6 @@ class Own(NamedTuple):
 
     groups: IntArray  # (n,): by gaps
     pvalue: float  # of the gaps that split a group in this study; NaN where none did
-    labels: IntArray  # (n,): by the clusterer, with as many clusters as there are groups
     cut: list[IntArray]  # by study: the clusters of all samples, with the number of a cut; empty where it failed
 
 
@@ -209,7 +211,8 @@ class OwnClustersPlan(Plan[Own]):
         ends = np.cumsum([len(study) for study in studies])[:-1]
         X = np.concatenate([study.X for study in studies]).astype(float)
         spread = np.split(spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY))), ends)
-        of_groups = reference = [np.zeros(len(study), dtype=np.int64) for study in studies]
+        of_groups: list[IntArray] = [np.zeros(len(study), dtype=np.int64) for study in studies]
+        reference = of_groups
         if isinstance(groups, Separation):
             of_groups = reference = _by_study(groups, groups.labels, studies)
             if n_clusters in groups.n_clusters:
@@ -221,29 +224,27 @@ class OwnClustersPlan(Plan[Own]):
         name, X = self.studies[number].name, self.spread[number]
         others = [s for s in range(len(self.studies)) if s != number]
         has_number = n_clusters_parameter(self.clusterer) is not None
-        groups = own_groups(
+        order = make_generator(seed_of(self.root, Stream.SPLIT, name, FULL_STUDY)).permutation(len(X))
+
+        def cut_in(rows: FloatArray, k: int, call: int) -> IntArray | None:
+            return next(iter(self.fit(rows, name, call, k, [rows])), None)
+
+        groups, pvalue = own_groups(
             X,
             self.groups[number],
             np.concatenate([self.spread[s] for s in others]),
             np.concatenate([self.groups[s] for s in others]),
+            cut_in if has_number else None,
+            order,
         )
-        refined = None
-        if has_number:
-            order = make_generator(seed_of(self.root, Stream.SPLIT, name, FULL_STUDY)).permutation(len(X))
-            refined = refine(
-                X, groups, lambda rows, k, call: next(iter(self._fit(rows, name, call, k, [rows])), None), order
-            )
-        groups, pvalue = (groups, np.nan) if refined is None else refined
-        k = int(groups.max()) + 1
         raw, tables = self.studies[number].X, [study.X for study in self.studies]
-        fitted = [groups] if k == 1 else self._fit(raw, name, FULL_STUDY, k if has_number else None, [raw])
         cut_number = self.n_clusters if has_number else None
-        cut = [np.zeros(len(table), dtype=np.int64) for table in tables]
+        cut: list[IntArray] = [np.zeros(len(table), dtype=np.int64) for table in tables]
         if cut_number != 1:
-            cut = self._fit(raw, name, FULL_STUDY, cut_number, tables)
-        return Own(groups, pvalue, fitted[0] if fitted else groups, cut)
+            cut = self.fit(raw, name, FULL_STUDY, cut_number, tables)
+        return Own(groups, pvalue, cut)
 
-    def _fit(
+    def fit(
         self, rows: FloatArray, name: str, call: int, n_clusters: int | None, tables: Sequence[FloatArray]
     ) -> list[IntArray]:
         """Fit the clusterer to rows, and return the labels of tables; nothing where it fails."""
@@ -258,6 +259,45 @@ class OwnClustersPlan(Plan[Own]):
         return np.split(numbered(np.concatenate(labels)), np.cumsum([len(table) for table in tables])[:-1])
 
 
+def _with_gaps_of_others(plan: OwnClustersPlan, own: Sequence[Own]) -> list[Own]:
+    """Look in every study for the gaps that only other studies showed so far: there, less evidence is enough."""
+    if n_clusters_parameter(plan.clusterer) is None:
+        return list(own)
+    with one_thread():
+        clusters = [Clusters.of(X, study.groups) for X, study in zip(plan.spread, own, strict=True)]
+        result = []
+        for t, study in enumerate(own):
+            refined = [s for s, other in enumerate(own) if s != t and not np.isnan(other.pvalue)]
+            more = max((_gaps_of(clusters[s], clusters[t]) for s in refined), default=0)
+            if more:
+                raw, k = plan.studies[t].X, int(study.groups.max()) + 1 + more
+                labels = next(iter(plan.fit(raw, plan.studies[t].name, FULL_STUDY, k, [raw])), None)
+                if labels is not None and labels.min() >= 0 and np.bincount(labels, minlength=k).min() >= FEWEST:
+                    study = study._replace(groups=labels)
+            result.append(study)
+    return result
+
+
+def _gaps_of(train: Clusters, test: Clusters) -> int:
+    """Count the gaps of a training study that are likelier there than not within single clusters of a test study."""
+    linked = links(train, test)
+    count = 0
+    for j in range(len(test.sizes)):
+        members = np.flatnonzero(linked[:, j])
+        if len(members) < 2:
+            continue
+        edges = members[gabriel_edges(train.centres[members])]
+        within = test.X[test.labels == j]  # what lies elsewhere may seem to fill the gap
+        windows = place_in_windows(within, train.centres, edges, train.sizes / len(train.X))
+        group = np.arange(len(train.sizes))
+        for (a, b), counts in zip(edges, windows.members.sum(axis=0), strict=True):
+            side = int(min(counts[LEFT], counts[RIGHT]))
+            if side == 0 or log_odds_of_filled(int(counts[MIDDLE]), side) > 0:
+                group[group == group[b]] = group[a]
+        count += len(np.unique(group[members])) - 1
+    return count
+
+
 def _by_study(groups: Separation, labels: IntArray, studies: Sequence[Study]) -> list[IntArray]:
     """Bring labels of all samples into the order of these studies."""
     parts = dict(zip(groups.names, np.split(labels, np.cumsum(groups.sizes)[:-1]), strict=True))
@@ -269,6 +309,7 @@ class Shown(NamedTuple):
 
     clusters: Clusters
     numbers: IntArray  # (k,): of each cluster
+    n_groups: int  # numbers below it are groups of all studies together; 0 where these are not separated
     pvalue: float  # of the gaps that split a group in this study
     elsewhere: dict[str, IntArray]  # by study: the samples' clusters by this study's function, in a cut
 
@@ -280,10 +321,11 @@ class Shown(NamedTuple):
 
 def _clusters(plan: OwnClustersPlan, own: Sequence[Own], by_gaps: bool) -> dict[str, Shown]:
     """Number the clusters of every study like the clusters of all studies together that they share most with."""
+    n_groups = max(int(groups.max(initial=0)) for groups in plan.groups) + 1
     result = {}
     for s, (study, found) in enumerate(zip(plan.studies, own, strict=True)):
         failed = not by_gaps and not found.cut
-        labels = found.labels if by_gaps else np.full(len(study), NOISE) if failed else found.cut[s]
+        labels = found.groups if by_gaps else np.full(len(study), NOISE) if failed else found.cut[s]
         kept = np.unique(labels[labels >= 0])
         renumber = np.full(int(labels.max(initial=-1)) + 2, NOISE)  # the last is noise itself
         renumber[kept] = np.arange(len(kept))
@@ -292,8 +334,9 @@ def _clusters(plan: OwnClustersPlan, own: Sequence[Own], by_gaps: bool) -> dict[
         if not by_gaps and not failed:
             elsewhere = {plan.studies[t].name: renumber[cut] for t, cut in enumerate(found.cut)}
         reference = plan.groups[s] if by_gaps else plan.reference[s]
-        numbers = _numbers(labels, reference, max(int(r.max()) for r in plan.groups if len(r)) + 1)
-        result[study.name] = Shown(Clusters.of(plan.spread[s], labels), numbers, found.pvalue, elsewhere)
+        numbers = _numbers(labels, reference, n_groups)
+        shown = Clusters.of(plan.spread[s], labels)
+        result[study.name] = Shown(shown, numbers, n_groups if n_groups > 1 else 0, found.pvalue, elsewhere)
     return result
 
 
@@ -336,8 +379,10 @@ def _rows(s: int, t: int, names: tuple[str, str], train: Shown, test: Shown, by_
 def _rows_by_gaps(s: int, t: int, train: Shown, test: Shown) -> list[Row]:
     a, b = train.clusters, test.clusters
     n = len(b.X)
-    linked = links(a, b)
     shift = find_shift(a, b)
+    linked = links(a, b)
+    same_group = (train.numbers[:, None] == test.numbers) & (train.numbers < train.n_groups)[:, None]
+    linked = with_groups(linked, distances(a, b, shift), same_group)
     rows = []
     for i, number in enumerate(train.numbers):
         own = np.flatnonzero(linked[i])

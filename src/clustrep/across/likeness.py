@@ -22,6 +22,8 @@ LIKE = 2.5
 PART = 4.0
 # Two parts together must be this much closer than the closer one of them.
 TOGETHER = 0.5
+# Clusters agree about the shift between two studies if they are this close after it.
+AGREES = 1.0
 # The spread of a small cluster is averaged with that of all clusters of its study, as so many samples of it.
 BORROWED = 4
 # A cluster is absent where its share is below this part of its share in the training study.
@@ -120,8 +122,9 @@ def find_shift(train: Clusters, test: Clusters) -> Shift:
     """Estimate the shift between two studies from the clusters that both have.
 
     One pair of clusters says nothing about it: every cluster is like every other, but for a shift. It takes two pairs
-    or more, and a shift of less than half the smallest distance between two clusters of a study, so that no cluster is
-    taken for its neighbour. Of several, the one that pairs most clusters is taken, then the smallest.
+    or more that agree about it, because a cluster that is split or merged moves by itself; and it must be less than
+    half the smallest distance between two clusters of a study, so that no cluster is taken for its neighbour. Of
+    several, the one that pairs most clusters is taken, then the smallest.
     """
     none = Shift.none(train, test)
     if min(len(train.sizes), len(test.sizes)) < 2:
@@ -135,7 +138,9 @@ def find_shift(train: Clusters, test: Clusters) -> Shift:
         pairs = mutual_pairs(distances(train, test, start._replace(of_train=none.of_train, of_test=none.of_test)))
         shift = Shift.of(train, test, pairs)
         length = float(np.sqrt((shift.vector**2).sum()))
-        if len(pairs) >= 2 and length <= limit and (len(pairs), -length) > best_key:
+        if len(pairs) < 2 or length > limit or (len(pairs), -length) <= best_key:
+            continue
+        if distances(train, test, shift)[pairs[:, 0], pairs[:, 1]].max() <= AGREES:
             best, best_key = shift, (len(pairs), -length)
     return best
 

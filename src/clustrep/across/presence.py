@@ -80,7 +80,7 @@ def presence(
     - new: samples of a cluster of the test study that is like no cluster of the training study
 
     Where no study has a gap, clusters are a cut of one piece: a cluster is present where the test study's own cut
-    repeats it, and otherwise one can't tell.
+    repeats it, and otherwise one can't tell. A study on which the clusterer fails has no clusters there.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def presence(
     configuration = Configuration(name_of(clusterer), clusterer)
     plan = OwnClustersPlan.of([checked[name] for name in sorted(checked)], clusterer, groups, n_clusters, source.root)
     own = _with_gaps_of_others(plan, run(plan, range(len(checked)), n_jobs))
-    by_gaps = any(len(np.unique(study.groups)) > 1 for study in own)
+    by_gaps = any(groups.max() > 0 for groups in [*plan.groups, *(study.groups for study in own)])
     with one_thread():
         clusters = _clusters(plan, own, by_gaps)
         rows = [
@@ -316,7 +316,7 @@ class Shown(NamedTuple):
     @property
     def shown(self) -> IntArray:
         """The cluster of every sample; −1 for noise."""
-        return np.where(self.clusters.labels >= 0, self.numbers[np.maximum(self.clusters.labels, 0)], NOISE)
+        return np.append(self.numbers, NOISE)[self.clusters.labels]
 
 
 def _clusters(plan: OwnClustersPlan, own: Sequence[Own], by_gaps: bool) -> dict[str, Shown]:
@@ -327,7 +327,8 @@ def _clusters(plan: OwnClustersPlan, own: Sequence[Own], by_gaps: bool) -> dict[
         failed = not by_gaps and not found.cut
         labels = found.groups if by_gaps else np.full(len(study), NOISE) if failed else found.cut[s]
         kept = np.unique(labels[labels >= 0])
-        renumber = np.full(int(labels.max(initial=-1)) + 2, NOISE)  # the last is noise itself
+        most = max(int(cut.max(initial=-1)) for cut in [labels, *found.cut])
+        renumber = np.full(most + 2, NOISE)  # the last is noise itself
         renumber[kept] = np.arange(len(kept))
         labels = renumber[labels]
         elsewhere = {}

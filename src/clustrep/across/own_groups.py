@@ -27,7 +27,7 @@ FEWEST = 4
 # that all studies together show to be apart.
 TYPICAL_GAP, ODDS_TO_JOIN = 0.3, 20.0
 # A study has a gap of its own where left-out samples show it again, at this p-value and depth.
-SPLIT_LEVEL, SPLIT_DEPTH = 0.005, 0.6
+SPLIT_LEVEL, SPLIT_DEPTH = 0.02, 0.6
 FOLDS = 10
 # So many folds may have found other clusters than the whole study, by a bad start of the clusterer.
 MOST_UNLIKE = 2
@@ -125,8 +125,9 @@ def _join(X: FloatArray, labels: IntArray, others: FloatArray, groups_of_others:
         return labels
     name = np.arange(n_groups)
     edges = known[gabriel_edges(centres[known])]
-    counts = place_in_windows(X, centres, edges, shares).members.sum(axis=0)
-    for (a, b), count in zip(edges, counts, strict=True):
+    for a, b in edges:
+        of_both = X[(labels == a) | (labels == b)]  # samples of a third group may lie in the tube between the two
+        count = place_in_windows(of_both, centres, np.array([[a, b]]), shares).members.sum(axis=0)[0]
         if log_odds_of_filled(int(count[MIDDLE]), int(min(count[LEFT], count[RIGHT]))) > np.log(ODDS_TO_JOIN):
             name[name == name[b]] = name[a]
     return np.asarray(name[labels])

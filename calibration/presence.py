@@ -7,8 +7,8 @@ cluster of every study, because each cluster is drawn from known components.
 While the rules were developed, settings with 80 samples, distances of 5, 2 and 10 features were looked at (`TUNING`,
 seeds 0 to 11), and those of the table (`SETTINGS`: distances of 4.5 and 6, unequal sizes, 100 features, 200 samples,
 shifts) with about ten collections each, seeds from 1000, 2000 and 5000 on. That showed faults that were mended: single
-studies' clusters are blurred in 100 features, folds may find another cut, gaps were looked for without cause, samples of
-a third group seemed to fill a gap. The table is of other seeds, from 3000 on, but not of other settings.
+studies' clusters are blurred in 100 features, folds may find another cut, gaps were looked for without cause, samples
+of a third group seemed to fill a gap. The table is of other seeds, from 3000 on, but not of other settings.
 """
 
 from __future__ import annotations

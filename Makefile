@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench check format calibration null-calibration paper paper-quick clean
+.PHONY: demo test bench check format calibration null-calibration presence-calibration paper paper-quick clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -26,6 +26,9 @@ calibration: .venv/installed
 
 null-calibration: .venv/installed
 	$(BIN)/python -m calibration.null
+
+presence-calibration: .venv/installed
+	$(BIN)/python -m calibration.presence $(ARGS)
 
 paper: .venv/installed-dev
 	$(BIN)/python -m paper.run paper $(ARGS)

@@ -20,6 +20,7 @@ from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference
 from clustrep.results.pairwise import Replicability, TrainingAverage
+from clustrep.results.presence_words import Presence
 from clustrep.results.proportions import InGroupProportion, InGroupStability
 from clustrep.results.relations import StudyRelations
 from clustrep.results.significance import ClusterTest
@@ -44,6 +45,7 @@ __all__ = [
     "LocalReplicability",
     "NullReference",
     "PredictionStrength",
+    "Presence",
     "RelativeValidation",
     "Replicability",
     "Sensitivity",
@@ -65,6 +67,7 @@ RESULTS: dict[str, Any] = {
         Sensitivity,
         Separation,
         PredictionStrength,
+        Presence,
         BootstrapInstability,
         RelativeValidation,
         InGroupProportion,

@@ -213,8 +213,10 @@ def margins_of_feature(columns: Sequence[FloatArray], means: FloatArray, sds: Fl
 
 def _discrete_margins(columns: Sequence[FloatArray], distinct: Sequence[FloatArray], few: int) -> list[Margin]:
     """Return the margins of a feature with few values: the same in all studies, or scaled in each, or its own."""
-    pooled = np.unique(np.concatenate(distinct))
-    if len(pooled) <= few:
+    pooled, n_studies = np.unique(np.concatenate(distinct), return_counts=True)
+    common = pooled[n_studies > 1]
+    # A study without any of these has values of its own, as after scaling.
+    if len(pooled) <= few and all(np.isin(values, common).any() for values in distinct):
         distinct = [pooled] * len(columns)
     counts = [
         np.array([np.count_nonzero(column == value) for value in values], dtype=float)

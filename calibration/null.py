@@ -133,7 +133,7 @@ def triangle(rng: np.random.Generator, n: int) -> Table:
     return rng.dirichlet(np.ones(3), size=n)[:, :2]
 
 
-PIECE, CLUSTERS, UNCOVERED = "one piece", "clusters", "one piece, in none of the models"
+GROUPS = PIECE, CLUSTERS, UNCOVERED = "one piece", "clusters", "one piece, in none of the models"
 KINDS = [
     Kind(PIECE, "Gaussian, round, 80 × 2", gaussian(1, 1), tuned=True),
     Kind(PIECE, "Gaussian, long 3 : 1, 80 × 2", gaussian(3, 1), tuned=True),
@@ -194,6 +194,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--collections", type=int, default=200, help="collections of every kind")
     parser.add_argument("--simulated", type=int, default=39, help="simulated collections for each model")
+    parser.add_argument("--groups", nargs="+", choices=GROUPS, default=GROUPS, help="which groups of kinds")
     options = parser.parse_args()
     cr.set_config(progress=False)
     warnings.simplefilter("ignore")
@@ -201,7 +202,7 @@ def main() -> int:
     print(f"{n} collections of every kind, {options.simulated} simulated ones for each model\n")
     print("| group | data: samples × features of each study | tuned with | structured | explained by |")
     print("|---|---|---|---|---|")
-    for kind in KINDS:
+    for kind in (kind for kind in KINDS if kind.group in options.groups):
         verdicts = Counter(verdict(kind, number, options.simulated) for number in range(n))
         rate = verdicts.pop("", 0) / n
         explained = ", ".join(f"{model} {count}" for model, count in verdicts.most_common())

@@ -1608,7 +1608,7 @@ def test_the_first_skewed_study_is_named():
     even = rng.normal(size=(60, 5))
     tables = [even, rng.exponential(size=(60, 5)) ** 2, rng.exponential(size=(60, 5)) ** 3]
     with pytest.warns(
-        DataWarning, match=f"of study 'vdx', or more, .* above {1 + 2 * 0.1**0.5:.1f}: .* null=\"one piece\""
+        DataWarning, match=f"of study 'vdx', or more, .* above {1 + 2 * 0.1**0.5:.1f}: .* null='one piece'"
     ):
         cr.null_reference(halved(*tables), 1, null="gaussian")
 

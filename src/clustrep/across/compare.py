@@ -16,7 +16,7 @@ from clustrep.resampling import Bootstrap, Resampling
 from clustrep.results import Comparison
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
-from clustrep.tables.scoring import Noise, check_noise
+from clustrep.tables.noise import Noise, check_noise
 
 
 def compare(
@@ -110,12 +110,15 @@ def _named(clusterers: Any) -> Mapping[str, Clusterer]:
         names = [name_of(clusterer) for clusterer in clusterers]
         if len(set(names)) < len(names):
             raise ParameterError(
-                f"clusterers of the same class need names: pass a mapping such as {{'first': {names[0]}(...), ...}}."
+                f"clusterers of the same class need names: pass a mapping such as {{'first': {names[0]}(...), ...}}.",
+                parameter="clusterers",
             )
         named = dict(zip(names, clusterers, strict=True))
     if not named:
-        raise ParameterError("clusterers is empty: pass at least one.")
+        raise ParameterError("clusterers is empty: pass at least one.", parameter="clusterers")
     for name in named:
         if not isinstance(name, str) or not name:
-            raise ParameterError(f"The name of a clusterer must be a text that is not empty, got {name!r}.")
+            raise ParameterError(
+                f"The name of a clusterer must be a text that is not empty, got {name!r}.", parameter="clusterers"
+            )
     return named

@@ -35,13 +35,12 @@ from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, Re
 from clustrep.results import Comparison, LocalReplicability, Replicability
 from clustrep.results.base import quiet
 from clustrep.results.null_scores import CollectionScores, NullReference
+from clustrep.sentences import argument
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
-from clustrep.tables.scoring import ONLY_NOISE
+from clustrep.tables.noise import NOISE_NAME, ONLY_NOISE
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
-
-NOISE_LABEL = "-1"
 
 STATISTICS = ("estimate", "mean")
 # The skewness of an exponential distribution is 2.
@@ -171,7 +170,7 @@ def _warn_of_skewness(studies: Sequence[Study]) -> None:
             warn(
                 f"Half of the features of study {study.name!r}, or more, have a skewness above {border:.1f}: Gaussian "
                 "data have no such tails, which alone can look like clusters. Transform the features, or compare with "
-                'null="one piece", which keeps the shapes of features.',
+                f"{argument('null', 'one piece')}, which keeps the shapes of features.",
                 DataWarning,
             )
             return
@@ -199,17 +198,21 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
     if not isinstance(result, Replicability | Comparison | LocalReplicability):
         raise ParameterError(
             "result must be what replicability, compare or local_replicability returned, for one agreement and one "
-            f"test study; got {type(result).__name__}."
+            f"test study; got {type(result).__name__}.",
+            parameter="result",
         )
     origins = result._origins if isinstance(result, Comparison) else (result._origin,)
     if origins is None or origins[0] is None:
         raise ParameterError(
             "This result was read from a file, which holds scores but no data: run it again with "
-            f"rng={result.provenance['seed']} to compare it with simulated data."
+            f"rng={result.provenance['seed']} to compare it with simulated data.",
+            parameter="result",
         )
     of_runs = tuple(origin for origin in origins if isinstance(origin, RunOrigin))
     if any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in of_runs):
-        raise ParameterError("Known labels can't be carried over to simulated data: a clusterer is needed.")
+        raise ParameterError(
+            "Known labels can't be carried over to simulated data: a clusterer is needed.", parameter="result"
+        )
     return of_runs
 
 
@@ -322,7 +325,7 @@ class NullPlan(Plan[CollectionScores]):
             return np.empty(0)
         with quiet():
             averages = np.asarray(np.nanmean(values, axis=0))
-        of_clusters = averages[clusters.astype(str) != NOISE_LABEL]  # noise is no cluster to compare with
+        of_clusters = averages[clusters.astype(str) != NOISE_NAME]  # noise is no cluster to compare with
         return of_clusters if of_clusters.size else np.zeros(1)
 
 
@@ -409,7 +412,8 @@ def _place_of_points(result: LocalReplicability, origin: RunOrigin) -> int:
             return place
     raise ParameterError(
         "A local result is compared with simulated data at the points of its training or test study: "
-        "run local_replicability with at=None, or with at=test."
+        "run local_replicability with at=None, or with at=test.",
+        parameter="result",
     )
 
 

@@ -14,7 +14,7 @@ from clustrep.checks import check_known, check_numbers_between, freeze
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Saved, quiet
-from clustrep.tables.noise import NOISE
+from clustrep.tables.noise import NOISE_NAME, RULES
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -77,8 +77,9 @@ class OverK(Failing, Saved):
 
     def followed(self, place: int) -> list[int]:
         """Return the reference clusters of one k; noise that was dropped is none."""
-        dropped = self.provenance["noise"] == "drop"
-        return [c for c in range(self.n_labels[place]) if not (dropped and self.clusters[place, c] == str(NOISE))]
+        rule = RULES[self.provenance["noise"]]
+        names = self.clusters[place, : self.n_labels[place]].tolist()
+        return [c for c, name in enumerate(names) if rule.is_cluster or name != NOISE_NAME]
 
     def _best(self, scores: FloatArray) -> int | None:
         """Return the k with the highest score, the smallest of several."""
@@ -89,8 +90,8 @@ class OverK(Failing, Saved):
         if n_clusters is None and len(self.n_clusters) == 1:
             return 0
         if n_clusters is None:
-            raise ParameterError(f"n_clusters must say which: one of {list(self.n_clusters)}.")
-        check_known(n_clusters, "number of clusters", self.n_clusters)
+            raise ParameterError(f"n_clusters must say which: one of {list(self.n_clusters)}.", parameter="n_clusters")
+        check_known(n_clusters, "number of clusters", self.n_clusters, parameter="n_clusters")
         return self.n_clusters.index(n_clusters)
 
 
@@ -177,7 +178,7 @@ class Consensus(OverK):
         """Return the proportion of ambiguous pairs, CDF(high) − CDF(low), for every k: low where pairs are clear."""
         check_numbers_between([low, high], "low and high", 0, 1)
         if low >= high:
-            raise ParameterError(f"low must be below high, got {low!r} and {high!r}.")
+            raise ParameterError(f"low must be below high, got {low!r} and {high!r}.", parameter="low")
         at = [self.cdf([low, high], k) for k in self.n_clusters]
         return np.array([above - below for below, above in at])
 
@@ -191,11 +192,12 @@ class Consensus(OverK):
         place, n = self._place(n_clusters), len(self.samples)
         if rows is None and n > WHOLE_MATRIX:
             raise ParameterError(
-                f"rows must say which rows: the whole matrix of {n:,} samples would have {n**2:,} numbers."
+                f"rows must say which rows: the whole matrix of {n:,} samples would have {n**2:,} numbers.",
+                parameter="rows",
             )
         wanted = np.arange(n) if rows is None else np.asarray(rows)
         if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or ((wanted < 0) | (wanted >= n)).any():
-            raise ParameterError(f"rows must be whole numbers from 0 to {n - 1}, got {rows!r}.")
+            raise ParameterError(f"rows must be whole numbers from 0 to {n - 1}, got {rows!r}.", parameter="rows")
         codes = by_point(self.codes[place])
         blocks = [together_of(codes, np.full(n, row), np.arange(n)) for row in wanted]
         with quiet():
@@ -322,9 +324,9 @@ class AssignmentConsistency(OverK):
         shares, modal = np.nan_to_num(self.per_sample), self.modal
         result = np.full(self.clusters.shape, np.nan)
         for i, c in np.ndindex(result.shape):
-            members = modal[i] == c
-            if members.any():
-                result[i, c] = shares[i, members].mean()
+            is_member = modal[i] == c
+            if is_member.any():
+                result[i, c] = shares[i, is_member].mean()
         return result
 
     @property

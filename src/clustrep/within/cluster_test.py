@@ -19,6 +19,7 @@ from clustrep.engine.run import Plan, run
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.gaussian import GaussianNull, principal_axes
 from clustrep.results.significance import ClusterTest
+from clustrep.sentences import argument, option, wording
 from clustrep.types import FloatArray
 from clustrep.within.question import one_study
 
@@ -46,9 +47,13 @@ def cluster_test(
 ) -> ClusterTest:
     """Test whether distances to the nearest neighbour are those of data without clusters (section 2.4).
 
-    The statistic of a data set is the integral of the squared difference between the distribution function of its
-    nearest-neighbour distances and the average of those of all other data sets, observed and simulated: a sum over
-    all distances, no grid. The p-value is (1 + #{simulated ≥ observed}) / (1 + n_resamples).
+    With the distribution functions G_0 of the nearest-neighbour distances of the data, and G_1, …, G_B of those of B
+    simulated data sets, the statistic of data set b, and the p-value::
+
+        T_b = ∫ {G_b(y) − (1/B) Σ_{b′≠b} G_b′(y)}² dy
+        p = (1 + #{b ≥ 1 : T_b ≥ T_0}) / (1 + B)
+
+    The integral is a sum over all distances, exact, without a grid.
 
     Parameters
     ----------
@@ -77,6 +82,24 @@ def cluster_test(
     Returns
     -------
     ClusterTest
+        `statistic`, `pvalue`, `null_distribution`.
+
+    See Also
+    --------
+    null_reference : Data without clusters as the yardstick of a replicability score.
+    stability : Which clusters are found again.
+
+    Notes
+    -----
+    A test of the null, by default of a Gaussian: a small p-value says that distances are not those of a Gaussian, which
+    skewness or heavy tails can bring about without any clusters; a large one does not say that there are none. It
+    names no clusters and no number of them. Nearest neighbours carry little information where features are many:
+    McShane et al. work on the first three principal components.
+
+    References
+    ----------
+    .. [1] McShane, L. M. et al. (2002). Methods for assessing reproducibility of clustering patterns observed in
+       analyses of microarray data. Bioinformatics 18, 1462-1469.
 
     Examples
     --------
@@ -182,8 +205,12 @@ def whitened(X: FloatArray) -> FloatArray:
     # With p + 1 samples all distances would be the same.
     if n < p + 2 or s[-1] <= s[0] * max(n, p) * np.finfo(float).eps:
         raise DataError(
-            f"whiten needs data whose {p} features vary independently, in at least {p + 2} samples; here are {n:,}. "
-            "Pass n_components to work on a few principal components."
+            f"{option('whiten')} needs data whose {p} features vary independently, in at least {p + 2} samples; here "
+            f"are {n:,}. "
+            + wording(
+                python="Pass n_components to work on a few principal components.",
+                command_line=f"Choose fewer features with {option('features')}.",
+            )
         )
     return np.asarray(u * np.sqrt(n - 1))
 
@@ -212,7 +239,7 @@ def cdf_distances(values: FloatArray) -> FloatArray:
 def _principal_components(X: FloatArray, q: int) -> FloatArray:
     most = min(X.shape[1], len(X) - 1)
     if q > most:
-        raise ParameterError(f"n_components must be at most {most}, got {q}.")
+        raise ParameterError(f"n_components must be at most {most}, got {q}.", parameter="n_components")
     return np.asarray((X - X.mean(axis=0)) @ principal_axes(X)[:q].T)
 
 
@@ -220,8 +247,12 @@ def _warn_of_many_features(subject: str, n: int, p: int) -> None:
     if 2 * n <= p**2:
         warn(
             f"{subject} has {p:,} features and {n:,} samples: with so few samples for the number of features, a "
-            "Gaussian that is fitted to them can make the test reject too often. cluster_test(whiten=True) is exact; "
-            "cluster_test(n_components=...) works on a few principal components.",
+            "Gaussian that is fitted to them can make the test reject too often. "
+            + wording(
+                python="cluster_test(whiten=True) is exact; cluster_test(n_components=...) works on a few principal "
+                "components.",
+                command_line=f"{argument('whiten', True)} is exact, where samples outnumber features.",
+            ),
             DataWarning,
         )
 

@@ -25,7 +25,7 @@ calibration: .venv/installed
 	$(BIN)/python -m calibration.intervals
 
 null-calibration: .venv/installed
-	$(BIN)/python -m calibration.null
+	$(BIN)/python -m calibration.null $(ARGS)
 
 presence-calibration: .venv/installed
 	$(BIN)/python -m calibration.presence $(ARGS)

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clustrep.across.separateness import separateness_of_pairs, spread_of
 from clustrep.checks import check_flag, check_integer, check_labels_of
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
@@ -178,6 +179,7 @@ class ReplicateScores(NamedTuple):
     trivial: BoolArray  # (n_configurations, S, S)
     clusters_found: IntArray  # (n_configurations, S), −1 where the fit failed
     causes: NDArray[np.object_]  # (n_configurations, n_agreements, S, S) of str, empty where there is a score
+    separateness: FloatArray  # (n_configurations, S, S) where the plan asks for it, else empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +191,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
     diagonal: bool
     noise: Noise
     description: str = "replicability"
+    separateness: bool = False  # of unweighted draws, as the studies as they are
 
     @property
     def in_threads(self) -> bool:
@@ -218,6 +221,8 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
         n_configurations = len(self.configurations)
         clusters_found = np.full((B, n_configurations, S), -1)
         pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S))
+        spreads = [spread_of(sample.points) for sample in samples] if self.separateness else []
+        separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0
         for path in setting.paths:
             learned, learned_again = path.learn(samples), path.learn(second)
@@ -238,17 +243,20 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
                             elif self.diagonal:
                                 trained = learned_again[b * S + t].labels(member, [points[t]]).at(0)
                                 pairs.add((b, c, t, t), trained, tested, weights)
+                    if self.separateness:
+                        separateness[b, c] = separateness_of_pairs(labelled, spreads[b * S : (b + 1) * S])
                 c += 1
         scores, trivial, causes = pairs.score()  # Alg. 2, line 8; agreements come first
         scores, causes = np.moveaxis(scores, 0, 2), np.moveaxis(causes, 0, 2)
-        return [ReplicateScores(*arrays) for arrays in zip(scores, trivial, clusters_found, causes, strict=True)]
+        of_replicates = zip(scores, trivial, clusters_found, causes, separateness, strict=True)
+        return [ReplicateScores(*arrays) for arrays in of_replicates]
 
 
 def run_plan(plan: ScorePlan, n_jobs: int | None) -> Comparison:
     """Score the studies as they are, and replicates of them."""
     source, studies = plan.setting.source, plan.setting.studies
     replicates = run(plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
-    scores, trivial, clusters_found, causes = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
+    scores, trivial, clusters_found, causes, _ = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
     failed, cause_names = Failures.number(np.moveaxis(causes, 0, 2))
     by_configuration = np.moveaxis(scores, 0, 2)  # (n_configurations, n_agreements, 1 + n_resamples, S, S)
     result = Comparison(

@@ -18,7 +18,15 @@ NOISE = {
     "drop": "Points that either clustering calls noise were omitted.",
     "singletons": "Every point that a clustering calls noise was counted as a cluster of its own.",
 }
+LIKE_THE_STUDIES = (
+    "with the size, mean and covariance of each study, as far as these can be distinguished from the other studies' "
+    "and from noise"
+)
 NULLS = {
+    "elliptical": f"from an elliptical distribution whose density falls outwards, {LIKE_THE_STUDIES}",
+    "unimodal": "from a Gaussian copula with the size of each study and, for each feature, the closest unimodal "
+    "distribution, and its correlations as far as these can be distinguished from the other studies' and from noise",
+    "components": f"from independent components with unimodal distributions, {LIKE_THE_STUDIES}",
     "gaussian": "from a Gaussian with the size, mean and covariance of each study, as far as these can be "
     "distinguished from the other studies' and from noise",
     "copula": "from a Gaussian copula with the size and margins of each study, and its correlations as far as these "
@@ -141,7 +149,7 @@ def _clusterings(comparison: Comparison, run: Run) -> str:
 
 def _null(reference: NullReference) -> str:
     """Say what data without clusters are, and how they are compared."""
-    n, null = len(reference.distribution), Run.of(reference.provenance).null
+    n, null = len(reference.distribution), reference.model or Run.of(reference.provenance).null
     drawn = NULLS.get(str(null), f"by the sampler {null}")
     return (
         f"{STATISTICS[reference.statistic]} were compared with those of {n:,} collections without clusters, drawn "

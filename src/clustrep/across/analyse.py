@@ -17,7 +17,7 @@ from clustrep.across.null_models import Sampler, check_null
 from clustrep.across.replicability import check_several
 from clustrep.checks import check_choice, check_integer, check_known, check_n_clusters
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
-from clustrep.resampling import Bootstrap, Resampling
+from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Analysis, LocalReplicability, NullReference
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec
@@ -39,7 +39,7 @@ def analyse(
     train: str | Sequence[str] | None = None,
     embedding: str = "pca",
     noise: Noise = "label",
-    resampling: Resampling = Bootstrap(),
+    resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Analysis:
@@ -89,7 +89,8 @@ def analyse(
     numbers = None if n_clusters is None else check_n_clusters(n_clusters)
     root = root_entropy(rng)
     running: dict[str, Any] = {"n_jobs": n_jobs}
-    options: dict[str, Any] = {"n_resamples": n_resamples, "resampling": resampling, "rng": root, **running}
+    options: dict[str, Any] = {"n_resamples": n_resamples, "rng": root, **running}
+    options["resampling"] = resampling_for(resampling, tuple(checked.values()))  # one for all steps
     comparison = compare(
         clusterers, checked, n_clusters=numbers, agreement=agreement, noise=noise, diagonal=True, **options
     )

@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench check format calibration null-calibration paper paper-quick clean
+.PHONY: demo test bench check format calibration null-calibration relations-calibration paper paper-quick clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -26,6 +26,9 @@ calibration: .venv/installed
 
 null-calibration: .venv/installed
 	$(BIN)/python -m calibration.null
+
+relations-calibration: .venv/installed
+	$(BIN)/python -m calibration.relations
 
 paper: .venv/installed-dev
 	$(BIN)/python -m paper.run paper $(ARGS)

@@ -31,7 +31,7 @@ SCHEMES = {
 }
 AGREEMENTS = ("ari", "ami")
 N_INIT, LEVEL = 5, 0.95
-FRESH, PAIRS, RESAMPLES = 400, 60, 60
+FRESH, PAIRS, RESAMPLES = 200, 40, 50
 TRUTH, RESAMPLED = 1, 2  # apart in seeds
 OUT = Path(__file__).parents[1] / "docs" / "calibration.md"
 
@@ -90,8 +90,8 @@ R is the expected score of a clustering function that is learned in a new traini
 both of these sizes. Here it is the mean over {fresh} fresh pairs of studies, with its standard error. Each of {pairs}
 other pairs (other seeds) was resampled {resamples} times in each way: the mean over resamples, averaged over pairs,
 with its standard error; and how often the 95 % percentile interval covers R, with an exact 95 % interval of that share.
-k-means with {n_init} starts; two studies of n samples and p features; Gaussians of unit variance. An asterisk marks what
-the library takes by default. {seconds:.0f} s on one core. `make calibration` prints and writes this page.
+k-means with {n_init} starts; two studies of n samples and p features; Gaussians of unit variance. An asterisk marks
+what the library takes by default. {seconds:.0f} s on one core. `make calibration` prints and writes this page.
 
 | data | n × p | k | agreement | R | resampling | mean over resamples | 95 % interval covers R |
 |---|---|---|---|---|---|---|---|

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clustrep.across.apart import RESAMPLES_FOR_ERRORS, differences_of
 from clustrep.across.compare import compare, configurations_to_compare
 from clustrep.across.counterparts import counterparts
 from clustrep.across.local import local_replicability
@@ -19,8 +20,9 @@ from clustrep.across.separation import separations
 from clustrep.checks import check_choice, check_integer, check_known, check_n_clusters
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
+from clustrep.errors import AllReplicatesFailed
 from clustrep.resampling import Rerun, Resampling, resampling_for
-from clustrep.results import Analysis, LocalReplicability, NullReference
+from clustrep.results import Analysis, LocalReplicability, NullReference, StudyDifferences
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec
 from clustrep.tables.scoring import Noise
@@ -109,11 +111,12 @@ def analyse(
     focus = start.focus
     if focus is None or not followed:
         return start
-    (clusterer,) = [
-        configuration.clusterer
+    (in_focus,) = [
+        configuration
         for configuration in configurations
         if (configuration.name, configuration.n_clusters) == (focus.clusterer, focus.n_clusters)
     ]
+    clusterer = in_focus.clusterer
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
     local: list[LocalReplicability] = []
     for name in followed:
@@ -129,7 +132,18 @@ def analyse(
         local=tuple(local),
         local_references=tuple(references),
         counterparts=replace(counterparts(clusterer, checked, **options), clusterer=focus.clusterer),
+        differences=_differences(checked, in_focus, Source.of(Rerun(), root), n_jobs),
     )
+
+
+def _differences(
+    studies: Studies, configuration: Configuration, source: Source, n_jobs: int | None
+) -> StudyDifferences | None:
+    """Say which study lacks a cluster; None where the clusterer fails on the studies pooled."""
+    try:
+        return differences_of(studies, configuration, source, RESAMPLES_FOR_ERRORS, n_jobs)
+    except AllReplicatesFailed:
+        return None
 
 
 def by_clusterer(configurations: Sequence[Configuration]) -> list[list[Configuration]]:

@@ -21,7 +21,7 @@ from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference
 from clustrep.results.pairwise import Replicability, TrainingAverage
 from clustrep.results.proportions import InGroupProportion
-from clustrep.results.relations import StudyRelations
+from clustrep.results.relations import StudyDifferences, StudyRelations
 from clustrep.results.significance import ClusterTest
 from clustrep.results.validation import Validation
 from clustrep.text import listing
@@ -48,6 +48,7 @@ __all__ = [
     "Sensitivity",
     "Separation",
     "Stability",
+    "StudyDifferences",
     "StudyRelations",
     "TrainingAverage",
     "Validation",
@@ -74,6 +75,7 @@ RESULTS: dict[str, Any] = {
         NullReference,
         Counterparts,
         LeaveOneStudyOut,
+        StudyDifferences,
         Analysis,
     )
 }

@@ -10,7 +10,7 @@ from clustrep.provenance import Provenance
 from clustrep.report.words import joined
 from clustrep.results import Comparison, NullReference
 from clustrep.results.analysis import HALF_WAY
-from clustrep.tables.agreement import shown
+from clustrep.tables.agreement import in_sentence
 from clustrep.text import plural
 
 SCALES = {"none": "not scaled", "zscore": "scaled to z-scores", "robust": "scaled by median and interquartile range"}
@@ -27,7 +27,6 @@ NULLS = {
 PAPERS_BOOTSTRAP = ("Bootstrap()", "Bootstrap(distinct=False)")
 COUNTED_ONCE, ONCE = "Bootstrap(distinct=True)", " with each drawn sample counted once"
 STATISTICS = {"estimate": "Scores of the studies as they are", "mean": "Bootstrap means"}
-LONG_NAMES = {"ari": "the adjusted Rand index (ARI)", "ami": "adjusted mutual information (AMI)"}
 CITATION = (
     "Masoero L, Thomas E, Parmigiani G, Tyekucheva S, Trippa L. Cross-Study Replicability in Cluster Analysis. "
     "Statistical Science 38(2), 2023."
@@ -131,7 +130,7 @@ def _data(run: Run) -> str:
 def _clusterings(comparison: Comparison, run: Run) -> str:
     ks = sorted({k for k in comparison.n_clusters if k is not None})
     over = f" for {span(ks)} clusters" if ks else ""
-    agreements = joined([LONG_NAMES.get(name, shown(name)) for name in comparison.agreements])
+    agreements = joined([in_sentence(name) for name in comparison.agreements])
     by = "" if run.resampling is None else ONCE if run.resampling == COUNTED_ONCE else f" by {run.resampling}"
     kind = "bootstrap resamples" if by in ("", ONCE) else "resamples"
     resamples = f"{run.n_resamples:,} {kind} of both studies{by}"

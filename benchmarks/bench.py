@@ -148,7 +148,7 @@ def test_job() -> Job:
     X = np.random.default_rng(0).normal(size=(1_000, 2))
 
     def run(n_resamples: int, n_jobs: int = 1) -> cr.results.ClusterTest:
-        return cr.cluster_test(X, n_resamples=n_resamples, rng=0, n_jobs=n_jobs)
+        return cr.cluster_test(X, null="sample", n_resamples=n_resamples, rng=0, n_jobs=n_jobs)
 
     def means(result: cr.results.ClusterTest) -> np.ndarray:
         return result.null_distribution

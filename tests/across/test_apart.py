@@ -15,7 +15,7 @@ from clustrep.across.apart import blurred_pvalues, lacking_pvalues
 from clustrep.errors import AllReplicatesFailed, ParameterError
 
 FOUR = KMeans(4, n_init=3)
-N_COLLECTIONS = 60
+N_COLLECTIONS = 40
 
 
 def collection(case, i, size=(200, 2, 3)):

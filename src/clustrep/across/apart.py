@@ -87,9 +87,9 @@ def study_relations(
     share is called a variation of shares, not a lack.
 
     Studies are compared as they are. A shift between studies moves samples across borders and looks like a lack: of
-    clusters 4.5 standard deviations apart, shifts by one standard deviation were hardly ever flagged, by two in half of
-    the collections (n = 200). Centring each study would hide what is asked, because a study that lacks a cluster has another
-    mean. Remove shifts between batches first, by what is known about them.
+    clusters 4.5 standard deviations apart, shifts by one standard deviation were hardly ever flagged, by two in half
+    of the collections (n = 200). Centring each study would hide what is asked, because a study that lacks a cluster has
+    another mean. Remove shifts between batches first, by what is known about them.
 
     Examples
     --------

@@ -164,7 +164,9 @@ def test_fitted_centres_have_all_features(name, dtype):
     if isinstance(fitted, KMeans):
         expected = np.stack([X[fitted.labels_ == j].mean(axis=0) for j in range(3)])
     else:
-        plain = configured(cr.replicability, accelerate=False)(clusterer, studies, n_resamples=2, rng=3)
+        plain = configured(cr.replicability, accelerate=False)(
+            clusterer, studies, n_resamples=2, rng=3, resampling=cr.Bootstrap()
+        )
         expected = plain.clustering_function("c", 1).clusterer.cluster_centers_
     np.testing.assert_allclose(fitted.cluster_centers_, expected, rtol=0, atol=1e-4)
 

@@ -1,7 +1,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench check format calibration null-calibration presence-calibration paper paper-quick clean
+.PHONY: demo test bench check format calibration null-calibration presence-calibration relations-calibration
+.PHONY: paper paper-quick clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -29,6 +30,9 @@ null-calibration: .venv/installed
 
 presence-calibration: .venv/installed
 	$(BIN)/python -m calibration.presence $(ARGS)
+
+relations-calibration: .venv/installed
+	$(BIN)/python -m calibration.relations
 
 paper: .venv/installed-dev
 	$(BIN)/python -m paper.run paper $(ARGS)

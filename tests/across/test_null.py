@@ -1547,7 +1547,14 @@ def test_two_groups_in_few_of_many_features_are_chosen_though_resamples_split_si
         groups = np.array([[0] * 5, [3] * 5])[rng.integers(2, size=40)] + rng.normal(size=(40, 5))
         tables.append(np.c_[groups, rng.normal(size=(40, 195))])
     comparison = cr.compare(
-        KMeans(n_init=5), tables, n_clusters=[2, 3, 4, 5], agreement="ari", n_resamples=20, diagonal=False, rng=0
+        KMeans(n_init=5),
+        tables,
+        n_clusters=[2, 3, 4, 5],
+        agreement="ari",
+        n_resamples=20,
+        diagonal=False,
+        rng=0,
+        resampling=cr.Bootstrap(),
     )
     choice = comparison.choice(cr.null_reference(comparison, 39, null="gaussian"))
     assert not choice.eligible[0]

@@ -32,6 +32,8 @@ NULLS = {
     "copula": "from a Gaussian copula with the size and margins of each study, and its correlations as far as these "
     "can be distinguished from the other studies' and from noise",
 }
+PAPERS_BOOTSTRAP = ("Bootstrap()", "Bootstrap(distinct=False)")
+COUNTED_ONCE, ONCE = "Bootstrap(distinct=True)", " with each drawn sample counted once"
 STATISTICS = {"estimate": "Scores of the studies as they are", "mean": "Bootstrap means"}
 CITATION = (
     "Masoero L, Thomas E, Parmigiani G, Tyekucheva S, Trippa L. Cross-Study Replicability in Cluster Analysis. "
@@ -56,7 +58,7 @@ class Run:
         Their parameters, in the order of the configurations; the number of clusters is written as k.
     n_resamples : int or None
     resampling : str or None
-        None for the bootstrap.
+        None for the paper's bootstrap.
     noise : str
     null : str or None
         What data without clusters are drawn from.
@@ -85,7 +87,7 @@ class Run:
             studies=dict(provenance["studies"]),
             clusterers=tuple(record.description_for_any_k for record in provenance.clusterers),
             n_resamples=provenance.get("n_resamples"),
-            resampling=None if resampling.startswith("Bootstrap(") else resampling,
+            resampling=None if resampling in PAPERS_BOOTSTRAP else resampling,
             noise=str(provenance.get("noise", "label")),
             null=None if null is None else str(null).strip("'"),
             versions=dict(provenance.versions),
@@ -137,9 +139,9 @@ def _clusterings(comparison: Comparison, run: Run) -> str:
     ks = sorted({k for k in comparison.n_clusters if k is not None})
     over = f" for {span(ks)} clusters" if ks else ""
     agreements = joined([in_sentence(name) for name in comparison.agreements])
-    resamples = f"{run.n_resamples:,} bootstrap resamples of both studies"
-    if run.resampling is not None:
-        resamples = f"{run.n_resamples:,} resamples of both studies by {run.resampling}"
+    by = "" if run.resampling is None else ONCE if run.resampling == COUNTED_ONCE else f" by {run.resampling}"
+    kind = "bootstrap resamples" if by in ("", ONCE) else "resamples"
+    resamples = f"{run.n_resamples:,} {kind} of both studies{by}"
     return (
         f"Clusterings were learned by {joined(list(dict.fromkeys(comparison.clusterers)))}{over}, extended to "
         f"clustering functions, and compared between all ordered pairs of studies by {agreements} (Masoero et al. "

@@ -22,7 +22,7 @@ from clustrep.results.null_scores import NullReference
 from clustrep.results.pairwise import Replicability, TrainingAverage
 from clustrep.results.presence_words import Presence
 from clustrep.results.proportions import InGroupProportion, InGroupStability
-from clustrep.results.relations import StudyRelations
+from clustrep.results.relations import StudyDifferences, StudyRelations
 from clustrep.results.significance import ClusterTest
 from clustrep.results.validation import Validation
 from clustrep.text import listing
@@ -51,6 +51,7 @@ __all__ = [
     "Sensitivity",
     "Separation",
     "Stability",
+    "StudyDifferences",
     "StudyRelations",
     "TrainingAverage",
     "Validation",
@@ -79,6 +80,7 @@ RESULTS: dict[str, Any] = {
         NullReference,
         Counterparts,
         LeaveOneStudyOut,
+        StudyDifferences,
         Analysis,
     )
 }

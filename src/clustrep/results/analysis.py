@@ -23,7 +23,7 @@ from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference
 from clustrep.results.pairwise import Replicability
-from clustrep.results.relations import StudyRelations
+from clustrep.results.relations import StudyDifferences, StudyRelations
 from clustrep.results.verdict import Verdict, verdict_of
 from clustrep.tables.agreement import is_adjusted
 from clustrep.tables.noise import NOISE_NAME
@@ -73,6 +73,8 @@ class Analysis(Saved):
         Warnings that were given during the analysis, where they were recorded.
     separations : tuple of Separation
         The gaps between clusters, for every clusterer.
+    differences : StudyDifferences or None
+        Which study lacks a cluster that the others have, or has none, in the configuration in focus.
 
     Notes
     -----
@@ -97,6 +99,7 @@ class Analysis(Saved):
     known_labels: NDArray[np.str_]
     warnings: tuple[str, ...] = ()
     separations: tuple[Separation, ...] = ()
+    differences: StudyDifferences | None = None
 
     def __post_init__(self) -> None:
         freeze(self)

@@ -963,8 +963,8 @@ def test_the_choice_is_the_largest_excess_among_those_above_data_without_cluster
     np.testing.assert_allclose(against.excess, [0.9 - null_mean[0], 0.5, 0.3])
     assert str(choice).splitlines() == [
         "ward, k = 2 (0.90 [0.90, 0.90]) replicates best by ARI",
-        f"But ward, k = 2 is no better than data without clusters (adjusted p = {against.adjusted[0]:.2g})",
         "Farthest above data without clusters: ward, k = 3, 0.70 against 0.20, adjusted p = 0.01",
+        f"The highest score, of ward, k = 2, is not above them (adjusted p = {against.adjusted[0]:.2g})",
     ]
     # Far above on average, but too often below.
     null[:10, 1] = 0.8

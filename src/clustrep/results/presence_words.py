@@ -86,7 +86,7 @@ class Presence(Saved):
 
     def labels_of(self, study: str) -> IntArray:
         """Return the cluster of every sample of a study, by the numbers used here; −1 for noise."""
-        check_known(study, "study", self.names)
+        check_known(study, "study", self.names, parameter="study")
         s = self.names.index(study)
         end = int(self.sizes[: s + 1].sum())
         return np.asarray(self.labels[end - self.sizes[s] : end])

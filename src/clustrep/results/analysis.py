@@ -25,7 +25,8 @@ from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference
 from clustrep.results.obstacles import obstacle_to
 from clustrep.results.pairwise import Replicability
-from clustrep.results.relations import StudyRelations
+from clustrep.results.presence_words import Presence
+from clustrep.results.relations import StudyDifferences, StudyRelations
 from clustrep.results.verdict import Verdict, separation_of, verdict_of
 from clustrep.tables.agreement import is_adjusted
 from clustrep.tables.noise import NOISE_NAME
@@ -76,6 +77,8 @@ class Analysis(Saved):
         Warnings that were given during the analysis, where they were recorded.
     separations : tuple of Separation
         The gaps between clusters, for every clusterer.
+    differences : StudyDifferences or None
+        Which study lacks a cluster that the others have, or has none, in the configuration in focus.
     presence_result : Presence or None
         Whether every cluster is present in every other study.
 
@@ -102,7 +105,8 @@ class Analysis(Saved):
     known_labels: NDArray[np.str_]
     warnings: tuple[str, ...] = ()
     separations: tuple[Separation, ...] = ()
-    presence_result: Any = None
+    differences: StudyDifferences | None = None
+    presence_result: Presence | None = None
 
     def __post_init__(self) -> None:
         freeze(self)

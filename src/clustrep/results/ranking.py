@@ -153,7 +153,7 @@ def against_null(reference: NullReference, configurations: Sequence[int], agreem
                 reference.overall,
                 reference.overall - reference.overall_excess,
                 reference.overall_excess,
-                reference.overall_pvalue,
+                reference.configuration_pvalue,
                 reference.overall_adjusted,
             )
         )

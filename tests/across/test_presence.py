@@ -241,7 +241,7 @@ def test_table_and_text(of_lacking):
     assert (table.loc["a", "a"] == "").all()
     assert sorted(table.loc["a", "c"]) == ["absent", "present", "present"]
     text = repr(result)
-    assert "○ absent" in text
+    assert "✗ absent" in text
     assert "25 samples of a like no cluster of c" in text
 
 

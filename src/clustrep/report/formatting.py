@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from clustrep.results.presence_words import SIGNS as PRESENCE_SIGNS
+
 MISSING = "–"
 # A score this close to 0 is rounding error, not a number to write with an exponent.
 NOISE = 1e-9
@@ -73,12 +75,7 @@ def flag(value: bool) -> str:
 
 # One sign for every word about a cluster in another study; "" is a study's own cluster.
 SIGNS = {
-    "present": "✓",
-    "absent": "✗",
-    "split": "⋏",
-    "merged": "⋎",
-    "can't tell": "?",
-    "new": "+",
+    **PRESENCE_SIGNS,
     "holds": "✓",
     "holds weakly": "~",
     "no better": "✗",

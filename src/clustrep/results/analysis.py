@@ -272,17 +272,17 @@ class Analysis(Saved):
         """
         if self.presence_result is None:
             return pd.DataFrame(columns=list(PRESENCE))
-        frame: pd.DataFrame = self.presence_result.to_frame()
-        names = {study: self._presence_names(study) for study in frame["train"].unique()}
+        frame = self.presence_result.to_frame()
+        names = {study: self._presence_names(self.presence_result, study) for study in frame["train"].unique()}
         clusters = zip(frame["train"], frame["cluster"].astype(str), strict=True)
         return frame.assign(cluster=[names[study].get(cluster, cluster) for study, cluster in clusters])
 
-    def _presence_names(self, study: str) -> dict[str, str]:
+    def _presence_names(self, presence: Presence, study: str) -> dict[str, str]:
         """Name the clusters of one study as in `presence`, after the most frequent known label of their samples."""
         known = self.known_labels_of(study)
         if known is None:
             return {}
-        labels = pd.Series(known).groupby(np.asarray(self.presence_result.labels_of(study)).astype(str))
+        labels = pd.Series(known).groupby(presence.labels_of(study).astype(str))
         return {str(name): f"{name} ({values.mode()[0]})" for name, values in labels if str(name) != "-1"}
 
     def __repr__(self) -> str:

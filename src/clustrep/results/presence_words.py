@@ -17,7 +17,7 @@ from clustrep.types import FloatArray, IntArray
 
 WORDS = ("present", "absent", "split", "merged", "can't tell", "new")
 # One sign for every word, for tables of clusters × studies.
-SIGNS = {"present": "●", "absent": "○", "split": "◐", "merged": "◒", "can't tell": "?", "new": "+"}
+SIGNS = {"present": "✓", "absent": "✗", "split": "⋏", "merged": "⋎", "can't tell": "?", "new": "+"}
 # In the place of a cluster's name, for samples that are like no training cluster.
 NEW = "new"
 

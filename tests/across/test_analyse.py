@@ -484,8 +484,10 @@ def test_the_file_holds_plain_arrays_and_one_text(found, tmp_path):
             archive.files
         )
     assert header["kind"] == "Analysis"
-    parts = ["comparison", "counterparts", "local", "local_references", "reference", "separations"]
-    assert sorted(header["parts"]) == parts
+    assert sorted(header["parts"]) == [
+        "comparison", "counterparts", "differences", "local", "local_references", "presence_result", "reference",
+        "separations",
+    ]  # fmt: skip
 
 
 def damaged(path, change):

@@ -15,8 +15,13 @@ def test_json_is_everything_but_the_charts(folder):
     said = json.loads(done.stdout)
     assert done.stderr == ""
     assert [finding["kind"] for finding in said["verdict"]][:4] == ["separated", "sure", "reason", "studies"]
-    assert [section["id"] for section in said["sections"]] == ["gaps", "data", "choice", "pairs", "clusters", "map"]
-    assert (said["answer"]["degree"], said["answer"]["n_clusters"], said["answer"]["presence"]) == ("separated", 3, [])
+    sections = [section["id"] for section in said["sections"]]
+    assert sections == ["presence", "gaps", "data", "choice", "pairs", "clusters", "map"]
+    answer = said["answer"]
+    assert (answer["degree"], answer["n_clusters"]) == ("separated", 3)
+    clusters = [row for row in answer["presence"] if row["word"] != "new"]
+    assert len(clusters) == 2 * 3
+    assert {(row["train"], row["test"]) for row in clusters} == {("alpha", "beta"), ("beta", "alpha")}
     assert all("charts" not in section for section in said["sections"])
     assert "2 and 3 clusters" in said["methods"][0]
     assert done.stdout == invoke("report", "clustrep-results", "--format", "json").stdout

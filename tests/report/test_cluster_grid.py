@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import AgglomerativeClustering
 
 import clustrep as cr
 from clustrep.report.cluster_grid import grid_of, text_of
@@ -53,7 +54,13 @@ def test_a_study_with_the_name_of_a_column_is_kept_apart():
     assert cells(table) == [["cluster", "0", "✓", "·"], ["train", "0", "·", "✗"]]
 
 
-def test_without_presence_it_is_told_what_holds(analysis):
+@pytest.fixture
+def without_presence(analysis):
+    return dataclasses.replace(analysis, presence_result=None)
+
+
+def test_without_presence_it_is_told_what_holds(without_presence):
+    analysis = without_presence
     table = grid_of(analysis.presence(), analysis.clusters(), analysis.names)
     assert len(table["rows"]) == 9
     assert {text for row in cells(table) for text in row[2:]} <= {"✓", "~", "✗", "?", "–", "·"}
@@ -105,9 +112,19 @@ def test_clusters_are_named_after_known_labels(with_presence):
             assert label == f"({values[counts.argmax()]})"
 
 
-def test_without_presence_the_frame_is_empty_with_its_columns(analysis):
-    assert analysis.presence().empty
-    assert analysis.presence().columns.tolist() == list(PRESENCE)
+def test_data_in_one_piece_have_no_clusters_that_could_be_present():
+    rng = np.random.default_rng(4)
+    tables = {name: rng.normal(size=(40, 2)) * [4, 1] for name in "ab"}
+    made = cr.analyse(AgglomerativeClustering(), tables, n_clusters=[2, 3], n_null=39, n_resamples=4, rng=0)
+    report = cr.Report(made)
+    assert made.degree == "one piece"
+    assert report.facts["sections"][0]["id"] == "gaps"
+    assert "clusters" not in [item["kind"] for item in report.facts["verdict"]]
+
+
+def test_without_presence_the_frame_is_empty_with_its_columns(without_presence):
+    assert without_presence.presence().empty
+    assert without_presence.presence().columns.tolist() == list(PRESENCE)
 
 
 def test_every_column_of_every_table_explains_itself_and_six_are_shown(parts, with_presence):

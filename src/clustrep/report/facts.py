@@ -24,7 +24,7 @@ from clustrep.report.methods import Run, methods_of
 from clustrep.results import Candidate, Choice, ClusterTest, Separation, Validation
 from clustrep.results.headline import NEXT
 from clustrep.results.labels import label
-from clustrep.results.verdict import separation_of
+from clustrep.results.verdict import ONE_PIECE, separation_of
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
 
@@ -81,14 +81,15 @@ def verdict_of(material: Material) -> list[dict[str, str]]:
     sentences: list[tuple[str, str]] = [said for said in material.headline if said.kind != NEXT]
     if material.replicabilities and (verdict is None or verdict.focus is not None):
         sentences.append(("studies", words.about_studies(material.replicabilities[0], material.relations)))
-    in_studies = words.about_presence(material.presence) or words.about_clusters(material.clusters)
+    presence = presence_told(material)
+    in_studies = words.about_presence(presence) or words.about_clusters(material.clusters)
     sentences.append(("clusters", in_studies))
     tests = [result for result in others if isinstance(result, ClusterTest)]
     sentences += [("clusters", words.about_test(test, _studies_of(test))) for test in tests]
     sentences += [("clusters", words.about_indices(result)) for result in others if isinstance(result, Validation)]
     gaps = [result for result in others if isinstance(result, Separation)]
     sentences += [("separated" if result.separated else "unknown", words.about_gaps(result)) for result in gaps]
-    if material.presence.empty:
+    if presence.empty:
         sentences.append(("caution", words.about_resolution(material.clusters)))
     if material.replicabilities:
         sentences += [("caution", sentence) for sentence in words.cautions(material.replicabilities[0])]
@@ -98,6 +99,12 @@ def verdict_of(material: Material) -> list[dict[str, str]]:
         any_gap = any(result.separated for result in gaps)
         sentences.append((NEXT, words.AFTER_GAPS if any_gap else words.AFTER_NO_GAPS))
     return [{"kind": kind.replace(" ", "-"), "text": text} for kind, text in sentences if text]
+
+
+def presence_told(material: Material) -> pd.DataFrame:
+    """Return what became of clusters in other studies; nothing for data in one piece, which have no clusters."""
+    in_one_piece = material.verdict is not None and material.verdict.degree == ONE_PIECE
+    return material.presence[:0] if in_one_piece else material.presence
 
 
 def answer_of(material: Material) -> dict[str, Any]:
@@ -154,7 +161,7 @@ def _section(
 
 
 def _presence(material: Material, names: Sequence[str]) -> Section | None:
-    table = grid_of(material.presence, material.clusters, names)
+    table = grid_of(presence_told(material), material.clusters, names)
     if table is None:
         return None
     return _section("presence", "Clusters in every study", [], [], [table])

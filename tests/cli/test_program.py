@@ -90,8 +90,7 @@ def test_local_stability_test_and_inspect_as_processes(folder):
     done = process(
         "local", *PAIR, "--clusterer", "kmeans", "--k", "3", *READING, "--train", "beta", *SMALL[2:], *NO_NULL
     )
-    assert re.search(r"The weakest is cluster .* of beta in alpha, with a local score of ", done.stdout)
-    assert " of alpha in " not in done.stdout
+    assert "\nClusters in other studies: " in done.stdout
     assert set(pd.read_csv("clustrep-local/clusters.csv")["train"]) == {"beta"}
     done = process(
         "stability", "alpha.csv", "--k", "2:3", "--index", "jaccard,test", *READING, *SMALL, "--splits", "2", "--quiet"

@@ -57,6 +57,8 @@ def test_half_way_from_chance_is_known_for_agreements_that_are_adjusted_for_it(a
 def test_equal_pairs_are_told_once(analysis):
     result = crafted(analysis, [[1, 1], [1, 1]], sd=0)
     assert words.about_studies(result, None) == "ward, k = 3: all pairs of studies score about 1.00."
+    below = crafted(analysis, [[1, -0.001], [0.5, 1]], sd=0)
+    assert words.about_studies(below, None).endswith("a predicts b worst (0.00).")  # not -0.00
     empty = crafted(analysis, [[1, np.nan], [np.nan, 1]])
     assert words.about_studies(empty, None) == "ward, k = 3: no pair of studies has a score."
 

@@ -120,7 +120,7 @@ def about_studies(result: Replicability, relations: StudyRelations | None) -> st
     elif relations.says_who_stands_apart:
         text += " No study can be said to stand apart."
     unsteady = [
-        f"{name} ({mean:.2f})"
+        f"{name} ({mean:z.2f})"
         for name, mean in zip(result.names, np.diagonal(result.mean), strict=True)
         if mean < HALF_WAY and is_adjusted(result.agreement)
     ]
@@ -138,11 +138,11 @@ def _extremes(result: Replicability) -> str:
         return "no pair of studies has a score."
     best, worst = (np.unravel_index(place, mean.shape) for place in (np.nanargmax(mean), np.nanargmin(mean)))
     ends = [
-        f"{result.names[s]} predicts {result.names[t]} {how} ({mean[s, t]:.2f})"
+        f"{result.names[s]} predicts {result.names[t]} {how} ({mean[s, t]:z.2f})"
         for (s, t), how in ((best, "best"), (worst, "worst"))
     ]
     if best == worst or np.nanmax(mean) - np.nanmin(mean) < NO_DIFFERENCE:
-        return f"all pairs of studies score about {np.nanmean(mean):.2f}."
+        return f"all pairs of studies score about {np.nanmean(mean):z.2f}."
     return f"{ends[0]}, {ends[1]}."
 
 
@@ -174,7 +174,7 @@ def about_clusters(table: pd.DataFrame) -> str:
             return ""
         weakest = judged.sort_values("mean", kind="stable").iloc[0]
         where = f"cluster {weakest['cluster']} of {weakest['train']} in {weakest['test']}"
-        return f"The weakest is {where}, with a local score of {weakest['mean']:.2f}."
+        return f"The weakest is {where}, with a local score of {weakest['mean']:z.2f}."
     words = judged["verdict"].map(lambda verdict: SHORT.get(verdict, CANT_TELL))
     counts = [f"{count} {HOW_MANY[word]}" for word in HOW_MANY if (count := int((words == word).sum()))]
     return f"Clusters in other studies: {', '.join(counts)}."
@@ -207,7 +207,7 @@ def cautions(result: Replicability) -> list[str]:
         pair, values = f"{result.names[s]} → {result.names[t]}", result.distribution[:, s, t]
         modes = two_humps(values)
         if modes is not None:
-            bimodal.append(f"{pair} ({modes.low:.2f} and {modes.high:.2f})")
+            bimodal.append(f"{pair} ({modes.low:z.2f} and {modes.high:z.2f})")
         if estimate_is_far(float(result.estimate[s, t]), values):
             far.append((pair, float(result.estimate[s, t]), float(np.nanmean(values))))
     sentences = []
@@ -220,7 +220,7 @@ def cautions(result: Replicability) -> list[str]:
         pair, estimate, mean = max(far, key=lambda item: abs(item[1] - item[2]))
         others = "" if len(far) == 1 else f"; {plural(len(far) - 1, 'more pair')} differ, too"
         sentences.append(
-            f"{pair} scores {estimate:.2f} as the studies are, far from the mean over resamples, {mean:.2f}{others}."
+            f"{pair} scores {estimate:z.2f} as the studies are, far from the mean over resamples, {mean:z.2f}{others}."
         )
     return sentences
 

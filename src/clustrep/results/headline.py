@@ -145,7 +145,7 @@ def _structured(evidence: Evidence) -> list[Said]:
 
 def _how_good(evidence: Evidence, focus: Candidate) -> str:
     choice = evidence.choice
-    score = f"({shown(choice.agreement)} {focus.score:.2f})"
+    score = f"({shown(choice.agreement)} {focus.score:z.2f})"
     if len(choice.candidates) == 1:
         return f"replicates {score}"
     if choice.best is not None and choice.place(choice.best) == choice.place(focus):
@@ -187,8 +187,8 @@ def _said(*pairs: tuple[str, str]) -> list[Said]:
 
 
 def _score(evidence: Evidence, candidate: Candidate) -> str:
-    low_high = "" if np.isnan(candidate.low) else f" [{candidate.low:.2f}, {candidate.high:.2f}]"
-    return f"{shown(evidence.choice.agreement)} {candidate.score:.2f}{low_high}"
+    low_high = "" if np.isnan(candidate.low) else f" [{candidate.low:z.2f}, {candidate.high:z.2f}]"
+    return f"{shown(evidence.choice.agreement)} {candidate.score:z.2f}{low_high}"
 
 
 def _rivals(evidence: Evidence, focus: Candidate) -> str:
@@ -196,7 +196,7 @@ def _rivals(evidence: Evidence, focus: Candidate) -> str:
     choice = evidence.choice
     if choice.best is None or not choice.best.rivals or choice.place(choice.best) != choice.place(focus):
         return ""
-    rivals = [f"{rival.label} ({rival.score:.2f})" for rival in choice.best.rivals]
+    rivals = [f"{rival.label} ({rival.score:z.2f})" for rival in choice.best.rivals]
     return f"Not distinguishable from it: {listing(rivals, MOST_RIVALS)}."
 
 

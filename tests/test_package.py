@@ -25,6 +25,7 @@ MODULES = {
 
 # The road, folder by folder: a folder imports from itself and from what stands before it, never from what comes after.
 ROAD = [
+    "sentences",
     "errors",
     "types",
     "text",

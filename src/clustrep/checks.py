@@ -19,6 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.errors import DataError, ParameterError
+from clustrep.sentences import argument, wording
 from clustrep.text import cut, listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -35,7 +36,7 @@ def check_integer(value: object, name: str, *, at_least: int = 1) -> int:
     """Check an integer of at least some size, such as a count."""
     if not isinstance(value, Integral) or not is_whole(value, at_least=at_least):
         rule = "a positive integer" if at_least == 1 else f"an integer of at least {at_least}"
-        raise ParameterError(f"{name} must be {rule}, got {value!r}.")
+        raise ParameterError(f"{name} must be {rule}, got {value!r}.", parameter=name)
     return int(value)
 
 
@@ -44,21 +45,21 @@ def check_fraction(value: object, name: str, *, one_allowed: bool = False) -> fl
     rule = "above 0 and at most 1" if one_allowed else "strictly between 0 and 1"
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
     if not 0 < number <= 1 or (number == 1 and not one_allowed):
-        raise ParameterError(f"{name} must be a number {rule}, got {value!r}.")
+        raise ParameterError(f"{name} must be a number {rule}, got {value!r}.", parameter=name)
     return number
 
 
 def check_positive(value: object, name: str) -> float:
     """Check a number above 0."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise ParameterError(f"{name} must be a number above 0, got {value!r}.")
+        raise ParameterError(f"{name} must be a number above 0, got {value!r}.", parameter=name)
     return float(value)
 
 
 def check_flag(value: object, name: str) -> bool:
     """Check a bool."""
     if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} must be True or False, got {value!r}.")
+        raise ParameterError(f"{name} must be True or False, got {value!r}.", parameter=name)
     return bool(value)
 
 
@@ -66,14 +67,15 @@ def check_choice(value: object, name: str, choices: Collection[str], *, or_else:
     """Check that a value is one of a few names; `or_else` describes what else is allowed, for the sentence."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices) + (f", or {or_else}" if or_else else "")
-        raise ParameterError(f"{name} must be one of {listed}; got {value!r}.{nearest(value, choices)}")
+        raise ParameterError(f"{name} must be one of {listed}; got {value!r}.{nearest(value, choices)}", parameter=name)
 
 
-def check_known(value: object, what: str, known: Iterable[object]) -> None:
+def check_known(value: object, what: str, known: Iterable[object], *, parameter: str) -> None:
     """Check that a name is among those that exist; the sentence lists them, with the most similar one."""
     known = list(known)
     if value not in known:
-        raise ParameterError(f"There is no {what} {value!r}; there are {listing(known, 20)}.{nearest(value, known)}")
+        there = f"there are {listing(known, 20)}.{nearest(value, known)}"
+        raise ParameterError(f"There is no {what} {value!r}; {there}", parameter=parameter)
 
 
 def check_numbers_between(values: object, name: str, low: float, high: float) -> None:
@@ -81,26 +83,34 @@ def check_numbers_between(values: object, name: str, low: float, high: float) ->
     several = values if isinstance(values, list | tuple | np.ndarray) else [values]
     for value in several:
         if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
-            raise ParameterError(f"{name} must be a number from {low:g} to {high:g}, or several; got {value!r}.")
+            raise ParameterError(
+                f"{name} must be a number from {low:g} to {high:g}, or several; got {value!r}.", parameter=name
+            )
 
 
-def check_names_differ(names: Sequence[str], what: str) -> None:
+def check_names_differ(names: Sequence[str], what: str, *, parameter: str) -> None:
     """Check that no name occurs twice."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise ParameterError(f"Every {what} needs a name of its own, but {listing(map(repr, twice))} came twice.")
+        sentence = f"Every {what} needs a name of its own, but {listing(map(repr, twice))} came twice."
+        raise ParameterError(sentence, parameter=parameter)
 
 
 def check_n_clusters(n_clusters: object, *, at_least: int = 2) -> tuple[int, ...]:
     """Check the numbers of clusters to try, an integer or several different ones."""
     values = [n_clusters] if isinstance(n_clusters, Integral) else n_clusters
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ParameterError(f"n_clusters must be an integer or several, such as range(2, 9); got {n_clusters!r}.")
+        raise ParameterError(
+            f"n_clusters must be an integer or several, such as range(2, 9); got {n_clusters!r}.",
+            parameter="n_clusters",
+        )
     checked = tuple(check_integer(k, "n_clusters", at_least=at_least) for k in values)
     if not checked:
-        raise ParameterError(f"n_clusters must hold at least one number of clusters, got {n_clusters!r}.")
+        raise ParameterError(
+            f"n_clusters must hold at least one number of clusters, got {n_clusters!r}.", parameter="n_clusters"
+        )
     if len(set(checked)) < len(checked):
-        raise ParameterError(f"n_clusters must hold every number once, got {list(checked)}.")
+        raise ParameterError(f"n_clusters must hold every number once, got {list(checked)}.", parameter="n_clusters")
     return checked
 
 
@@ -324,7 +334,9 @@ def check_table(table: pd.DataFrame, what: str, *, samples_at_least: int = 1) ->
 def check_label(label: object) -> None:
     """Check the parameter that names the label column."""
     if label is not None and label is not False and (not isinstance(label, str) or not label):
-        raise ParameterError(f"label must be the name of a column, False or None, got {label!r}.")
+        raise ParameterError(
+            f"label must be the name of a column{wording(python=', False or None')}, got {label!r}.", parameter="label"
+        )
 
 
 def check_not_empty(shape: tuple[int, ...], subject: str, *, samples_at_least: int = 2) -> None:
@@ -436,8 +448,9 @@ def _column_advice(columns: Mapping[str, Texts], may_have_label: bool) -> str:
         return advice
     if any(not texts.cells for texts in columns.values()):
         return f"{they} {hold} numbers as text: turn {them} into numbers."
-    label = f", or pass label={next(iter(columns))!r} if that is the samples' known class" if may_have_label else ""
-    return f"Leave {them} out{label}."
+    if not may_have_label:
+        return f"Leave {them} out."
+    return f"Leave {them} out, or use {argument('label', next(iter(columns)))} if that is the samples' known class."
 
 
 def text_sentence(places: Sequence[tuple[str, str, str]], subject: str) -> str:

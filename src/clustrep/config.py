@@ -34,7 +34,9 @@ class Config:
     def __post_init__(self) -> None:
         check_flag(self.accelerate, "accelerate")
         if not isinstance(self.progress, bool) and self.progress != "auto":
-            raise ParameterError(f"progress must be True, False or 'auto', got {self.progress!r}.")
+            raise ParameterError(
+                f"progress must be True, False or 'auto', got {self.progress!r}.", parameter="progress"
+            )
 
 
 _of_process = Config()

@@ -1,14 +1,16 @@
 """Everything that this package raises or warns about.
 
-ClustrepError
+ClustrepError                       .sentence, worded by each front end
 ├── DataError(ValueError)           a table, a file or a labelling that can't be used as it is
-├── ParameterError(ValueError)      an argument out of its range, or a combination that makes no sense
+├── ParameterError(ValueError)      an argument out of its range, or a combination that makes no sense: .parameter
 ├── AllReplicatesFailed             not one replicate could be scored
 └── NoBest                          nothing that was compared can be called the best
 
-ClustrepWarning(UserWarning)
+ClustrepWarning(UserWarning)        .sentence, worded by each front end
 ├── DataWarning                     data that can be used, and is perhaps not what was meant
 └── ReplicateWarning                some replicates failed, or the clusterer itself warned
+
+How sentences are worded: `clustrep.sentences`.
 """
 
 from __future__ import annotations
@@ -16,8 +18,10 @@ from __future__ import annotations
 import sys
 import warnings
 
+from clustrep import sentences
 
-class ClustrepError(Exception):
+
+class ClustrepError(sentences.Worded):
     """Base class of all errors that this package raises on purpose."""
 
 
@@ -26,7 +30,17 @@ class DataError(ClustrepError, ValueError):
 
 
 class ParameterError(ClustrepError, ValueError):
-    """An argument out of its range, or a combination of arguments that makes no sense."""
+    """An argument out of its range, or a combination of arguments that makes no sense.
+
+    Attributes
+    ----------
+    parameter : str or None
+        The name of the parameter, where one is to blame.
+    """
+
+    def __init__(self, sentence: str = "", *, parameter: str | None = None):
+        super().__init__(sentence)
+        self.parameter = parameter
 
 
 class AllReplicatesFailed(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
@@ -37,7 +51,7 @@ class NoBest(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
     """Nothing that was compared can be called the best."""
 
 
-class ClustrepWarning(UserWarning):
+class ClustrepWarning(sentences.Worded, UserWarning):
     """Base class of all warnings that this package gives."""
 
 
@@ -56,4 +70,4 @@ def warn(message: str, category: type[ClustrepWarning]) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         frame = frame.f_back
         level += 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(category(message), stacklevel=level)  # an instance: filters then match its text, not its marks

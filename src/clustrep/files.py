@@ -137,4 +137,4 @@ def _with_prefix(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
 def check_path(path: object) -> None:
     """Check that a value can be the path of a file."""
     if not isinstance(path, str | os.PathLike):
-        raise ParameterError(f"path must be the name of a file, got {path!r}.")
+        raise ParameterError(f"path must be the name of a file, got {path!r}.", parameter="path")

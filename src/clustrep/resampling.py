@@ -265,7 +265,9 @@ class Simulate:
 
     def __post_init__(self) -> None:
         if not callable(self.sampler):
-            raise ParameterError(f"sampler must be a function of (study, rng), got {self.sampler!r}.")
+            raise ParameterError(
+                f"sampler must be a function of (study, rng), got {self.sampler!r}.", parameter="sampler"
+            )
 
     def draw(self, study: Study, rng: np.random.Generator) -> Draw:
         """Draw one replicate."""
@@ -289,12 +291,14 @@ def check_resampling(resampling: object) -> Resampling:
     if isinstance(resampling, type) or not hasattr(resampling, "draw"):
         raise ParameterError(
             "resampling must be Bootstrap(), Subsample(fraction), Jitter(scale), Simulate(sampler) or a sum such as "
-            f"Subsample(0.8) + Jitter(0.1), got {resampling!r}."
+            f"Subsample(0.8) + Jitter(0.1), got {resampling!r}.",
+            parameter="resampling",
         )
     if not getattr(resampling, "keeps_features", True):
         raise ParameterError(
             f"resampling must keep the features, got {resampling!r}: a function of some features says nothing of a "
-            "study of which others were drawn. Within one study, use stability(..., perturbation=FeatureSubset())."
+            "study of which others were drawn. Within one study, use stability(..., perturbation=FeatureSubset()).",
+            parameter="resampling",
         )
     return resampling
 
@@ -304,7 +308,8 @@ def check_perturbation(perturbation: object) -> Perturbation:
     if not isinstance(perturbation, Perturbation):
         raise ParameterError(
             "perturbation must be Bootstrap(), Subsample(fraction), FeatureSubset(fraction), Jitter(scale), Rerun() "
-            f"or a sum such as Subsample(0.8) + Jitter(0.1), got {perturbation!r}."
+            f"or a sum such as Subsample(0.8) + Jitter(0.1), got {perturbation!r}.",
+            parameter="perturbation",
         )
     return perturbation
 

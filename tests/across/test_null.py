@@ -1603,9 +1603,7 @@ def test_the_first_skewed_study_is_named():
     rng = np.random.default_rng(2)
     even = rng.normal(size=(60, 5))
     tables = [even, rng.exponential(size=(60, 5)) ** 2, rng.exponential(size=(60, 5)) ** 3]
-    with pytest.warns(
-        DataWarning, match=f"of study 'vdx', or more, .* above {1 + 2 * 0.1**0.5:.1f}: .* null=\"copula\""
-    ):
+    with pytest.warns(DataWarning, match=f"of study 'vdx', or more, .* above {1 + 2 * 0.1**0.5:.1f}: .* null='copula'"):
         cr.null_reference(halved(*tables), 1)
 
 

@@ -188,15 +188,15 @@ RIGHT_WAY = "sample,a,b\n{0}1,0.5,3.5\n{0}2,1.5,4.5\n{0}3,2.5,5.5\n"
 @pytest.mark.parametrize(
     ("contents", "options", "remedy"),
     [
-        ((WRONG_WAY, RIGHT_WAY), {}, r"'m' is probably the wrong way .*: pass transpose=\['m'\]\."),
-        ((WRONG_WAY, RIGHT_WAY), {"transpose": True}, r"'v' .*: leave transpose=True out, or pass transpose=\['m'\]\."),
-        ((WRONG_WAY, RIGHT_WAY), {"transpose": "v"}, r"share 2 sample names: .*: pass transpose=\['m'\] instead\."),
+        ((WRONG_WAY, RIGHT_WAY), {}, r"'m' is probably the wrong way .*: use transpose=\['m'\]\."),
+        ((WRONG_WAY, RIGHT_WAY), {"transpose": True}, r"'v' .*: leave transpose=True out, or use transpose=\['m'\]\."),
+        ((WRONG_WAY, RIGHT_WAY), {"transpose": "v"}, r"share 2 sample names: .*: use transpose=\['m'\] instead\."),
         (
             (RIGHT_WAY, RIGHT_WAY),
             {"transpose": "v"},
             r"'v' is probably the wrong way .*: leave transpose=\['v'\] out\.",
         ),
-        ((WRONG_WAY, WRONG_WAY), {}, r"share 2 sample names: .*: pass transpose=True\."),
+        ((WRONG_WAY, WRONG_WAY), {}, r"share 2 sample names: .*: use transpose=True\."),
         ((RIGHT_WAY, RIGHT_WAY), {"transpose": True}, r"share 2 sample names: .*: leave transpose=True out\."),
         ((RIGHT_WAY, RIGHT_WAY), {"transpose": ["m", "v"]}, r": leave transpose=\['m', 'v'\] out\."),
         (

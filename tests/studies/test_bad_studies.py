@@ -72,7 +72,7 @@ STUDY = [
          DataError, r"not numeric: 'b' \(such as '1970"),
     case("complex column", lambda: cr.Study(F.assign(b=1j), "a"), DataError, r"not numeric: 'b' \(such as '1j'\)"),
     case("five text columns", lambda: cr.Study(F.assign(**dict.fromkeys("defgh", "u")), "a"),
-         DataError, r"5 columns .*not numeric: 'd' .* 'e' .* 'f' .* and 2 more\. Leave them out, or pass label="),
+         DataError, r"5 columns .*not numeric: 'd' .* 'e' .* 'f' .* and 2 more\. Leave them out, or use label="),
     case("decimal commas", lambda: cr.Study(F.assign(b="1,5"), "a"),
          DataError, r"'b' \(such as '1,5'\).*decimal commas"),
     case("missing value in a column of objects", lambda: cr.Study(F.astype(object).assign(b=[None] + [1.5] * 11), "a"),

@@ -149,7 +149,7 @@ def test_the_advice_about_a_label_can_be_followed(table):
     """Whatever label= the sentence says to pass must do what it says."""
     with pytest.warns(DataWarning, match=r"is probably a class label") as caught:
         cr.Studies([table])
-    advised = str(caught[0].message).split("Pass label='")[1].split("'")[0]
+    advised = str(caught[0].message).split("Use label='")[1].split("'")[0]
     study = cr.Studies([table], label=advised)["1"]
     assert study.labels.tolist() == CLASSES.tolist()
     np.testing.assert_array_equal(study.X, X)

@@ -110,12 +110,15 @@ def _named(clusterers: Any) -> Mapping[str, Clusterer]:
         names = [name_of(clusterer) for clusterer in clusterers]
         if len(set(names)) < len(names):
             raise ParameterError(
-                f"clusterers of the same class need names: pass a mapping such as {{'first': {names[0]}(...), ...}}."
+                f"clusterers of the same class need names: pass a mapping such as {{'first': {names[0]}(...), ...}}.",
+                parameter="clusterers",
             )
         named = dict(zip(names, clusterers, strict=True))
     if not named:
-        raise ParameterError("clusterers is empty: pass at least one.")
+        raise ParameterError("clusterers is empty: pass at least one.", parameter="clusterers")
     for name in named:
         if not isinstance(name, str) or not name:
-            raise ParameterError(f"The name of a clusterer must be a text that is not empty, got {name!r}.")
+            raise ParameterError(
+                f"The name of a clusterer must be a text that is not empty, got {name!r}.", parameter="clusterers"
+            )
     return named

@@ -137,7 +137,9 @@ def place_in_windows(X: FloatArray, centres: FloatArray, edges: IntArray, shares
         left, middle, right = (z >= -2) & (z < -1), np.abs(z) < 0.5, (z > 1) & (z <= 2)
         in_cells = (cells.nearest == a) | (cells.nearest == b)
         outer = in_cells & (left | right)
-        in_tube = off <= (np.quantile(off[outer], TUBE) if outer.any() else np.inf)
+        # In the span of two centres everything lies on the line.
+        radius = np.quantile(off[outer], TUBE) if outer.any() and X.shape[1] > 1 else np.inf
+        in_tube = off <= radius
         members[:, e] = np.column_stack([left & in_tube, middle & (in_tube | in_cells), right & in_tube])
         shown = in_tube | (middle & in_cells)
         positions[shown, e] = z[shown]

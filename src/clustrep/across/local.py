@@ -356,27 +356,38 @@ def _result(
 def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
     """Align training and test studies on the features that all of them have."""
     if isinstance(train, Studies):
-        raise ParameterError("train must be one study or table, got Studies.")
+        raise ParameterError("train must be one study or table, got Studies.", parameter="train")
     named = {"train": train} if not isinstance(train, Study) else {train.name: train}
     (train_name,) = named
     test_names = test.names if isinstance(test, Studies) else (test.name,) if isinstance(test, Study) else ()
     if not isinstance(train, Study) and "train" in test_names:
-        raise ParameterError("test has a study named 'train', the name that a training table gets: rename it.")
+        raise ParameterError(
+            "test has a study named 'train', the name that a training table gets: rename it.", parameter="test"
+        )
     if isinstance(test, Studies):
         if train_name in test and isinstance(train, Study) and not _same(train, test[train_name]):
-            raise ParameterError(f"train and test hold different studies named {train_name!r}: rename one.")
+            raise ParameterError(
+                f"train and test hold different studies named {train_name!r}: rename one.", parameter="train"
+            )
         named.update({name: study for name, study in test.items() if name != train_name})
         if len(named) == 1:
-            raise ParameterError("test holds no study but the training study.")
+            raise ParameterError("test holds no study but the training study.", parameter="test")
     elif isinstance(test, Study):
         if test.name == train_name and isinstance(train, Study) and not _same(train, test):
-            raise ParameterError(f"train and test are different studies with the same name {train_name!r}: rename one.")
+            raise ParameterError(
+                f"train and test are different studies with the same name {train_name!r}: rename one.",
+                parameter="train",
+            )
         named[test.name] = test
     else:
         if isinstance(test, Mapping) or (isinstance(test, Sequence) and len(test) and np.ndim(test[0]) > 1):
-            raise ParameterError("test must be a Study, one table or Studies: for several tables pass Studies(...).")
+            raise ParameterError(
+                "test must be a Study, one table or Studies: for several tables pass Studies(...).", parameter="test"
+            )
         if train_name == "test":
-            raise ParameterError("train is named 'test', the name that a test table without a name gets: rename it.")
+            raise ParameterError(
+                "train is named 'test', the name that a test table without a name gets: rename it.", parameter="train"
+            )
         named["test"] = test
     studies = Studies(named)
     training = studies[train_name]
@@ -398,7 +409,7 @@ def _points(at: Any, train: Study) -> Points:
     if at is None:
         return Points(train.X, train.samples)
     if isinstance(at, Studies):
-        raise ParameterError("at must be one study or one table of points, got Studies.")
+        raise ParameterError("at must be one study or one table of points, got Studies.", parameter="at")
     if isinstance(at, Study):
         return Points(at.select(train.features).X, at.samples)
     table, features_named, _ = as_table(at, "at")

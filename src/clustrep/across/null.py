@@ -34,6 +34,7 @@ from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, Re
 from clustrep.results import Comparison, LocalReplicability, Replicability
 from clustrep.results.base import quiet
 from clustrep.results.null_scores import NullReference
+from clustrep.sentences import argument
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.scoring import ONLY_NOISE
@@ -137,7 +138,7 @@ def _warn_of_skewness(studies: Sequence[Study]) -> None:
             warn(
                 f"Half of the features of study {study.name!r}, or more, have a skewness above {border:.1f}: Gaussian "
                 "data without clusters have no such tails, which alone can look like clusters. Transform the features, "
-                'or compare with null="copula", too, unless rare clusters explain it.',
+                f"or compare with {argument('null', 'copula')}, too, unless rare clusters explain it.",
                 DataWarning,
             )
             return
@@ -165,17 +166,21 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
     if not isinstance(result, Replicability | Comparison | LocalReplicability):
         raise ParameterError(
             "result must be what replicability, compare or local_replicability returned, for one agreement and one "
-            f"test study; got {type(result).__name__}."
+            f"test study; got {type(result).__name__}.",
+            parameter="result",
         )
     origins = result._origins if isinstance(result, Comparison) else (result._origin,)
     if origins is None or origins[0] is None:
         raise ParameterError(
             "This result was read from a file, which holds scores but no data: run it again with "
-            f"rng={result.provenance['seed']} to compare it with data without clusters."
+            f"rng={result.provenance['seed']} to compare it with data without clusters.",
+            parameter="result",
         )
     of_runs = tuple(origin for origin in origins if isinstance(origin, RunOrigin))
     if any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in of_runs):
-        raise ParameterError("Known labels can't be carried over to simulated data: a clusterer is needed.")
+        raise ParameterError(
+            "Known labels can't be carried over to simulated data: a clusterer is needed.", parameter="result"
+        )
     return of_runs
 
 
@@ -364,7 +369,8 @@ def _place_of_points(result: LocalReplicability, origin: RunOrigin) -> int:
             return place
     raise ParameterError(
         "A local result is compared with data without clusters at the points of its training or test study: "
-        "run local_replicability with at=None, or with at=test."
+        "run local_replicability with at=None, or with at=test.",
+        parameter="result",
     )
 
 

@@ -303,7 +303,8 @@ def check_several(studies: Studies) -> Studies:
     if len(studies) < 2:
         raise ParameterError(
             f"studies must hold at least two studies, got {len(studies)}. "
-            "To see how well one study predicts itself, split it: Studies.split(X)."
+            "To see how well one study predicts itself, split it: Studies.split(X).",
+            parameter="studies",
         )
     return studies
 
@@ -314,16 +315,24 @@ def check_configuration(
     """Check that there is either a clusterer or known labels for every study."""
     if labels is None:
         if clusterer is None:
-            raise ParameterError("clusterer is None: pass a clusterer, or known labels with labels=.")
+            raise ParameterError(
+                "clusterer is None: pass a clusterer, or known labels with labels=.", parameter="clusterer"
+            )
         return Configuration(name_of(clusterer), check_clusterer(clusterer))
     if clusterer is not None:
-        raise ParameterError("Pass either a clusterer or labels, not both: labels stand in for a clusterer.")
+        raise ParameterError(
+            "Pass either a clusterer or labels, not both: labels stand in for a clusterer.", parameter="labels"
+        )
     if isinstance(resampling, Simulate):
-        raise ParameterError("labels can't travel with Simulate: simulated samples have no known labels.")
+        raise ParameterError(
+            "labels can't travel with Simulate: simulated samples have no known labels.", parameter="labels"
+        )
     if labels is True:
         labels = {study.name: study.labels for study in studies if study.labels is not None}
     if not isinstance(labels, Mapping):
-        raise ParameterError(f"labels must map each study's name to its labels, got {type(labels).__name__}.")
+        raise ParameterError(
+            f"labels must map each study's name to its labels, got {type(labels).__name__}.", parameter="labels"
+        )
     missing = [study.name for study in studies if study.name not in labels]
     if missing:
         raise DataError(f"labels are missing for {listing(map(repr, missing))}: every study needs them.")

@@ -263,7 +263,7 @@ def _cut(pool: _Pool, labels: _Labels, n_tried: int) -> Cut:
     middle, side = in_middle.sum(axis=0), in_side.sum(axis=0)
     pvalue = gap_pvalue(in_middle, in_side)
     adjusted = min(1.0, n_tried * pvalue)
-    group_of_piece = np.zeros(max(m, 1), dtype=np.int64)
+    group_of_piece: IntArray = np.zeros(max(m, 1), dtype=np.int64)
     if adjusted <= LEVEL:
         group_of_piece = join_pieces(m, edges, middle, side)
     joined = int(group_of_piece.max()) + 1
@@ -330,7 +330,7 @@ def _result(
     studies: Studies, members: Sequence[Configuration], cuts: Sequence[Cut], order: IntArray, made: Provenance
 ) -> Separation:
     chosen = choose(cuts)
-    labels: IntArray = np.zeros(len(order), dtype=np.int64)
+    labels: Any = np.zeros(len(order), dtype=np.int64)
     if chosen is not None:
         cut = cuts[chosen]
         labels = np.asarray(np.where(cut.labels >= 0, cut.group_of_piece[np.maximum(cut.labels, 0)], NOISE)[order])

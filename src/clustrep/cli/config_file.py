@@ -16,136 +16,154 @@ if TYPE_CHECKING:
     from clustrep import Study
 
 
-MADE = "made"  # the table that tells how a run was made; not read as options
-# Not part of what is repeated: where results go, and how the program talks.
-NOT_KEPT = ("out", "force", "json", "config", "quiet", "jobs", "allow_failures")
+RUN_RECORD = "made"  # the table with the versions, data and files of a run; not read as options
+
+# Not written, because they do not change the results: where these go, and how the program runs and talks.
+NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "allow_failures")
 
 PATHS = ("studies", "features", "out")
 
-LISTS = ("numbers", "words")  # kinds of values that may be written as a list
+LISTS = ("numbers", "words")  # types whose values may be written as a list
+
+
+def key_of(parameter: click.Parameter) -> str:
+    """Return the key of an option in a file: its long spelling, with underscores."""
+    return parameter.opts[0].lstrip("-").replace("-", "_")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# reading
 
 
 def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
     """Take the options of a command from a TOML file; those on the command line win."""
     if path is None:
         return None
+    values = _toml(path)
+    record = values.pop(RUN_RECORD, None)
+    ctx.meta[RUN_RECORD] = record if isinstance(record, dict) else {}
+    command = values.pop("command", ctx.info_name)
+    if command != ctx.info_name:
+        raise click.BadParameter(f"{path} is for `clustrep {command}`, not for `clustrep {ctx.info_name}`.")
+    parameters = {key_of(parameter): parameter for parameter in ctx.command.params if parameter.name != "config"}
+    settings: dict[str, Any] = {}
+    for written_key, value in values.items():
+        key = written_key.replace("-", "_")
+        if key == "label" and value is False:
+            settings["no_label"] = True
+            continue
+        if key not in parameters:
+            from clustrep.text import nearest
+
+            hint = nearest(written_key, sorted(parameters))
+            raise click.BadParameter(f"{path} sets {written_key!r}, which is no option.{hint}")
+        checked = _checked(parameters[key], value, f"{path}: {written_key!r}")
+        settings[str(parameters[key].name)] = _from_folder(path.parent, checked) if key in PATHS else checked
+    ctx.default_map = settings
+    return path
+
+
+def _toml(path: Path) -> dict[str, Any]:
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise click.BadParameter(f"{path} is not TOML: {error}.") from None
     except UnicodeDecodeError:
         raise click.BadParameter(f"{path} is not text in UTF-8: save it again with that encoding.") from None
     except OSError as error:
         raise click.BadParameter(f"{path} can't be read: {error.strerror}.") from None
-    made = values.pop(MADE, None)
-    ctx.meta[MADE] = made if isinstance(made, dict) else {}
-    command = values.pop("command", ctx.info_name)
-    if command != ctx.info_name:
-        raise click.BadParameter(f"{path} is for `clustrep {command}`, not for `clustrep {ctx.info_name}`.")
-    known = {
-        spelling.lstrip("-").replace("-", "_"): parameter
-        for parameter in ctx.command.params
-        for spelling in parameter.opts
-        if parameter.name != "config"
-    }
-    options: dict[str, Any] = {}
-    for key, value in values.items():
-        name = key.replace("-", "_")
-        if name == "label" and value is False:
-            options["no_label"] = True
-            continue
-        if name not in known:
-            from clustrep.text import nearest
-
-            raise click.BadParameter(f"{path} sets {key!r}, which is no option.{nearest(key, sorted(known))}")
-        options[str(known[name].name)] = _at(path.parent, _checked(known[name], value, f"{path}: {key!r}"), name)
-    ctx.default_map = options
-    return path
 
 
 def _checked(parameter: click.Parameter, value: Any, subject: str) -> Any:
-    """Check that TOML's value is of the option's own kind, and can be read as one."""
+    """Check that TOML's value has the option's type, and that the option accepts it."""
     if isinstance(value, dict):
         raise click.BadParameter(f"{subject} is a table, but an option is a value or a list.")
-    kind = parameter.type
-    many = bool(getattr(parameter, "multiple", False)) or parameter.nargs == -1
-    if many:
-        several = value if isinstance(value, list) else [value]
-        if not all(isinstance(one, str) for one in several):
+    if bool(getattr(parameter, "multiple", False)) or parameter.nargs == -1:
+        items = value if isinstance(value, list) else [value]
+        if not all(isinstance(item, str) for item in items):
             raise click.BadParameter(f"{subject} must be a list of texts, got {value!r}.")
-        return several
-    if getattr(parameter, "is_flag", False):
-        wanted, fits = "true or false", isinstance(value, bool)
-    elif isinstance(kind, click.types.IntParamType):
-        wanted, fits = "a whole number", isinstance(value, int) and not isinstance(value, bool)
-    elif kind.name in LISTS:
-        parts = value if isinstance(value, list) else [value]
-        wanted, fits = (
-            "a text or a list",
-            all(isinstance(one, str | int) and not isinstance(one, bool) for one in parts),
-        )
-    else:
-        wanted, fits = "a text", isinstance(value, str)
+        return items
+    wanted, fits = _type_of(parameter, value)
     if not fits:
         raise click.BadParameter(f"{subject} must be {wanted}, got {value!r}.")
     try:
-        kind.convert(value, parameter, None)
+        parameter.type.convert(value, parameter, None)
     except click.BadParameter as error:
         raise click.BadParameter(f"{subject}: {error.message}") from None
     return value
 
 
-def _at(folder: Path, value: Any, name: str) -> Any:
-    """Find files that a configuration names from its own folder."""
-    if name not in PATHS:
-        return value
-    return [str(folder / one) for one in value] if isinstance(value, list) else str(folder / value)
+def _type_of(parameter: click.Parameter, value: Any) -> tuple[str, bool]:
+    """Say in words which type an option's value has in TOML, and whether this value has it."""
+    if getattr(parameter, "is_flag", False):
+        return "true or false", isinstance(value, bool)
+    if isinstance(parameter.type, click.types.IntParamType):
+        return "a whole number", isinstance(value, int) and not isinstance(value, bool)
+    if parameter.type.name in LISTS:
+        items = value if isinstance(value, list) else [value]
+        fits = all(isinstance(item, str | int) and not isinstance(item, bool) for item in items)
+        return "a text or a list", fits
+    return "a text", isinstance(value, str)
 
 
-def resolved(ctx: click.Context, options: Mapping[str, Any], made: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Write all options down so that the run can be repeated from the file in its folder."""
-    kept: dict[str, Any] = {"command": str(ctx.info_name)}
-    for name in [str(parameter.name) for parameter in ctx.command.params]:
-        value = options.get(name)
-        if name in NOT_KEPT or value is None or value == () or (name == "no_label" and not value):
+def _from_folder(folder: Path, value: Any) -> Any:
+    """Find files that a configuration names relative to its own folder."""
+    return [str(folder / item) for item in value] if isinstance(value, list) else str(folder / value)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# writing
+
+
+def config_values(
+    ctx: click.Context, settings: Mapping[str, Any], record: Mapping[str, Any], folder: Path
+) -> dict[str, Any]:
+    """Return all options as they are written, so that the run can be repeated from the file in its folder."""
+    values: dict[str, Any] = {"command": str(ctx.info_name)}
+    for parameter in ctx.command.params:
+        key, value = key_of(parameter), settings.get(str(parameter.name))
+        if key in NOT_WRITTEN or value is None or value == () or (key == "no_label" and not value):
             continue
-        if name == "no_label":
-            kept["label"] = False
-        elif name in PATHS:
-            kept[name] = _from(folder, value)
-        elif name == "k":
-            kept[name] = list(value)
+        if key == "no_label":
+            values["label"] = False
+        elif key in PATHS:
+            values[key] = _relative(value, folder)
         else:
-            kept[name.replace("_", "-")] = list(value) if isinstance(value, tuple) else value
-    kept[MADE] = dict(made)
-    return kept
+            values[key.replace("_", "-")] = list(value) if isinstance(value, tuple) else value
+    values[RUN_RECORD] = dict(record)
+    return values
 
 
-def _from(folder: Path, value: Any) -> Any:
+def _relative(value: Any, folder: Path) -> Any:
+    """Write paths relative to the folder of the results."""
     if isinstance(value, tuple | list):
-        return [_from(folder, one) for one in value]
+        return [_relative(item, folder) for item in value]
     try:
         return Path(os.path.relpath(value, folder)).as_posix()
     except ValueError:  # on another drive
         return Path(value).absolute().as_posix()
 
 
+# ---------------------------------------------------------------------------------------------------------------------
+# repeating
+
+
 def digests(studies: Mapping[str, Study]) -> dict[str, str]:
-    """Return a number for every study's table, as it was clustered, that no other table has."""
+    """Return for every study a digest of its table as it was clustered."""
     from clustrep.provenance import fingerprint
 
     return {name: fingerprint(study.X, about=",".join(study.features)) for name, study in studies.items()}
 
 
-def tell_of_changes(ctx: click.Context, studies: Mapping[str, Study]) -> None:
-    """Warn where a run that is repeated from its configuration can't come out the same."""
+def warn_of_changes(ctx: click.Context, studies: Mapping[str, Study]) -> None:
+    """Warn where a run that is repeated from its configuration may give another result."""
     from clustrep.errors import DataWarning, warn
 
-    made = ctx.meta.get(MADE, {})
-    before = made.get("data", {})
+    record = ctx.meta.get(RUN_RECORD, {})
+    before = record.get("data", {})
     changed = [name for name, digest in digests(studies).items() if before.get(name, digest) != digest]
     if changed:
-        warn(f"Not as in the run that the configuration tells of: the data of {', '.join(changed)}.", DataWarning)
-    version = made.get("versions", {}).get("clustrep", __version__)
+        warn(f"The data have changed since the run that wrote the configuration: {', '.join(changed)}.", DataWarning)
+    version = record.get("versions", {}).get("clustrep", __version__)
     if version != __version__:
-        warn(f"The configuration is of a run with clustrep {version}; this is {__version__}.", DataWarning)
+        warn(f"The configuration was written by clustrep {version}; this is {__version__}.", DataWarning)

@@ -1,7 +1,7 @@
 """What goes to the terminal, and what the exit code says.
 
-0    fine
-1    something is wrong with clustrep itself
+0    success
+1    a mistake in clustrep itself
 2    the command was not understood
 3    the data can't be used as they are
 4    some replicates failed: results are written, `--allow-failures` makes it 0
@@ -10,91 +10,46 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import os
 import re
-import shlex
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import IO, Any
 
 import click
 
+from clustrep.cli.option_wording import in_options
 from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning, DataError
+from clustrep.sentences import Worded
 
 INTERNAL, USAGE, BAD_DATA, SOME_FAILED, INTERRUPTED = 1, 2, 3, 4, 130
 DEBUG = "CLUSTREP_DEBUG"
 
-# The library speaks of its parameters; here, they are options. Only these phrases are translated, never a word alone:
-# it may be the user's, such as the name of a file.
-TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-ARGUMENT = re.compile(
-    r"(?P<before>\b[Pp]ass |\bor |\bleave |\bwith |^(?=\w+=\S+ is for ))"
-    r"(?P<name>label|header|transpose|study_key|rep|null)="
-    rf"(?P<value>True|False|{TEXT}|\[{TEXT}(?:, {TEXT})*\])(?!\w|\.\w)"
-)
-FLAGS = {
-    ("label", "False"): "--no-label",
-    ("header", "True"): "--header",
-    ("header", "False"): "--no-header",
-    ("transpose", "True"): "--transpose",
-}
-PHRASES = {
-    "label must be the name of a column, False or None,": "--label must be the name of a column,",
-    "study_key must be a name or None,": "--study-key must be a name,",
-    "rep must be a name or None,": "--rep must be a name,",
-    "; pass as rep one of ": "; use as --rep one of ",
-    'noise="drop" leaves no cluster': "--noise drop leaves no cluster",
-    " adata.obs_names_make_unique() gives it one.": "",
-    " adata.var_names_make_unique() gives it one.": "",
-    "cluster_test(whiten=True) is exact; cluster_test(n_components=...) works on a few principal components.": (
-        "--whiten is exact, where samples outnumber features."
-    ),
-    "Pass n_components to work on a few principal components.": "Choose fewer features with --features.",
-}
-
-
-def in_options(message: str) -> str:
-    """Say a sentence of the library's in terms of options."""
-    for phrase, translated in PHRASES.items():
-        message = message.replace(phrase, translated)
-    return ARGUMENT.sub(_as_option, message)
-
-
-def _as_option(match: re.Match[str]) -> str:
-    before, name, value = match["before"], match["name"], match["value"]
-    before = {"pass ": "use ", "Pass ": "Use "}.get(before, before)
-    if (name, value) in FLAGS:
-        return before + FLAGS[name, value]
-    if name == "transpose":
-        studies = ast.literal_eval(value)
-        return before + " ".join(f"--transpose-only {shlex.quote(study)}" for study in studies)
-    return f"{before}--{name.replace('_', '-')} {value}"
-
 
 def coloured() -> bool | None:
-    """Whether to colour: never with NO_COLOR, else wherever click thinks it right."""
+    """Whether to colour: never with NO_COLOR, otherwise where click does."""
     return False if os.environ.get("NO_COLOR") else None
 
 
-def say(text: str, *, style: dict[str, Any] | None = None) -> None:
-    """Write a message, to stderr."""
+def write_message(text: str, *, style: dict[str, Any] | None = None) -> None:
+    """Write a message to stderr."""
     click.echo(_writable(click.style(text, **style) if style else text), err=True, color=coloured())
 
 
-def put(text: str) -> None:
-    """Write data, to stdout."""
+def write_data(text: str) -> None:
+    """Write data to stdout."""
     click.echo(_writable(text), color=coloured())
 
 
 def _writable(text: str) -> str:
-    """Show what no encoding has, such as parts of a file's name, as escapes."""
+    """Show what can't be encoded, such as parts of a file's name, as escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def on_one_line(text: str) -> str:
-    """Show line ends, as names may have them, as escapes; those of a list, whose lines are indented, stay."""
+    """Show the line ends within names as escapes; those before the indented lines of a list stay."""
     return re.sub(r"\n(?!  )", r"\\n", text.replace("\r", "\\r"))
 
 
@@ -107,15 +62,15 @@ class Failure(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write the sentence."""
-        say(f"{click.style('error:', fg='red', bold=True)} {on_one_line(self.message)}")
+        write_message(f"{click.style('error:', fg='red', bold=True)} {on_one_line(self.message)}")
 
 
 class Interrupted(Failure):
-    """Ends the program because its user wanted so."""
+    """Ends the program because its user interrupted it."""
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Say it without calling it an error."""
-        say(self.message)
+        """Write the sentence, which is no error."""
+        write_message(self.message)
 
 
 class Commands(click.Group):
@@ -124,18 +79,18 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn whatever it raises into a sentence and an exit code."""
         try:
-            with told_warnings() as ctx.obj:
+            with warnings_told(partial(self.worded, ctx)) as ctx.obj:
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit):
             raise
         except (KeyboardInterrupt, click.Abort):
             raise Interrupted("Interrupted.", INTERRUPTED) from None
         except (DataError, AllReplicatesFailed) as error:
-            raise Failure(in_options(str(error)), BAD_DATA) from None
+            raise Failure(self.worded(ctx, error), BAD_DATA) from None
         except ClustrepError as error:
-            raise Failure(in_options(str(error)), USAGE) from None
+            raise Failure(self.worded(ctx, error), USAGE) from None
         except BrokenPipeError:
-            with contextlib.suppress(OSError):  # whoever read stdout has gone, and needs no more
+            with contextlib.suppress(OSError):  # the reader of stdout is gone and needs no more
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             ctx.exit(0)
         except OSError as error:
@@ -152,20 +107,30 @@ class Commands(click.Group):
                 INTERNAL,
             ) from None
 
+    def worded(self, ctx: click.Context, message: Worded) -> str:
+        """Word an error or a warning in terms of the options of the command that runs."""
+        return in_options(message, self.commands.get(ctx.invoked_subcommand or "", self))
+
 
 @contextlib.contextmanager
-def told_warnings() -> Iterator[list[str]]:
+def warnings_told(wording: Callable[[Worded], str]) -> Iterator[list[str]]:
     """Write warnings to stderr as they come, each once, and keep them for the report."""
-    told: list[str] = []
+    texts: list[str] = []
 
-    def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        text = in_options(str(message))
-        if text not in told:
-            told.append(text)
-            say(f"{click.style('warning:', fg='yellow')} {on_one_line(text)}")
+    def tell(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = wording(message) if isinstance(message, Worded) else str(message)
+        if text not in texts:
+            texts.append(text)
+            write_message(f"{click.style('warning:', fg='yellow')} {on_one_line(text)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.filterwarnings("always", category=ClustrepWarning)
         warnings.showwarning = tell
-        yield told
+        yield texts
+
+
+def exit_if_failed(ctx: click.Context, settings: dict[str, Any], result: Any) -> None:
+    """Exit with the code for failed replicates where there were some, unless they are allowed."""
+    if result.failures and not settings["allow_failures"]:
+        ctx.exit(SOME_FAILED)

@@ -1,73 +1,26 @@
-"""Options that several commands share, and the values that they take."""
+"""Options that several commands share.
+
+An option has the name of the library's parameter that it sets (`--k` is `n_clusters`): its value is passed on under
+that name, and errors that name the parameter are told in terms of the option.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from clustrep.cli.clusterer_names import SHORT_NAMES
 from clustrep.cli.config_file import read_config
+from clustrep.cli.option_types import ClusterNumbers, WholeNumber, Words, WordsOption, accepted_agreements
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+FILE = click.Path(path_type=Path)
 FORMATS = ("png", "svg", "pdf")
-LARGEST_K = 1000
-
-
-class Numbers(click.ParamType):  # type: ignore[type-arg]
-    """Numbers of clusters: `4`, `2:8` (both ends included) or `2,3,5`."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Read them."""
-        if isinstance(value, tuple):
-            return value
-        texts = [str(one) for one in value] if isinstance(value, list) else str(value).split(",")
-        found: list[int] = []
-        for text in texts:
-            try:
-                ends = [int(end) for end in text.split(":")]
-            except ValueError:
-                ends = []
-            if len(ends) not in (1, 2) or ends[0] > ends[-1]:
-                self.fail(f"{text!r} is no number of clusters: write 4, 2:8 or 2,3,5.", param, ctx)
-            if ends[0] < 2 or ends[-1] > LARGEST_K:
-                self.fail(f"{text!r}: the number of clusters lies between 2 and {LARGEST_K:,}.", param, ctx)
-            found += range(ends[0], ends[-1] + 1)
-        return tuple(dict.fromkeys(found))
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """Show how they are written."""
-        return "2:8"
-
-
-class Words(click.ParamType):  # type: ignore[type-arg]
-    """One or several of some words, separated by commas."""
-
-    name = "words"
-
-    def __init__(self, choices: Sequence[str], metavar: str):
-        self.choices = choices
-        self.metavar = metavar
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Read them."""
-        if isinstance(value, tuple):
-            return value
-        texts = [str(one) for one in value] if isinstance(value, list) else str(value).split(",")
-        words = [text.strip().lower() for text in texts if text.strip()]
-        for word in words:
-            if word not in self.choices:
-                self.fail(f"{word!r} is none of {', '.join(self.choices)}.", param, ctx)
-        if not words:
-            self.fail(f"name at least one of {', '.join(self.choices)}.", param, ctx)
-        return tuple(dict.fromkeys(words))
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """Show how they are written."""
-        return self.metavar
+NO_FIGURES = "none"
 
 
 def several(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -81,25 +34,15 @@ def several(*options: Callable[[Command], Command]) -> Callable[[Command], Comma
     return decorate
 
 
-class Whole(click.IntRange):
-    """A whole number, from some border on."""
+# ---------------------------------------------------------------------------------------------------------------------
+# input
 
-    name = "whole number"
-
-
-def check_jobs(_: click.Context, __: click.Parameter, jobs: int) -> int:
-    """Refuse no processes at all."""
-    if jobs == 0:
-        raise click.BadParameter("0 processes do nothing: name a number from 1, or -1 for as many as cores.")
-    return jobs
-
-
-FILE = click.Path(path_type=Path)
+studies = click.argument("studies", nargs=-1, metavar="STUDY…", type=FILE)
 
 reading = several(
     click.option("--label", metavar="COLUMN", help="The column that holds the samples' known class."),
     click.option("--no-label", is_flag=True, help="No column is a known class."),
-    click.option("--features", type=FILE, metavar="FILE", help="Keep the features that this file lists, one a line."),
+    click.option("--features", type=FILE, metavar="FILE", help="Keep the features that this file lists, one per line."),
     click.option(
         "--scale",
         type=click.Choice(["none", "zscore", "robust"]),
@@ -107,65 +50,94 @@ reading = several(
         show_default=True,
         help="Scale every feature within each study.",
     ),
-    click.option("--transpose", is_flag=True, help="Rows are features, columns samples, in all files."),
-    click.option("--transpose-only", multiple=True, metavar="STUDY", help="The same, in the file of this study."),
+    click.option("--transpose", is_flag=True, help="Rows are features and columns samples, in all files."),
+    click.option(
+        "--transpose-only",
+        multiple=True,
+        metavar="STUDY",
+        help="Rows are features in the file of this study. May be repeated.",
+    ),
     click.option("--header/--no-header", default=None, help="Whether the first line names the features."),
-    click.option("--study-key", metavar="COLUMN", help="h5ad: the column of obs that tells the study."),
+    click.option("--study-key", metavar="COLUMN", help="h5ad: the column of obs that names the study."),
     click.option("--rep", metavar="NAME", help="h5ad: X, a layer, or a representation such as X_pca."),
 )
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is computed
+
+
+def numbers_of_clusters(default: str | None) -> Callable[[Command], Command]:
+    """Take numbers of clusters."""
+    return click.option(
+        "--k", "n_clusters", type=ClusterNumbers(), default=default, show_default=True, help="Numbers of clusters."
+    )
+
+
+def count(flag: str, name: str, default: int, help_text: str, *, at_least: int = 1) -> Callable[[Command], Command]:
+    """Take a number of resamples, splits or simulations."""
+    return click.option(
+        flag, name, type=WholeNumber(at_least), metavar="N", default=default, show_default=True, help=help_text
+    )
+
+
+def resamples(default: int = 100) -> Callable[[Command], Command]:
+    """Take a number of resamples."""
+    return count("--resamples", "n_resamples", default, "Number of bootstrap resamples.")
+
 
 clustering = several(
     click.option(
         "--clusterer",
         multiple=True,
         metavar="NAME[:P=V,…]",
-        help="kmeans, minibatch, birch, ward, complete, average, single, gmm, dbscan, hdbscan, spectral, affinity, "
-        "or a class by its dotted name; with parameters, as in dbscan:eps=0.3,min_samples=5. May be repeated.",
+        help=f"{', '.join(SHORT_NAMES)}, or a class by its dotted name; with parameters, as in "
+        "dbscan:eps=0.3,min_samples=5. May be repeated.",
     ),
     click.option(
         "--noise",
         type=click.Choice(["label", "drop", "singletons"]),
         default="label",
         show_default=True,
-        help="What becomes of samples that a clusterer calls noise.",
+        help="How to treat samples that a clusterer labels as noise.",
     ),
 )
 
-
-def resamples(default: int = 100) -> Callable[[Command], Command]:
-    """Ask for a number of resamples."""
-    return click.option(
-        "--resamples",
-        type=Whole(1),
-        metavar="N",
-        default=default,
+comparing = several(
+    click.option(
+        "--agreement",
+        cls=WordsOption,
+        type=Words(accepted_agreements, "ari,ami"),
+        default=("ari", "ami"),
         show_default=True,
-        help="Number of bootstrap resamples.",
-    )
-
-
-def numbers_of_clusters(default: str | None) -> Callable[[Command], Command]:
-    """Ask for numbers of clusters."""
-    return click.option("--k", type=Numbers(), default=default, show_default=True, help="Numbers of clusters.")
-
-
-null = several(
+        help="How to compare partitions; the first decides.",
+    ),
     click.option(
         "--null",
         type=click.Choice(["gaussian", "copula", "none"]),
         default="gaussian",
         show_default=True,
-        help="Data without clusters to compare with; none leaves the question open.",
+        help="Data without clusters to compare with; none skips the comparison.",
     ),
+    count("--null-collections", "n_null", 199, "Number of simulated collections without clusters.", at_least=19),
     click.option(
-        "--null-collections",
-        type=Whole(19),
-        metavar="N",
-        default=199,
+        "--embedding",
+        type=click.Choice(["pca", "tsne"]),
+        default="pca",
         show_default=True,
-        help="How many collections of these to simulate.",
+        help="Coordinates of the samples in figures.",
     ),
 )
+
+# ---------------------------------------------------------------------------------------------------------------------
+# how it runs, and where results go
+
+
+def check_jobs(_: click.Context, __: click.Parameter, jobs: int) -> int:
+    """Refuse to work with no process at all."""
+    if jobs == 0:
+        raise click.BadParameter("must be a number from 1, or -1 for as many processes as cores; got 0.")
+    return jobs
+
 
 configuration = click.option(
     "--config",
@@ -178,36 +150,41 @@ configuration = click.option(
 
 running = several(
     click.option(
-        "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same result."
+        "--seed",
+        "rng",
+        type=click.IntRange(0),
+        default=0,
+        show_default=True,
+        help="Random seed: the same seed gives the same result.",
     ),
     click.option(
         "--jobs",
+        "n_jobs",
         type=int,
         metavar="N",
         default=-1,
         show_default=True,
         callback=check_jobs,
-        help="Processes at once; -1: as many as cores.",
+        help="Number of parallel processes; -1: as many as cores.",
     ),
     configuration,
-    click.option("--json", is_flag=True, help="Write what was found to stdout as JSON."),
-    click.option("--quiet", is_flag=True, help="No progress, no messages but warnings and errors."),
-)
-
-figures = click.option(
-    "--figures",
-    type=Words((*FORMATS, "none"), "png,svg,pdf"),
-    default="png",
-    show_default=True,
-    help="Formats of the figures; none draws none.",
+    click.option("--json", is_flag=True, help="Write the results to stdout as JSON."),
+    click.option("--quiet", is_flag=True, help="Show warnings and errors only."),
 )
 
 failures = click.option("--allow-failures", is_flag=True, help="Exit with 0 although some replicates failed.")
 
 
-def folder(default: str | None) -> Callable[[Command], Command]:
-    """Ask where results go."""
+def results_in(default: str | None) -> Callable[[Command], Command]:
+    """Take the folder of the results, and the formats of its figures."""
     return several(
+        click.option(
+            "--figures",
+            type=Words(lambda: (*FORMATS, NO_FIGURES), "png,svg,pdf"),
+            default="png",
+            show_default=True,
+            help="Formats of the figures; none draws none.",
+        ),
         click.option(
             "--out",
             type=FILE,
@@ -220,6 +197,35 @@ def folder(default: str | None) -> Callable[[Command], Command]:
     )
 
 
-def studies(command: Command) -> Command:
-    """Take files."""
-    return click.argument("studies", nargs=-1, metavar="STUDY…", type=FILE)(command)
+def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Callable[[Command], Command]:
+    """Take everything that an analysis of several studies needs, apart from the studies."""
+    return several(
+        numbers_of_clusters(k),
+        clustering,
+        resamples(resamples_default),
+        comparing,
+        results_in(folder),
+        failures,
+        running,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the values of options
+
+
+def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return the arguments that every function of the library takes, and those named: all by the library's names."""
+    return {name: settings[name] for name in (*names, "rng", "n_jobs")}
+
+
+def configured(settings: dict[str, Any]) -> AbstractContextManager[None]:
+    """Run the library without progress bars where the user wants it quiet."""
+    from clustrep import config_context
+
+    return config_context(progress=False if settings["quiet"] else "auto")
+
+
+def figure_formats(settings: dict[str, Any]) -> list[str]:
+    """Return the formats in which figures are wanted; none where they are not."""
+    return [name for name in settings["figures"] if name != NO_FIGURES]

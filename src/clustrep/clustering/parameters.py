@@ -82,22 +82,30 @@ class KnownLabels:
 def check_clusterer(clusterer: Clusterer) -> Clusterer:
     """Check that something can cluster points that it is given."""
     if isinstance(clusterer, type):
-        raise ParameterError(f"clusterer must be an object, not a class: write {clusterer.__name__}().")
+        raise ParameterError(
+            f"clusterer must be an object, not a class: write {clusterer.__name__}().", parameter="clusterer"
+        )
     if not (hasattr(clusterer, "fit_predict") or is_function(clusterer)):
-        raise ParameterError(f"clusterer must have fit_predict, or be a function X → labels; got {clusterer!r}.")
+        raise ParameterError(
+            f"clusterer must have fit_predict, or be a function X → labels; got {clusterer!r}.", parameter="clusterer"
+        )
     if isinstance(clusterer, Induced):
         check_clusterer(clusterer.clusterer)
         classifier = clusterer.classifier
         if clusterer.metric is not None:
             check_metric(clusterer.metric)
         if classifier is not None and (isinstance(classifier, type) or not hasattr(classifier, "predict")):
-            raise ParameterError(f"classifier must be a scikit-learn classifier, such as SVC(); got {classifier!r}.")
+            raise ParameterError(
+                f"classifier must be a scikit-learn classifier, such as SVC(); got {classifier!r}.",
+                parameter="classifier",
+            )
     for parameter in ("metric", "affinity"):
         value = _value(clusterer, _path_to_last_step(clusterer) + parameter)
         if str(value).startswith("precomputed"):
             raise ParameterError(
                 f"clusterer has {parameter}={value!r}, but is given points, not distances: "
-                "name the metric, or compute the distances inside a function X → labels."
+                "name the metric, or compute the distances inside a function X → labels.",
+                parameter="clusterer",
             )
     return clusterer
 
@@ -109,7 +117,8 @@ def check_metric(metric: object) -> None:
         cdist(some, some, SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric)
     except (ValueError, TypeError):
         raise ParameterError(
-            f"metric must be one that scipy.spatial.distance.cdist knows, or a function of two points; got {metric!r}."
+            f"metric must be one that scipy.spatial.distance.cdist knows, or a function of two points; got {metric!r}.",
+            parameter="metric",
         ) from None
 
 
@@ -135,7 +144,9 @@ def with_n_clusters(clusterer: Clusterer, n_clusters: int) -> Clusterer:
     """Return a copy of the clusterer that makes so many clusters."""
     parameter = n_clusters_parameter(clusterer)
     if parameter is None:
-        raise ParameterError(f"clusterer {clusterer!r} has no parameter for the number of clusters.")
+        raise ParameterError(
+            f"clusterer {clusterer!r} has no parameter for the number of clusters.", parameter="clusterer"
+        )
     return _with(clusterer, {parameter: n_clusters})
 
 

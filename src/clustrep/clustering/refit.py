@@ -33,6 +33,8 @@ class RunOrigin:
         study = self.studies[s]
         if isinstance(function, Failed):
             where = "as it is" if resample is None else f"in resample {resample}"
-            raise ParameterError(f"Study {study.name!r} {where} has no clustering function: {function.cause}.")
+            raise ParameterError(
+                f"Study {study.name!r} {where} has no clustering function: {function.cause}.", parameter=None
+            )
         function.features = study.features if study.features_are_named else None
         return function

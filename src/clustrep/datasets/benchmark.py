@@ -147,7 +147,7 @@ def load_dim(dimensions: int = 64, folder: str | PathLike[str] | None = None) ->
     Study 'dim032': 1,024 samples, 32 features
     """
     if isinstance(dimensions, bool) or dimensions not in DIMENSIONS:
-        raise ParameterError(f"dimensions must be 32 or 64, got {dimensions!r}.")
+        raise ParameterError(f"dimensions must be 32 or 64, got {dimensions!r}.", parameter="dimensions")
     name = f"dim{dimensions:03d}"
     values = np.loadtxt(_text(f"gaussians/{name}.txt", folder))
     return Study(values, name, features=[f"x{j}" for j in range(1, dimensions + 1)], label=False)
@@ -223,7 +223,7 @@ def _table(file: str, folder: str | PathLike[str] | None) -> pd.DataFrame:
 def _text(file: str, folder: str | PathLike[str] | None) -> io.StringIO:
     """Return the content of a published file, from a folder if one is named, else from the cache or the network."""
     if not isinstance(folder, str | PathLike | None):
-        raise ParameterError(f"folder must be the name of a folder, got {folder!r}.")
+        raise ParameterError(f"folder must be the name of a folder, got {folder!r}.", parameter="folder")
     source = folder if folder is not None else os.environ.get("CLUSTREP_DATA")
     content = _local(Path(source), file) if source else _downloaded(file)
     return io.StringIO(content.decode("ascii"))

@@ -164,7 +164,9 @@ def _files(source: object) -> Files:
     elif isinstance(source, Iterable):
         where, candidates = "Among these is", [_as_path(path) for path in source]
     else:
-        raise ParameterError(f"source must be a folder or a list of paths, got {type(source).__name__}.")
+        raise ParameterError(
+            f"source must be a folder or a list of paths, got {type(source).__name__}.", parameter="source"
+        )
     wanted = [accession for accessions in SERIES.values() for accession in accessions]
     paths_of = {accession: _named(candidates, accession) for accession in [*wanted, PLATFORM]}
     missing = [accession for accession, paths in paths_of.items() if not paths]
@@ -181,7 +183,9 @@ def _files(source: object) -> Files:
 
 def _as_path(path: object) -> Path:
     if not isinstance(path, str | PathLike):
-        raise ParameterError(f"source must be a folder or a list of paths, got {type(path).__name__} in it.")
+        raise ParameterError(
+            f"source must be a folder or a list of paths, got {type(path).__name__} in it.", parameter="source"
+        )
     return Path(path)
 
 
@@ -306,7 +310,7 @@ def _without_twins(probes_of: Mapping[str, list[str]]) -> dict[str, list[str]]:
 def _check_patients(patients: object) -> None:
     """Check that `patients` are the three cohorts, with labels and the three genes."""
     if not isinstance(patients, Studies):
-        raise ParameterError(f"patients must be Studies or None, got {type(patients).__name__}.")
+        raise ParameterError(f"patients must be Studies or None, got {type(patients).__name__}.", parameter="patients")
     names = tuple(SERIES)
     missing = [name for name in names if name not in patients.names]
     if missing:

@@ -177,7 +177,8 @@ def _separate_centres(n_clusters: int, dimensions: int, generator: np.random.Gen
         else:
             raise ParameterError(
                 f"There is no room for {n_clusters} clusters that far apart in {plural(dimensions, 'dimension')}: "
-                "take fewer clusters, or more dimensions."
+                "take fewer clusters, or more dimensions.",
+                parameter="n_clusters",
             )
         centres = np.vstack([centres, centre])
     return centres
@@ -185,7 +186,7 @@ def _separate_centres(n_clusters: int, dimensions: int, generator: np.random.Gen
 
 def _check_separation(separation: float) -> None:
     if isinstance(separation, bool) or not isinstance(separation, Real) or not 0 < float(separation) < np.inf:
-        raise ParameterError(f"separation must be a positive number, got {separation!r}.")
+        raise ParameterError(f"separation must be a positive number, got {separation!r}.", parameter="separation")
 
 
 def _check_mappings(
@@ -193,17 +194,17 @@ def _check_mappings(
 ) -> None:
     for name, mapping in (("missing", missing), ("shifted", shifted)):
         if not isinstance(mapping, Mapping):
-            raise ParameterError(f"{name} must map cohorts, such as {{'alpha': ...}}; got {mapping!r}.")
+            raise ParameterError(f"{name} must map cohorts, such as {{'alpha': ...}}; got {mapping!r}.", parameter=name)
     for shift in shifted.values():
         if isinstance(shift, bool) or not isinstance(shift, Real) or not np.isfinite(float(shift)):
-            raise ParameterError(f"shifted must map cohorts to numbers, got {shift!r}.")
+            raise ParameterError(f"shifted must map cohorts to numbers, got {shift!r}.", parameter="shifted")
     for cohort in (*missing, *shifted):
-        check_known(cohort, "cohort", cohorts)
+        check_known(cohort, "cohort", cohorts, parameter="missing" if cohort in missing else "shifted")
     for subtype in missing.values():
-        check_known(subtype, "subtype", subtypes)
+        check_known(subtype, "subtype", subtypes, parameter="missing")
 
 
 def _check_number(value: int, name: str, low: int, high: int) -> None:
     check_integer(value, name, at_least=low)
     if value > high:
-        raise ParameterError(f"{name} must be at most {high}, got {value}.")
+        raise ParameterError(f"{name} must be at most {high}, got {value}.", parameter=name)

@@ -50,7 +50,9 @@ def root_entropy(rng: Rng) -> int:
         return int.from_bytes(rng.bytes(16), "little")
     if isinstance(rng, Integral) and not isinstance(rng, bool) and rng >= 0:
         return int(rng)
-    raise ParameterError(f"rng must be a non-negative integer, a numpy Generator, a SeedSequence or None, got {rng!r}.")
+    raise ParameterError(
+        f"rng must be a non-negative integer, a numpy Generator, a SeedSequence or None, got {rng!r}.", parameter="rng"
+    )
 
 
 def _entropy(sequence: np.random.SeedSequence) -> int:

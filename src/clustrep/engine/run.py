@@ -96,7 +96,8 @@ def check_n_jobs(n_jobs: int | None) -> int | None:
     """Check a number of workers, as in joblib; None is one worker unless a `joblib.parallel_config` says otherwise."""
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ParameterError(
-            f"n_jobs must be a positive integer, a negative one (-1: all cores) or None, got {n_jobs!r}."
+            f"n_jobs must be a positive integer, a negative one (-1: all cores) or None, got {n_jobs!r}.",
+            parameter="n_jobs",
         )
     return n_jobs
 

@@ -57,7 +57,7 @@ def canvas(ax: Axes | None, width: float = SINGLE, height: float = 0.75 * SINGLE
         yield ax
         return
     if ax is not None:
-        raise ParameterError(f"ax must be a matplotlib Axes, got {type(ax).__name__}.")
+        raise ParameterError(f"ax must be a matplotlib Axes, got {type(ax).__name__}.", parameter="ax")
     with plt.rc_context(SETTINGS):
         new = plt.subplots(figsize=(width, height), layout="constrained")[1]
         _keep_ticks_small(new)
@@ -79,7 +79,9 @@ def panels(n_rows: int, n_columns: int, width: float, height: float) -> Iterator
 def refuse_axes(ax: object, kind: str) -> None:
     """Refuse axes for a figure that has several."""
     if ax is not None:
-        raise ParameterError(f"ax must be left out with kind={kind!r}, which makes a figure with several axes.")
+        raise ParameterError(
+            f"ax must be left out with kind={kind!r}, which makes a figure with several axes.", parameter="ax"
+        )
 
 
 def _keep_ticks_small(ax: Axes) -> None:

@@ -21,7 +21,9 @@ def check_coordinates(points: ArrayLike | None, memory: FloatArray | None, n: in
         check_choice(points, name, EMBEDDINGS, or_else="an array")
     if points is None or isinstance(points, str):
         if memory is None:
-            raise ParameterError(f"{name} must be given: this result was read from a file, which holds no coordinates.")
+            raise ParameterError(
+                f"{name} must be given: this result was read from a file, which holds no coordinates.", parameter=name
+            )
         points = memory
     xy = np.asarray(points)
     if xy.ndim != 2 or len(xy) != n or not xy.shape[1]:
@@ -57,7 +59,7 @@ def _tsne(X: FloatArray) -> FloatArray:
     from sklearn.manifold import TSNE
 
     if len(X) < FEWEST_FOR_TSNE:
-        raise ParameterError(f"'tsne' needs at least {FEWEST_FOR_TSNE} points, got {len(X)}.")
+        raise ParameterError(f"'tsne' needs at least {FEWEST_FOR_TSNE} points, got {len(X)}.", parameter="points")
     start = "pca" if X.shape[1] > 1 else "random"
     with one_thread():
         tsne = TSNE(perplexity=min(30.0, (len(X) - 1) / 3), init=start, random_state=0)

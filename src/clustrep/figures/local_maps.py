@@ -356,7 +356,8 @@ class CoClustering:
         coordinates = check_coordinates(test_points, memory, shares.shape[1], "test_points")
         if isinstance(points, str):
             raise ParameterError(
-                "points must be an array with kind='co-clustering'; test_points may be 'tsne' or 'pca'."
+                "points must be an array with kind='co-clustering'; test_points may be 'tsne' or 'pca'.",
+                parameter="points",
             )
         mark = np.full(coordinates.shape[1], np.nan)
         if points is not None:

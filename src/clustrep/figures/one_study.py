@@ -129,7 +129,9 @@ class CurveOverK:
         """Take the mean and the interval of a result, by k."""
         ks = [k for k in result.n_clusters if k is not None]
         if len(ks) < len(result.n_clusters):
-            raise ParameterError("There is no number of clusters to draw against: pass n_clusters.")
+            raise ParameterError(
+                "There is no number of clusters to draw against: pass n_clusters.", parameter="n_clusters"
+            )
         order = np.argsort(ks)
         low, high = result.confidence_interval()
         return cls(

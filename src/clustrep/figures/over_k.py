@@ -185,7 +185,9 @@ class IndexPanels:
         """Draw a panel for every index, as a figure; returns its axes."""
         n = len(self.panels)
         if not n:
-            raise ParameterError("There is no index to draw over k: the test for clusters is one p-value.")
+            raise ParameterError(
+                "There is no index to draw over k: the test for clusters is one p-value.", parameter=None
+            )
         n_columns = min(MOST_COLUMNS, n)
         n_rows = -(-n // n_columns)
         width = DOUBLE * max(0.3, n_columns / MOST_COLUMNS)

@@ -66,15 +66,17 @@ class Material:
         """Sort results; an analysis brings everything along."""
         flat = [part for result in results for part in (result.values() if isinstance(result, dict) else [result])]
         if not flat:
-            raise ParameterError("A report needs at least one result.")
+            raise ParameterError("A report needs at least one result.", parameter="results")
         for result in flat:
             if not isinstance(result, (StudyRelations, *RESULTS.values())):
                 name = type(result).__name__
-                raise ParameterError(f"A report is made of results such as compare returns, got {name}.")
+                raise ParameterError(
+                    f"A report is made of results such as compare returns, got {name}.", parameter="results"
+                )
         if not _all(flat, Analysis):
             return cls.of_parts(flat)
         if len(flat) > 1:
-            raise ParameterError("An analysis makes a report by itself: pass nothing beside it.")
+            raise ParameterError("An analysis makes a report by itself: pass nothing beside it.", parameter="results")
         return cls.of_analysis(flat[0])
 
     @classmethod
@@ -108,7 +110,9 @@ class Material:
         replicabilities, local = _all(results, Replicability), _all(results, LocalReplicability)
         pairs = [(result.train, result.test) for result in local]
         if len(set(pairs)) < len(pairs):
-            raise ParameterError("A report has one local result for each pair of studies: make a report of each.")
+            raise ParameterError(
+                "A report has one local result for each pair of studies: make a report of each.", parameter="results"
+            )
         in_sections = (Comparison, Replicability, StudyRelations, LocalReplicability, Counterparts)
         kinds_told = {"comparison"} if comparison is not None else set()
         kinds_told |= {"local"} if local else set()
@@ -116,7 +120,9 @@ class Material:
         reference = next((result for result in references if result.kind == "comparison"), None)
         others = [result for result in results if not isinstance(result, in_sections) and result not in references]
         if comparison is None and counterparts is None and not (replicabilities or local or others):
-            raise ParameterError("Relations are told beside the result that they come from: pass that, too.")
+            raise ParameterError(
+                "Relations are told beside the result that they come from: pass that, too.", parameter="results"
+            )
         choice = None if comparison is None else comparison.choice(reference)
         # The failures of single configurations are among those of the comparison.
         failing = [comparison, *([] if comparison is not None else replicabilities), *local, counterparts, *others]
@@ -154,7 +160,7 @@ def _all(results: Sequence[Any], kind: type[Result]) -> list[Result]:
 def _only(results: Sequence[Any], kind: type[Result]) -> Result | None:
     of_kind = _all(results, kind)
     if len(of_kind) > 1:
-        raise ParameterError(f"A report has one {kind.__name__}, got {len(of_kind)}.")
+        raise ParameterError(f"A report has one {kind.__name__}, got {len(of_kind)}.", parameter="results")
     return of_kind[0] if of_kind else None
 
 

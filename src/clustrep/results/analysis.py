@@ -15,14 +15,16 @@ from scipy.stats import false_discovery_control
 from clustrep.checks import check_known, freeze
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance
-from clustrep.results.base import Saved
+from clustrep.results.base import Saved, quiet
 from clustrep.results.choice import FALSE_FINDING, Candidate, Choice
 from clustrep.results.comparison import Comparison
+from clustrep.results.groups import Separation
 from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference
 from clustrep.results.pairwise import Replicability
 from clustrep.results.relations import StudyRelations
+from clustrep.results.verdict import Verdict, verdict_of
 from clustrep.types import FloatArray
 
 HOLDS, WEAK, NOT_ABOVE, UNSURE, TOO_FEW, UNTESTED, NOISE, NO_SCORE, NOT_COMPARED = (
@@ -68,6 +70,8 @@ class Analysis(Saved):
         Known labels of the samples, as text, study by study; "" where none are known: see `known_labels_of`.
     warnings : tuple of str
         Warnings that were given during the analysis, where they were recorded.
+    separations : tuple of Separation
+        The gaps between clusters, for every clusterer.
 
     Notes
     -----
@@ -91,6 +95,7 @@ class Analysis(Saved):
     coordinate_names: tuple[str, ...]
     known_labels: NDArray[np.str_]
     warnings: tuple[str, ...] = ()
+    separations: tuple[Separation, ...] = ()
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -115,10 +120,32 @@ class Analysis(Saved):
         """Which clusterer and k, and how sure that is."""
         return self.comparison.choice(self.reference)
 
+    @cached_property
+    def verdict(self) -> Verdict:
+        """To what degree there are groups, how many, and which configuration shows them."""
+        choice, place = self.choice, {}
+        for c, configuration in enumerate(zip(self.comparison.clusterers, self.comparison.n_clusters, strict=True)):
+            place[configuration] = c
+        pairs = ~np.eye(len(self.names), dtype=bool)
+        with quiet():
+            estimates = np.nanmean(self.comparison.estimate[:, 0][:, pairs], axis=1)
+        order = [place[candidate.clusterer, candidate.n_clusters] for candidate in choice.candidates]
+        return verdict_of(choice, self.separations, np.nan_to_num(estimates[order]))
+
+    @property
+    def degree(self) -> str | None:
+        """To what degree there are groups: "separated", "structured" or "one piece"; None where nothing was tested."""
+        return self.verdict.degree
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The chosen number of clusters, 1 for one piece."""
+        return self.verdict.n_clusters
+
     @property
     def focus(self) -> Candidate | None:
         """The configuration that is looked at closely; None where there is none."""
-        return self.choice.focus
+        return self.verdict.focus
 
     @cached_property
     def replicability(self) -> Replicability | None:
@@ -201,7 +228,7 @@ class Analysis(Saved):
 
     def _rows_of(self, study: str) -> slice:
         """Return where the samples of one study are among those of all studies."""
-        check_known(study, "study", self.names)
+        check_known(study, "study", self.names, parameter="study")
         sizes = [self.provenance.studies[name].samples for name in self.names]
         begin = sum(sizes[: self.names.index(study)])
         return slice(begin, begin + self.provenance.studies[study].samples)

@@ -136,7 +136,9 @@ class Stability(Resampled, Failing, Saved):
 
     def _check_jaccard(self) -> None:
         if self.index != "jaccard":
-            raise ParameterError(f'Clusters dissolve and recover by index="jaccard" alone, not by {self.index!r}.')
+            raise ParameterError(
+                f'Clusters dissolve and recover by index="jaccard" alone, not by {self.index!r}.', parameter="index"
+            )
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every cluster: cluster, size, mean, sd, median, low, high; one row in all for "matching"."""

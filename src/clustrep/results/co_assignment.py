@@ -89,8 +89,8 @@ class OverK(Failing, Saved):
         if n_clusters is None and len(self.n_clusters) == 1:
             return 0
         if n_clusters is None:
-            raise ParameterError(f"n_clusters must say which: one of {list(self.n_clusters)}.")
-        check_known(n_clusters, "number of clusters", self.n_clusters)
+            raise ParameterError(f"n_clusters must say which: one of {list(self.n_clusters)}.", parameter="n_clusters")
+        check_known(n_clusters, "number of clusters", self.n_clusters, parameter="n_clusters")
         return self.n_clusters.index(n_clusters)
 
 
@@ -177,7 +177,7 @@ class Consensus(OverK):
         """Return the proportion of ambiguous pairs, CDF(high) − CDF(low), for every k: low where pairs are clear."""
         check_numbers_between([low, high], "low and high", 0, 1)
         if low >= high:
-            raise ParameterError(f"low must be below high, got {low!r} and {high!r}.")
+            raise ParameterError(f"low must be below high, got {low!r} and {high!r}.", parameter="low")
         at = [self.cdf([low, high], k) for k in self.n_clusters]
         return np.array([above - below for below, above in at])
 
@@ -191,11 +191,12 @@ class Consensus(OverK):
         place, n = self._place(n_clusters), len(self.samples)
         if rows is None and n > WHOLE_MATRIX:
             raise ParameterError(
-                f"rows must say which rows: the whole matrix of {n:,} samples would have {n**2:,} numbers."
+                f"rows must say which rows: the whole matrix of {n:,} samples would have {n**2:,} numbers.",
+                parameter="rows",
             )
         wanted = np.arange(n) if rows is None else np.asarray(rows)
         if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or ((wanted < 0) | (wanted >= n)).any():
-            raise ParameterError(f"rows must be whole numbers from 0 to {n - 1}, got {rows!r}.")
+            raise ParameterError(f"rows must be whole numbers from 0 to {n - 1}, got {rows!r}.", parameter="rows")
         codes = by_point(self.codes[place])
         blocks = [together_of(codes, np.full(n, row), np.arange(n)) for row in wanted]
         with quiet():

@@ -107,16 +107,24 @@ class Comparison(Failing, Saved):
         -------
         Replicability
         """
-        check_known(clusterer, "clusterer", dict.fromkeys(self.clusterers))
+        check_known(clusterer, "clusterer", dict.fromkeys(self.clusterers), parameter="clusterer")
         having = [c for c, name in enumerate(self.clusterers) if name == clusterer]
         if n_clusters is None and len(having) > 1:
             raise ParameterError(
-                f"n_clusters must be given: {clusterer!r} was run with {[self.n_clusters[c] for c in having]}."
+                f"n_clusters must be given: {clusterer!r} was run with {[self.n_clusters[c] for c in having]}.",
+                parameter="n_clusters",
             )
         if n_clusters is not None and self.n_clusters[having[0]] is None:
-            raise ParameterError(f"{clusterer!r} finds its number of clusters by itself: leave n_clusters out.")
+            raise ParameterError(
+                f"{clusterer!r} finds its number of clusters by itself: leave n_clusters out.", parameter="n_clusters"
+            )
         if n_clusters is not None:
-            check_known(n_clusters, f"number of clusters of {clusterer!r}", [self.n_clusters[c] for c in having])
+            check_known(
+                n_clusters,
+                f"number of clusters of {clusterer!r}",
+                [self.n_clusters[c] for c in having],
+                parameter="n_clusters",
+            )
             having = [c for c in having if self.n_clusters[c] == n_clusters]
         return self._at(having[0], self._agreement(agreement))
 
@@ -212,11 +220,14 @@ class Comparison(Failing, Saved):
     def _check_reference(self, reference: NullReference) -> None:
         is_comparison = getattr(reference, "kind", None) == "comparison"
         if not is_comparison or reference.provenance.get("of") != self._fingerprint:
-            raise ParameterError("reference must be null_reference(...) of this very comparison.")
+            raise ParameterError(
+                "reference must be null_reference(...) of this very comparison.", parameter="reference"
+            )
         if 1 / (1 + len(reference.distribution)) > FALSE_FINDING:
             raise ParameterError(
                 f"reference has {len(reference.distribution)} collections, too few for any p-value of "
-                f"{FALSE_FINDING:.0%}: take null_reference(result, n=199)."
+                f"{FALSE_FINDING:.0%}: take null_reference(result, n=199).",
+                parameter="reference",
             )
 
     @overload
@@ -262,7 +273,9 @@ class Comparison(Failing, Saved):
         if kind == "matrices":
             refuse_axes(ax, kind)
             if reference is not None:
-                raise ParameterError("reference must be left out with kind='matrices': only curves show it.")
+                raise ParameterError(
+                    "reference must be left out with kind='matrices': only curves show it.", parameter="reference"
+                )
             return MatrixGrid.of(self, name).draw()
         if reference is not None:
             self._check_reference(reference)

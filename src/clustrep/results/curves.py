@@ -169,7 +169,9 @@ class PredictionStrength(Curve):
         """Return the largest k whose strength is above the threshold, as Tibshirani and Walther advise; else 1."""
         check_fraction(threshold, "threshold")
         if self.n_clusters == (None,):
-            raise ParameterError("There is no number of clusters to recommend: pass n_clusters.")
+            raise ParameterError(
+                "There is no number of clusters to recommend: pass n_clusters.", parameter="n_clusters"
+            )
         above = [k for k, mean in zip(self.n_clusters, self.mean, strict=True) if k is not None and mean > threshold]
         return max(above, default=1)
 

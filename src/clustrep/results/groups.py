@@ -118,7 +118,7 @@ class Separation(Saved):
 
     def place_of(self, n_clusters: int | None) -> int:
         """Find a number of pieces among those that were tried."""
-        check_known(n_clusters, "number of pieces", self.n_clusters)
+        check_known(n_clusters, "number of pieces", self.n_clusters, parameter="n_clusters")
         return self.n_clusters.index(n_clusters)
 
     def shares(self) -> pd.DataFrame:
@@ -164,10 +164,10 @@ class Separation(Saved):
 
     def plot(self, n_clusters: int | None = None) -> Figure:
         """Draw the held-out densities between neighbouring pieces, of the chosen clustering or of another k."""
-        from clustrep.figures.matplotlib import gap_densities
+        from clustrep.figures.gap_densities import GapDensities
 
         place = self.place_of(n_clusters) if n_clusters is not None else max(self.chosen, 0)
-        return gap_densities(self, place)
+        return GapDensities.of(self, place).draw()
 
     def __str__(self) -> str:
         if not self.separated:

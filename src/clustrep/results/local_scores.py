@@ -182,7 +182,7 @@ class LocalReplicability(Failing, Saved):
         """
         check_integer(point, "point", at_least=0)
         if point >= len(self.samples):
-            raise ParameterError(f"point must be below {len(self.samples)}, got {point}.")
+            raise ParameterError(f"point must be below {len(self.samples)}, got {point}.", parameter="point")
         sides = [(self.at_train, self.test_points_train), (self.at_test, self.test_points_test)]
         frequencies = []
         for side, (at, test_points) in enumerate(sides):
@@ -262,16 +262,18 @@ class LocalReplicability(Failing, Saved):
 
         check_choice(kind, "kind", ("map", "clusters", "co-clustering"))
         if kind != "co-clustering" and (point is not None or test_points is not None):
-            raise ParameterError(f"point and test_points must be left out with kind={kind!r}.")
+            raise ParameterError(f"point and test_points must be left out with kind={kind!r}.", parameter="point")
         if kind == "clusters" and points is not None:
-            raise ParameterError("points must be left out with kind='clusters', which draws none.")
+            raise ParameterError("points must be left out with kind='clusters', which draws none.", parameter="points")
         if kind == "map":
             return LocalMap.placed(self, points, self._points).draw(ax)
         if kind == "clusters":
             return ClusterBars.of(self).draw(ax)
         refuse_axes(ax, kind)
         if point is None:
-            raise ParameterError("point must be given with kind='co-clustering': whose cluster is shared?")
+            raise ParameterError(
+                "point must be given with kind='co-clustering': whose cluster is shared?", parameter="point"
+            )
         at = self._points if points is None else points
         memory = None if self._origin is None else self._origin.studies[-1].X
         return CoClustering.of(self, point, test_points, at, memory).draw()

@@ -80,16 +80,18 @@ class Counterparts(Failing, Saved):
 
     def labels(self, study: str) -> NDArray[np.str_]:
         """Return the cluster of every sample of a study, by the names used here."""
-        check_known(study, "study", self.names)
+        check_known(study, "study", self.names, parameter="study")
         s = self.names.index(study)
         ends = np.cumsum(self.sizes.sum(axis=1))
         return np.asarray(self.clusters[s][self.places[ends[s] - self.sizes[s].sum() : ends[s]]])
 
     def of(self, study: str, cluster: str) -> dict[str, str | None]:
         """Return the counterparts of one cluster in all other studies."""
-        check_known(study, "study", self.names)
+        check_known(study, "study", self.names, parameter="study")
         s = self.names.index(study)
-        check_known(cluster, f"cluster of study {study!r}", [name for name in self.clusters[s] if name])
+        check_known(
+            cluster, f"cluster of study {study!r}", [name for name in self.clusters[s] if name], parameter="cluster"
+        )
         i = self.clusters[s].tolist().index(cluster)
         found = {}
         for t, name in enumerate(self.names):
@@ -133,7 +135,7 @@ class Counterparts(Failing, Saved):
         """Draw the overlaps of one study's clusters with their counterparts; the first study's by default."""
         from clustrep.figures.study_relations import CounterpartMap
 
-        check_known(train or self.names[0], "study", self.names)
+        check_known(train or self.names[0], "study", self.names, parameter="train")
         return CounterpartMap.of(self, train or self.names[0]).draw(ax)
 
     def __repr__(self) -> str:

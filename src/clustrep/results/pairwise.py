@@ -143,7 +143,7 @@ class Replicability(Resampled, Failing, Saved):
         TrainingAverage
             Σ_{t ≠ s} R̂(s, t) / (S − 1), and the same in every resample.
         """
-        check_known(name, "study", self.names)
+        check_known(name, "study", self.names, parameter="name")
         t = self.names.index(name)
         others = [s for s in range(len(self.names)) if s != t]
         return TrainingAverage(
@@ -185,16 +185,19 @@ class Replicability(Resampled, Failing, Saved):
         ParameterError
             For a result that was read from a file, which holds no data, and where that fit failed.
         """
-        check_known(name, "study", self.names)
+        check_known(name, "study", self.names, parameter="name")
         if self._origin is None:
             raise ParameterError(
                 "This result was read from a file, which holds scores but no data: run replicability again with "
-                f"rng={self.provenance['seed']} to get its clustering functions."
+                f"rng={self.provenance['seed']} to get its clustering functions.",
+                parameter=None,
             )
         if resample is not None:
             check_integer(resample, "resample", at_least=0)
             if resample >= len(self.distribution):
-                raise ParameterError(f"resample must be below {len(self.distribution)}, got {resample}.")
+                raise ParameterError(
+                    f"resample must be below {len(self.distribution)}, got {resample}.", parameter="resample"
+                )
         return self._origin.refit(self.names.index(name), resample)
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:

@@ -95,11 +95,17 @@ class StudyRelations:
         S = len(result.names)
         diagonal = np.diagonal(result.distribution, axis1=1, axis2=2)  # (n_resamples, S)
         if S < 3:
-            raise ParameterError("At least three studies are needed to tell which one stands apart.")
+            raise ParameterError(
+                "At least three studies are needed to tell which one stands apart.", parameter="studies"
+            )
         if np.isnan(diagonal).all():
-            raise ParameterError("The studies' own diagonals are needed: run replicability with diagonal=True.")
+            raise ParameterError(
+                "The studies' own diagonals are needed: run replicability with diagonal=True.", parameter="diagonal"
+            )
         if result.agreement == "mi":
-            raise ParameterError("Mutual information has no bound to measure distances from: use 'ami' or 'ari'.")
+            raise ParameterError(
+                "Mutual information has no bound to measure distances from: use 'ami' or 'ari'.", parameter="agreement"
+            )
         # Below the yardstick of the study that is tested, (n_resamples, S, S).
         below = result.distribution - diagonal[:, None, :]
         off = ~np.eye(S, dtype=bool)

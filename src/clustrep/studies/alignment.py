@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from clustrep.errors import DataError, DataWarning, warn
+from clustrep.sentences import argument
 from clustrep.studies.readers.table import Request
 from clustrep.studies.study import Study
 from clustrep.text import listing, plural
@@ -39,7 +40,7 @@ def _check_all_or_none_named(studies: Sequence[Study], request: Request | None) 
         named = next(study.name for study in studies if study.features_are_named)
         remedy = "pass frames whose columns have the same names, or all studies as arrays"
         if request is not None:
-            remedy = "write their names into its first line, or pass header=True if they are there"
+            remedy = f"write their names into its first line, or use {argument('header', True)} if they are there"
         raise DataError(f"Study {unnamed[0]!r} does not name its features, study {named!r} does: {remedy}.")
     counts = {study.name: len(study.features) for study in studies}
     if len(set(counts.values())) > 1:
@@ -78,9 +79,9 @@ def _how_to_turn(name: str, names: Sequence[str], request: Request | None) -> st
         return "transpose it (frame.T)"
     transposed = [other for other in names if request.transposes(other)]
     if name not in transposed:
-        return f"pass transpose={[*transposed, name]!r}"
+        return f"use {argument('transpose', [*transposed, name])}"
     others = [other for other in transposed if other != name]
-    instead = f", or pass transpose={others!r}" if others and request.transpose is True else ""
+    instead = f", or use {argument('transpose', others)}" if others and request.transpose is True else ""
     return f"leave {request.transpose_argument(name)} out{instead}"
 
 
@@ -114,7 +115,7 @@ def _reason_for_no_shared_feature(features: NamesByStudy, samples: NamesByStudy,
             f"Rows must be samples, columns features: {_how_to_turn_all(list(features), request)}."
         )
     if request is not None and request.header and all(_are_numbers(names) for names in features.values()):
-        return ". Their names are numbers: if the first lines are data, leave header=True out."
+        return f". Their names are numbers: if the first lines are data, leave {argument('header', True)} out."
     alike = set.intersection(*({name.casefold() for name in names} for names in features.values()))
     if alike:
         first = next(name for name in next(iter(features.values())) if name.casefold() in alike)
@@ -131,10 +132,11 @@ def _how_to_turn_all(names: Sequence[str], request: Request | None) -> str:
         return "transpose them (frame.T)"
     others = [name for name in names if not request.transposes(name)]
     if len(others) == len(names):
-        return "pass transpose=True"
+        return f"use {argument('transpose', True)}"
     if others:
-        return f"pass transpose={others!r} instead"
-    return "leave transpose=True out" if request.transpose is True else f"leave transpose={request.transpose!r} out"
+        return f"use {argument('transpose', others)} instead"
+    transpose = request.transpose if isinstance(request.transpose, bool) else list(request.transpose)
+    return f"leave {argument('transpose', transpose)} out"
 
 
 def _are_numbers(names: Sequence[str]) -> bool:

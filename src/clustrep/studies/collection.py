@@ -304,7 +304,7 @@ class Studies(Mapping[str, Study]):
         """
         check_integer(n, "n", at_least=2)
         if isinstance(X, Studies):
-            raise ParameterError("split takes one study or table, got Studies.")
+            raise ParameterError("split takes one study or table, got Studies.", parameter="X")
         whole = next(iter(cls({"whole": X}, label=label).values()))
         if len(whole) < 2 * n:
             raise DataError(f"n must leave at least 2 samples in each part: got n={n} for {len(whole)} samples.")
@@ -345,7 +345,7 @@ class Studies(Mapping[str, Study]):
         return self._dropped
 
     def __getitem__(self, name: str) -> Study:
-        check_known(name, "study", self._studies)
+        check_known(name, "study", self._studies, parameter="name")
         return self._studies[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -58,12 +58,13 @@ def studies_from_anndata(adata: Any, *, study_key: str, rep: str | None, label: 
 
 def _check_paths(paths: Sequence[object]) -> None:
     if not paths:
-        raise ParameterError("Studies.read needs at least one path.")
+        raise ParameterError("Studies.read needs at least one path.", parameter="paths")
     for path in paths:
         if not isinstance(path, str | PathLike):
             raise ParameterError(
                 f"Studies.read takes paths, got {type(path).__name__}: pass a list as Studies.read(*paths), and "
-                "tables to Studies({name: table, ...})."
+                "tables to Studies({name: table, ...}).",
+                parameter="paths",
             )
 
 
@@ -72,10 +73,12 @@ def _names_to_transpose(transpose: object, names: Sequence[str]) -> bool | Seque
         return transpose
     transposed = [transpose] if isinstance(transpose, str) else transpose
     if not isinstance(transposed, Iterable):
-        raise ParameterError(f"transpose must be True, False or the names of studies, got {transpose!r}.")
+        raise ParameterError(
+            f"transpose must be True, False or the names of studies, got {transpose!r}.", parameter="transpose"
+        )
     transposed = list(transposed)
     for name in transposed:
-        check_known(name, "study to transpose", names)
+        check_known(name, "study to transpose", names, parameter="transpose")
     return transposed
 
 

@@ -26,6 +26,7 @@ from clustrep.checks import (
     read_only,
 )
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.sentences import argument
 from clustrep.text import listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -146,7 +147,9 @@ class Study:
             raise LabelNotFound(f"Study {name!r} has no column {label!r} to take labels from.")
         if label:
             if labels is not None:
-                raise ParameterError(f"Pass either label={label!r} or labels for study {name!r}, not both.")
+                raise ParameterError(
+                    f"Pass either label={label!r} or labels for study {name!r}, not both.", parameter="label"
+                )
             labels = table.pop(label).to_numpy()
         matrix = check_numbers(table, subject, may_have_label=label is not False)
         check_finite(matrix, table.index, table.columns, subject)
@@ -192,7 +195,8 @@ class Study:
         feature, values = self.features[j], np.unique(self.X[:, j]).astype(int)
         return (
             f"Feature {feature!r} of study {self.name!r} is probably a class label (values {listing(values)}), not "
-            f"data. Pass label={feature!r} to keep it aside as the samples' known labels, or label=False if it is data."
+            f"data. Use {argument('label', feature)} to keep it aside as the samples' known labels, or "
+            f"{argument('label', False)} if it is data."
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -227,12 +231,14 @@ class Study:
         [[2.0], [4.0]]
         """
         if isinstance(features, str) or not isinstance(features, Iterable) or not len(list(features)):
-            raise ParameterError(f"features must be a sequence of at least one feature name, got {features!r}.")
-        check_names_differ([str(feature) for feature in features], "feature")
+            raise ParameterError(
+                f"features must be a sequence of at least one feature name, got {features!r}.", parameter="features"
+            )
+        check_names_differ([str(feature) for feature in features], "feature", parameter="features")
         position = {feature: j for j, feature in enumerate(self.features)}
         for feature in features:
             if feature not in position:
-                check_known(feature, f"feature of study {self.name!r}", position)
+                check_known(feature, f"feature of study {self.name!r}", position, parameter="features")
         if tuple(features) == self.features:
             return self
         selected = np.ascontiguousarray(self.X[:, [position[feature] for feature in features]])
@@ -271,7 +277,7 @@ class Study:
         if scale == "none":
             return self
         if self.scale != "none":
-            raise ParameterError(f"Study {self.name!r} is scaled by {self.scale!r} already.")
+            raise ParameterError(f"Study {self.name!r} is scaled by {self.scale!r} already.", parameter="scale")
         from sklearn.preprocessing import RobustScaler, StandardScaler
 
         scaler = StandardScaler() if scale == "zscore" else RobustScaler()

@@ -199,7 +199,7 @@ class Agreement:
             return float("nan")
         if isinstance(score, Real) or (np.ndim(score) == 0 and np.asarray(score).dtype.kind in "iuf"):
             return float(score)
-        raise ParameterError(f"agreement {self.name!r} must return a number, got {score!r}.")
+        raise ParameterError(f"agreement {self.name!r} must return a number, got {score!r}.", parameter="agreement")
 
     def _of_table(self, table: FloatArray) -> float:
         """Write the table out as two labelings: an agreement depends on nothing else."""
@@ -223,10 +223,11 @@ def resolve_agreements(specs: AgreementSpec | tuple[AgreementSpec, ...] | list[A
     if not isinstance(specs, tuple | list) or not specs:
         raise ParameterError(
             f"agreement must be one of {', '.join(AGREEMENTS)}, a function of two labelings, or a tuple of these; "
-            f"got {specs!r}."
+            f"got {specs!r}.",
+            parameter="agreement",
         )
     agreements = tuple(resolve_agreement(spec) for spec in specs)
-    check_names_differ([agreement.name for agreement in agreements], "agreement")
+    check_names_differ([agreement.name for agreement in agreements], "agreement", parameter="agreement")
     return agreements
 
 

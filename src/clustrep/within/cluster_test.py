@@ -19,6 +19,7 @@ from clustrep.engine.run import Plan, run
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.gaussian import GaussianNull, principal_axes
 from clustrep.results.significance import ClusterTest
+from clustrep.sentences import argument, option, wording
 from clustrep.types import FloatArray
 from clustrep.within.question import one_study
 
@@ -182,8 +183,12 @@ def whitened(X: FloatArray) -> FloatArray:
     # With p + 1 samples all distances would be the same.
     if n < p + 2 or s[-1] <= s[0] * max(n, p) * np.finfo(float).eps:
         raise DataError(
-            f"whiten needs data whose {p} features vary independently, in at least {p + 2} samples; here are {n:,}. "
-            "Pass n_components to work on a few principal components."
+            f"{option('whiten')} needs data whose {p} features vary independently, in at least {p + 2} samples; here "
+            f"are {n:,}. "
+            + wording(
+                python="Pass n_components to work on a few principal components.",
+                command_line=f"Choose fewer features with {option('features')}.",
+            )
         )
     return np.asarray(u * np.sqrt(n - 1))
 
@@ -212,7 +217,7 @@ def cdf_distances(values: FloatArray) -> FloatArray:
 def _principal_components(X: FloatArray, q: int) -> FloatArray:
     most = min(X.shape[1], len(X) - 1)
     if q > most:
-        raise ParameterError(f"n_components must be at most {most}, got {q}.")
+        raise ParameterError(f"n_components must be at most {most}, got {q}.", parameter="n_components")
     return np.asarray((X - X.mean(axis=0)) @ principal_axes(X)[:q].T)
 
 
@@ -220,8 +225,12 @@ def _warn_of_many_features(subject: str, n: int, p: int) -> None:
     if 2 * n <= p**2:
         warn(
             f"{subject} has {p:,} features and {n:,} samples: with so few samples for the number of features, a "
-            "Gaussian that is fitted to them can make the test reject too often. cluster_test(whiten=True) is exact; "
-            "cluster_test(n_components=...) works on a few principal components.",
+            "Gaussian that is fitted to them can make the test reject too often. "
+            + wording(
+                python="cluster_test(whiten=True) is exact; cluster_test(n_components=...) works on a few principal "
+                "components.",
+                command_line=f"{argument('whiten', True)} is exact, where samples outnumber features.",
+            ),
             DataWarning,
         )
 

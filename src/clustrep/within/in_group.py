@@ -118,7 +118,10 @@ def in_group_proportion(
     judged = judged_rows(partition, noise)
     if max(js) >= len(judged):
         apart = ", noise apart" if noise == "drop" else ""
-        raise ParameterError(f"n_neighbors must be below the number of samples, {len(judged)}{apart}, got {max(js)}.")
+        raise ParameterError(
+            f"n_neighbors must be below the number of samples, {len(judged)}{apart}, got {max(js)}.",
+            parameter="n_neighbors",
+        )
     kept = _without_noise(partition, judged) if noise == "drop" else partition
     nearest = neighbours(study.X[judged], max(js), metric)
     proportions = proportions_of(kept, nearest, js)
@@ -180,7 +183,9 @@ def _question(
 ) -> Question:
     """Ask about the clusters of the study itself, or about those of the training study."""
     if (labels is None) == (clusterer is None):
-        raise ParameterError("Pass either labels or a clusterer: one of them says which clusters are judged.")
+        raise ParameterError(
+            "Pass either labels or a clusterer: one of them says which clusters are judged.", parameter="labels"
+        )
     learned_from = study if training is None else training
     known = None if labels is None else labels_of(labels, learned_from)
     question = Question.of(clusterer, learned_from, None, known, root, n_jobs, labels_suffice=True)
@@ -220,7 +225,9 @@ def _aligned(study: Study, train: Any) -> tuple[Study, Study]:
     """Take both studies with the features that they share."""
     training = one_study(train, "train")
     if training.name == study.name and training is not study:
-        raise ParameterError(f"X and train are different studies with the same name {study.name!r}: rename one.")
+        raise ParameterError(
+            f"X and train are different studies with the same name {study.name!r}: rename one.", parameter="train"
+        )
     both = Studies({training.name: training, study.name: study})
     return both[study.name], both[training.name]
 
@@ -341,6 +348,8 @@ def _matched(copy: Partition, reference: IntArray, drawn: BoolArray, k: int) -> 
 def _checked_js(n_neighbors: Any) -> tuple[int, ...]:
     several = [n_neighbors] if np.ndim(n_neighbors) == 0 else list(n_neighbors)
     if isinstance(n_neighbors, str) or not several:
-        raise ParameterError(f"n_neighbors must be a positive integer, or several; got {n_neighbors!r}.")
+        raise ParameterError(
+            f"n_neighbors must be a positive integer, or several; got {n_neighbors!r}.", parameter="n_neighbors"
+        )
     plain = [j.item() if isinstance(j, np.ndarray) else j for j in several]
     return tuple(check_integer(j, "n_neighbors") for j in plain)

@@ -101,13 +101,17 @@ def prediction_strength(
     numbers = None if n_clusters is None else check_n_clusters(n_clusters, at_least=1)
     some = None if numbers is None else [k for k in numbers if k > 1]
     if some == []:
-        raise ParameterError("n_clusters must hold a number above 1: one cluster has prediction strength 1.")
+        raise ParameterError(
+            "n_clusters must hold a number above 1: one cluster has prediction strength 1.", parameter="n_clusters"
+        )
     question = Question.of(clusterer, study, some, labels, rng, n_jobs, labels_suffice=True)
     check_noise(noise)
     parts: Splitting = halves
     if split is not None:
         if perturbation is not None:
-            raise ParameterError("Pass either split or perturbation: a split belongs to the samples as they are.")
+            raise ParameterError(
+                "Pass either split or perturbation: a split belongs to the samples as they are.", parameter="split"
+            )
         parts = partial(given_parts, _checked_split(split, len(study)))
     n = check_integer((N_SPLITS if split is None else 1) if n_splits is None else n_splits, "n_splits")
     chosen = Rerun() if perturbation is None else perturbation
@@ -309,18 +313,23 @@ def _checked_split(split: Any, n: int) -> tuple[IntArray, IntArray]:
         try:
             parts = (np.asarray(split[0], dtype=object), np.asarray(split[1], dtype=object))
         except ValueError:
-            raise ParameterError(f"{rule}; got {split!r}.") from None
+            raise ParameterError(f"{rule}; got {split!r}.", parameter="split") from None
         for part in parts:
             whole = part.ndim == 1 and all(isinstance(i, int | np.integer) and not isinstance(i, bool) for i in part)
             if not whole or not all(0 <= i < n for i in part):
-                raise ParameterError(f"{rule}: rows are whole numbers from 0 to {n - 1}; got {split!r}.")
+                raise ParameterError(
+                    f"{rule}: rows are whole numbers from 0 to {n - 1}; got {split!r}.", parameter="split"
+                )
         parts = (parts[0].astype(np.int64), parts[1].astype(np.int64))
         if len(np.unique(np.concatenate(parts))) < sum(map(len, parts)):
-            raise ParameterError("split must name no sample twice, neither within a part nor in both.")
+            raise ParameterError(
+                "split must name no sample twice, neither within a part nor in both.", parameter="split"
+            )
     else:
-        raise ParameterError(f"{rule}; got {split!r} for {n} samples.")
+        raise ParameterError(f"{rule}; got {split!r} for {n} samples.", parameter="split")
     if min(map(len, parts)) < 2:
         raise ParameterError(
-            f"split must put at least two samples into each part, got {len(parts[0])}, {len(parts[1])}."
+            f"split must put at least two samples into each part, got {len(parts[0])}, {len(parts[1])}.",
+            parameter="split",
         )
     return parts

@@ -56,16 +56,23 @@ class Question:
         if clusterer is None:
             if not labels_suffice:
                 raise ParameterError(
-                    "clusterer is None: a clusterer must find the clusters again, also those in labels."
+                    "clusterer is None: a clusterer must find the clusters again, also those in labels.",
+                    parameter="clusterer",
                 )
             if known is None:
-                raise ParameterError("clusterer is None: pass a clusterer, or existing labels with labels=.")
+                raise ParameterError(
+                    "clusterer is None: pass a clusterer, or existing labels with labels=.", parameter="clusterer"
+                )
             if n_clusters is not None:
-                raise ParameterError("n_clusters needs a clusterer: labels have the clusters that they have.")
+                raise ParameterError(
+                    "n_clusters needs a clusterer: labels have the clusters that they have.", parameter="n_clusters"
+                )
             configurations = [Configuration("known labels", KnownLabels({study.name: known}))]
         else:
             if labels_suffice and known is not None:
-                raise ParameterError("Pass either a clusterer or labels, not both: labels stand in for a clusterer.")
+                raise ParameterError(
+                    "Pass either a clusterer or labels, not both: labels stand in for a clusterer.", parameter="labels"
+                )
             numbers = None if n_clusters is None else check_n_clusters(n_clusters)
             configurations = configurations_of(name_of(clusterer), check_clusterer(clusterer), numbers)
         return cls(study, tuple(configurations), known, root_entropy(rng), config().accelerate, check_n_jobs(n_jobs))
@@ -96,12 +103,14 @@ def one_study(X: Any, name: str = "X") -> Study:
     if isinstance(X, Studies | Mapping):
         raise ParameterError(
             f"{name} must be one study or table, got {type(X).__name__}: pick one, studies[name], or measure across "
-            "all of them with replicability."
+            "all of them with replicability.",
+            parameter=name,
         )
     if hasattr(X, "fit_predict"):
         raise ParameterError(
             f"{name} must be a table of samples by features, got {type(X).__name__}: are the arguments the wrong way "
-            "round?"
+            "round?",
+            parameter=name,
         )
     return X if isinstance(X, Study) else Study(X, name)
 
@@ -110,7 +119,7 @@ def labels_of(labels: Any, study: Study) -> Labels:
     """Check existing labels of a study's samples; True takes its own."""
     if labels is True:
         if study.labels is None:
-            raise ParameterError(f"labels is True, but study {study.name!r} has no known labels.")
+            raise ParameterError(f"labels is True, but study {study.name!r} has no known labels.", parameter="labels")
         return study.labels
     return check_labels_of(labels, study.name, len(study), study.samples if study.samples_are_named else None)
 

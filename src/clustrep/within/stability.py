@@ -16,6 +16,7 @@ from clustrep.engine.replicates import Rng
 from clustrep.errors import DataError, ParameterError
 from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Perturbation, Subsample, check_perturbation
 from clustrep.results.cluster_stability import Sensitivity, Stability
+from clustrep.sentences import argument
 from clustrep.tables.cluster_indices import (
     d_index_of,
     inclusion_of,
@@ -150,10 +151,10 @@ def sensitivity(
     """
     check_choice(index, "index", READERS)
     if isinstance(scales, str) or np.ndim(scales) != 1 or not len(scales):
-        raise ParameterError(f"scales must be a sequence of numbers, at least one; got {scales!r}.")
+        raise ParameterError(f"scales must be a sequence of numbers, at least one; got {scales!r}.", parameter="scales")
     checked = tuple(check_positive(scale, "scales") for scale in scales)
     if len(set(checked)) < len(checked):
-        raise ParameterError(f"scales must hold every number once, got {list(checked)}.")
+        raise ParameterError(f"scales must hold every number once, got {list(checked)}.", parameter="scales")
     question = Question.of(clusterer, X, None, labels, rng, n_jobs)
     check_integer(n_resamples, "n_resamples")
     check_flag(relative, "relative")
@@ -190,7 +191,7 @@ def stability_of(
     weights = None if through_function else relabelled.weights[0] > 0
     if noise == "drop":
         if not rows.size:
-            raise DataError('noise="drop" leaves no cluster: the reference partition is all noise.')
+            raise DataError(f"{argument('noise', 'drop')} leaves no cluster: the reference partition is all noise.")
         relabelled = relabelled.without_noise((u, v, weights))
     score = partial(_read, READERS[index], rows, sizes.astype(float), relative)
     values = relabelled.nan_where_failed(read_tables(score, u, v, weights, noise))

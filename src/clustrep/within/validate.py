@@ -336,7 +336,10 @@ def _from_labels(wanted: Sequence[str], indices: Any) -> tuple[str, ...]:
     able = tuple(index for index in wanted if index in FROM_LABELS)
     if indices is not None and len(able) < len(wanted):
         lacking = ", ".join(repr(index) for index in wanted if index not in able)
-        raise ParameterError(f"indices {lacking} need a clusterer that finds the clusters again, also those in labels.")
+        raise ParameterError(
+            f"indices {lacking} need a clusterer that finds the clusters again, also those in labels.",
+            parameter="indices",
+        )
     return able
 
 
@@ -345,7 +348,9 @@ def _checked(indices: Any) -> tuple[str, ...]:
         return tuple(INDICES)
     several = [indices] if isinstance(indices, str) else list(indices) if isinstance(indices, Iterable) else []
     if not several:
-        raise ParameterError(f"indices must be one of {', '.join(INDICES)}, or several; got {indices!r}.")
+        raise ParameterError(
+            f"indices must be one of {', '.join(INDICES)}, or several; got {indices!r}.", parameter="indices"
+        )
     for index in several:
         check_choice(index, "indices", INDICES)
     return tuple(several)

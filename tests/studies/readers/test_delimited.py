@@ -290,7 +290,7 @@ def test_the_advice_about_a_label_can_be_followed(tmp_path, content):
     path = write(tmp_path, content)
     with pytest.raises(DataError, match="probably a class label") as caught:
         cr.Studies.read(path)
-    advised = str(caught.value).split("Pass label='")[1].split("'")[0]
+    advised = str(caught.value).split("Use label='")[1].split("'")[0]
     study = cr.Studies.read(path, label=advised)["mainz"]
     assert study.labels.tolist() == [2, 2, 1, 1]
     np.testing.assert_array_equal(study.X, [[15.55, 28.65], [14.9, 27.55], [14.45, 28.35], [14.15, 28.8]])

@@ -139,7 +139,7 @@ def test_numbers_that_anndata_gives_are_no_names(h5ad):
 def test_a_file_without_x_has_its_embedding(h5ad):
     path = h5ad(make(None, layers={}, var=pd.DataFrame(index=[])))
     np.testing.assert_array_equal(only(path, rep="X_pca").X, PCA)
-    with pytest.raises(DataError, match=r"cells\.h5ad has no 'X'; pass as rep one of X_pca\."):
+    with pytest.raises(DataError, match=r"cells\.h5ad has no 'X'; use as rep one of X_pca\."):
         cr.Studies.read(path)
 
 
@@ -178,7 +178,7 @@ def twice(names):
     ("changes", "options", "sentence"),
     [
         pytest.param({}, {"study_key": "doner"}, r"no column 'doner' in obs.*donor, type, depth.*'donor'\?", id="key"),
-        pytest.param({}, {"rep": "X_pac"}, r"no 'X_pac'; pass as rep one of X, X_pca, counts\. Did.*'X_pca'", id="rep"),
+        pytest.param({}, {"rep": "X_pac"}, r"no 'X_pac'; use as rep one of X, X_pca, counts\. Did.*'X_pca'", id="rep"),
         pytest.param({}, {"label": "typ"}, r"No study has a column 'typ'.*depth, donor, type.*'type'\?", id="label"),
         pytest.param({"obs": pd.DataFrame({"donor": ["a", None, "b", None, "a", "b"]}, index=list(BARCODES))},
                      {"study_key": "donor"}, r"2 cells without a study: 'donor' is missing", id="missing study"),
@@ -214,7 +214,7 @@ def test_empty_h5ad_gets_its_sentence(h5ad):
 def test_a_table_too_large_to_be_dense_is_refused_with_the_remedy(h5ad, monkeypatch, dress):
     path = h5ad(make(dress(CELLS)))
     monkeypatch.setattr(h5ad_reader, "DENSE_BYTES_AT_MOST", CELLS.nbytes - 1)
-    with pytest.raises(DataError, match=r'6 cells by 4 features, 0\.0 GB as a dense table: pass rep="X_pca"'):
+    with pytest.raises(DataError, match=r"6 cells by 4 features, 0\.0 GB as a dense table: use rep='X_pca'"):
         cr.Studies.read(path)
     assert only(path, rep="X_pca").X.shape == (6, 2)
     monkeypatch.setattr(h5ad_reader, "DENSE_BYTES_AT_MOST", CELLS.nbytes)
@@ -313,7 +313,7 @@ def test_from_anndata_checks_its_parameters(options, sentence):
 def test_from_anndata_needs_a_column_and_a_table_that_there_are():
     with pytest.raises(DataError, match=r"The AnnData has no column 'batch' in obs to tell the studies apart; there"):
         cr.Studies.from_anndata(make(), "batch")
-    with pytest.raises(DataError, match=r"The AnnData has no 'X_umap'; pass as rep one of X, X_pca, counts"):
+    with pytest.raises(DataError, match=r"The AnnData has no 'X_umap'; use as rep one of X, X_pca, counts"):
         cr.Studies.from_anndata(make(), "donor", "X_umap")
     with pytest.raises(DataError, match=r"No study has a column 'typ'.*Did you mean 'type'"):
         cr.Studies.from_anndata(make(), "donor", label="typ")

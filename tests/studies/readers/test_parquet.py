@@ -176,7 +176,7 @@ def test_parquet_in_a_folder_named_like_a_partition_gains_no_column(parquet, tmp
         pytest.param(
             FRAME.reset_index(drop=True).reset_index(names="x").assign(x=["A", "B", "A"]),
             {},
-            r"duplicate sample name: 'A'.*pass label='x'",
+            r"duplicate sample name: 'A'.*use label='x'",
             id="a class first",
         ),
         pytest.param(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.sentences import argument, wording
 from clustrep.studies.readers.delimited import DELIMITED
 from clustrep.studies.readers.geo import GEO
 from clustrep.studies.readers.h5ad import H5AD
@@ -56,25 +57,31 @@ def _check_some_file_takes(request: Request, readers: Sequence[Reader]) -> None:
     """Refuse a parameter of some format of which there is no file."""
     for parameter, value in (("study_key", request.study_key), ("rep", request.rep)):
         if value is not None and (not isinstance(value, str) or not value):
-            raise ParameterError(f"{parameter} must be a name or None, got {value!r}.")
+            raise ParameterError(
+                f"{parameter} must be a name{wording(python=' or None')}, got {value!r}.", parameter=parameter
+            )
         if value is not None and not any(parameter in reader.takes for reader in readers):
             raise ParameterError(
-                f"{parameter}={value!r} is for {_files_that_take(parameter)}, and there is none among these."
+                f"{argument(parameter, value)} is for {_files_that_take(parameter)}, and there is none among these.",
+                parameter=parameter,
             )
 
 
 def _check_applies(request: Request, reader: Reader, path: Path, name: str, names: Sequence[str]) -> None:
     """Refuse a header or a transposition that a file of this format can't have."""
     if request.header is not None and "header" not in reader.takes:
-        argument = f"header={request.header}"
+        header = argument("header", request.header)
         raise ParameterError(
-            f"{argument} is for {_files_that_take('header')}, and {path} is {reader.kind}: leave {argument} out."
+            f"{header} is for {_files_that_take('header')}, and {path} is {reader.kind}: leave {header} out.",
+            parameter="header",
         )
     if reader.orientation is not None and request.transposes(name):
         others = [other for other in names if other != name]
-        instead = f", or pass transpose={others!r}" if others and request.transpose is True else ""
+        instead = f", or use {argument('transpose', others)}" if others and request.transpose is True else ""
         raise ParameterError(
-            f"{path} is {reader.kind}, and {reader.orientation}: leave {request.transpose_argument(name)} out{instead}."
+            f"{path} is {reader.kind}, and {reader.orientation}: leave {request.transpose_argument(name)} out"
+            f"{instead}.",
+            parameter="transpose",
         )
 
 

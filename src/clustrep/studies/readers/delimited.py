@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from clustrep.checks import check_unique
 from clustrep.errors import DataError
+from clustrep.sentences import argument
 from clustrep.studies.readers.source import AGAIN, Beginning, read_text
 from clustrep.studies.readers.table import (
     MAY_NAME_SAMPLES,
@@ -240,8 +241,8 @@ def _has_header(rows: Sequence[Sequence[str]], path: Path) -> bool:
 
 def _ambiguous_header(path: Path) -> DataError:
     return DataError(
-        f"The first line of {path} may be a header of numbers or a sample: pass header=True if it names the features, "
-        "or header=False if it is data."
+        f"The first line of {path} may be a header of numbers or a sample: use {argument('header', True)} if it names "
+        f"the features, or {argument('header', False)} if it is data."
     )
 
 
@@ -253,7 +254,8 @@ def _check_no_header(rows: Sequence[Sequence[str]], path: Path, study: str) -> N
     if len(rows[0]) < len(rows[1]) or (numeric and all(number(rows[0][j]) is None for j in numeric)):
         names = listing([rows[0][j] for j in numeric if j < len(rows[0])], 3)
         raise DataError(
-            f"The first line of {path}, study {study!r}, names the features ({names}): leave header=False out."
+            f"The first line of {path}, study {study!r}, names the features ({names}): leave "
+            f"{argument('header', False)} out."
         )
 
 

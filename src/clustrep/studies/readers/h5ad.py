@@ -13,6 +13,7 @@ import pandas as pd
 
 from clustrep.checks import check_unique
 from clustrep.errors import DataError, ParameterError
+from clustrep.sentences import argument, option, wording
 from clustrep.studies.readers.source import AGAIN, HDF5_MAGIC, Beginning, import_for, in_brief
 from clustrep.studies.readers.table import Path, Reader, Request, Table, are_row_numbers
 from clustrep.studies.study import Label
@@ -50,7 +51,7 @@ def tables_of_anndata(adata: Any, *, study_key: str, rep: str | None, label: Lab
         raise DataError(f"from_anndata takes an AnnData, got {type(adata).__name__}{advice}.")
     for parameter, value in (("study_key", study_key), ("rep", rep)):
         if (value is not None or parameter == "study_key") and (not isinstance(value, str) or not value):
-            raise ParameterError(f"{parameter} must be a name, got {value!r}.")
+            raise ParameterError(f"{parameter} must be a name, got {value!r}.", parameter=parameter)
     return _tables(_cells(adata, "The AnnData", rep), "", label=label, study_key=study_key)
 
 
@@ -96,7 +97,7 @@ def _cells(adata: Any, source: str, rep: str | None) -> Cells:
     matrix, features = _embedding(adata, rep) if are_embedded else _measured(adata, rep)
     if matrix is None:
         known = [*(["X"] if _x(adata) is not None else []), *adata.obsm, *adata.layers]
-        choices = f"; pass as rep one of {listing(known, 20)}" if known else ""
+        choices = f"; use as {option('rep')} one of {listing(known, 20)}" if known else ""
         raise DataError(f"{source} has no {rep or 'X'!r}{choices}.{nearest(rep or 'X', known)}")
     if len(matrix.shape) != 2:
         raise DataError(f"{source} has an array of {matrix.shape} as {rep!r}: a table of cells by features is needed.")
@@ -139,7 +140,8 @@ def _check_unique_on_axis(names: Sequence[str], what: str, axis: str, source: st
     try:
         check_unique(names, what, source)
     except DataError as error:
-        raise DataError(f"{error} adata.{axis}_names_make_unique() gives it one.") from None
+        advice = wording(python=f" adata.{axis}_names_make_unique() gives it one.")
+        raise DataError(f"{error.sentence}{advice}") from None
 
 
 def _loaded(matrix: Any, source: str) -> Any:
@@ -150,7 +152,7 @@ def _loaded(matrix: Any, source: str) -> Any:
         raise DataError(
             f"{source} holds {n_cells:,} cells by {n_features:,} features, "
             f"{n_cells * n_features * itemsize / 1024**3:.1f} GB as a dense table: "
-            'pass rep="X_pca", or keep fewer features.'
+            f"use {argument('rep', 'X_pca')}, or keep fewer features."
         )
     if hasattr(matrix, "to_memory"):
         matrix = matrix.to_memory()

@@ -58,7 +58,7 @@ def study_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
     names = stems
     for longer in longer_names:
         names = [longer[i] if names.count(name) > 1 else name for i, name in enumerate(names)]
-    check_names_differ(names, "file")
+    check_names_differ(names, "file", parameter="paths")
     return names
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from clustrep.checks import check_unique
 from clustrep.errors import DataError
+from clustrep.sentences import argument, option
 from clustrep.studies.readers.source import Beginning
 from clustrep.studies.study import Label
 from clustrep.types import Labels
@@ -46,7 +47,7 @@ class Request(NamedTuple):
 
     def transpose_argument(self, study: str) -> str:
         """Return the argument that had this study transposed, as the user wrote it."""
-        return "transpose=True" if self.transpose is True else f"transpose={[study]!r}"
+        return argument("transpose", True if self.transpose is True else [study])
 
 
 @dataclass(frozen=True)
@@ -161,5 +162,7 @@ def check_sample_names(names: Sequence[str], study: str, column: str) -> None:
     except DataError as error:
         if column and NAMES_SAMPLES.fullmatch(column):
             raise
-        advice = f"pass label={column!r}" if column else "give it a name, and pass that name as label"
-        raise DataError(f"{error} If the first column is the samples' known class, {advice}.") from None
+        advice = (
+            f"use {argument('label', column)}" if column else f"give it a name, and use that name as {option('label')}"
+        )
+        raise DataError(f"{error.sentence} If the first column is the samples' known class, {advice}.") from None

@@ -1,0 +1,176 @@
+"""`clustrep run`, `clustrep demo` and `clustrep local`: several studies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clustrep.cli import options
+from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterers_of
+from clustrep.cli.config_file import warn_of_changes
+from clustrep.cli.console import exit_if_failed, write_message
+from clustrep.cli.input_files import read_studies
+from clustrep.cli.option_types import accepted_agreements
+from clustrep.cli.output import RESULT, Results, check_folder, write_config, write_report
+
+if TYPE_CHECKING:
+    from clustrep import Studies
+    from clustrep.results import Analysis
+
+
+@click.command(short_help="Which algorithm and k replicate, which studies agree, which clusters hold.")
+@options.studies
+@options.reading
+@options.analysis(k="2:8", folder="clustrep-results")
+@click.pass_context
+def run(ctx: click.Context, /, **settings: Any) -> None:
+    """Say which algorithm and number of clusters replicate, which studies agree and which clusters hold.
+
+    Every STUDY is a table: CSV, TSV (also gzipped), Parquet, h5ad or a GEO series matrix; rows are samples.
+
+    \b
+    Example:
+      clustrep run mainz.csv transbig.csv vdx.csv --scale zscore --k 2:8 --out breast
+    """
+    check_files(settings)
+    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS
+    analyse_files(ctx, settings)
+
+
+@click.command(short_help="Follow the clusters of one algorithm into the other studies.")
+@options.studies
+@options.reading
+@click.option("--train", multiple=True, metavar="STUDY", help="Whose clusters to follow; by default all studies'.")
+@options.analysis(k=None, folder="clustrep-local")
+@click.pass_context
+def local(ctx: click.Context, /, **settings: Any) -> None:
+    """Follow the clusters of one algorithm, sample by sample, into the other studies.
+
+    \b
+    Example:
+      clustrep local mainz.csv transbig.csv --clusterer kmeans --k 4 --train mainz
+    """
+    check_files(settings)
+    if len(settings["clusterer"]) > 1 or len(settings["n_clusters"] or ()) > 1:
+        raise click.UsageError("local follows one --clusterer with one --k; `clustrep run` compares several.")
+    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
+    analyse_files(ctx, settings)
+
+
+@click.command(short_help="The same on simulated cohorts.")
+@options.analysis(k="2:6", folder="clustrep-demo", resamples_default=50)
+@click.pass_context
+def demo(ctx: click.Context, /, **settings: Any) -> None:
+    """Run on four simulated cohorts whose true subtypes are known.
+
+    They share four subtypes, A to D; one cohort, gamma, lacks subtype D, and another is measured on another scale. The
+    cohorts are written into the folder as CSV files, so that `clustrep run` can be tried on them.
+    """
+    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS
+    clusterers = checked_clusterers(settings)
+    from clustrep import datasets
+
+    cohorts = datasets.simulate_cohorts(rng=1)
+    studies = cohorts.scaled("zscore")
+    analysis = analyse_studies(ctx, settings, clusterers, studies)
+    write_analysis(ctx, settings, analysis, studies, cohorts)
+    if not settings["quiet"]:
+        write_message("The truth: four subtypes, A to D, of which gamma lacks D.")
+    exit_if_failed(ctx, settings, analysis)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# before the work
+
+
+def check_files(settings: dict[str, Any]) -> None:
+    """Refuse less than two studies, as far as can be said before files are read."""
+    if not settings["studies"]:
+        raise click.UsageError("name two or more files, one for each study; or try `clustrep demo`.")
+    if len(settings["studies"]) == 1 and not settings["study_key"]:
+        raise click.UsageError(
+            "one study can't be compared with itself: name two or more files, or, for an h5ad file that holds several "
+            "studies, the column that names the study with --study-key. For one study there is `clustrep stability`."
+        )
+
+
+def checked_clusterers(settings: dict[str, Any]) -> dict[str, Any]:
+    """Check whatever can be checked before files are read, and return the clusterers."""
+    check_folder(settings["out"], force=settings["force"])
+    adjusted = accepted_agreements(adjusted=True)
+    if settings["agreement"][0] not in adjusted:
+        raise click.UsageError(
+            f"the first --agreement decides, and must be adjusted for chance: {' or '.join(adjusted)}."
+        )
+    from clustrep.clustering.parameters import n_clusters_parameter
+
+    clusterers = clusterers_of(settings["clusterer"])
+    need_k = [name for name, clusterer in clusterers.items() if n_clusters_parameter(clusterer)]
+    if settings["n_clusters"] is None and need_k:
+        raise click.UsageError(f"set the number of clusters that {need_k[0]} is to find with --k.")
+    return clusterers
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the work, and its results
+
+
+def analyse_files(ctx: click.Context, settings: dict[str, Any]) -> None:
+    """Read studies, analyse them and write the results."""
+    clusterers = checked_clusterers(settings)
+    studies = read_studies(settings)
+    if len(studies) < 2:
+        raise click.UsageError(
+            f"{settings['studies'][0]} holds only one study by its column {settings['study_key']!r}: name another "
+            "column with --study-key, or more files."
+        )
+    analysis = analyse_studies(ctx, settings, clusterers, studies)
+    write_analysis(ctx, settings, analysis, studies)
+    exit_if_failed(ctx, settings, analysis)
+
+
+def analyse_studies(
+    ctx: click.Context, settings: dict[str, Any], clusterers: dict[str, Any], studies: Studies
+) -> Analysis:
+    """Analyse studies as the options say."""
+    from clustrep import analyse
+
+    warn_of_changes(ctx, studies)
+    if not settings["quiet"]:
+        write_message(repr(studies))
+    names = ("n_clusters", "agreement", "n_resamples", "n_null", "embedding", "noise")
+    with options.configured(settings):
+        analysis = analyse(
+            clusterers,
+            studies,
+            null=None if settings["null"] == "none" else settings["null"],
+            train=settings.get("train") or None,
+            **options.library_arguments(settings, *names),
+        )
+    return replace(analysis, warnings=tuple(ctx.obj))
+
+
+def write_analysis(
+    ctx: click.Context, settings: dict[str, Any], analysis: Analysis, studies: Studies, cohorts: Studies | None = None
+) -> None:
+    """Write the tables, figures and report of an analysis, and the cohorts that were simulated for it."""
+    from clustrep import Report
+    from clustrep.cli.drawing import draw_analysis
+
+    report = Report(analysis)
+    with Results(settings["out"]) as results:
+        results.table("choice.csv", analysis.summary())
+        results.table("scores.csv", analysis.scores())
+        results.table("local.csv", analysis.samples())
+        results.table("clusters.csv", analysis.clusters())
+        analysis.save(results.path(RESULT))
+        draw_analysis(results, analysis, options.figure_formats(settings))
+        for name, cohort in (cohorts or {}).items():
+            frame = cohort.to_frame()
+            frame.insert(0, "subtype", cohort.labels)
+            results.text(f"data/{name}.csv", frame.to_csv(index_label="sample", lineterminator="\n"))
+        results.text("report.html", report.to_html())
+        write_config(ctx, settings, results, analysis.provenance, studies)
+    write_report(settings, report)

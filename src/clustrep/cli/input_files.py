@@ -1,0 +1,77 @@
+"""Studies, as the options about files say how to read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from clustrep.errors import DataError, DataWarning, warn
+
+if TYPE_CHECKING:
+    from clustrep import Studies
+
+
+def read_studies(settings: dict[str, Any]) -> Studies:
+    """Read files as studies, select features and scale them."""
+    from clustrep import Studies
+
+    studies = Studies.read(
+        *settings["studies"],
+        label=label_of(settings),
+        transpose=settings["transpose_only"] or settings["transpose"],
+        header=settings["header"],
+        study_key=settings["study_key"],
+        rep=settings["rep"],
+    )
+    if settings["features"] is not None:
+        studies = select_features(studies, settings["features"])
+    return studies.scaled(settings["scale"])
+
+
+def label_of(settings: dict[str, Any]) -> Any:
+    """Return the label column, False for none or None for not said; the command line wins over a configuration."""
+    if settings["label"] is None or not settings["no_label"]:
+        return False if settings["no_label"] else settings["label"]
+    ctx = click.get_current_context()
+    typed = [name for name in ("label", "no_label") if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if len(typed) == 2:
+        raise click.UsageError("--label and --no-label exclude each other.")
+    return False if typed == ["no_label"] else settings["label"]
+
+
+def select_features(studies: Studies, path: Path) -> Studies:
+    """Keep the features that a file lists and all studies have."""
+    from clustrep.text import listing, plural
+
+    wanted = listed_features(path)
+    shared = set(studies.features)
+    selected = [name for name in wanted if name in shared]
+    if not selected:
+        raise DataError(
+            f"None of the {plural(len(wanted), 'feature')} that {path} lists ({listing(wanted, 3)}) is shared by the "
+            f"studies, which have {listing(studies.features, 3)}: write one name on each line."
+        )
+    if len(selected) < len(wanted):
+        lacking = [name for name in wanted if name not in shared]
+        are = "is" if len(lacking) == 1 else "are"
+        warn(f"{plural(len(lacking), 'feature')} of {path} {are} not in all studies: {listing(lacking)}.", DataWarning)
+    return studies.select(selected)
+
+
+def listed_features(path: Path) -> list[str]:
+    """Read the names in a list of features: one per line, each once, no comments."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise DataError(f"The list of features {path} can't be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise DataError(
+            f"The list of features {path} is not text in UTF-8: save it again with that encoding."
+        ) from None
+    names = list(dict.fromkeys(line.strip() for line in lines if line.strip() and not line.startswith("#")))
+    if not names:
+        raise DataError(f"The list of features {path} is empty: write one name on each line.")
+    return names

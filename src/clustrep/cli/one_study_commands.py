@@ -1,0 +1,141 @@
+"""`clustrep stability` and `clustrep test`: within each study."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clustrep.cli import options
+from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterer_of
+from clustrep.cli.console import exit_if_failed
+from clustrep.cli.input_files import read_studies
+from clustrep.cli.option_types import Words, WordsOption, accepted_indices
+from clustrep.cli.output import RESULT, Results, check_folder, write_config, write_report
+
+if TYPE_CHECKING:
+    from clustrep import Report, Studies, Study
+    from clustrep.results import ClusterTest, Validation
+
+TEST_FOR_CLUSTERS = "test"  # the one index that is not drawn over k
+
+
+@click.command(short_help="The classical indices within one study.")
+@options.studies
+@options.reading
+@options.numbers_of_clusters("2:8")
+@options.clustering
+@click.option(
+    "--index",
+    "indices",
+    cls=WordsOption,
+    type=Words(accepted_indices, "jaccard,r,…"),
+    help="Which indices to compute; by default all.",
+)
+@options.resamples()
+@options.count("--splits", "n_splits", 10, "Number of splits for prediction strength.")
+@options.results_in("clustrep-stability")
+@options.failures
+@options.running
+@click.pass_context
+def stability(ctx: click.Context, /, **settings: Any) -> None:
+    """Compute the classical indices within one study, over k and for every cluster.
+
+    \b
+    Example:
+      clustrep stability mainz.csv --clusterer kmeans --k 2:6 --index jaccard,prediction_strength
+    """
+    n_files = len(settings["studies"])
+    if n_files != 1:
+        raise click.UsageError(f"name one file, got {n_files}; for several studies there is `clustrep run`.")
+    if len(settings["clusterer"]) > 1:
+        raise click.UsageError("stability takes one --clusterer.")
+    check_folder(settings["out"], force=settings["force"])
+    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
+    (name,) = settings["clusterer"]
+    clusterer = clusterer_of(name)
+    from clustrep import Report, validate
+
+    study = only_study(read_studies(settings))
+    arguments = options.library_arguments(settings, "n_clusters", "indices", "n_resamples", "n_splits", "noise")
+    with options.configured(settings):
+        result = replace(validate(clusterer, study, **arguments), clusterer=name)
+    report = Report(result, warnings=ctx.obj)
+    write_indices(ctx, settings, result, report, study)
+    exit_if_failed(ctx, settings, result)
+
+
+def only_study(studies: Studies) -> Study:
+    """Return the study of a file that holds one."""
+    if len(studies) != 1:
+        raise click.UsageError(
+            f"this command takes one study, but the file holds {len(studies)}: leave --study-key out to take all of it."
+        )
+    return next(iter(studies.values()))
+
+
+def write_indices(
+    ctx: click.Context, settings: dict[str, Any], result: Validation, report: Report, study: Study
+) -> None:
+    """Write the table, figure and report of the indices."""
+    with Results(settings["out"]) as results:
+        results.table("indices.csv", result.to_frame())
+        result.save(results.path(RESULT))
+        formats = options.figure_formats(settings)
+        if formats and settings["indices"] != (TEST_FOR_CLUSTERS,):
+            results.figure("indices", result.plot, formats)
+        results.text("report.html", report.to_html())
+        write_config(ctx, settings, results, result.provenance, {study.name: study})
+    write_report(settings, report)
+
+
+@click.command(short_help="Are there clusters at all?")
+@options.studies
+@options.reading
+@options.count("--simulations", "n_resamples", 999, "Number of simulated data sets.", at_least=19)
+@click.option("--whiten", is_flag=True, help="Whiten first: give the data the same variance in every direction.")
+@options.results_in(None)
+@options.running
+@click.pass_context
+def test(ctx: click.Context, /, **settings: Any) -> None:
+    """Test each study for clusters: are nearest neighbours nearer than in data without clusters.
+
+    Without --out nothing is written.
+
+    \b
+    Example:
+      clustrep test mainz.csv transbig.csv
+    """
+    if not settings["studies"]:
+        raise click.UsageError("name at least one file.")
+    if settings["out"] is not None:
+        check_folder(settings["out"], force=settings["force"])
+    from clustrep import Report, cluster_test
+
+    studies = read_studies(settings)
+    arguments = options.library_arguments(settings, "n_resamples", "whiten")
+    with options.configured(settings):
+        tests = {name: cluster_test(study, **arguments) for name, study in studies.items()}
+    report = Report(tests, warnings=ctx.obj)
+    if settings["out"] is not None:
+        write_tests(ctx, settings, tests, report, studies)
+    write_report(settings, report)
+
+
+def write_tests(
+    ctx: click.Context, settings: dict[str, Any], tests: dict[str, ClusterTest], report: Report, studies: Studies
+) -> None:
+    """Write the table, figures and report of the tests."""
+    import pandas as pd
+
+    frames = [result.to_frame().assign(study=name) for name, result in tests.items()]
+    formats = options.figure_formats(settings)
+    with Results(settings["out"]) as results:
+        results.table("tests.csv", pd.concat(frames)[["study", *frames[0].columns.drop("study")]])
+        for number, (name, result) in enumerate(tests.items(), 1):
+            result.save(results.path(f"result-{number:04d}.npz"))
+            if formats:
+                results.figure(f"test-{name}", result.plot, formats)
+        results.text("report.html", report.to_html())
+        write_config(ctx, settings, results, next(iter(tests.values())).provenance, studies)

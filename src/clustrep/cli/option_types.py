@@ -1,0 +1,105 @@
+"""The values that options take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+LARGEST_K = 1000
+
+
+class WholeNumber(click.IntRange):
+    """A whole number that is not too small."""
+
+    name = "whole number"
+
+
+class ClusterNumbers(click.ParamType):  # type: ignore[type-arg]
+    """Numbers of clusters: `4`, `2:8` (both ends included) or `2,3,5`."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Read numbers and ranges, each number once."""
+        if isinstance(value, tuple):
+            return value
+        numbers: list[int] = []
+        for text in _parts(value):
+            try:
+                ends = [int(end) for end in text.split(":")]
+            except ValueError:
+                ends = []
+            if len(ends) not in (1, 2) or ends[0] > ends[-1]:
+                self.fail(f"{text!r} is no number of clusters: write 4, 2:8 or 2,3,5.", param, ctx)
+            if ends[0] < 2 or ends[-1] > LARGEST_K:
+                self.fail(f"{text!r}: the number of clusters lies between 2 and {LARGEST_K:,}.", param, ctx)
+            numbers += range(ends[0], ends[-1] + 1)
+        return tuple(dict.fromkeys(numbers))
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Show how they are written."""
+        return "2:8"
+
+
+class Words(click.ParamType):  # type: ignore[type-arg]
+    """One or several of some words, separated by commas.
+
+    The accepted words come from a function, because the library's own lists are slow to import. A tuple, such as an
+    option's default, is not checked.
+    """
+
+    name = "words"
+
+    def __init__(self, accepted: Callable[[], Sequence[str]], metavar: str):
+        self.accepted = accepted
+        self.metavar = metavar
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Read words, each once."""
+        if isinstance(value, tuple):
+            return value
+        words = [text.strip().lower() for text in _parts(value) if text.strip()]
+        accepted = self.accepted()
+        for word in words:
+            if word not in accepted:
+                self.fail(f"{word!r} is none of {', '.join(accepted)}.", param, ctx)
+        if not words:
+            self.fail(f"name at least one of {', '.join(accepted)}.", param, ctx)
+        return tuple(dict.fromkeys(words))
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Show how they are written."""
+        return self.metavar
+
+
+class WordsOption(click.Option):
+    """An option whose help lists the words that it accepts."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Look the words up only when help is asked for."""
+        record = super().get_help_record(ctx)
+        if record is None or not isinstance(self.type, Words):
+            return record
+        return record[0], f"{record[1]} Accepted: {', '.join(self.type.accepted())}."
+
+
+def _parts(value: Any) -> list[str]:
+    """Split what the command line gives as a text, and a configuration also as a list."""
+    return [str(part) for part in value] if isinstance(value, list) else str(value).split(",")
+
+
+def accepted_agreements(*, adjusted: bool = False) -> tuple[str, ...]:
+    """Return the names of the library's agreements; of those that are adjusted for chance alone where asked for."""
+    from clustrep.results.analysis import adjusted_for_chance
+    from clustrep.tables.agreement import AGREEMENTS
+
+    return tuple(name for name in AGREEMENTS if not adjusted or adjusted_for_chance(name))
+
+
+def accepted_indices() -> tuple[str, ...]:
+    """Return the names of the library's indices within one study."""
+    from clustrep.results.validation import INDICES
+
+    return tuple(INDICES)

@@ -1,0 +1,138 @@
+"""Held-out samples along the lines between neighbouring clusters: the valleys that were found again."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clustrep.figures.canvas import DOUBLE, SINGLE, literal, panels
+from clustrep.figures.charts import Chart, View, axis, chart, escaped, numbers, view
+from clustrep.figures.style import look
+from clustrep.types import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from clustrep.results import Separation
+
+# Bins along a line, and how far it is shown: centres lie at −1.5 and 1.5, windows are 1 wide.
+BINS = np.linspace(-3.0, 3.0, 25)
+MOST_PANELS = 12
+N_COLUMNS = 3
+TICKS = (-1.5, 0.0, 1.5)
+POSITION = "position between the two centres"
+COUNT = "held-out samples"
+
+
+@dataclass(frozen=True, eq=False)
+class GapDensities:
+    """Histograms of held-out samples between neighbouring pieces, one panel for each pair."""
+
+    title: str
+    pairs: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]  # depth and p-value of every pair
+    is_open: tuple[bool, ...]
+    studies: tuple[str, ...]
+    counts: FloatArray  # (n_pairs, n_studies, n_bins)
+
+    @classmethod
+    def of(cls, result: Separation, place: int) -> GapDensities:
+        """Take the pairs of one clustering, those without a gap first: at most twelve."""
+        shown = np.flatnonzero(result.edge_cut == place)
+        order = np.argsort(-result.edge_pvalues[shown], kind="stable")[:MOST_PANELS]
+        shown = shown[np.sort(order)]
+        study = result.study_of_samples
+        counts = np.array(
+            [[np.histogram(result.positions[e, study == s], BINS)[0] for s in range(len(result.names))] for e in shown],
+            dtype=float,
+        ).reshape(len(shown), len(result.names), len(BINS) - 1)
+        k = result.n_clusters[place]
+        return cls(
+            title=f"{result.clusterer}" + ("" if k is None else f", k = {k}"),
+            pairs=tuple((str(a), str(b)) for a, b in result.edges[shown].tolist()),
+            notes=tuple(
+                f"depth {depth:.2f}, p = {p:.2g}"
+                for depth, p in zip(result.edge_depths[shown, 0], result.edge_pvalues[shown], strict=True)
+            ),
+            is_open=tuple(bool(result.edge_is_open[e]) for e in shown),
+            studies=result.names,
+            counts=counts,
+        )
+
+    def draw(self) -> Figure:
+        """Draw one panel for each pair: bars of the studies on top of each other, the three windows shaded."""
+        n = max(len(self.pairs), 1)
+        n_columns = min(n, N_COLUMNS)
+        n_rows = math.ceil(n / n_columns)
+        width = SINGLE if n_columns == 1 else DOUBLE
+        with panels(n_rows, n_columns, width, 0.5 + 1.5 * n_rows) as (figure, axes):
+            for ax in axes.flat[len(self.pairs) :]:
+                ax.set_axis_off()
+            for ax, pair, note, is_open, counts in zip(
+                axes.flat, self.pairs, self.notes, self.is_open, self.counts, strict=False
+            ):
+                for low in (-2.0, -0.5, 1.0):
+                    ax.axvspan(low, low + 1, color="0.93", lw=0)
+                below = np.zeros(len(BINS) - 1)
+                for s, study in enumerate(self.studies):
+                    ax.bar(
+                        BINS[:-1],
+                        counts[s],
+                        np.diff(BINS),
+                        below,
+                        align="edge",
+                        color=look(s).colour,
+                        label=literal(study),
+                    )
+                    below = below + counts[s]
+                ax.set_xticks(TICKS, [f"cluster {literal(pair[0])}", "", f"cluster {literal(pair[1])}"])
+                ax.set_title(("gap: " if is_open else "no gap: ") + note, fontsize="small")
+            if len(self.pairs):
+                axes.flat[0].set_ylabel(COUNT)
+                handles, names = axes.flat[0].get_legend_handles_labels()
+                figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 6), title=self.title)
+            return figure
+
+    def views(self) -> list[View]:
+        """Write one view for each pair for the page."""
+        middles = (BINS[1:] + BINS[:-1]) / 2
+        shading = [
+            {"type": "rect", "xref": "x", "yref": "paper", "x0": low, "x1": low + 1, "y0": 0, "y1": 1, "layer": "below"}
+            | {"fillcolor": "rgba(128,128,128,0.12)", "line": {"width": 0}}
+            for low in (-2.0, -0.5, 1.0)
+        ]
+        return [
+            view(
+                f"{a} – {b}: {'gap' if is_open else 'no gap'}",
+                [
+                    {
+                        "type": "bar",
+                        "x": numbers(middles),
+                        "y": numbers(counts[s]),
+                        "name": escaped(study),
+                        "marker": {"color": f"@c{s % 8}"},
+                    }
+                    for s, study in enumerate(self.studies)
+                ],
+                barmode="stack",
+                bargap=0,
+                shapes=shading,
+                xaxis=axis(POSITION, tickvals=list(TICKS), ticktext=[f"cluster {a}", "middle", f"cluster {b}"]),
+                yaxis=axis(COUNT),
+            )
+            for (a, b), is_open, counts in zip(self.pairs, self.is_open, self.counts, strict=True)
+        ]
+
+    def chart(self) -> Chart:
+        """Write the chart for the page."""
+        return chart(
+            "gaps",
+            f"Between neighbouring clusters ({escaped(self.title)})",
+            "Samples of held-out studies along the line between two cluster centres that were learned on the other "
+            "studies. Grey bands are the three windows that are compared: a gap is an empty middle.",
+            380,
+            self.views(),
+        )

@@ -1,0 +1,63 @@
+"""What tests of the command line share: command lines, ways to run them, and what they leave."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from clustrep.cli import analysis_commands, clustrep, one_study_commands
+
+COMMANDS = ["run", "demo", "local", "stability", "test", "report", "inspect"]
+READING = ["--label", "subtype"]
+SMALL = ["--clusterer", "ward", "--resamples", "4", "--figures", "none", "--jobs", "1"]
+NULL = ["--null-collections", "19"]
+NO_NULL = ["--null", "none"]
+PAIR = ["alpha.csv", "beta.csv"]
+RUN = ["run", *PAIR, "--k", "2:3", *READING, *SMALL, *NO_NULL]
+FILES = ["choice.csv", "clusters.csv", "config.toml", "local.csv", "report.html", "result.npz", "scores.csv"]
+ANSI = "\x1b["
+
+
+def invoke(*arguments, code=0, **options):
+    """Run a command within this process."""
+    result = CliRunner().invoke(clustrep, [str(argument) for argument in arguments], **options)
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def process(*arguments, code=0, **options):
+    """Run a command as a process."""
+    options = {"capture_output": True, "text": True, "timeout": 120, **options}
+    done = subprocess.run([sys.executable, "-m", "clustrep", *map(str, arguments)], check=False, **options)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def forbid_reading(monkeypatch):
+    """Fail where a command reads files."""
+
+    def read_studies(_):
+        pytest.fail("the work has begun")
+
+    for module in (analysis_commands, one_study_commands):
+        monkeypatch.setattr(module, "read_studies", read_studies)
+
+
+def contents(path):
+    """All files below a folder, and what is in them."""
+    return {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def listed(path):
+    return sorted(contents(path))
+
+
+def write_ragged(folder):
+    (folder / "bad.csv").write_text("a,b\n1,2\n3\n")
+
+
+ASK = ["--k", "3", *SMALL, *NO_NULL, "--quiet"]

@@ -1,0 +1,48 @@
+"""Several studies: what `clustrep run` and its like write."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+from tests.cli.support import FILES, NO_NULL, NULL, PAIR, READING, RUN, SMALL, contents, invoke, listed
+
+
+def test_json_is_everything_but_the_charts(folder):
+    done = invoke(*RUN, "--json", "--quiet")
+    said = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert [finding["kind"] for finding in said["verdict"]][:2] == ["best", "studies"]
+    assert [section["id"] for section in said["sections"]] == ["data", "choice", "pairs", "clusters", "map"]
+    assert all("charts" not in section for section in said["sections"])
+    assert "2 and 3 clusters" in said["methods"][0]
+    assert done.stdout == invoke("report", "clustrep-results", "--format", "json").stdout
+
+
+def test_the_number_of_jobs_changes_nothing(folder):
+    """Not even in a file."""
+    for jobs in ("1", "2"):
+        invoke("run", *PAIR, "--k", "2:3", *READING, *SMALL[:-2], *NULL, "--jobs", jobs, "--out", f"out{jobs}")
+    assert contents(folder / "out1") == contents(folder / "out2")
+
+
+def test_known_labels_name_the_clusters(folder):
+    invoke(*RUN, "--k", "3")
+    table = pd.read_csv("clustrep-results/clusters.csv")
+    assert set(table["cluster"].str.extract(r"\((.)\)")[0]) == {"A", "B", "C"}
+
+
+def test_nothing_eligible_is_an_answer(folder):
+    done = invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000")
+    assert done.stdout.startswith("No configuration can be best")
+    assert listed(folder / "clustrep-results") == FILES
+    assert pd.read_csv("clustrep-results/local.csv").empty
+    invoke("report", "clustrep-results")
+
+
+def test_a_table_of_nothing_has_its_columns(folder):
+    invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000")
+    text = Path("clustrep-results/clusters.csv").read_text()
+    assert pd.read_csv(io.StringIO(text)).columns[:2].tolist() == ["train", "cluster"]

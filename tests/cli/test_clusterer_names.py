@@ -1,0 +1,105 @@
+"""Clusterers by name, with their parameters."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from clustrep.cli import clustrep
+from clustrep.cli.clusterer_names import SHORT_NAMES, clusterer_of, value_of
+from clustrep.errors import ParameterError
+
+BUILT = {
+    "kmeans": ("KMeans", {"n_init": 10}),
+    "minibatch": ("MiniBatchKMeans", {"n_init": 3}),
+    "birch": ("Birch", {}),
+    "ward": ("AgglomerativeClustering", {"linkage": "ward"}),
+    "complete": ("AgglomerativeClustering", {"linkage": "complete"}),
+    "average": ("AgglomerativeClustering", {"linkage": "average"}),
+    "single": ("AgglomerativeClustering", {"linkage": "single"}),
+    "gmm": ("GaussianMixture", {}),
+    "dbscan": ("DBSCAN", {}),
+    "hdbscan": ("HDBSCAN", {}),
+    "spectral": ("SpectralClustering", {}),
+    "affinity": ("AffinityPropagation", {}),
+}
+
+
+@pytest.mark.parametrize("name", SHORT_NAMES)
+def test_every_short_name_builds_what_it_says(name, rng):
+    kind, parameters = BUILT[name]
+    clusterer = clusterer_of(name)
+    assert type(clusterer).__name__ == kind
+    assert {key: clusterer.get_params()[key] for key in parameters} == parameters
+    assert len(clusterer.fit_predict(rng.normal(size=(30, 2)))) == 30
+    assert name in next(param.help for param in clustrep.commands["run"].params if param.name == "clusterer")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("3", 3), ("-3", -3), ("0.3", 0.3), ("1e-3", 1e-3), ("true", True), ("False", False), ("None", None), ("x", "x")],
+)
+def test_parameters_have_types(text, value):
+    assert value_of(text) == value
+    assert type(value_of(text)) is type(value)
+
+
+def test_parameters_reach_the_clusterer():
+    clusterer = clusterer_of("dbscan: eps = 0.3 , min_samples=7,metric=cityblock,p=none,")
+    assert {"eps": 0.3, "min_samples": 7, "metric": "cityblock", "p": None}.items() <= clusterer.get_params().items()
+    assert clusterer_of("sklearn.cluster.MeanShift:bin_seeding=true").bin_seeding is True
+    assert clusterer_of("kmeans:n_init=4").n_init == 4
+    assert SHORT_NAMES["kmeans"][2] == {"n_init": 10}
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("kmeans:n_init=0", "The 'n_init' parameter of KMeans must be a str among {'auto'} or an int in the range"),
+        (
+            "dbscan:eps=high",
+            "The 'eps' parameter of DBSCAN must be a float in the range (0.0, inf). Got 'high' instead.",
+        ),
+        ("ward:linkage=wrad", "The 'linkage' parameter of AgglomerativeClustering must be a str among"),
+        ("kmeans:n_clusters=3", "kmeans:n_clusters=3: the number of clusters is set by --k."),
+        ("gmm:n_components=3", "the number of clusters is set by --k."),
+        ("kmeans:n_ini=1", "KMeans has no parameter 'n_ini'. Did you mean 'n_init'?"),
+        ("kmeans:n_init", "write parameters as name=value, got 'n_init'."),
+        ("kmeans:=3", "write parameters as name=value, got '=3'."),
+        ("DBSCAN", "there is no clusterer 'DBSCAN'; .* Did you mean 'dbscan'?"),
+        ("collections.OrderedDict", "collections.OrderedDict is not a clusterer: it has no fit_predict."),
+        ("sklearn.cluster.k_means", "is not a clusterer: it has no fit_predict."),
+        ("sklearn.cluster.Kmeans", "module 'sklearn.cluster' has no 'Kmeans'."),
+        ("no.such.Thing", "there is no module 'no.such' to import."),
+        (".Thing", "'' can't be imported: ValueError: Empty module name."),
+    ],
+)
+def test_an_impossible_clusterer_is_named_before_the_run(spec, sentence):
+    pattern = sentence.replace("(", r"\(").replace(")", r"\)").replace("{", r"\{").replace("?", r"\?")
+    with pytest.raises(ParameterError, match=pattern) as caught:
+        clusterer_of(spec)
+    assert str(caught.value).startswith(f"--clusterer {spec}: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("import no_such_module", "no_such_module"),
+        ("raise RuntimeError('oh')", "oh"),
+        (
+            "class Mine:\n    def __init__(self):\n        raise ValueError('oh')\n    def fit_predict(self, X): ...",
+            "oh",
+        ),
+    ],
+    ids=["its import", "at import", "when made"],
+)
+def test_what_is_wrong_in_the_users_own_module_is_said(code, told, tmp_path, monkeypatch):
+    (tmp_path / "of_the_user.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "of_the_user", raising=False)
+    importlib.invalidate_caches()
+    with pytest.raises(ParameterError, match=told):
+        clusterer_of("of_the_user.Mine")

@@ -1,0 +1,63 @@
+"""What `clustrep inspect` says of files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from tests.cli.support import ASK, PAIR, READING, invoke, write_ragged
+
+from clustrep.cli import clustrep
+
+
+def test_inspect_tells_what_is_in_files(folder):
+    done = invoke("inspect", *PAIR, *READING, "--json")
+    inspection = json.loads(done.stdout)
+    assert inspection["files"][1] == {
+        "study": "beta",
+        "samples": 30,
+        "features": 3,
+        "first_samples": ["beta1", "beta2", "beta3"],
+        "first_features": ["gene1", "gene2", "gene3"],
+        "known_labels": ["A", "B", "C"],
+    }
+    assert inspection["shared"] == {"features": 3, "dropped": {"alpha": 0, "beta": 0}}
+    assert inspection["suspicions"] == inspection["problems"] == []
+    text = invoke("inspect", *PAIR, *READING).stdout
+    assert "  known labels A, B, C\n" in text
+    assert text.endswith("\n3 shared features\n")
+
+
+def test_inspect_collects_everything_that_is_wrong(folder, frames):
+    write_ragged(folder)
+    done = invoke("inspect", "alpha.csv", "bad.csv", "nofile.csv", *READING, "--json", code=3)
+    inspection = json.loads(done.stdout)
+    assert [sorted(facts) for facts in inspection["files"][1:]] == [["file", "problem"]] * 2
+    assert len(inspection["problems"]) == 2
+    assert inspection["shared"] is None
+    done = invoke("inspect", "alpha.csv", "bad.csv", code=3)
+    assert "or use --label 'subtype'" in done.stdout
+    assert done.stdout.count("can't be used: ") == 2
+    frames["beta"].rename(columns=str.upper).rename(columns={"SUBTYPE": "subtype"}).to_csv(folder / "beta.csv")
+    done = invoke("inspect", *PAIR, *READING, code=3)
+    assert done.stdout.count("can't be used together: ") == 1
+
+
+def test_inspect_has_suspicions(folder, frames):
+    frames["alpha"].iloc[:, :-1].to_csv(folder / "beta.csv")
+    inspection = json.loads(invoke("inspect", *PAIR, *READING, "--json").stdout)
+    assert inspection["shared"] == {"features": 2, "dropped": {"alpha": 1, "beta": 0}}
+    assert inspection["suspicions"]
+    assert "\nlook at this: " in invoke("inspect", *PAIR, *READING).stdout
+
+
+@pytest.mark.parametrize("arguments", [["--transpose-only", "beta"], ["--label", "subtype"]])
+def test_inspect_can_use_what_run_can_use(arguments, folder, frames):
+    values = frames["beta"].drop(columns="subtype")
+    turned = arguments[0] == "--transpose-only"
+    (values.T if turned else values).to_csv(folder / "beta.csv")
+    if turned:
+        frames["alpha"].drop(columns="subtype").to_csv(folder / "alpha.csv")
+    invoke("run", *PAIR, *arguments, *ASK)
+    assert CliRunner().invoke(clustrep, ["inspect", *PAIR, *arguments]).exit_code == 0

@@ -1,0 +1,63 @@
+"""Options, and the values that they take."""
+
+from __future__ import annotations
+
+import pytest
+from tests.cli.support import RUN, invoke
+
+from clustrep.across.null_models import NULLS
+from clustrep.cli import clustrep
+from clustrep.figures.coordinates import EMBEDDINGS
+from clustrep.results.validation import INDICES
+from clustrep.studies.study import SCALES
+from clustrep.tables.agreement import AGREEMENTS
+from clustrep.tables.scoring import NOISE_TREATMENTS
+
+
+def test_no_jobs_are_no_choice(folder):
+    assert "--jobs" in invoke(*RUN, "--jobs", "0", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"), [("4", (4,)), ("2:4", (2, 3, 4)), ("2,5,3", (2, 5, 3)), ("2:3,3:4, 9", (2, 3, 4, 9))]
+)
+def test_numbers_of_clusters_as_they_are_written(text, numbers):
+    context = clustrep.commands["run"].make_context("run", ["a", "b", "--k", text])
+    assert context.params["n_clusters"] == numbers
+
+
+def test_the_agreement_that_decides_is_corrected_for_chance(folder):
+    assert (
+        "the first --agreement decides, and must be adjusted for chance: ari or ami"
+        in invoke(*RUN, "--agreement", "ri,ari", code=2).stderr
+    )
+
+
+def test_every_agreement_and_every_index_is_accepted():
+    def accepted(command, option):
+        (words,) = [param for param in clustrep.commands[command].params if param.opts == [option]]
+        return words.type.convert(",".join(words.type.accepted()), words, None)
+
+    assert accepted("run", "--agreement") == tuple(AGREEMENTS)
+    assert accepted("stability", "--index") == tuple(INDICES)
+
+
+@pytest.mark.parametrize(
+    ("option", "names"),
+    [
+        ("--null", {*NULLS, "none"}),
+        ("--embedding", EMBEDDINGS),
+        ("--noise", NOISE_TREATMENTS),
+        ("--scale", SCALES),
+    ],
+)
+def test_choices_are_those_of_the_library(option, names):
+    (choice,) = [param for param in clustrep.commands["run"].params if param.opts == [option]]
+    assert set(choice.type.choices) == set(names)
+
+
+@pytest.mark.parametrize(("command", "option"), [("run", "--agreement"), ("stability", "--index")])
+def test_help_lists_the_words_that_are_accepted(command, option):
+    shown = " ".join(invoke(command, "--help").stdout.split())
+    (words,) = [param for param in clustrep.commands[command].params if param.opts == [option]]
+    assert f"Accepted: {', '.join(words.type.accepted())}." in shown

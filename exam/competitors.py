@@ -25,6 +25,9 @@ from sklearn.metrics import silhouette_score
 from sklearn.mixture import GaussianMixture
 
 import clustrep as cr
+from clustrep.clustering.sample import PointSet
+from clustrep.clustering.shortcuts.kmeans import KMeansSample, Settings
+from clustrep.engine.replicates import one_thread
 from clustrep.errors import ClustrepWarning
 from exam.designs import FloatArray
 
@@ -47,18 +50,21 @@ class Competitor:
     missing: Callable[[], str] = lambda: ""  # why it can't run here; "" where it can
     is_slow: bool = False
 
+    def number_for(self, X: FloatArray, seed: int) -> int:
+        """Return its number of clusters, on one thread: the exam's workers share the cores."""
+        with one_thread():
+            return self.choose(X, seed)
 
-def partitions(X: FloatArray, seed: int, smallest: int) -> list[KMeans]:
-    """Fit k-means with every number of clusters."""
-    distinct = len(np.unique(X, axis=0))
-    numbers = range(smallest, min(MOST, distinct - 1) + 1)
-    return [KMeans(k, n_init=N_INIT, random_state=seed).fit(X) for k in numbers]
+
+def numbers_for(X: FloatArray) -> range:
+    """Return the numbers of clusters from 2 that a table can have."""
+    return range(2, min(MOST, len(np.unique(X, axis=0)) - 1) + 1)
 
 
 def by_silhouette(X: FloatArray, seed: int) -> int:
     """Return the number with the largest average silhouette width (Rousseeuw 1987)."""
-    widths = [silhouette_score(X, fit.labels_) for fit in partitions(X, seed, 2)]
-    return 2 + int(np.argmax(widths))
+    labels = [KMeans(k, n_init=N_INIT, random_state=seed).fit_predict(X) for k in numbers_for(X)]
+    return 2 + int(np.argmax([silhouette_score(X, each) for each in labels]))
 
 
 def by_gap_statistic(X: FloatArray, seed: int) -> int:
@@ -67,13 +73,14 @@ def by_gap_statistic(X: FloatArray, seed: int) -> int:
     References are uniform in the box along the principal axes.
     """
     rng = np.random.default_rng([seed, 1])
-    observed = log_dispersions(X, seed)
+    numbers = numbers_for(X)
+    observed = log_dispersions(X, numbers, seed)
     mean = X.mean(axis=0)
     _, _, axes = np.linalg.svd(X - mean, full_matrices=False)
     rotated = (X - mean) @ axes.T
     low, high = rotated.min(axis=0), rotated.max(axis=0)
     references = np.array(
-        [log_dispersions(rng.uniform(low, high, size=rotated.shape), seed)[: len(observed)] for _ in range(N_REFERENCES)]
+        [log_dispersions(rng.uniform(low, high, size=rotated.shape), numbers, seed) for _ in range(N_REFERENCES)]
     )
     return first_within_one_error(references.mean(axis=0) - observed, references.std(axis=0))
 
@@ -85,9 +92,15 @@ def first_within_one_error(gaps: FloatArray, sd: FloatArray) -> int:
     return int(enough[0]) + 1 if len(enough) else len(gaps)
 
 
-def log_dispersions(X: FloatArray, seed: int) -> FloatArray:
-    """Return the log of the sum of squares within clusters, from k = 1."""
-    return np.log([max(fit.inertia_, 1e-12) for fit in partitions(X, seed, 1)])
+def log_dispersions(X: FloatArray, numbers: Sequence[int], seed: int) -> FloatArray:
+    """Return the log of the sum of squares within clusters, for k = 1 and these; by clustrep's k-means, for speed."""
+    sample = KMeansSample(PointSet(X), np.ones(len(X), dtype=np.int64), X.shape[1])
+    within = [float(((X - X.mean(axis=0)) ** 2).sum())]
+    for k in numbers:
+        settings = Settings.of(KMeans(k, n_init=N_INIT))
+        assert settings is not None
+        within.append(sample.fit(settings, np.random.SeedSequence([seed, k])).inertia)
+    return np.log(np.maximum(within, 1e-12))
 
 
 def by_bic(X: FloatArray, seed: int) -> int:
@@ -162,7 +175,9 @@ def erica_missing() -> str:
 
 
 COMPETITORS: tuple[Competitor, ...] = (
-    Competitor("silhouette", by_silhouette, False, "largest average silhouette width (Rousseeuw 1987), k-means, from 2"),
+    Competitor(
+        "silhouette", by_silhouette, False, "largest average silhouette width (Rousseeuw 1987), k-means, from 2"
+    ),
     Competitor(
         "gap statistic",
         by_gap_statistic,

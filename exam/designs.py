@@ -200,7 +200,7 @@ def arc(degrees: float) -> Sampler:
 
 
 def trajectory(sizes: Sequence[int], p: int, *, wiggles: int, sd: float) -> Callable[[Generator], Collection]:
-    """A smooth random path through p dimensions that all studies share, and noise; samples are spread evenly in time."""
+    """A smooth random path that all studies share, in p dimensions; samples are spread evenly in time."""
 
     def draw(rng: Generator) -> Collection:
         start, weights = rng.normal(size=p), rng.normal(size=(wiggles, p)) / np.arange(1, wiggles + 1)[:, None]
@@ -437,7 +437,9 @@ _CURVES: dict[str, Callable[[Generator], Collection]] = {
 }
 
 _ROUND: dict[str, tuple[Callable[[Generator], Collection], int]] = {
-    f"{k} clusters at 4.75 sd, {p} features": (random_clusters(k, p, 4.75), k) for p in (2, 10, 100) for k in range(2, 7)
+    f"{k} clusters at 4.75 sd, {p} features": (random_clusters(k, p, 4.75), k)
+    for p in (2, 10, 100)
+    for k in range(2, 7)
 }
 
 _CLUSTERS: dict[str, tuple[Callable[[Generator], Collection], tuple[int, ...]]] = {
@@ -457,7 +459,7 @@ _CLUSTERS: dict[str, tuple[Callable[[Generator], Collection], tuple[int, ...]]] 
         (3,),
     ),
     "3 long parallel clusters 3.5:1, 5.5 sd": (elongated(S90, 3, 5.5, 3.5), (3,)),
-    "3 overlapping, Bayes ARI 0.6, 3 features": (fixed(S90, in_dimensions(2.4 * SCALENE, 3)), (3,)),
+    "3 overlapping, Bayes ARI 0.6, 3 features": (fixed(S90, in_dimensions(2.38 * SCALENE, 3)), (3,)),
     "3 overlapping, Bayes ARI 0.9, 3 features": (fixed(S70, in_dimensions(3.72 * SCALENE, 3)), (3,)),
     "3 overlapping, Bayes ARI 0.9, 12 features": (fixed(S90, in_dimensions(3.72 * SCALENE, 12)), (3,)),
     "nested: 2 groups of 3, 5.5 and 17 sd, 5 features": (nested(S90, 5, 5.5, 17), (2, 6)),

@@ -45,7 +45,7 @@ def outcome_of(task: Task) -> Outcome:
     ours = verdict(collection, seed, n_null=task.n_null, with_words=kind.group == MISSING)
     pooled = np.concatenate(collection.tables)
     choices = {
-        competitor.name: competitor.choose(pooled, seed)
+        competitor.name: competitor.number_for(pooled, seed)
         for competitor in COMPETITORS
         if not competitor.missing() and (task.with_slow or not competitor.is_slow)
     }

@@ -49,15 +49,16 @@ def of_clusters(study: cr.Study, k: int, rng: int, **options: Any) -> cr.results
     return cr.in_group_proportion(study, clusterer=KMeans(k, n_init=10), rng=rng, **options)
 
 
-def noisy_copies(shapes: Mapping[str, cr.Study], n: int, n_jobs: int) -> dict[str, list[cr.results.InGroupProportion]]:
+def noisy_copies(shapes: Mapping[str, cr.Study], n: int, n_jobs: int) -> dict[str, list[cr.results.InGroupStability]]:
     """Compute in-group proportions in copies with noise, each clustered again."""
-    options = {"perturbation": cr.Jitter(), "n_resamples": n, "n_jobs": n_jobs}
+    options: dict[str, Any] = {"n_resamples": n, "rng": make_seed(33, 0), "n_jobs": n_jobs}
     return {
-        name: [of_clusters(study, k, make_seed(33, 0), **options) for k in KS[name]] for name, study in shapes.items()
+        name: [cr.in_group_stability(study, clusterer=KMeans(k, n_init=10), **options) for k in KS[name]]
+        for name, study in shapes.items()
     }
 
 
-def gains_of_copies(copies: Mapping[str, list[cr.results.InGroupProportion]], truth: Any) -> dict[str, Any]:
+def gains_of_copies(copies: Mapping[str, list[cr.results.InGroupStability]], truth: Any) -> dict[str, Any]:
     """Estimate how many more pairs (spurious, real) are in the right order by the mean over copies than by the data."""
     gains = {}
     for name, results in copies.items():

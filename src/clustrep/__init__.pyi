@@ -41,6 +41,7 @@ from .within.consensus import assignment_consistency as assignment_consistency
 from .within.consensus import bootstrap_instability as bootstrap_instability
 from .within.consensus import consensus as consensus
 from .within.in_group import in_group_proportion as in_group_proportion
+from .within.in_group import in_group_stability as in_group_stability
 from .within.prediction import prediction_strength as prediction_strength
 from .within.prediction import relative_validation as relative_validation
 from .within.stability import sensitivity as sensitivity

@@ -37,7 +37,7 @@ def test_scales_nulls_and_lack_of_them_are_told(studies):
     assert "scaled by median and interquartile range within each study." in text
     assert "for 2 to 4 clusters" in text
     assert "without clusters" not in text
-    assert "by MI (Masoero" in text
+    assert "by mutual information (MI) (Masoero" in text
     made = cr.analyse(WARD, studies, n_clusters=[3], null="copula", n_null=19, n_resamples=2, rng=5)
     text = cr.Report(made).facts["methods"][0]
     assert "19 collections without clusters, drawn from a Gaussian copula with the size and margins" in text

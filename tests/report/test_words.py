@@ -124,6 +124,13 @@ def test_clusters_that_do_not_repeat_within_their_study(analysis):
     assert " Clusters do not replicate even within a (0.30) and c (0.20). " in text
 
 
+@pytest.mark.parametrize(("agreement", "is_said"), [("ari", True), ("ami", True), ("ami_max", True), ("ri", False)])
+def test_half_way_from_chance_is_known_for_agreements_that_are_adjusted_for_it(analysis, agreement, is_said):
+    low_within_a = crafted(analysis, [[0.3, 0.3, 0.3], [0.3, 0.9, 0.3], [0.3, 0.3, 0.9]])
+    result = dataclasses.replace(low_within_a, agreement=agreement)
+    assert ("do not replicate even within" in words.about_studies(result, result.relations())) == is_said
+
+
 def test_equal_pairs_are_told_once(analysis):
     result = crafted(analysis, [[1, 1], [1, 1]], sd=0)
     assert words.about_studies(result, None) == "ward, k = 3: all pairs of studies score about 1.00."

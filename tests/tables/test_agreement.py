@@ -383,7 +383,7 @@ def test_dense_and_listed_cells_give_the_same_bits(name, example):
     agreement = resolve_agreement(name)
     table = tables_of(u[None], v, None, (u.max() + 1, v.max() + 1))
     assert agreement.of_tables(table)[0] == agreement.of_codes(u, v)
-    assert AGREEMENTS[name](Counts.from_tables(table))[0] == AGREEMENTS[name](Counts.from_codes(u, v))[0]
+    assert agreement.of_counts(Counts.from_tables(table))[0] == agreement.of_counts(Counts.from_codes(u, v))[0]
     assert agreement.of_codes(u, v) == INDICES[name](u, v)
 
 

@@ -548,7 +548,7 @@ def test_a_plot_shows_the_null_distribution_and_the_observed_statistic(result):
 )
 def test_what_makes_no_sense_is_refused(arguments, error, message, X):
     with pytest.raises(error, match=message):
-        cr.cluster_test(X, **{"n_resamples": 9, **arguments})
+        cr.cluster_test(X, **{"n_resamples": 9, "rng": 0, **arguments})
 
 
 def test_components_are_fewer_than_samples(rng):

@@ -21,7 +21,6 @@ from tests.helpers import configured
 import clustrep as cr
 from clustrep._kernels import pairs, plain
 from clustrep.clustering.sample import Source
-from clustrep.engine.workers import Execution
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError, ReplicateWarning
 from clustrep.results import co_assignment as consensus_results
 from clustrep.results.co_assignment import all_pairs
@@ -522,7 +521,7 @@ def test_a_sample_of_pairs_agrees_with_all_of_them():
 
 def chosen_pairs(n, n_pairs):
     X = np.arange(n, dtype=float)[:, None]
-    question = Question.of(slices, X, None, None, ROOT, True, Execution())
+    question = Question.of(slices, X, None, None, ROOT, None)
     sampled, some = _consensus._pairs(question, n_pairs)
     return sampled, [np.concatenate(part) for part in zip(*some, strict=True)]
 
@@ -531,7 +530,7 @@ def test_every_pair_is_as_likely_in_a_sample():
     # Asked for fewer than all, so many are drawn; here often enough for statistics, through several roots.
     counts = np.zeros((7, 7), dtype=int)
     for root in range(300):
-        question = Question.of(slices, np.arange(7.0)[:, None], None, None, root, True, Execution())
+        question = Question.of(slices, np.arange(7.0)[:, None], None, None, root, None)
         sampled, [(first, second)] = _consensus._pairs(question, 20)
         assert sampled
         assert len(first) == len(second) == 20
@@ -704,8 +703,8 @@ def assert_assignments(result, i, counts, totals, reference):
 def test_samples_left_out_are_counted_in_the_cluster_that_matches_their_label(X, function, perturbation):
     # Without shortcuts, which number clusters in their own way: of equally good matchings they may take another.
     clusterer = WARD if function is ward else slices
-    run = {"n_clusters": [2, 4], "n_resamples": 8, "rng": ROOT, "accelerate": False}
-    result = cr.assignment_consistency(clusterer, X, perturbation=perturbation, **run)
+    run = {"n_clusters": [2, 4], "n_resamples": 8, "rng": ROOT}
+    result = configured(cr.assignment_consistency, accelerate=False)(clusterer, X, perturbation=perturbation, **run)
     for i, k in enumerate([2, 4]):
         reference = np.unique(function(X, k), return_inverse=True)[1]
         counts, totals = assignments_by_sample(X, function, perturbation, 8, reference, n_clusters=k)
@@ -857,7 +856,7 @@ def test_a_clusters_consistency_does_not_depend_on_its_name(n_resamples, perturb
 
 def test_consensus_may_count_noise_as_not_drawn(X):
     perturbation = cr.Subsample(0.8)
-    run = {"perturbation": perturbation, "n_resamples": 8, "rng": ROOT, "accelerate": False}
+    run = {"perturbation": perturbation, "n_resamples": 8, "rng": ROOT}
     results = {noise: cr.consensus(far_is_noise, X, noise=noise, **run) for noise in ("label", "drop")}
     assert not np.array_equal(results["label"].matrix(), results["drop"].matrix(), equal_nan=True)
     reference = far_is_noise(X)
@@ -895,7 +894,7 @@ def test_the_provenance_says_what_noise_was_taken_for(verb, X):
 
 def test_assignments_leave_out_samples_that_either_side_calls_noise(X):
     perturbation = cr.Subsample(0.6)
-    run = {"perturbation": perturbation, "n_resamples": 8, "rng": ROOT, "accelerate": False}
+    run = {"perturbation": perturbation, "n_resamples": 8, "rng": ROOT}
     classes, reference = np.unique(far_is_noise(X), return_inverse=True)
     assert classes.tolist() == [-1, 0, 1]
     counts, totals = np.zeros((12, 3), dtype=int), np.zeros(12, dtype=int)
@@ -988,7 +987,7 @@ def test_everything_failing_raises(verb, X):
         verb(never, X, labels=labels, n_resamples=3, rng=0)
     with pytest.raises(AllReplicatesFailed, match="never failed on the data as they are, so there are no clusters"):
         verb(never, X, n_resamples=3, rng=0)
-    with pytest.raises(AllReplicatesFailed, match="AgglomerativeClustering with k = 13 failed on the data as they are"):
+    with pytest.raises(AllReplicatesFailed, match="AgglomerativeClustering, k = 13 failed on the data as they are"):
         verb(WARD, X, n_clusters=[2, 13], n_resamples=3, rng=0)
 
 
@@ -1195,8 +1194,9 @@ def test_assignment_consistency_is_drawn_against_k(X):
     assert_draws_on(ax, result)
     *clusters, total = ax.lines
     np.testing.assert_array_equal(total.get_ydata(), result.twcri)
-    for one, values in zip(clusters, result.cri, strict=True):
-        np.testing.assert_array_equal(one.get_ydata(), values)
+    for line, k, values in zip(clusters, [2, 4], result.cri, strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), values[:k])
+        assert np.isnan(values[k:]).all()
     assert [text.get_text() for text in ax.get_xticklabels()] == ["2", "4"]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["clusters", "all samples"]
     assert ax.get_ylim() == (0, 1.03)
@@ -1230,7 +1230,6 @@ def test_one_pair_is_no_plural(X):
         ({"n_clusters": [2, 2]}, r"n_clusters must hold every number once, got \[2, 2\]"),
         ({"n_jobs": 0}, "n_jobs must be a positive integer"),
         ({"rng": -1}, "rng must be a non-negative integer"),
-        ({"accelerate": 1}, "accelerate must be True or False, got 1"),
         ({"labels": True}, "labels is True, but study 'X' has no known labels"),
     ],
 )

@@ -932,7 +932,6 @@ def test_plot_draws_onto_the_axes_given(measure):
         ({"n_clusters": [0, 2]}, "n_clusters must be"),
         ({"n_clusters": "2"}, "n_clusters must be an integer or several"),
         ({"rng": "seed"}, "rng must be a non-negative integer"),
-        ({"accelerate": "no"}, "accelerate must be True or False"),
         ({"n_jobs": 0}, "n_jobs must be"),
     ],
 )

@@ -14,8 +14,8 @@ from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.errors import AllReplicatesFailed, DataError, DataWarning, ParameterError, ReplicateWarning
-from clustrep.results.validation import INDICES
-from clustrep.within.validate import _ordered_cluster_rows
+from clustrep.tables.index_records import INDICES
+from clustrep.within.indices import ranked_cluster_rows
 
 ROOT = 5
 B, S = 5, 4  # resamples, splits
@@ -81,7 +81,7 @@ def expect(validation, index, rows):
     assert found["size"].tolist() == [row[2] for row in rows]
     numbers = [[*row[3:], *[np.nan] * (7 - len(row))] for row in rows]
     np.testing.assert_array_equal(found[["value", "sd", "low", "high"]].to_numpy(), numbers)
-    assert set(found["better"]) == {"higher" if INDICES[index][1] else "lower"}
+    assert set(found["better"]) == {"higher" if INDICES[index].higher_is_better else "lower"}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def test_prediction_strengths_by_hand():
     sizes[:, :, 0, :2] = [[[10, 5], [9, 6]], [[8, 7], [7, 8]]]
     sizes[:, :, 1] = [[[5, 6, 4], [3, 4, 8]], [[5, 5, 5], [10, 1, 4]]]
     made = dataclasses.replace(result, cluster_strengths=strengths, cluster_sizes=sizes)
-    rows = _ordered_cluster_rows(made)
+    rows = ranked_cluster_rows(made)
     assert [(row.index, row.k, row.cluster) for row in rows] == [
         ("prediction_strength", 2, "#1"),
         ("prediction_strength", 2, "#2"),
@@ -317,7 +317,7 @@ def test_values_are_spread_out_enough_to_tell_rows_apart(validation):
 
 def test_directions_are_said():
     higher = {"inclusion", "jaccard", "r", "prediction_strength", "in_group", "consensus", "assignment"}
-    assert {index for index, (_, more) in INDICES.items() if more} == higher
+    assert {index for index, record in INDICES.items() if record.higher_is_better} == higher
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -504,7 +504,7 @@ def test_clear_clusters_are_the_best_there_is():
     points = np.random.default_rng(0).normal(size=(30, 3)) * 0.5 + centres
     indices = [index for index in INDICES if index not in ("inclusion", "r", "d", "test")]
     row = cr.validate(KMeans(n_init=5), points, n_clusters=3, indices=indices, **RUN).overall().loc[3]
-    assert row.to_dict() == {index: float(INDICES[index][1]) for index in indices}
+    assert row.to_dict() == {index: float(INDICES[index].higher_is_better) for index in indices}
 
 
 @pytest.mark.parametrize("n", [4, 5])
@@ -521,7 +521,7 @@ def test_one_cluster_and_constant_features_are_no_trouble():
     result = cr.validate(lambda X: np.zeros(len(X), dtype=int), np.ones((8, 2)), **RUN)
     values = dict(zip(result.index[result.cluster == "all"], result.value[result.cluster == "all"], strict=True))
     values.pop("test")
-    assert values == {index: float(INDICES[index][1]) for index in values}
+    assert values == {index: float(INDICES[index].higher_is_better) for index in values}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -591,9 +591,9 @@ def test_the_result_prints_indices_by_k(validation):
     assert lines[0] == f"Validation of KMeans: {B} resamples, {S} splits, seed {ROOT}"
     assert lines[1].split() == ["k", "=", "2", "k", "=", "3"]
     rows = {line.rsplit(")", 1)[0] + ")": line.rsplit(")", 1)[1].split() for line in lines[2:14]}
-    for index, (name, higher) in INDICES.items():
+    for index, record in INDICES.items():
         if index != "test":
-            shown = rows[f"{name} ({'+' if higher else '−'})"]
+            shown = rows[f"{record.title(relative=True)} ({'+' if record.higher_is_better else '−'})"]
             np.testing.assert_allclose(
                 [float(value) for value in shown], validation.overall()[index].to_numpy(float), rtol=0, atol=5.1e-4
             )
@@ -621,8 +621,9 @@ def test_small_multiples_show_every_index(validation):
     assert figure._suptitle.get_text() == f"KMeans; test for clusters: p = {validation.pvalue:.3g}"
     overall, frame = validation.overall(), validation.to_frame()
     for ax, index in zip(axes.flat, overall.columns, strict=True):
-        name, higher = INDICES[index]
-        assert ax.get_title() == f"{name} ({'high' if higher else 'low'} is good)"
+        record = INDICES[index]
+        direction = "high" if record.higher_is_better else "low"
+        assert ax.get_title() == f"{record.title(relative=True)} ({direction} is good)"
         clusters, whole = ax.lines
         assert whole.get_xdata().tolist() == [2, 3]
         np.testing.assert_array_equal(whole.get_ydata(), overall[index])
@@ -633,7 +634,7 @@ def test_small_multiples_show_every_index(validation):
         bottom, top = ax.get_ylim()
         assert bottom == 0
         assert top >= np.nanmax(frame.loc[frame["index"] == index, "value"])
-        assert top >= 1 if higher else True
+        assert top >= 1 if record.higher_is_better else True
         assert ax.get_visible()
 
 
@@ -810,7 +811,6 @@ def test_consensus_and_assignments_are_drawn_on_the_axes_given():
         ({"n_clusters": 1}, "n_clusters must"),
         ({"noise": "singletons"}, "noise must be one of 'label', 'drop'; got 'singletons'"),
         ({"labels": True}, "labels is True, but study 'X' has no known labels"),
-        ({"accelerate": None}, "accelerate must be True or False, got None"),
         ({"n_jobs": 0}, "n_jobs must be a positive integer"),
         ({"rng": "seed"}, "rng must be a non-negative integer, a numpy Generator"),
     ],
@@ -839,7 +839,7 @@ def test_a_clusterer_and_one_study_are_needed():
         cr.validate(KMEANS, X, n_clusters=3, labels=LABELS[:5])
     with pytest.raises(ParameterError, match="There is no index to draw over k: the test for clusters is one p-value"):
         cr.validate(KMEANS, X, n_clusters=2, indices="test", **RUN).plot()
-    with pytest.raises(AllReplicatesFailed, match="KMeans with k = 31 failed on the data as they are"):
+    with pytest.raises(AllReplicatesFailed, match="KMeans, k = 31 failed on the data as they are"):
         cr.validate(KMEANS, X, n_clusters=[2, 31], **RUN)
 
 
@@ -912,6 +912,6 @@ def test_the_test_for_clusters_is_carried_out_like_the_rest(monkeypatch):
         seen.append(options)
         return cr.cluster_test(*args, **options)
 
-    monkeypatch.setattr("clustrep.within.validate.cluster_test", recorded)
+    monkeypatch.setattr("clustrep.within.indices.cluster_test", recorded)
     cr.validate(KMEANS, X, n_clusters=2, indices="test", n_jobs=2, **RUN)
     assert seen[0].get("n_jobs") == 2

@@ -23,7 +23,7 @@ from clustrep.resampling import Bootstrap, Rerun, Resampling
 from clustrep.results import Analysis, LocalReplicability, NullReference
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec
-from clustrep.tables.scoring import Noise
+from clustrep.tables.noise import Noise
 from clustrep.types import FloatArray
 
 EMBEDDINGS = ("pca", "tsne")

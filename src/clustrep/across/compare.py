@@ -16,7 +16,7 @@ from clustrep.resampling import Bootstrap, Resampling
 from clustrep.results import Comparison
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
-from clustrep.tables.scoring import Noise, check_noise
+from clustrep.tables.noise import Noise, check_noise
 
 
 def compare(

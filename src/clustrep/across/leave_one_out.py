@@ -17,7 +17,7 @@ from clustrep.resampling import Bootstrap, Resampling
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreement
-from clustrep.tables.scoring import Noise, check_noise
+from clustrep.tables.noise import Noise, check_noise
 
 
 def leave_one_study_out(

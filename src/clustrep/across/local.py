@@ -27,7 +27,8 @@ from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreement
 from clustrep.tables.contingency import Partition, tables_of
-from clustrep.tables.scoring import NO_NUMBER, ONLY_NOISE, Noise, check_noise
+from clustrep.tables.noise import ONLY_NOISE, RULES, Margins, Noise, check_noise
+from clustrep.tables.scoring import NO_NUMBER
 from clustrep.text import listing, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -248,8 +249,7 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
         if isinstance(tested, Failed):
             return tested
         by_trained, by_tested = trained.at(1 + i), tested.at(1)  # Ψ(X′; X) and Ψ(X′; X′)
-        if self.noise == "drop":
-            weights = np.where(by_trained.is_noise | by_tested.is_noise, 0, weights)
+        weights = np.where(RULES[self.noise].counted(by_trained.is_noise, by_tested.is_noise), weights, 0)
         table = binary_scores(self.agreement, by_trained, by_tested, weights, self.noise)
         if isinstance(table, Failed):
             return table
@@ -277,20 +277,13 @@ def binary_scores(
     C = tables_of(trained.codes[None], tested.codes, weights, shape)[0]
     rows = np.broadcast_to(C.sum(axis=1, keepdims=True), shape)
     columns = np.broadcast_to(C.sum(axis=0, keepdims=True), shape)
-    if noise == "singletons":  # a noise point shares its cluster with no other point
-        is_noise_row = np.arange(shape[0])[:, None] == trained.noise
-        is_noise_column = np.arange(shape[1])[None, :] == tested.noise
-        rows = np.where(is_noise_row, 0.0, rows)
-        columns = np.where(is_noise_column, 0.0, columns)
-        C = np.where(is_noise_row | is_noise_column, 0.0, C)
+    rule, noise_codes = RULES[noise], (trained.noise, tested.noise)
+    C, rows, columns = rule.margins(Margins(C, rows, columns), noise_codes)
     binary = np.stack([C, rows - C, columns - C, total - rows - columns + C], axis=-1)
     scores = agreement.of_tables(binary.reshape(*shape, 2, 2))
     if np.isnan(scores).any():
         return Failed(NO_NUMBER)
-    if noise == "drop":
-        scores[np.arange(shape[0]) == trained.noise] = np.nan
-        scores[:, np.arange(shape[1]) == tested.noise] = np.nan
-    return scores
+    return rule.point_scores(scores, noise_codes)
 
 
 def _result(

@@ -37,11 +37,9 @@ from clustrep.results.null_scores import NullReference
 from clustrep.sentences import argument
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
-from clustrep.tables.scoring import ONLY_NOISE
+from clustrep.tables.noise import NOISE_NAME, ONLY_NOISE
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
-
-NOISE_LABEL = "-1"
 
 STATISTICS = ("estimate", "mean")
 # The skewness of an exponential distribution is 2.
@@ -292,7 +290,7 @@ class NullPlan(Plan[FloatArray]):
             return np.empty(0)
         with quiet():
             averages = np.asarray(np.nanmean(values, axis=0))
-        of_clusters = averages[clusters.astype(str) != NOISE_LABEL]  # noise is no cluster to compare with
+        of_clusters = averages[clusters.astype(str) != NOISE_NAME]  # noise is no cluster to compare with
         return of_clusters if of_clusters.size else np.zeros(1)
 
 

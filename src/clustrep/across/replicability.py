@@ -25,7 +25,8 @@ from clustrep.results.labels import label
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreements
-from clustrep.tables.scoring import Noise, Pairs, check_noise
+from clustrep.tables.noise import Noise, check_noise
+from clustrep.tables.scoring import Pairs
 from clustrep.text import listing
 from clustrep.types import BoolArray, FloatArray, IntArray
 

@@ -92,14 +92,13 @@ def _parts(value: Any) -> list[str]:
 
 def accepted_agreements(*, adjusted: bool = False) -> tuple[str, ...]:
     """Return the names of the library's agreements; of those that are adjusted for chance alone where asked for."""
-    from clustrep.results.analysis import adjusted_for_chance
     from clustrep.tables.agreement import AGREEMENTS
 
-    return tuple(name for name in AGREEMENTS if not adjusted or adjusted_for_chance(name))
+    return tuple(name for name, record in AGREEMENTS.items() if not adjusted or record.adjusted)
 
 
 def accepted_indices() -> tuple[str, ...]:
     """Return the names of the library's indices within one study."""
-    from clustrep.results.validation import INDICES
+    from clustrep.tables.index_records import INDICES
 
     return tuple(INDICES)

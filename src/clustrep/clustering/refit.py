@@ -11,7 +11,7 @@ from clustrep.engine.replicates import FULL_STUDY, Failed, attempt, one_thread
 from clustrep.errors import ParameterError
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
-from clustrep.tables.scoring import Noise
+from clustrep.tables.noise import Noise
 
 
 @dataclass(frozen=True, eq=False)

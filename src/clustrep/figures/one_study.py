@@ -12,20 +12,19 @@ from clustrep.figures.canvas import MOST_TICKS, canvas, legend_above, literal, n
 from clustrep.figures.charts import Chart, axis, chart, numbers, scatter, view
 from clustrep.figures.style import COLOURS, look
 from clustrep.results.cluster_stability import DISSOLVED, RECOVERED, full_name
-from clustrep.results.curves import THRESHOLD, PredictionStrength
+from clustrep.results.curves import THRESHOLDS, PredictionStrength
 from clustrep.results.labels import label
 from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clustrep.results import ClusterTest, InGroupProportion, Sensitivity, Stability
+    from clustrep.results import ClusterTest, InGroupProportion, InGroupStability, Sensitivity, Stability
     from clustrep.results.curves import Curve
 
 MOST_NAMED = 12
 N_BINS = 30
 # Of prediction strength; Tibshirani & Walther (2005): "above 0.8 to 0.9".
-ENOUGH = (THRESHOLD, 0.9)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +150,7 @@ class CurveOverK:
             ax.fill_between(self.ks, self.low, self.high, color=COLOURS[0], alpha=0.15, lw=0)
             ax.set_ylim(bottom=0)
             if self.has_threshold:
-                ax.axhspan(*ENOUGH, color="0.9", zorder=0, label="enough, by Tibshirani and Walther")
+                ax.axhspan(*THRESHOLDS, color="0.9", zorder=0, label="enough, by Tibshirani and Walther")
                 ax.set_ylim(0, 1.03)
             ticks_at(ax, self.ks.tolist())
             ax.set_xlabel("number of clusters k")
@@ -169,7 +168,7 @@ class GroupProportions:
     proportions: FloatArray  # (numbers of neighbours, n_clusters)
 
     @classmethod
-    def of(cls, result: InGroupProportion) -> GroupProportions:
+    def of(cls, result: InGroupProportion | InGroupStability) -> GroupProportions:
         """Take the proportions of a result."""
         return cls(
             clusters=tuple(map(str, result.clusters)),

@@ -13,7 +13,7 @@ from clustrep.errors import ParameterError
 from clustrep.figures.canvas import DOUBLE, MOST_TICKS, SINGLE, canvas, evenly, largest, legend_above, literal, panels
 from clustrep.figures.charts import Chart, View, axis, axis_of_k, chart, error_bars, escaped, scatter, view
 from clustrep.figures.style import COLOURS, SCORES
-from clustrep.results.validation import INDICES
+from clustrep.tables.index_records import INDICES
 from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -121,10 +121,10 @@ class IndexPanel:
         rows = result.index == index
         of_clusters, of_whole = np.flatnonzero(rows & ~result.whole), np.flatnonzero(rows & result.whole)
         of_whole = of_whole[np.argsort(result.k[of_whole], kind="stable")]
-        name, higher_is_better = INDICES[index]
+        record = INDICES[index]
         return cls(
-            name=name,
-            higher_is_better=higher_is_better,
+            name=record.title(relative=True),
+            higher_is_better=record.higher_is_better,
             clusters=tuple(map(str, result.cluster[of_clusters])),
             cluster_ks=_ks(result.k[of_clusters]),
             cluster_values=result.value[of_clusters],
@@ -178,7 +178,7 @@ class IndexPanels:
     @classmethod
     def of(cls, result: Validation) -> IndexPanels:
         """Take every index of a validation."""
-        indices = [index for index in INDICES if index in result.index and index != "test"]
+        indices = [name for name, record in INDICES.items() if name in result.index and record.of_partition]
         return cls(result.clusterer, tuple(IndexPanel.of(result, index) for index in indices), result.pvalue)
 
     def draw(self) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from clustrep.provenance import Provenance
 from clustrep.report.words import joined
 from clustrep.results import Comparison, NullReference
 from clustrep.results.analysis import HALF_WAY
-from clustrep.tables.agreement import shown
+from clustrep.tables.agreement import in_sentence
 from clustrep.text import plural
 
 SCALES = {"none": "not scaled", "zscore": "scaled to z-scores", "robust": "scaled by median and interquartile range"}
@@ -25,7 +25,6 @@ NULLS = {
     "can be distinguished from the other studies' and from noise",
 }
 STATISTICS = {"estimate": "Scores of the studies as they are", "mean": "Bootstrap means"}
-LONG_NAMES = {"ari": "the adjusted Rand index (ARI)", "ami": "adjusted mutual information (AMI)"}
 CITATION = (
     "Masoero L, Thomas E, Parmigiani G, Tyekucheva S, Trippa L. Cross-Study Replicability in Cluster Analysis. "
     "Statistical Science 38(2), 2023."
@@ -129,7 +128,7 @@ def _data(run: Run) -> str:
 def _clusterings(comparison: Comparison, run: Run) -> str:
     ks = sorted({k for k in comparison.n_clusters if k is not None})
     over = f" for {span(ks)} clusters" if ks else ""
-    agreements = joined([LONG_NAMES.get(name, shown(name)) for name in comparison.agreements])
+    agreements = joined([in_sentence(name) for name in comparison.agreements])
     resamples = f"{run.n_resamples:,} bootstrap resamples of both studies"
     if run.resampling is not None:
         resamples = f"{run.n_resamples:,} resamples of both studies by {run.resampling}"

@@ -23,13 +23,12 @@ from clustrep.results.analysis import (
     UNSURE,
     UNTESTED,
     WEAK,
-    adjusted_for_chance,
 )
 from clustrep.results.choice import FALSE_FINDING, NO_BEST
 from clustrep.results.labels import label
 from clustrep.results.shape import estimate_is_far, two_humps
-from clustrep.results.validation import INDICES
-from clustrep.tables.agreement import shown
+from clustrep.tables.agreement import is_adjusted, shown
+from clustrep.tables.index_records import INDICES
 from clustrep.text import listing, plural
 
 # What each kind of verdict is called: colour is never the only sign.
@@ -160,7 +159,7 @@ def about_studies(result: Replicability, relations: StudyRelations | None) -> st
     unsteady = [
         f"{name} ({mean:.2f})"
         for name, mean in zip(result.names, np.diagonal(result.mean), strict=True)
-        if mean < HALF_WAY and adjusted_for_chance(result.agreement)
+        if mean < HALF_WAY and is_adjusted(result.agreement)
     ]
     if unsteady:
         text += f" Clusters do not replicate even within {joined(unsteady)}."
@@ -302,11 +301,11 @@ def about_indices(result: Validation) -> str:
     table = result.overall()
     preferred: dict[int, list[str]] = {}
     for index in table.columns:
-        name, higher = INDICES[index]
+        record = INDICES[index]
         values = table[index].dropna()
         if len(values) > 1:
-            k = int(values.index[int(values.argmax() if higher else values.argmin())])
-            preferred.setdefault(k, []).append(name.split(",")[0])
+            k = int(values.index[int(values.argmax() if record.higher_is_better else values.argmin())])
+            preferred.setdefault(k, []).append(record.long_name)
     if not preferred:
         return ""
     most_first = sorted(preferred.items(), key=lambda item: (-len(item[1]), item[0]))

@@ -20,7 +20,7 @@ from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference
 from clustrep.results.pairwise import Replicability, TrainingAverage
-from clustrep.results.proportions import InGroupProportion
+from clustrep.results.proportions import InGroupProportion, InGroupStability
 from clustrep.results.relations import StudyRelations
 from clustrep.results.significance import ClusterTest
 from clustrep.results.validation import Validation
@@ -39,6 +39,7 @@ __all__ = [
     "Consensus",
     "Counterparts",
     "InGroupProportion",
+    "InGroupStability",
     "LeaveOneStudyOut",
     "LocalReplicability",
     "NullReference",
@@ -67,6 +68,7 @@ RESULTS: dict[str, Any] = {
         BootstrapInstability,
         RelativeValidation,
         InGroupProportion,
+        InGroupStability,
         ClusterTest,
         Consensus,
         AssignmentConsistency,

@@ -25,6 +25,8 @@ from clustrep.results.null_scores import NullReference
 from clustrep.results.pairwise import Replicability
 from clustrep.results.relations import StudyRelations
 from clustrep.results.verdict import Verdict, verdict_of
+from clustrep.tables.agreement import is_adjusted
+from clustrep.tables.noise import NOISE_NAME
 from clustrep.types import FloatArray
 
 HOLDS, WEAK, NOT_ABOVE, UNSURE, TOO_FEW, UNTESTED, NOISE, NO_SCORE, NOT_COMPARED = (
@@ -39,11 +41,10 @@ HOLDS, WEAK, NOT_ABOVE, UNSURE, TOO_FEW, UNTESTED, NOISE, NO_SCORE, NOT_COMPARED
     "not compared with data without clusters",
 )
 NO_CLUSTERS = ("train", "cluster", "size", "test", "estimate", "mean", "sd", "low", "high", "verdict")
-IS_NOISE = r"^-1( \(.*\))?$"
+IS_NOISE = rf"^{NOISE_NAME}( \(.*\))?$"
 # A cluster above data without clusters holds if its score is at least half-way from chance, 0, to identity, 1: for
 # agreements that have these two ends.
 HALF_WAY = 0.5
-ADJUSTED = ("ari", "ami", "ami_max")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -283,7 +284,7 @@ def cluster_table(
         frame.insert(0, "train", result.train)
         frame.insert(3, "test", result.test)
         frame["cluster"] = cluster_names(counterparts, result.train, frame["cluster"])
-        frame["adjusted"] = adjusted_for_chance(result.agreement)
+        frame["adjusted"] = is_adjusted(result.agreement)
         frames.append(frame)
     if not frames:
         return pd.DataFrame(columns=NO_CLUSTERS)
@@ -302,18 +303,13 @@ def cluster_table(
     return table
 
 
-def adjusted_for_chance(agreement: str) -> bool:
-    """Whether an agreement is 0 for independent partitions, on average, and 1 for identical ones."""
-    return agreement in ADJUSTED
-
-
 def cluster_names(counterparts: Counterparts | None, study: str, labels: Any) -> list[str]:
     """Name a study's clusters after their labels, and after known labels where the study has any."""
     if counterparts is None or study not in counterparts.names:
-        return [NOISE if str(label) == "-1" else str(label) for label in labels]
+        return [NOISE if str(label) == NOISE_NAME else str(label) for label in labels]
     s = counterparts.names.index(study)
     named = {name.split(" (")[0]: str(name) for name in counterparts.clusters[s] if name}
-    return [NOISE if str(label) == "-1" else named.get(str(label), str(label)) for label in labels]
+    return [NOISE if str(label) == NOISE_NAME else named.get(str(label), str(label)) for label in labels]
 
 
 def _verdict(row: dict[Hashable, Any]) -> str:

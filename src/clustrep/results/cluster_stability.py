@@ -15,30 +15,20 @@ from clustrep.failures import Failures
 from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Resampled, Saved, quiet, tails
 from clustrep.results.labels import label
+from clustrep.tables import index_records
+from clustrep.tables.index_records import INDICES
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray, Labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-# Hennig (2007), and the defaults of R's fpc.
-DISSOLVED = 0.5
-
-RECOVERED = 0.75
-
-NAMES = {
-    "matching": "minimal matching distance",
-    "inclusion": "Smolkin–Ghosh inclusion",
-    "jaccard": "Jaccard coefficient",
-    "r": "R index",
-    "d": "D index",
-}
+DISSOLVED, RECOVERED = index_records.DISSOLVED, index_records.RECOVERED
 
 
 def full_name(index: str, relative: bool) -> str:
-    """Name an index as people do."""
-    return NAMES[index] + (", relative" if relative and index in ("matching", "d") else "")
+    """Write an index as people do."""
+    return INDICES[index].title(relative=relative)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,17 +115,17 @@ class Stability(Resampled, Failing, Saved):
         return self.quantile(0.5)
 
     def dissolved(self, at_most: float = DISSOLVED) -> IntArray:
-        """Count the resamples in which each cluster's Jaccard coefficient is at most this: it is gone."""
-        self._check_jaccard()
+        """Count the resamples in which each cluster's Jaccard coefficient is at most this: it is lost, (k,)."""
+        self._check_has_thresholds()
         return np.asarray((self.distribution <= at_most).sum(axis=0))
 
     def recovered(self, above: float = RECOVERED) -> IntArray:
-        """Count the resamples in which each cluster's Jaccard coefficient is above this: it is there again."""
-        self._check_jaccard()
+        """Count the resamples in which each cluster's Jaccard coefficient is above this: it is recovered, (k,)."""
+        self._check_has_thresholds()
         return np.asarray((self.distribution > above).sum(axis=0))
 
-    def _check_jaccard(self) -> None:
-        if self.index != "jaccard":
+    def _check_has_thresholds(self) -> None:
+        if INDICES[self.index].thresholds is None:
             raise ParameterError(
                 f'Clusters dissolve and recover by index="jaccard" alone, not by {self.index!r}.', parameter="index"
             )
@@ -155,7 +145,7 @@ class Stability(Resampled, Failing, Saved):
                 "high": np.atleast_1d(high),
             }
         )
-        if self.index == "jaccard":
+        if INDICES[self.index].thresholds is not None:
             frame["dissolved"], frame["recovered"] = self.dissolved(), self.recovered()
         return frame
 
@@ -239,7 +229,7 @@ class Sensitivity(Resampled, Failing, Saved):
     def of(cls, scales: Sequence[float], curve: Sequence[Stability]) -> Sensitivity:
         """Put the results for all scales together."""
         first = curve[0]
-        names = np.array([[("", *result.causes)[i] for i in result.failed] for result in curve], dtype=object)
+        names = np.array([[("", *stability.causes)[i] for i in stability.failed] for stability in curve], dtype=object)
         failed, causes = Failures.number(names.T)
         return cls(
             index=first.index,
@@ -250,8 +240,8 @@ class Sensitivity(Resampled, Failing, Saved):
             labels=first.labels,
             clusters=first.clusters,
             sizes=first.sizes,
-            distribution=np.stack([result.distribution for result in curve], axis=1),
-            overall_distribution=np.stack([result.overall_distribution for result in curve], axis=1),
+            distribution=np.stack([stability.distribution for stability in curve], axis=1),
+            overall_distribution=np.stack([stability.overall_distribution for stability in curve], axis=1),
             failed=failed,
             causes=causes,
             provenance=replace(first.provenance, resampling=f"Jitter(scale) for {len(curve)} scales"),

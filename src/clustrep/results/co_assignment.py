@@ -14,7 +14,7 @@ from clustrep.checks import check_known, check_numbers_between, freeze
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
 from clustrep.results.base import Failing, Saved, quiet
-from clustrep.tables.noise import NOISE
+from clustrep.tables.noise import NOISE_NAME, RULES
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -77,8 +77,9 @@ class OverK(Failing, Saved):
 
     def followed(self, place: int) -> list[int]:
         """Return the reference clusters of one k; noise that was dropped is none."""
-        dropped = self.provenance["noise"] == "drop"
-        return [c for c in range(self.n_labels[place]) if not (dropped and self.clusters[place, c] == str(NOISE))]
+        rule = RULES[self.provenance["noise"]]
+        names = self.clusters[place, : self.n_labels[place]].tolist()
+        return [c for c, name in enumerate(names) if rule.is_cluster or name != NOISE_NAME]
 
     def _best(self, scores: FloatArray) -> int | None:
         """Return the k with the highest score, the smallest of several."""
@@ -323,9 +324,9 @@ class AssignmentConsistency(OverK):
         shares, modal = np.nan_to_num(self.per_sample), self.modal
         result = np.full(self.clusters.shape, np.nan)
         for i, c in np.ndindex(result.shape):
-            members = modal[i] == c
-            if members.any():
-                result[i, c] = shares[i, members].mean()
+            is_member = modal[i] == c
+            if is_member.any():
+                result[i, c] = shares[i, is_member].mean()
         return result
 
     @property

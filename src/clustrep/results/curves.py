@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Tibshirani & Walther (2005): "above 0.8 to 0.9".
-THRESHOLD = 0.8
+THRESHOLDS = (0.8, 0.9)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,32 +158,33 @@ class PredictionStrength(Curve):
     @property
     def per_cluster(self) -> dict[int | None, FloatArray]:
         """For every k, the strength of every test cluster, (n_splits, n_directions, k)."""
-        shown = {}
+        strengths = {}
         for i, k in enumerate(self.n_clusters):
             sizes = self.cluster_sizes[:, :, i]
             n_labels = int(np.max(np.nonzero(sizes.any(axis=(0, 1)))[0], initial=0)) + 1
-            shown[k] = self.cluster_strengths[:, :, i, :n_labels]
-        return shown
+            strengths[k] = self.cluster_strengths[:, :, i, :n_labels]
+        return strengths
 
-    def recommended(self, threshold: float = THRESHOLD) -> int:
+    def recommended(self, threshold: float = THRESHOLDS[0]) -> int:
         """Return the largest k whose strength is above the threshold, as Tibshirani and Walther advise; else 1."""
         check_fraction(threshold, "threshold")
         if self.n_clusters == (None,):
             raise ParameterError(
                 "There is no number of clusters to recommend: pass n_clusters.", parameter="n_clusters"
             )
-        above = [k for k, mean in zip(self.n_clusters, self.mean, strict=True) if k is not None and mean > threshold]
+        strengths = zip(self.n_clusters, self.strength, strict=True)
+        above = [k for k, strength in strengths if k is not None and strength > threshold]
         return max(above, default=1)
 
     @property
     def n_singletons(self) -> IntArray:
-        """How many test clusters of one sample were left out of the minimum, (number of k,)."""
+        """How many test clusters of one sample were omitted from the minimum, (number of k,)."""
         return np.asarray((self.cluster_sizes == 1).sum(axis=(0, 1, 3)))
 
     def _conclusions(self) -> list[str]:
         lines = super()._conclusions()
         if lines:
-            rule = [self.recommended(threshold) for threshold in (0.8, 0.9)]
+            rule = [self.recommended(threshold) for threshold in THRESHOLDS]
             said = "1, no clusters" if rule == [1, 1] else f"{rule[0]} (above 0.8), {rule[1]} (above 0.9)"
             lines.append(f"Tibshirani and Walther's rule, the largest k with enough strength: {said}")
         if self.n_singletons.any():
@@ -242,7 +243,7 @@ class BootstrapInstability(Curve):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RelativeValidation(Curve):
-    """Disagreement between transferred and own labels, relative to that of random labels (Lange et al. 2004).
+    """Disagreement of transferred labels with those of the half itself, relative to random labels (Lange et al. 2004).
 
     With d the smallest share, over all renamings of the labels, of samples of one half whose transferred label differs
     from their own, and d_random the same between random labels: d / mean of d_random.

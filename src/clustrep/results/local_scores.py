@@ -17,6 +17,7 @@ from clustrep.provenance import Provenance, fingerprint
 from clustrep.results.base import Failing, Origin, Saved, quiet, tails
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
+from clustrep.tables.noise import RULES
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
@@ -188,7 +189,7 @@ class LocalReplicability(Failing, Saved):
         for side, (at, test_points) in enumerate(sides):
             label_of_point = at[:, [point]]
             together = test_points == label_of_point
-            if self.noise != "label":  # there, noise shares nothing
+            if not RULES[self.noise].is_cluster:  # noise shares nothing
                 together = together & (label_of_point != self.noise_codes[:, [side]])
             with quiet():
                 frequencies.append(np.nanmean(np.where(self._worked[:, None], together, np.nan), axis=0))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from clustrep.checks import freeze
 from clustrep.provenance import Provenance
-from clustrep.results.base import Failing, Saved, quiet, tails
+from clustrep.results.base import Failing, Resampled, Saved
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InGroupProportion(Failing, Saved):
+class InGroupProportion(Saved):
     """The share of each cluster's samples whose nearest neighbours belong to it, too (section 2.3.2).
 
         IGP(c) = #{i in c : the j nearest neighbours of x_i are all in c} / n_c
@@ -42,12 +42,6 @@ class InGroupProportion(Failing, Saved):
         Against random contiguous partitions; None where none were drawn.
     null_distribution : ndarray or None, (n_null, n_j, k)
         The proportions of random partitions; NaN for a cluster without samples.
-    distribution : ndarray or None, (n_resamples, k) or (n_resamples, n_j, k)
-        The proportions in perturbed copies; NaN where a copy failed, or has no sample of a cluster.
-    failed : ndarray of int, (n_resamples,)
-        The cause of every failure: 0 for none, i for `causes[i - 1]`.
-    causes : tuple of str
-        Why values failed; `failures` counts them.
     provenance : Provenance
         Seed, parameters, clusterers, studies and versions.
 
@@ -57,11 +51,12 @@ class InGroupProportion(Failing, Saved):
 
     References
     ----------
-    Kapp and Tibshirani (2007). Are clusters found in one dataset present in another dataset? Biostatistics 8(1).
+    Kapp and Tibshirani (2006). Are clusters found in one dataset present in another dataset? Biostatistics 8(1).
 
     See Also
     --------
     in_group_proportion : The function that returns it.
+    InGroupStability : The proportions in perturbed copies of the study.
     """
 
     n_neighbors: tuple[int, ...]
@@ -72,9 +67,6 @@ class InGroupProportion(Failing, Saved):
     proportions: FloatArray
     pvalues: FloatArray | None
     null_distribution: FloatArray | None
-    distribution: FloatArray | None
-    failed: IntArray
-    causes: tuple[str, ...]
     provenance: Provenance
 
     def __post_init__(self) -> None:
@@ -83,31 +75,16 @@ class InGroupProportion(Failing, Saved):
     @property
     def overall(self) -> float | FloatArray:
         """The share of all samples, one number for each number of neighbours."""
-        shares = np.nan_to_num(self.proportions) @ self.sizes / self.sizes.sum()
-        return np.asarray(shares) if np.ndim(shares) else float(shares)
+        return _overall(self)
 
-    def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """One row for every number of neighbours and cluster.
+    def to_frame(self) -> pd.DataFrame:
+        """One row for every number of neighbours and cluster: n_neighbors, cluster, size, proportion, pvalue.
 
-        Columns: n_neighbors, cluster, size, proportion; pvalue where random partitions were drawn; mean, sd, low, high
-        over perturbed copies, where there are any.
+        There is no column pvalue where no random partitions were drawn.
         """
-        n_j, k = len(self.n_neighbors), len(self.clusters)
-        frame = pd.DataFrame(
-            {
-                "n_neighbors": np.repeat(self.n_neighbors, k),
-                "cluster": np.tile(self.clusters, n_j),
-                "size": np.tile(self.sizes, n_j),
-                "proportion": self.proportions.ravel(),
-            }
-        )
+        frame = _frame(self)
         if self.pvalues is not None:
             frame["pvalue"] = self.pvalues.ravel()
-        if self.distribution is not None:
-            flat = self.distribution.reshape(len(self.distribution), -1)
-            with quiet():
-                frame["mean"], frame["sd"] = np.nanmean(flat, axis=0), np.nanstd(flat, axis=0, ddof=1)
-                frame["low"], frame["high"] = np.nanquantile(flat, tails(confidence_level), axis=0)
         return frame
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -124,6 +101,115 @@ class InGroupProportion(Failing, Saved):
             f"In-group proportion: {plural(len(self.labels), 'sample')}, clusters by {by}, "
             f"{plural(provenance['n_null'], 'random partition')}, seed {provenance.seed}",
             self.to_frame().round(3).to_string(index=False),
+        ]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InGroupStability(Resampled, Failing, Saved):
+    """In-group proportions of clusters in perturbed copies of a study (section 2.3.2).
+
+        IGP_b(c) = #{i in c : the j nearest neighbours of x_i in copy b are all in c} / n_c
+
+    Where one number of neighbours was asked for, arrays have no axis for it.
+
+    Attributes
+    ----------
+    n_neighbors : tuple of int
+        The numbers of neighbours.
+    clusters : ndarray, (k,)
+        The names of the clusters in the study as it is.
+    sizes : ndarray of int, (k,)
+        Their numbers of samples in the study as it is.
+    labels : ndarray, (n_samples,)
+        The cluster of every sample in the study as it is.
+    samples : tuple of str
+        The names of the samples.
+    proportions : ndarray, (k,) or (n_j, k)
+        In the study as it is.
+    distribution : ndarray, (n_resamples, k) or (n_resamples, n_j, k)
+        The proportions in perturbed copies; NaN where a copy failed, or has no sample of a cluster.
+    failed : ndarray of int, (n_resamples,)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    Large clusters have a high proportion by chance. In a copy that repeats samples, each distinct one counts once.
+
+    References
+    ----------
+    Kapp and Tibshirani (2006). Are clusters found in one dataset present in another dataset? Biostatistics 8(1).
+
+    See Also
+    --------
+    in_group_stability : The function that returns it.
+    InGroupProportion : The study as it is, with p-values.
+    """
+
+    n_neighbors: tuple[int, ...]
+    clusters: Labels
+    sizes: IntArray
+    labels: Labels
+    samples: tuple[str, ...]
+    proportions: FloatArray
+    distribution: FloatArray
+    failed: IntArray
+    causes: tuple[str, ...]
+    provenance: Provenance
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def overall(self) -> float | FloatArray:
+        """The share of all samples in the study as it is, one number for each number of neighbours."""
+        return _overall(self)
+
+    def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """One row for every number of neighbours and cluster.
+
+        Columns: n_neighbors, cluster, size, proportion; mean, sd, low, high over perturbed copies.
+        """
+        frame = _frame(self)
+        low, high = self.confidence_interval(confidence_level)
+        frame["mean"], frame["sd"] = self.mean.ravel(), self.sd.ravel()
+        frame["low"], frame["high"] = low.ravel(), high.ravel()
+        return frame
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the proportion of every cluster in the study as it is, against the number of neighbours."""
+        from clustrep.figures.one_study import GroupProportions
+
+        return GroupProportions.of(self).draw(ax)
+
+    def __repr__(self) -> str:
+        provenance = self.provenance
+        (clusterer,) = provenance.clusterers
+        lines = [
+            f"In-group proportion: {plural(len(self.labels), 'sample')}, clusters by {clusterer.description}, "
+            f"{plural(len(self.distribution), 'resample')} by {provenance.resampling}, seed {provenance.seed}",
+            self.to_frame().round(3).to_string(index=False),
             *self.failures.lines("resample"),
         ]
         return "\n".join(lines)
+
+
+def _frame(result: InGroupProportion | InGroupStability) -> pd.DataFrame:
+    n_j, k = len(result.n_neighbors), len(result.clusters)
+    return pd.DataFrame(
+        {
+            "n_neighbors": np.repeat(result.n_neighbors, k),
+            "cluster": np.tile(result.clusters, n_j),
+            "size": np.tile(result.sizes, n_j),
+            "proportion": result.proportions.ravel(),
+        }
+    )
+
+
+def _overall(result: InGroupProportion | InGroupStability) -> float | FloatArray:
+    shares = np.nan_to_num(result.proportions) @ result.sizes / result.sizes.sum()
+    return np.asarray(shares) if np.ndim(shares) else float(shares)

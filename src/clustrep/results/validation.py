@@ -13,25 +13,10 @@ from clustrep.checks import freeze
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance
 from clustrep.results.base import Saved
+from clustrep.tables.index_records import INDICES
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
-# What each index is, and whether more of it is better.
-INDICES: dict[str, tuple[str, bool]] = {
-    "matching": ("minimal matching distance, relative", False),
-    "inclusion": ("Smolkin–Ghosh inclusion", True),
-    "jaccard": ("Jaccard coefficient", True),
-    "r": ("R index", True),
-    "d": ("D index, relative", False),
-    "prediction_strength": ("prediction strength", True),
-    "in_group": ("in-group proportion", True),
-    "instability": ("bootstrap instability", False),
-    "relative_validation": ("relative validation", False),
-    "pac": ("ambiguous pairs (PAC)", False),
-    "consensus": ("cluster consensus", True),
-    "assignment": ("assignment consistency", True),
-    "test": ("p-value of the test for clusters", False),
-}
 ALL = "all"
 
 
@@ -46,7 +31,7 @@ class Validation(Saved):
     clusterer : str
         The clusterer's name.
     index : ndarray of str
-        Which index: a key of `clustrep.results.validation.INDICES`.
+        Which index: a key of `clustrep.tables.index_records.INDICES`.
     k : ndarray of int
         The number of clusters; −1 where there is none.
     cluster : ndarray of str
@@ -99,12 +84,12 @@ class Validation(Saved):
                 "high": self.high,
             }
         )
-        frame["better"] = ["higher" if INDICES[index][1] else "lower" for index in self.index]
+        frame["better"] = [INDICES[index].better for index in self.index]
         return frame
 
     def overall(self) -> pd.DataFrame:
         """One row for every k, one column for every index: values for whole partitions."""
-        rows = self.whole & (self.index != "test")
+        rows = self.whole & np.array([INDICES[index].of_partition for index in self.index], dtype=bool)
         ks = np.unique(self.k[rows])
         table = pd.DataFrame(index=pd.Index(pd.array([None if k < 0 else k for k in ks], dtype="Int64"), name="k"))
         for index in (index for index in INDICES if index in self.index[rows]):
@@ -133,7 +118,10 @@ class Validation(Saved):
         counts = f"{plural(provenance['n_resamples'], 'resample')}, {plural(provenance['n_splits'], 'split')}"
         lines = [f"Validation of {of}: {counts}, seed {provenance.seed}"]
         summary = self.overall().round(3).T
-        summary.index = [f"{INDICES[index][0]} ({'+' if INDICES[index][1] else '−'})" for index in summary.index]
+        summary.index = [
+            f"{INDICES[index].title(relative=True)} ({'+' if INDICES[index].higher_is_better else '−'})"
+            for index in summary.index
+        ]
         summary.columns = ["" if pd.isna(k) else f"k = {k}" for k in summary.columns]
         if len(summary):
             lines.append(summary.to_string())

@@ -8,10 +8,9 @@ chance. Nothing is ever NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -113,7 +112,7 @@ def _ami_max(counts: Counts) -> FloatArray:
 def _prediction_strength(counts: Counts) -> FloatArray:
     """Equation (4): of the pairs in each cluster of V, Ψ(X′; X′), the share that U, Ψ(X′; X), keeps; the smallest.
 
-    A cluster of one point has no pairs, and is left out; 0 where no cluster has any (`prediction_strength` counts such
+    A cluster of one point has no pairs, and is omitted; 0 where no cluster has any (`prediction_strength` counts such
     a split as failed).
     """
     n_tables, k_v = counts.columns.shape
@@ -143,40 +142,148 @@ def _divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     return np.where(empty, 0.0, numerator / np.where(empty, 1.0, denominator))
 
 
-AGREEMENTS: Mapping[str, TableScore] = MappingProxyType(
-    {
-        "ari": _adjusted_rand,
-        "ami": _ami_arithmetic,
-        "ami_max": _ami_max,
-        "ri": _rand,
-        "mi": _mutual_information,
-        "prediction_strength": _prediction_strength,
-        "matching": _matching,
-    }
-)
+@dataclass(frozen=True)
+class AgreementRecord:
+    """What is known about an agreement. Every part of the library that names or judges a score reads it here.
 
-COMPILED = (_ami_arithmetic, _ami_max, _mutual_information)
+    Attributes
+    ----------
+    name : str
+        What users pass as `agreement`.
+    label, long_name : str
+        How it is written in tables and figures, and in sentences.
+    of_counts : callable
+        The score of tables of counts.
+    adjusted : bool
+        Whether its expectation is 0 for independent partitions.
+    bounds : tuple of float
+        The smallest and the largest value that it can have.
+    reference : str
+        Where it was proposed.
+    compiled : bool
+        Whether it runs in compiled kernels.
+    higher_is_better : bool
+    """
+
+    name: str
+    label: str
+    long_name: str
+    of_counts: TableScore
+    adjusted: bool
+    bounds: tuple[float, float]
+    reference: str
+    compiled: bool = False
+    higher_is_better: bool = True
+
+
+# To add an agreement, add a record: nothing else in the library lists them.
+AGREEMENTS: dict[str, AgreementRecord] = {
+    record.name: record
+    for record in (
+        AgreementRecord(
+            name="ari",
+            label="ARI",
+            long_name="the adjusted Rand index",
+            of_counts=_adjusted_rand,
+            adjusted=True,
+            bounds=(-0.5, 1.0),  # Chacón & Rastrojo (2023)
+            reference="Hubert and Arabie (1985)",
+        ),
+        AgreementRecord(
+            name="ami",
+            label="AMI",
+            long_name="adjusted mutual information",
+            of_counts=_ami_arithmetic,
+            adjusted=True,
+            bounds=(-1.0, 1.0),
+            reference="Vinh, Epps and Bailey (2010)",
+            compiled=True,
+        ),
+        AgreementRecord(
+            name="ami_max",
+            label="AMI_MAX",
+            long_name="adjusted mutual information, with the larger entropy as its bound",
+            of_counts=_ami_max,
+            adjusted=True,
+            bounds=(-1.0, 1.0),
+            reference="Vinh, Epps and Bailey (2010)",
+            compiled=True,
+        ),
+        AgreementRecord(
+            name="ri",
+            label="RI",
+            long_name="the Rand index",
+            of_counts=_rand,
+            adjusted=False,
+            bounds=(0.0, 1.0),
+            reference="Rand (1971)",
+        ),
+        AgreementRecord(
+            name="mi",
+            label="MI",
+            long_name="mutual information",
+            of_counts=_mutual_information,
+            adjusted=False,
+            bounds=(0.0, float("inf")),
+            reference="Cover and Thomas (2006)",
+            compiled=True,
+        ),
+        AgreementRecord(
+            name="prediction_strength",
+            label="prediction strength",
+            long_name="prediction strength",
+            of_counts=_prediction_strength,
+            adjusted=False,
+            bounds=(0.0, 1.0),
+            reference="Tibshirani and Walther (2005)",
+        ),
+        AgreementRecord(
+            name="matching",
+            label="matching",
+            long_name="the share of points inside the best matching of clusters",
+            of_counts=_matching,
+            adjusted=False,
+            bounds=(0.0, 1.0),
+            reference="Meilă and Heckerman (2001)",
+        ),
+    )
+}
 
 
 def shown(name: str) -> str:
-    """Write an agreement's name as people do; a user's function keeps its own."""
-    if name in ("prediction_strength", "matching"):
-        return name.replace("_", " ")
-    return name.upper() if name in AGREEMENTS else name
+    """Write an agreement's name as people do; a user's function keeps its name."""
+    return AGREEMENTS[name].label if name in AGREEMENTS else name
+
+
+def in_sentence(name: str) -> str:
+    """Write an agreement's name in full, with its label where that differs; a user's function keeps its name.
+
+    Examples
+    --------
+    >>> in_sentence("ari")
+    'the adjusted Rand index (ARI)'
+    >>> in_sentence("prediction_strength")
+    'prediction strength'
+    """
+    if name not in AGREEMENTS:
+        return name
+    record = AGREEMENTS[name]
+    return record.long_name if record.label == record.long_name else f"{record.long_name} ({record.label})"
+
+
+def is_adjusted(name: str) -> bool:
+    """Whether an agreement is 0 on average for independent partitions; not known of a user's function, so False."""
+    return name in AGREEMENTS and AGREEMENTS[name].adjusted
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """An agreement by its name: a reader of tables, or a user's function of two labelings."""
+    """An agreement that was asked for: a function of tables, or a user's function of two labelings."""
 
     name: str
     of_counts: TableScore | None = None
     of_labelings: LabelingScore | None = None
-
-    @property
-    def compiled(self) -> bool:
-        """Whether it reads logarithms off tables, in kernels."""
-        return self.of_counts in COMPILED
+    compiled: bool = False  # in kernels
 
     def of_tables(self, tables: FloatArray) -> FloatArray:
         """Score dense tables, (..., k_u, k_v) -> (...)."""
@@ -213,7 +320,8 @@ def resolve_agreement(spec: AgreementSpec) -> Agreement:
     if callable(spec):
         return Agreement(getattr(spec, "__name__", type(spec).__name__), of_labelings=spec)
     check_choice(spec, "agreement", AGREEMENTS, or_else="a function of two labelings")
-    return Agreement(spec, of_counts=AGREEMENTS[spec])
+    record = AGREEMENTS[spec]
+    return Agreement(record.name, of_counts=record.of_counts, compiled=record.compiled)
 
 
 def resolve_agreements(specs: AgreementSpec | tuple[AgreementSpec, ...] | list[AgreementSpec]) -> tuple[Agreement, ...]:
@@ -234,45 +342,132 @@ def resolve_agreements(specs: AgreementSpec | tuple[AgreementSpec, ...] | list[A
 def rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Rand index: the share of pairs of points on which two partitions agree, equation (5) of the paper.
 
+    With N_11 pairs together in both partitions, N_00 apart in both, and n points::
+
+        RI = (N_11 + N_00) / (n (n − 1) / 2)
+
     Parameters
     ----------
     u, v : array_like, (n_points,)
-        Two labelings of the same points.
+        Two labelings of the same points; labels of any kind.
     weights : array_like of int, (n_points,), optional
         How many times each point counts.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 1 for identical partitions.
+
+    See Also
+    --------
+    adjusted_rand_index : The same, adjusted for chance.
+
+    Notes
+    -----
+    Not adjusted for chance: most pairs of points are apart in any two partitions with many clusters, so that the
+    index approaches 1 for unrelated partitions as the number of clusters grows. Do not compare it between numbers of
+    clusters.
+
+    References
+    ----------
+    .. [1] Rand, W. M. (1971). Objective criteria for the evaluation of clustering methods. Journal of the American
+       Statistical Association 66, 846-850.
 
     Examples
     --------
     >>> rand_index([0, 0, 1, 1], [0, 0, 1, 2])
     0.8333333333333334
     """
-    return _score(_rand, u, v, weights)
+    return _score("ri", u, v, weights)
 
 
 def adjusted_rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Rand index adjusted for chance: 0 on average for independent partitions, 1 for identical ones.
 
-    Parameters are those of `rand_index`.
+    With N_11, N_10, N_01 and N_00 pairs of points together in both partitions, in `u` only, in `v` only and in
+    neither::
+
+        ARI = (RI − E[RI]) / (1 − E[RI])
+            = 2 (N_11 N_00 − N_10 N_01) / ((N_11 + N_10)(N_10 + N_00) + (N_11 + N_01)(N_01 + N_00))
+
+    where the expectation is over random partitions with the same cluster sizes.
+
+    Parameters
+    ----------
+    u, v : array_like, (n_points,)
+        Two labelings of the same points; labels of any kind.
+    weights : array_like of int, (n_points,), optional
+        How many times each point counts.
+
+    Returns
+    -------
+    float
+        At most 1, at least −1/2. A single cluster, or only clusters of one point, scores 0 against anything but itself.
+
+    See Also
+    --------
+    rand_index : Without the adjustment.
+    adjusted_mutual_information : Depends less on the large clusters.
+
+    Notes
+    -----
+    The default score of `replicability`. Large clusters have most of the pairs and dominate it: a small cluster that
+    is lost hardly lowers the score. A score of 0 says that the partitions agree no more than random ones of the same
+    sizes, not that the data have no clusters; and data without clusters can score well above 0, because a clusterer
+    cuts a single cloud in the same place again (see `null_reference`).
+
+    References
+    ----------
+    .. [1] Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of Classification 2, 193-218.
+    .. [2] Chacón, J. E. and Rastrojo, A. I. (2023). Minimum adjusted Rand index for two clusterings of a given size.
+       Advances in Data Analysis and Classification 17, 125-133.
 
     Examples
     --------
     >>> adjusted_rand_index([0, 0, 1, 1], [0, 0, 1, 2])
     0.5714285714285714
     """
-    return _score(_adjusted_rand, u, v, weights)
+    return _score("ari", u, v, weights)
 
 
 def mutual_information(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Mutual information of two partitions in nats, equation (6) of the paper.
 
-    Parameters are those of `rand_index`.
+    With n_ij of the n points in cluster i of `u` and j of `v`, and n_i and n_j points in either::
+
+        MI = Σ_ij (n_ij / n) log(n n_ij / (n_i n_j))
+
+    Parameters
+    ----------
+    u, v : array_like, (n_points,)
+        Two labelings of the same points; labels of any kind.
+    weights : array_like of int, (n_points,), optional
+        How many times each point counts.
+
+    Returns
+    -------
+    float
+        At least 0, at most the smaller entropy of the two partitions.
+
+    See Also
+    --------
+    adjusted_mutual_information : The same, adjusted for chance and with an upper bound of 1.
+
+    Notes
+    -----
+    Has no fixed upper bound, and grows with the number of clusters also for unrelated partitions: do not compare it
+    between numbers of clusters. Identical partitions score their entropy, which is 0 for a single cluster.
+
+    References
+    ----------
+    .. [1] Cover, T. M. and Thomas, J. A. (2006). Elements of Information Theory, 2nd ed. Wiley.
 
     Examples
     --------
     >>> round(mutual_information([0, 0, 1, 1], [0, 0, 1, 2]), 6)
     0.693147
     """
-    return _score(_mutual_information, u, v, weights)
+    return _score("mi", u, v, weights)
 
 
 def adjusted_mutual_information(
@@ -280,20 +475,54 @@ def adjusted_mutual_information(
 ) -> float:
     """Mutual information adjusted for chance: 0 on average for independent partitions, 1 for identical ones.
 
-    Parameters are those of `rand_index`, and:
+    With the entropies H(u) and H(v) of the two partitions::
 
+        AMI = (MI − E[MI]) / (average(H(u), H(v)) − E[MI])
+
+    where the expectation is over random partitions with the same cluster sizes.
+
+    Parameters
+    ----------
+    u, v : array_like, (n_points,)
+        Two labelings of the same points; labels of any kind.
+    weights : array_like of int, (n_points,), optional
+        How many times each point counts.
     average : {"arithmetic", "max"}
-        Which average of the two entropies is the upper bound. "max" is what the paper's table 1 uses.
+        Which average of the two entropies is the upper bound. "max" is what the paper's table 1 uses; it is
+        ``agreement="ami_max"`` elsewhere, where "ami" is the arithmetic one.
+
+    Returns
+    -------
+    float
+        At most 1. A single cluster, or only clusters of one point, scores 0 against anything but itself.
+
+    See Also
+    --------
+    mutual_information : Without the adjustment.
+    adjusted_rand_index : Counts pairs; faster.
+
+    Notes
+    -----
+    Compared with the adjusted Rand index, it gives small clusters more weight, and is advised where cluster sizes
+    differ much [2]_. Values for different `average` are not comparable; "max" is never above "arithmetic" where the
+    score is positive.
+
+    References
+    ----------
+    .. [1] Vinh, N. X., Epps, J. and Bailey, J. (2010). Information theoretic measures for clusterings comparison.
+       Journal of Machine Learning Research 11, 2837-2854.
+    .. [2] Romano, S., Vinh, N. X., Bailey, J. and Verspoor, K. (2016). Adjusting for chance clustering comparison
+       measures. Journal of Machine Learning Research 17 (134), 1-32.
 
     Examples
     --------
     >>> round(adjusted_mutual_information([0, 0, 1, 1], [0, 0, 1, 2]), 6)
     0.571429
     """
-    scores = {"arithmetic": _ami_arithmetic, "max": _ami_max}
-    check_choice(average, "average", scores)
-    return _score(scores[average], u, v, weights)
+    names = {"arithmetic": "ami", "max": "ami_max"}
+    check_choice(average, "average", names)
+    return _score(names[average], u, v, weights)
 
 
-def _score(score: TableScore, u: ArrayLike, v: ArrayLike, weights: ArrayLike | None) -> float:
-    return float(score(Counts.from_codes(*check_labelings(u, v, weights)))[0])
+def _score(name: str, u: ArrayLike, v: ArrayLike, weights: ArrayLike | None) -> float:
+    return float(AGREEMENTS[name].of_counts(Counts.from_codes(*check_labelings(u, v, weights)))[0])

@@ -87,13 +87,13 @@ def matched_points(cells: FloatArray, rows: IntArray, columns: IntArray) -> floa
     return total + float(table[matching_of(table)].sum())
 
 
-def _may_match(cells: FloatArray, own: IntArray, other: IntArray) -> BoolArray:
-    """Leave out labels with a single cell, where another such label has a larger one with the same partner."""
-    order = np.lexsort((-cells, other))
-    candidates = order[np.bincount(own)[own][order] == 1]
+def _may_match(cells: FloatArray, labels: IntArray, partners: IntArray) -> BoolArray:
+    """Omit labels with a single cell, where another such label has a larger one with the same partner."""
+    order = np.lexsort((-cells, partners))
+    candidates = order[np.bincount(labels)[labels][order] == 1]
     keep = np.ones(len(cells), dtype=bool)
     keep[candidates] = False
-    keep[candidates[np.unique(other[candidates], return_index=True)[1]]] = True
+    keep[candidates[np.unique(partners[candidates], return_index=True)[1]]] = True
     return keep
 
 
@@ -117,14 +117,40 @@ def minimal_matching_distance(
 ) -> float:
     """Minimal matching distance: labels to be switched to make two partitions identical, equation (3) of the paper.
 
+    With n_ij points in cluster i of `u` and j of `v`, and one-to-one matchings π of clusters::
+
+        D = n − max_π Σ_i n_iπ(i)
+
     Parameters
     ----------
     u, v : array_like, (n_points,)
-        Two labelings of the same points. Their numbers of clusters may differ: a label without a partner counts.
+        Two labelings of the same points. Their numbers of clusters may differ: points of a cluster without a partner
+        count as switched.
     weights : array_like of int, (n_points,), optional
         How many times each point counts.
     relative : bool
         Divide by the number of points.
+
+    Returns
+    -------
+    float
+        0 for identical partitions; relative, less than 1.
+
+    See Also
+    --------
+    match_labels : The matching itself.
+    stability : The distance of a study's clusters to those of perturbed copies, with ``index="matching"``.
+
+    Notes
+    -----
+    Not adjusted for chance: its value for unrelated partitions depends on the number and sizes of clusters, so that it
+    can't be compared between numbers of clusters. `relative_validation` divides it by its value for random labels.
+    It looks at the best matching only, and ignores how the points outside it are distributed.
+
+    References
+    ----------
+    .. [1] von Luxburg, U. (2010). Clustering stability: an overview. Foundations and Trends in Machine Learning 2,
+       235-274.
 
     Examples
     --------
@@ -142,13 +168,27 @@ def minimal_matching_distance(
 def match_labels(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> dict[object, object]:
     """Match the labels of two partitions one to one, so that most points keep theirs.
 
-    Parameters are those of `minimal_matching_distance`.
+    Parameters
+    ----------
+    u, v : array_like, (n_points,)
+        Two labelings of the same points; labels of any kind.
+    weights : array_like of int, (n_points,), optional
+        How many times each point counts.
 
     Returns
     -------
     dict
         For every label of `v` its partner in `u`; a label without a partner, or with one that it shares no point with,
         is missing.
+
+    See Also
+    --------
+    minimal_matching_distance : How many points don't keep their label.
+
+    Notes
+    -----
+    The matching with the largest number of points in matched pairs of clusters (the Hungarian algorithm). Several may
+    be equally good; which of them is returned then depends on the order of labels.
 
     Examples
     --------
@@ -163,10 +203,14 @@ def match_labels(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None
 def inclusion(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
     """Smolkin and Ghosh's inclusion: for every cluster of `u`, 1 if one cluster of `v` holds all of it, else 0.
 
+    For the points U of a cluster of `u`::
+
+        inclusion(U) = 1 if U ⊆ V for some cluster V of `v`, else 0
+
     Parameters
     ----------
     u, v : array_like, (n_points,)
-        Two labelings of the same points.
+        Two labelings of the same points; labels of any kind. The clusters of `u` are judged.
     weights : array_like of int, (n_points,), optional
         How many times each point counts.
 
@@ -174,6 +218,22 @@ def inclusion(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -
     -------
     ndarray, (number of labels in u,)
         In the sorted order of the labels.
+
+    See Also
+    --------
+    jaccard : Also counts the points that are added.
+    r_index : The share of pairs that stay together.
+
+    Notes
+    -----
+    Averaged over resamples, the share of those in which the cluster is found whole. Strict, and more so for large
+    clusters: a single point that leaves makes it 0. And it does not notice when clusters merge: a cluster of `v` that
+    holds everything includes all.
+
+    References
+    ----------
+    .. [1] Smolkin, M. and Ghosh, D. (2003). Cluster stability scores for microarray data in cancer studies. BMC
+       Bioinformatics 4, 36.
 
     Examples
     --------
@@ -186,7 +246,38 @@ def inclusion(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -
 def jaccard(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
     """Hennig's Jaccard coefficient: for every cluster of `u`, the largest |U ∩ V| / |U ∪ V| over the clusters of `v`.
 
-    Parameters and result are those of `inclusion`.
+    For the points U of a cluster of `u`::
+
+        jaccard(U) = max over clusters V of `v` of |U ∩ V| / |U ∪ V|
+
+    Parameters
+    ----------
+    u, v : array_like, (n_points,)
+        Two labelings of the same points; labels of any kind. The clusters of `u` are judged.
+    weights : array_like of int, (n_points,), optional
+        How many times each point counts.
+
+    Returns
+    -------
+    ndarray, (number of labels in u,)
+        In the sorted order of the labels. Between 0 and 1; 1 where `v` has the very same cluster.
+
+    See Also
+    --------
+    inclusion, r_index, d_index : Other indices of single clusters.
+    stability : The same over perturbed copies of a study.
+
+    Notes
+    -----
+    Counts points that are lost and points that are added. Hennig's advice for the mean over bootstrap samples: below
+    0.5, a cluster is dissolved; from 0.75, it is recovered. Large clusters reach high values by chance: two
+    unrelated partitions into a large and a small cluster each have a high value for the large one. Two clusters of
+    `u` may have the same best partner.
+
+    References
+    ----------
+    .. [1] Hennig, C. (2007). Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis
+       52, 258-271.
 
     Examples
     --------
@@ -199,7 +290,36 @@ def jaccard(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> 
 def r_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
     """McShane's R index: for every cluster of `u`, the share of its pairs of points that are together in `v`.
 
-    Parameters and result are those of `inclusion`; a cluster of one point has no pairs, hence NaN.
+    With n_ij points in cluster i of `u` and j of `v`, and n_i in cluster i::
+
+        R_i = Σ_j n_ij (n_ij − 1) / (n_i (n_i − 1))
+
+    Parameters
+    ----------
+    u, v : array_like, (n_points,)
+        Two labelings of the same points; labels of any kind. The clusters of `u` are judged.
+    weights : array_like of int, (n_points,), optional
+        How many times each point counts.
+
+    Returns
+    -------
+    ndarray, (number of labels in u,)
+        In the sorted order of the labels. NaN for a cluster of one point, which has no pairs.
+
+    See Also
+    --------
+    d_index : Also counts the points that are added.
+    prediction_strength : The smallest R index of the clusters of one half of a study.
+
+    Notes
+    -----
+    Does not notice when clusters merge: where `v` is a single cluster, all clusters have R = 1. Read it together with
+    `d_index`. Small clusters have few pairs, and a single point that leaves lowers their value a great deal.
+
+    References
+    ----------
+    .. [1] McShane, L. M. et al. (2002). Methods for assessing reproducibility of clustering patterns observed in
+       analyses of microarray data. Bioinformatics 18, 1462-1469.
 
     Examples
     --------
@@ -212,10 +332,38 @@ def r_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> 
 def d_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None, relative: bool = False) -> FloatArray:
     """McShane's D index: for every cluster of `u`, points added and lost in the cluster of `v` that overlaps it most.
 
-    Parameters and result are those of `inclusion`, and:
+    With n_ij points in cluster i of `u` and j of `v`, sizes n_i and m_j, and j* the cluster of `v` with the largest
+    n_ij (of several, the smallest)::
 
+        D_i = (n_i − n_ij*) + (m_j* − n_ij*)
+
+    Parameters
+    ----------
+    u, v : array_like, (n_points,)
+        Two labelings of the same points; labels of any kind. The clusters of `u` are judged.
+    weights : array_like of int, (n_points,), optional
+        How many times each point counts.
     relative : bool
         Divide by the cluster's size, which makes clusters of different sizes comparable.
+
+    Returns
+    -------
+    ndarray, (number of labels in u,)
+        In the sorted order of the labels. 0 where `v` has the very same cluster; relative, it may exceed 1.
+
+    See Also
+    --------
+    r_index : The share of pairs that stay together.
+    jaccard : Also counts points lost and added, as a share of the union.
+
+    Notes
+    -----
+    A count: without `relative`, large clusters look less stable than small ones.
+
+    References
+    ----------
+    .. [1] McShane, L. M. et al. (2002). Methods for assessing reproducibility of clustering patterns observed in
+       analyses of microarray data. Bioinformatics 18, 1462-1469.
 
     Examples
     --------
@@ -230,10 +378,10 @@ def d_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None, rel
 
 def _table(u: ArrayLike, v: ArrayLike, weights: ArrayLike | None) -> tuple[Labels, Labels, FloatArray]:
     """Check two labelings of the same points, and return their labels and their table."""
-    one = check_labels(u, "u")
-    other = check_labels(v, "v", length=len(one), same_as="u")
-    counts = None if weights is None else check_weights(weights, length=len(one))
-    (coded,), (other_coded,) = encode([one]), encode([other])
-    shape = (coded.n_labels, other_coded.n_labels)
-    table = tables_of(coded.codes[None], other_coded.codes, counts, shape)[0]
-    return coded.classes, other_coded.classes, table
+    labels_u = check_labels(u, "u")
+    labels_v = check_labels(v, "v", length=len(labels_u), same_as="u")
+    counts = None if weights is None else check_weights(weights, length=len(labels_u))
+    (partition_u,), (partition_v,) = encode([labels_u]), encode([labels_v])
+    shape = (partition_u.n_labels, partition_v.n_labels)
+    table = tables_of(partition_u.codes[None], partition_v.codes, counts, shape)[0]
+    return partition_u.classes, partition_v.classes, table

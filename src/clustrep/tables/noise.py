@@ -1,12 +1,115 @@
-"""What is done with points that a clusterer calls noise, label −1."""
+"""What is done with points that a clusterer calls noise, label −1: the one place that knows the three treatments.
+
+`label` treats noise as a cluster like any other, `drop` omits points that either partition calls noise, `singletons`
+makes each noise point a cluster of its own. Each is a small object with the operations that comparisons need.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeAlias
+
 import numpy as np
 
-from clustrep.types import BoolArray, IntArray
+from clustrep.checks import check_choice
+from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 NOISE = -1
+# The same among names of clusters, which are text.
+NOISE_NAME = str(NOISE)
+
+ONLY_NOISE = "fewer than two points left after dropping noise"
+
+Noise: TypeAlias = Literal["label", "drop", "singletons"]
+
+NoiseWithin: TypeAlias = Literal["label", "drop"]
+
+
+class Margins(NamedTuple):
+    """For every pair of labels (i, j), the points with both labels, with label i and with label j, (k_u, k_v) each."""
+
+    cells: FloatArray
+    rows: FloatArray
+    columns: FloatArray
+
+
+class NoiseRule:
+    """Noise is a cluster like any other."""
+
+    is_cluster = True  # whether noise is one of the clusters that have a score
+    is_split = False  # whether noise points are apart from one another, so that there may be as many labels as points
+
+    def counted(self, *is_noise: BoolArray) -> BoolArray:
+        """Return which points are compared, given which of them each partition calls noise."""
+        return np.ones(is_noise[0].shape, dtype=bool)
+
+    def weigh(
+        self, weights: IntArray | BoolArray | None, is_noise: Callable[[], BoolArray]
+    ) -> IntArray | BoolArray | None:
+        """Return the weights with which points are compared. `is_noise` is called only where it matters."""
+        return weights
+
+    def clusters(self, labels: Labels) -> BoolArray:
+        """Return which labels are clusters."""
+        return np.array([self.is_cluster or label != NOISE for label in labels.tolist()], dtype=bool)
+
+    def codes(self, codes: IntArray, is_noise: BoolArray) -> IntArray:
+        """Return one partition's codes as they are compared."""
+        return codes
+
+    def margins(self, margins: Margins, noise: tuple[int, int]) -> Margins:
+        """Return how many points share the labels of a point, given the codes of noise on both sides (−1 for none)."""
+        return margins
+
+    def point_scores(self, scores: FloatArray, noise: tuple[int, int]) -> FloatArray:
+        """Return the scores of a point for every pair of labels, (k_u, k_v), as NaN where it has none."""
+        return scores
+
+
+class _Drop(NoiseRule):
+    """Points that either partition calls noise are omitted."""
+
+    is_cluster = False
+
+    def counted(self, *is_noise: BoolArray) -> BoolArray:
+        return np.asarray(~np.logical_or.reduce(is_noise))
+
+    def weigh(
+        self, weights: IntArray | BoolArray | None, is_noise: Callable[[], BoolArray]
+    ) -> IntArray | BoolArray | None:
+        counted = ~is_noise()
+        return counted if weights is None else np.where(counted, weights, 0)
+
+    def point_scores(self, scores: FloatArray, noise: tuple[int, int]) -> FloatArray:
+        in_row, in_column = _is_noise(scores.shape, noise)
+        return np.where(in_row | in_column, np.nan, scores)
+
+
+class _Singletons(NoiseRule):
+    """Each noise point is a cluster of its own."""
+
+    is_cluster = False
+    is_split = True
+
+    def codes(self, codes: IntArray, is_noise: BoolArray) -> IntArray:
+        return separate(codes, is_noise)
+
+    def margins(self, margins: Margins, noise: tuple[int, int]) -> Margins:
+        in_row, in_column = _is_noise(margins.cells.shape, noise)
+        # A noise point shares its cluster with no other point.
+        return Margins(
+            cells=np.where(in_row | in_column, 0.0, margins.cells),
+            rows=np.where(in_row, 0.0, margins.rows),
+            columns=np.where(in_column, 0.0, margins.columns),
+        )
+
+
+def _is_noise(shape: tuple[int, ...], noise: tuple[int, int]) -> tuple[BoolArray, BoolArray]:
+    """Return which rows, (k_u, 1), and which columns, (1, k_v), of a table are noise."""
+    return np.arange(shape[0])[:, None] == noise[0], np.arange(shape[1])[None, :] == noise[1]
+
+
+RULES: dict[str, NoiseRule] = {"label": NoiseRule(), "drop": _Drop(), "singletons": _Singletons()}
 
 
 def separate(codes: IntArray, is_noise: BoolArray) -> IntArray:
@@ -14,3 +117,15 @@ def separate(codes: IntArray, is_noise: BoolArray) -> IntArray:
     codes = codes.copy()
     codes[is_noise] = codes.max() + 1 + np.arange(np.count_nonzero(is_noise))
     return codes
+
+
+def check_noise(noise: Noise) -> Noise:
+    """Check the treatment of noise."""
+    check_choice(noise, "noise", RULES)
+    return noise
+
+
+def check_noise_within(noise: NoiseWithin) -> NoiseWithin:
+    """Check the treatment of noise within one study, where clusters are followed: single points are none."""
+    check_choice(noise, "noise", [name for name, rule in RULES.items() if not rule.is_split])
+    return noise

@@ -5,23 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clustrep.checks import check_choice
 from clustrep.engine.replicates import Failed
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Counts, Partition, tables_of
-from clustrep.tables.noise import separate
+from clustrep.tables.noise import ONLY_NOISE, RULES, Noise
 from clustrep.types import BoolArray, FloatArray, IntArray
-
-ONLY_NOISE = "fewer than two points left after dropping noise"
-
-Noise: TypeAlias = Literal["label", "drop", "singletons"]
-
-NOISE_TREATMENTS = ("label", "drop", "singletons")
 
 NO_NUMBER = "the agreement failed or is not a number"
 # So many cells and points are compared at once; beyond them in a single table, occupied cells are listed instead.
@@ -39,7 +32,7 @@ class Pairs:
 
     def __init__(self, agreements: Sequence[Agreement], noise: Noise, shape: tuple[int, ...]):
         self.agreements = agreements
-        self.noise = noise
+        self.rule = RULES[noise]
         self.shape = shape
         n_pairs = math.prod(shape)
         self._scores = np.full((len(agreements), n_pairs), np.nan)
@@ -58,13 +51,13 @@ class Pairs:
         if isinstance(trained, Failed) or isinstance(tested, Failed):
             self._causes[:, place] = trained.cause if isinstance(trained, Failed) else tested.cause  # type: ignore[union-attr]
             return
-        if self.noise == "drop":
-            weights = np.where(trained.is_noise | tested.is_noise, 0, weights)
-            if weights.sum() < 2:
-                self._causes[:, place] = ONLY_NOISE
-                return
-        pair = _Pair(place, trained, tested, weights)
-        if self.noise == "singletons" or pair.n_cells > DENSE_CELLS:
+        weighed = self.rule.weigh(weights, lambda: trained.is_noise | tested.is_noise)
+        assert weighed is not None
+        if weighed is not weights and weighed.sum() < 2:
+            self._causes[:, place] = ONLY_NOISE
+            return
+        pair = _Pair(place, trained, tested, weighed)
+        if self.rule.is_split or pair.n_cells > DENSE_CELLS:
             self._compare_lists(pair)
             return
         table = (max(self._table[0], trained.n_labels), max(self._table[1], tested.n_labels))
@@ -108,13 +101,15 @@ class Pairs:
     def _compare_lists(self, pair: _Pair) -> None:
         """Compare partitions whose table would be large and nearly empty."""
         weights = pair.weights
-        one, other = np.repeat(pair.trained.codes, weights), np.repeat(pair.tested.codes, weights)
-        if self.noise == "singletons":
-            one = separate(one, np.repeat(pair.trained.is_noise, weights))
-            other = separate(other, np.repeat(pair.tested.is_noise, weights))
+        trained, tested = (
+            self.rule.codes(np.repeat(partition.codes, weights), np.repeat(partition.is_noise, weights))
+            for partition in (pair.trained, pair.tested)
+        )
         # All of it noise, each point a block of its own, says as little as one block.
-        self._trivial[pair.place] = any(np.ptp(side) == 0 or len(np.unique(side)) == len(side) for side in (one, other))
-        scores = np.array([[agreement.of_codes(one, other)] for agreement in self.agreements])
+        self._trivial[pair.place] = any(
+            np.ptp(codes) == 0 or len(np.unique(codes)) == len(codes) for codes in (trained, tested)
+        )
+        scores = np.array([[agreement.of_codes(trained, tested)] for agreement in self.agreements])
         self._set_scores([pair.place], scores)
 
 
@@ -122,14 +117,8 @@ class _Pair(NamedTuple):
     place: int
     trained: Partition
     tested: Partition
-    weights: IntArray
+    weights: IntArray | BoolArray
 
     @property
     def n_cells(self) -> int:
         return self.trained.n_labels * self.tested.n_labels
-
-
-def check_noise(noise: Noise) -> Noise:
-    """Check the treatment of noise."""
-    check_choice(noise, "noise", NOISE_TREATMENTS)
-    return noise

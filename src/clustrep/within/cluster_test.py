@@ -47,9 +47,13 @@ def cluster_test(
 ) -> ClusterTest:
     """Test whether distances to the nearest neighbour are those of data without clusters (section 2.4).
 
-    The statistic of a data set is the integral of the squared difference between the distribution function of its
-    nearest-neighbour distances and the average of those of all other data sets, observed and simulated: a sum over
-    all distances, no grid. The p-value is (1 + #{simulated ≥ observed}) / (1 + n_resamples).
+    With the distribution functions G_0 of the nearest-neighbour distances of the data, and G_1, …, G_B of those of B
+    simulated data sets, the statistic of data set b, and the p-value::
+
+        T_b = ∫ {G_b(y) − (1/B) Σ_{b′≠b} G_b′(y)}² dy
+        p = (1 + #{b ≥ 1 : T_b ≥ T_0}) / (1 + B)
+
+    The integral is a sum over all distances, exact, without a grid.
 
     Parameters
     ----------
@@ -78,6 +82,24 @@ def cluster_test(
     Returns
     -------
     ClusterTest
+        `statistic`, `pvalue`, `null_distribution`.
+
+    See Also
+    --------
+    null_reference : Data without clusters as the yardstick of a replicability score.
+    stability : Which clusters are found again.
+
+    Notes
+    -----
+    A test of the null, by default of a Gaussian: a small p-value says that distances are not those of a Gaussian, which
+    skewness or heavy tails can bring about without any clusters; a large one does not say that there are none. It
+    names no clusters and no number of them. Nearest neighbours carry little information where features are many:
+    McShane et al. work on the first three principal components.
+
+    References
+    ----------
+    .. [1] McShane, L. M. et al. (2002). Methods for assessing reproducibility of clustering patterns observed in
+       analyses of microarray data. Bioinformatics 18, 1462-1469.
 
     Examples
     --------

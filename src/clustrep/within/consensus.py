@@ -1,4 +1,4 @@
-"""What people use elsewhere, from the same labels: instability, consensus, assignment consistency."""
+"""Pairs of samples, and single ones, over all resamples: instability, consensus, assignment consistency."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from clustrep.results.co_assignment import AssignmentConsistency, Consensus, all
 from clustrep.results.curves import BootstrapInstability
 from clustrep.tables.cluster_indices import partners_of
 from clustrep.tables.contingency import Partition, tables_of
+from clustrep.tables.index_records import Fits
+from clustrep.tables.noise import RULES, NoiseWithin, check_noise_within
 from clustrep.types import FloatArray, IntArray, Labels
-from clustrep.within.question import Noise, Question, check_noise
+from clustrep.within.question import Question
 from clustrep.within.reclustering import Relabelled, curve_fields, pair, read_tables, recluster
-from clustrep.within.stability import DEFAULTS
+from clustrep.within.table_readers import PERTURBATIONS
 
 # All pairs are counted up to so many, else a sample.
 MOST_PAIRS = 5_000_000
@@ -36,11 +38,16 @@ def bootstrap_instability(
     one_sided: bool = False,
     perturbation: Perturbation | None = None,
     labels: ArrayLike | None = None,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> BootstrapInstability:
     """Measure how often the clustering functions of two bootstrap samples disagree about a pair (Fang and Wang 2012).
+
+    With n_ij samples in cluster i of the first function and j of the second, and sizes n_i and m_j, the share of
+    ordered pairs of samples that one function puts together and the other apart, averaged over resamples::
+
+        instability(k) = (Σ_i n_i² + Σ_j m_j² − 2 Σ_ij n_ij²) / n²
 
     Parameters
     ----------
@@ -66,6 +73,23 @@ def bootstrap_instability(
     Returns
     -------
     BootstrapInstability
+        `instability`, the mean over resamples for every k; `best_n_clusters`, the k with the lowest.
+
+    See Also
+    --------
+    consensus : How often pairs are together, pair by pair.
+    prediction_strength : Favours few clusters, where this favours many.
+
+    Notes
+    -----
+    Meant for the number of clusters. Not adjusted for chance: with many clusters most pairs are apart under any two
+    functions, so that the value falls with k, and on data without clusters the largest k wins. Read it together with
+    an index that favours few clusters.
+
+    References
+    ----------
+    .. [1] Fang, Y. and Wang, J. (2012). Selection of the number of clusters via the bootstrap method. Computational
+       Statistics & Data Analysis 56, 468-477.
 
     Examples
     --------
@@ -77,7 +101,7 @@ def bootstrap_instability(
     """
     question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs, labels_suffice=True)
     check_flag(one_sided, "one_sided")
-    check_noise(noise)
+    check_noise_within(noise)
     chosen = Bootstrap() if perturbation is None else check_perturbation(perturbation)
     check_integer(n_resamples, "n_resamples")
     relabelled = recluster(question, chosen, n_resamples, "bootstrap instability", split=pair, needs_reference=False)
@@ -91,23 +115,25 @@ def instability_of(
     relabelled: Sequence[Relabelled],
     *,
     one_sided: bool = False,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     perturbation: Perturbation,
 ) -> BootstrapInstability:
     """Read the instability of every k off pairs of labelings."""
     score = _one_sided if one_sided else _symmetric
-    values = []
-    if noise == "drop":
-        relabelled = [one.without_noise((*one.labelings, None)) for one in relabelled]  # type: ignore[arg-type]
-    for one in relabelled:
-        first, second = one.labelings
-        values.append(one.nan_where_failed(read_tables(score, first, second, None, noise)))
-    failed = np.stack([one.failed for one in relabelled], axis=1)
+    relabelled = [
+        fitted.failed_where_noise_is_all(noise, (fitted.labelings[0], fitted.labelings[1], None))
+        for fitted in relabelled
+    ]
+    values = [
+        fitted.nan_where_failed(read_tables(score, fitted.labelings[0], fitted.labelings[1], None, noise))
+        for fitted in relabelled
+    ]
+    failed = np.stack([fitted.failed for fitted in relabelled], axis=1)
     return BootstrapInstability(
         **curve_fields(
             question,
             relabelled[0],
-            [one.n_clusters for one in relabelled],
+            [fitted.n_clusters for fitted in relabelled],
             np.stack(values, axis=1),
             failed,
             perturbation,
@@ -142,11 +168,16 @@ def consensus(
     perturbation: Perturbation | None = None,
     n_pairs: int | None = None,
     labels: ArrayLike | None = None,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Consensus:
     """Count how often two samples share a cluster, of the times that both are drawn (Monti et al. 2003).
+
+    For samples i and j, over the resamples that both are in::
+
+        M_ij = #{resamples with i and j in the same cluster} / #{resamples with i and j}
+        PAC = P(0.1 < M_ij ≤ 0.9) over all pairs
 
     Parameters
     ----------
@@ -164,7 +195,7 @@ def consensus(
         Count only a random sample of so many pairs, drawn with replacement. By default all of them up to five million
         (3,162 samples), beyond that a million: the matrix is never held as a whole.
     labels : array_like, optional
-        Existing clusters to average the consensus in, in the place of the clusterer's own.
+        Existing clusters to average the consensus in, instead of the clusterer's.
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or count as not drawn.
     rng, n_jobs
@@ -173,6 +204,25 @@ def consensus(
     Returns
     -------
     Consensus
+        `pac()` for every k, `cluster_consensus` per cluster, `cdf`, and any part of the `matrix`.
+
+    See Also
+    --------
+    assignment_consistency : Follows samples, not pairs.
+    bootstrap_instability : One number per pair of resamples.
+
+    Notes
+    -----
+    Consensus near 0 or 1 for all pairs says that the clusterer does the same every time, not that there are clusters:
+    the matrix of data without clusters can look as clean. PAC falls with k where most pairs are apart in any case, and
+    so favours many clusters. The mean consensus within a cluster is high by selection: clusters are groups of pairs
+    that are together often.
+
+    References
+    ----------
+    .. [1] Monti, S., Tamayo, P., Mesirov, J. and Golub, T. (2003). Consensus clustering. Machine Learning 52, 91-118.
+    .. [2] Șenbabaoğlu, Y., Michailidis, G. and Li, J. Z. (2014). Critical limitations of consensus clustering in class
+       discovery. Scientific Reports 4, 6207.
 
     Examples
     --------
@@ -184,8 +234,8 @@ def consensus(
     (array([0.]), array([[1., 1.]]))
     """
     question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs)
-    chosen = DEFAULTS["matching"] if perturbation is None else check_perturbation(perturbation)
-    check_noise(noise)
+    chosen = PERTURBATIONS[Fits.SUBSAMPLES] if perturbation is None else check_perturbation(perturbation)
+    check_noise_within(noise)
     if n_pairs is not None:
         check_integer(n_pairs, "n_pairs")
     relabelled = recluster(question, chosen, check_integer(n_resamples, "n_resamples"), "consensus")
@@ -199,32 +249,32 @@ def consensus_of(
     relabelled: Sequence[Relabelled],
     perturbation: Perturbation,
     n_pairs: int | None = None,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
 ) -> Consensus:
     """Count pairs in the labels of all resamples."""
     n, n_resamples = len(question.study), relabelled[0].n_replicates
     sampled, chosen = _pairs(question, n_pairs)
-    most = max(one.reference.n_labels for one in relabelled if one.reference is not None)
-    codes = np.stack([_codes(one, noise) for one in relabelled])
+    most = max(fitted.reference.n_labels for fitted in relabelled if fitted.reference is not None)
+    codes = np.stack([_codes(fitted, noise) for fitted in relabelled])
     counts = np.zeros((len(relabelled), n_resamples + 1, n_resamples + 1), dtype=np.int64)
-    within, of = np.zeros((2, len(relabelled), most))
-    for i, one in enumerate(relabelled):
-        turned, reference = by_point(codes[i]), _reference(one).codes
+    sums, n_pairs_within = np.zeros((2, len(relabelled), most))
+    for i, fitted in enumerate(relabelled):
+        turned, reference = by_point(codes[i]), _reference(fitted).codes
         for first, second in chosen if sampled else all_pairs(n):
             together, both = together_of(turned, first, second)
             cells = np.bincount(together * (n_resamples + 1) + both, minlength=counts[i].size)
             counts[i] += cells.reshape(counts[i].shape)
             inside = (reference[first] == reference[second]) & (both > 0)
-            own = reference[first[inside]]
-            within[i] += np.bincount(own, together[inside] / both[inside], minlength=most)
-            of[i] += np.bincount(own, minlength=most)
+            cluster = reference[first[inside]]
+            sums[i] += np.bincount(cluster, together[inside] / both[inside], minlength=most)
+            n_pairs_within[i] += np.bincount(cluster, minlength=most)
             breathe()
     return Consensus(
         **_fields_over_k(question, relabelled, perturbation, noise),
         codes=codes,
         counts=counts,
-        labels=np.stack([_reference(one).codes for one in relabelled]),
-        cluster_consensus=np.where(of > 0, within / np.where(of > 0, of, 1), np.nan),
+        labels=np.stack([_reference(fitted).codes for fitted in relabelled]),
+        cluster_consensus=np.where(n_pairs_within > 0, sums / np.maximum(n_pairs_within, 1), np.nan),
         sampled=sampled,
     )
 
@@ -242,14 +292,13 @@ def _pairs(question: Question, n_pairs: int | None) -> tuple[bool, Iterable[tupl
     return True, [(first, second)]
 
 
-def _codes(one: Relabelled, noise: Noise) -> IntArray:
+def _codes(fitted: Relabelled, noise: NoiseWithin) -> IntArray:
     """Every sample's cluster in every resample, −1 where it was not drawn, is dropped as noise, or the fit failed."""
-    labelings = one.labelings[0]
+    labelings = fitted.labelings[0]
     codes = labelings.codes.astype(np.min_scalar_type(-1 - labelings.n_labels))
-    codes[one.weights[0] == 0] = -1
-    codes[one.failed > 0] = -1
-    if noise == "drop":
-        codes[labelings.is_noise()] = -1
+    codes[fitted.weights[0] == 0] = -1
+    codes[fitted.failed > 0] = -1
+    codes[~RULES[noise].counted(labelings.is_noise())] = -1
     return codes
 
 
@@ -265,7 +314,7 @@ def assignment_consistency(
     n_resamples: int = 100,
     perturbation: Perturbation | None = None,
     labels: ArrayLike | None = None,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> AssignmentConsistency:
@@ -273,7 +322,10 @@ def assignment_consistency(
 
     In every resample the samples not drawn get a label from the clustering function; labels are matched one to one to
     those of the reference partition, so that most samples of the study agree. A perturbation that leaves none out
-    counts all.
+    counts all. A sample's consistency is the share of its assignments that are to its most frequent cluster; over the
+    samples whose most frequent cluster is c, and with n_c of them among n::
+
+        CRI_c = mean consistency,  WCRI_c = CRI_c n_c / n,  TWCRI = Σ_c WCRI_c
 
     Parameters
     ----------
@@ -297,6 +349,22 @@ def assignment_consistency(
     Returns
     -------
     AssignmentConsistency
+        `per_sample`, `cri` per cluster, `twcri` for every k.
+
+    See Also
+    --------
+    consensus : Follows pairs, and needs no matching.
+    local_replicability : Scores single samples across studies.
+
+    Notes
+    -----
+    Says which samples lie at borders between clusters. Not adjusted for chance: with few clusters, random
+    assignments are consistent more often, so do not compare k by it alone. Labels are matched in every resample; where
+    clusters merge or split, those without a partner count as inconsistent.
+
+    References
+    ----------
+    .. [1] Sorooshyari, Rivas and Tibshirani (2026). The Python package erica.
 
     Examples
     --------
@@ -307,8 +375,8 @@ def assignment_consistency(
     array([1.])
     """
     question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs)
-    chosen = DEFAULTS["matching"] if perturbation is None else check_perturbation(perturbation)
-    check_noise(noise)
+    chosen = PERTURBATIONS[Fits.SUBSAMPLES] if perturbation is None else check_perturbation(perturbation)
+    check_noise_within(noise)
     check_integer(n_resamples, "n_resamples")
     relabelled = recluster(question, chosen, n_resamples, "assignment consistency")
     result = assignments_of(question, relabelled, chosen, noise)
@@ -317,32 +385,30 @@ def assignment_consistency(
 
 
 def assignments_of(
-    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, noise: Noise = "label"
+    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, noise: NoiseWithin = "label"
 ) -> AssignmentConsistency:
     """Count assignments in the labels of all resamples."""
     n = len(question.study)
-    most = max(_reference(one).n_labels for one in relabelled)
+    most = max(_reference(fitted).n_labels for fitted in relabelled)
     left_out = relabelled[0].weights[0] == 0  # (n_resamples, n)
     if not left_out.any():
         left_out = np.ones_like(left_out)
     counts = np.zeros((len(relabelled), n, most + 1), dtype=np.int64)  # last: a cluster without a partner
-    for i, one in enumerate(relabelled):
-        reference, labelings = _reference(one), one.labelings[-1]
-        for b in np.flatnonzero(one.failed == 0):
+    for i, fitted in enumerate(relabelled):
+        reference, labelings = _reference(fitted), fitted.labelings[-1]
+        for b in np.flatnonzero(fitted.failed == 0):
             codes = labelings.codes[b].astype(np.int64)
             shape = (int(codes.max()) + 1, reference.n_labels)
-            counted = np.ones(n, dtype=bool)
-            if noise == "drop":
-                counted = ~(reference.is_noise | (codes == labelings.noise[b]))
+            counted = RULES[noise].counted(reference.is_noise, codes == labelings.noise[b])
             table = tables_of(codes[None], reference.codes.astype(np.int64), counted, shape)[0]
             partners = partners_of(table)
-            own = np.flatnonzero(left_out[b] & counted)
-            np.add.at(counts[i], (own, partners[codes[own]]), 1)  # −1, the last place: without a partner
+            assigned = np.flatnonzero(left_out[b] & counted)
+            np.add.at(counts[i], (assigned, partners[codes[assigned]]), 1)  # −1, the last place: without a partner
     return AssignmentConsistency(
         **_fields_over_k(question, relabelled, perturbation, noise),
         counts=counts[:, :, :most],
         totals=counts.sum(axis=2),
-        labels=np.stack([_reference(one).codes for one in relabelled]),
+        labels=np.stack([_reference(fitted).codes for fitted in relabelled]),
     )
 
 
@@ -351,29 +417,31 @@ def assignments_of(
 
 
 def _fields_over_k(
-    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, noise: Noise
+    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, noise: NoiseWithin
 ) -> dict[str, Any]:
     """Return the fields of `OverK`."""
     first = relabelled[0]
-    failed = np.stack([one.failed for one in relabelled], axis=1)
+    failed = np.stack([fitted.failed for fitted in relabelled], axis=1)
     return {
         "clusterer": first.configuration.name,
-        "n_clusters": tuple(one.n_clusters for one in relabelled),
+        "n_clusters": tuple(fitted.n_clusters for fitted in relabelled),
         "samples": question.study.samples,
-        "clusters": _names([_reference(one) for one in relabelled]),
-        "n_labels": np.array([_reference(one).n_labels for one in relabelled]),
+        "clusters": _names([_reference(fitted) for fitted in relabelled]),
+        "n_labels": np.array([_reference(fitted).n_labels for fitted in relabelled]),
         "failed": failed,
         "causes": first.causes,
         "provenance": question.provenance(perturbation, n_resamples=first.n_replicates, noise=noise),
     }
 
 
-def _reference(one: Relabelled) -> Partition:
-    assert one.reference is not None
-    return one.reference
+def _reference(fitted: Relabelled) -> Partition:
+    assert fitted.reference is not None
+    return fitted.reference
 
 
 def _names(references: Sequence[Partition]) -> Labels:
     """Name the reference clusters of every k, as text, padded with empty names."""
-    most = max(one.n_labels for one in references)
-    return np.array([[str(label) for label in one.classes] + [""] * (most - one.n_labels) for one in references])
+    most = max(partition.n_labels for partition in references)
+    return np.array(
+        [[str(label) for label in partition.classes] + [""] * (most - partition.n_labels) for partition in references]
+    )

@@ -29,15 +29,15 @@ from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, ParameterError
 from clustrep.failures import Failures
 from clustrep.gaussian import principal_axes
-from clustrep.resampling import Perturbation, Rerun, check_perturbation
-from clustrep.results.proportions import InGroupProportion
+from clustrep.resampling import Jitter, Perturbation, Rerun, check_perturbation
+from clustrep.results.proportions import InGroupProportion, InGroupStability
 from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
 from clustrep.tables.cluster_indices import partners_of
 from clustrep.tables.contingency import Partition, encode, tables_of
-from clustrep.tables.noise import NOISE
-from clustrep.types import BoolArray, FloatArray, IntArray
-from clustrep.within.question import Noise, Question, check_noise, labels_of, one_study
+from clustrep.tables.noise import RULES, NoiseWithin, check_noise_within
+from clustrep.types import BoolArray, FloatArray, IntArray, Labels
+from clustrep.within.question import Question, labels_of, one_study
 from clustrep.within.reclustering import references_of
 
 TOO_FEW = "no more samples drawn than neighbours asked for"
@@ -52,13 +52,14 @@ def in_group_proportion(
     n_neighbors: int | Sequence[int] = 1,
     metric: Metric = "euclidean",
     n_null: int = 0,
-    perturbation: Perturbation | None = None,
-    n_resamples: int = 100,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     rng: Rng = None,
-    n_jobs: int | None = None,
 ) -> InGroupProportion:
     """Measure for every cluster the share of its samples whose nearest neighbours belong to it, too (section 2.3.2).
+
+    With N_j(x) the j nearest other samples of x, and the samples C of a cluster::
+
+        IGP(C) = #{x in C : all of N_j(x) in C} / #C
 
     Parameters
     ----------
@@ -78,23 +79,37 @@ def in_group_proportion(
         Distance, as in `scipy.spatial.distance.cdist`. Of neighbours at the same distance the lower row counts.
     n_null : int
         Number of random partitions for p-values; 0 for none. As many centres as there are clusters are drawn uniformly
-        in the box of the clusters' own centres along the principal components of `X`, and every sample goes to the
-        nearest one. Permuted labels would reject for any contiguous partition, structure or not. Meant for clusters
-        that come from `train`: those that a clusterer made from X itself along its neighbours, such as Ward's, beat
-        random cells without any structure.
-    perturbation : Jitter, Subsample, Bootstrap, … or a sum, optional
-        Also compute the proportions in perturbed copies of `X`. Labels travel with the samples; where a clusterer made
-        them from `X` itself, every copy is clustered again, and its labels are matched one to one.
-    n_resamples : int
-        Number of perturbed copies.
+        in the box of the clusters' centres along the principal components of `X`, and every sample goes to the
+        nearest one.
     noise : {"label", "drop"}
-        Samples labelled −1 form a cluster like any other, or are left out altogether.
-    rng, n_jobs
-        As in `replicability`.
+        Samples labelled −1 form a cluster like any other, or are omitted.
+    rng : None, int or Generator
+        Seed of the clusterer and of the random partitions.
 
     Returns
     -------
     InGroupProportion
+        `proportions` and `pvalues` per cluster.
+
+    See Also
+    --------
+    in_group_stability : The same in perturbed copies of the study.
+    prediction_strength : Also predicts one part of the data from another, by pairs of samples.
+
+    Notes
+    -----
+    Meant for the question whether clusters that were found in one study are clusters in another (`train`). The
+    proportion is near 1 for nearly any partition with smooth borders, whether or not the data have clusters: judge it
+    by its p-value, or by several `n_neighbors`, which make it stricter. p-values are (1 + number of null clusters with
+    at least this proportion) / (1 + number of null clusters). Random cells that happen to hold whole clusters have
+    proportion 1, so that p-values are rarely small even for good clusters; and clusters that a clusterer made from `X`
+    itself along its neighbours, such as Ward's, beat random cells without any structure. Permuted labels, as a null,
+    would reject for any contiguous partition.
+
+    References
+    ----------
+    .. [1] Kapp, A. V. and Tibshirani, R. (2006). Are clusters found in one dataset present in another dataset?
+       Biostatistics 8, 9-31.
 
     Examples
     --------
@@ -105,66 +120,127 @@ def in_group_proportion(
     study, training = one_study(X), None
     if train is not None:
         study, training = _aligned(study, train)
-    js = _checked_js(n_neighbors)
-    check_metric(metric)
-    check_noise(noise)
+    neighbourhood = _checked_neighbourhood(n_neighbors, metric)
+    check_noise_within(noise)
     check_integer(n_null, "n_null", at_least=0)
-    if perturbation is not None:
-        check_perturbation(perturbation)
-        check_integer(n_resamples, "n_resamples")
     root = root_entropy(rng)
-    question = _question(study, training, labels, clusterer, root, n_jobs)
-    partition = _partition(question, training)
-    judged = judged_rows(partition, noise)
-    if max(js) >= len(judged):
-        apart = ", noise apart" if noise == "drop" else ""
-        raise ParameterError(
-            f"n_neighbors must be below the number of samples, {len(judged)}{apart}, got {max(js)}.",
-            parameter="n_neighbors",
-        )
-    kept = _without_noise(partition, judged) if noise == "drop" else partition
-    nearest = neighbours(study.X[judged], max(js), metric)
-    proportions = proportions_of(kept, nearest, js)
-    pvalues = null = None
-    if n_null:
-        null = _null(study, study.X[judged].astype(float), kept, nearest, js, metric, n_null, root)
-        pvalues = pvalues_of(proportions, null)
-    distribution: FloatArray | None = None
-    failed: IntArray = np.zeros(0, dtype=np.int64)
-    causes: tuple[str, ...] = ()
-    if perturbation is not None:
-        plan = CopyPlan(
-            question.setting(perturbation), partition, labels is not None or training is not None, js, metric, noise
-        )
-        copies = run(plan, range(1, n_resamples + 1), n_jobs)
-        is_cluster = np.isin(partition.classes, kept.classes)
-        distribution = np.stack([copy.proportions for copy in copies])[:, :, is_cluster]
-        failed, causes = Failures.number(np.array([copy.cause for copy in copies], dtype=object))
-        Failures.count(failed, causes).report("resample")
+    question = _question(study, training, labels, clusterer, root, None)
+    judged = _judge(study, _partition(question, training), neighbourhood, noise)
+    null = _null(study, judged, neighbourhood, n_null, root) if n_null else None
+    pvalues = None if null is None else pvalues_of(judged.proportions, null)
     picked = 0 if np.ndim(n_neighbors) == 0 else slice(None)
     return InGroupProportion(
-        n_neighbors=js,
-        clusters=kept.classes,
-        sizes=np.bincount(kept.codes, minlength=kept.n_labels),
-        labels=partition.labels,
+        n_neighbors=neighbourhood.js,
+        clusters=judged.partition.classes,
+        sizes=judged.sizes,
+        labels=judged.labels,
         samples=study.samples,
-        proportions=proportions[picked],
+        proportions=judged.proportions[picked],
         pvalues=None if pvalues is None else pvalues[picked],
         null_distribution=null,
-        distribution=None if distribution is None else distribution[:, picked],
-        failed=failed,
-        causes=causes,
         provenance=provenance_of_data(
             root,
             [study] if training is None else [training, study],
             question.configurations,
-            resampling="none" if perturbation is None else describe(perturbation),
-            n_resamples=0 if perturbation is None else n_resamples,
-            n_neighbors=list(js),
+            n_neighbors=list(neighbourhood.js),
             metric=describe(metric),
             n_null=n_null,
             noise=noise,
             train=None if training is None else training.name,
+        ),
+    )
+
+
+def in_group_stability(
+    X: Any,
+    labels: ArrayLike | None = None,
+    *,
+    clusterer: Clusterer = None,
+    n_neighbors: int | Sequence[int] = 1,
+    metric: Metric = "euclidean",
+    perturbation: Perturbation | None = None,
+    n_resamples: int = 100,
+    noise: NoiseWithin = "label",
+    rng: Rng = None,
+    n_jobs: int | None = None,
+) -> InGroupStability:
+    """Compute the in-group proportions of clusters in perturbed copies of a study.
+
+    Labels travel with the samples. Where a clusterer made them, every copy is clustered again, and its clusters are
+    matched one to one with those of the study, so that most samples keep theirs.
+
+    Parameters
+    ----------
+    X, labels, clusterer, n_neighbors, metric, noise
+        As in `in_group_proportion`. For clusters that another study defines, pass the `labels` of its result.
+    perturbation : Jitter, Subsample, Bootstrap, … or a sum, optional
+        Where the copies come from; by default `Jitter()`. Each distinct sample of a copy counts once.
+    n_resamples : int
+        Number of perturbed copies.
+    rng, n_jobs
+        As in `replicability`.
+
+    Returns
+    -------
+    InGroupStability
+        `proportions` of the study as it is, and their `distribution` over copies.
+
+    See Also
+    --------
+    in_group_proportion : The study as it is, with p-values.
+    stability : Whether the clusters themselves are found again.
+
+    Notes
+    -----
+    Proportions of the study as it is are often 1 for all clusters; noise tells apart clusters with a gap around them
+    from those that only touch their neighbours.
+
+    References
+    ----------
+    .. [1] Kapp, A. V. and Tibshirani, R. (2006). Are clusters found in one dataset present in another dataset?
+       Biostatistics 8, 9-31.
+
+    Examples
+    --------
+    >>> X = [[0.0], [0.5], [1.0], [9.0], [9.5], [10.0]]
+    >>> in_group_stability(X, [0, 0, 0, 1, 1, 1], perturbation=Jitter(0.1), n_resamples=20, rng=0).mean
+    array([1., 1.])
+    """
+    study = one_study(X)
+    neighbourhood = _checked_neighbourhood(n_neighbors, metric)
+    check_noise_within(noise)
+    chosen = Jitter() if perturbation is None else check_perturbation(perturbation)
+    check_integer(n_resamples, "n_resamples")
+    root = root_entropy(rng)
+    question = _question(study, None, labels, clusterer, root, n_jobs)
+    partition = _partition(question, None)
+    judged = _judge(study, partition, neighbourhood, noise)
+    plan = CopyPlan(question.setting(chosen), partition, labels is not None, neighbourhood, noise)
+    copies = run(plan, range(1, n_resamples + 1), n_jobs)
+    is_cluster = np.isin(partition.classes, judged.partition.classes)
+    distribution = np.stack([copy.proportions for copy in copies])[:, :, is_cluster]
+    failed, causes = Failures.number(np.array([copy.cause for copy in copies], dtype=object))
+    Failures.count(failed, causes).report("resample")
+    picked = 0 if np.ndim(n_neighbors) == 0 else slice(None)
+    return InGroupStability(
+        n_neighbors=neighbourhood.js,
+        clusters=judged.partition.classes,
+        sizes=judged.sizes,
+        labels=judged.labels,
+        samples=study.samples,
+        proportions=judged.proportions[picked],
+        distribution=distribution[:, picked],
+        failed=failed,
+        causes=causes,
+        provenance=provenance_of_data(
+            root,
+            [study],
+            question.configurations,
+            resampling=describe(chosen),
+            n_resamples=n_resamples,
+            n_neighbors=list(neighbourhood.js),
+            metric=describe(metric),
+            noise=noise,
         ),
     )
 
@@ -208,17 +284,16 @@ def _partition(question: Question, training: Study | None) -> Partition:
     return encode([labelled.at(0).labels, labelled.at(1).labels])[1]
 
 
-def judged_rows(partition: Partition, noise: Noise) -> IntArray:
-    """Return the rows of the samples that are judged: noise may be left out."""
-    return np.arange(len(partition.codes)) if noise == "label" else np.flatnonzero(~partition.is_noise)
+def judged_rows(partition: Partition, noise: NoiseWithin) -> IntArray:
+    """Return the rows of the samples that are judged: noise may be omitted."""
+    return np.flatnonzero(RULES[noise].counted(partition.is_noise))
 
 
-def _without_noise(partition: Partition, judged: IntArray) -> Partition:
-    """Leave noise out, as samples and as a cluster."""
-    classes = partition.classes
-    kept = np.array([label != NOISE for label in classes.tolist()])
-    places = np.cumsum(kept) - 1
-    return Partition(places[partition.codes[judged]], classes[kept])
+def _clusters_of(partition: Partition, rows: IntArray, noise: NoiseWithin) -> Partition:
+    """Return the clusters of the samples that are judged."""
+    is_cluster = RULES[noise].clusters(partition.classes)
+    places = np.cumsum(is_cluster) - 1
+    return Partition(places[partition.codes[rows]], partition.classes[is_cluster])
 
 
 def _aligned(study: Study, train: Any) -> tuple[Study, Study]:
@@ -236,6 +311,28 @@ def _aligned(study: Study, train: Any) -> tuple[Study, Study]:
 # proportions
 
 
+class Neighbourhood(NamedTuple):
+    """Which neighbours must belong to a sample's cluster: the numbers of nearest ones, and the distance."""
+
+    js: tuple[int, ...]
+    metric: Metric
+
+
+class Judged(NamedTuple):
+    """The clusters of a study as it is, without noise where that is dropped, and their proportions."""
+
+    labels: Labels  # (n_samples,), of all samples
+    X: FloatArray  # (n_judged, n_features)
+    partition: Partition  # of the samples that are judged
+    nearest: IntArray  # (n_judged, most neighbours)
+    proportions: FloatArray  # (n_j, k)
+
+    @property
+    def sizes(self) -> IntArray:
+        """The clusters' numbers of samples, (k,)."""
+        return np.bincount(self.partition.codes, minlength=self.partition.n_labels)
+
+
 def proportions_of(partition: Partition, nearest: IntArray, js: Sequence[int]) -> FloatArray:
     """Return the share of each cluster's points with all j nearest in it, (n_j, k); NaN for an empty cluster."""
     sizes = np.bincount(partition.codes, minlength=partition.n_labels)
@@ -244,30 +341,35 @@ def proportions_of(partition: Partition, nearest: IntArray, js: Sequence[int]) -
     return np.where(sizes > 0, np.array(inside) / np.where(sizes > 0, sizes, 1), np.nan)
 
 
-def _null(
-    study: Study,
-    X: FloatArray,
-    partition: Partition,
-    nearest: IntArray,
-    js: Sequence[int],
-    metric: Metric,
-    n_null: int,
-    root: int,
-) -> FloatArray:
+def _judge(study: Study, partition: Partition, neighbourhood: Neighbourhood, noise: NoiseWithin) -> Judged:
+    """Compute the proportions of a partition of the study as it is."""
+    rows, most = judged_rows(partition, noise), max(neighbourhood.js)
+    if most >= len(rows):
+        apart = "" if RULES[noise].is_cluster else ", noise apart"
+        raise ParameterError(f"n_neighbors must be below the number of samples, {len(rows)}{apart}, got {most}.", parameter="n_neighbors")
+    kept = _clusters_of(partition, rows, noise)
+    X = study.X[rows]
+    nearest = neighbours(X, most, neighbourhood.metric)
+    return Judged(partition.labels, X, kept, nearest, proportions_of(kept, nearest, neighbourhood.js))
+
+
+def _null(study: Study, judged: Judged, neighbourhood: Neighbourhood, n_null: int, root: int) -> FloatArray:
     """Return the proportions of random partitions, (n_null, n_j, k); NaN for a centre that no sample is nearest to.
 
     Kapp & Tibshirani (2006), sec. 2.2: centres uniform in the box of the centroids along the principal components.
     """
+    partition, X = judged.partition, judged.X.astype(float)
     with one_thread():
         mean, axes = X.mean(axis=0), principal_axes(X)
         centroids = np.array([X[partition.codes == c].mean(axis=0) for c in np.unique(partition.codes)])
         scores = (centroids - mean) @ axes.T
         low, high = scores.min(axis=0), scores.max(axis=0)
-        null = np.empty((n_null, len(js), partition.n_labels))
+        null = np.empty((n_null, len(neighbourhood.js), partition.n_labels))
         for b in range(n_null):
             rng = make_generator(seed_of(root, Stream.NULL, study.name, b + 1))
             centres = mean + rng.uniform(low, high, size=(partition.n_labels, len(low))) @ axes
-            null[b] = proportions_of(Partition(assigned(X, centres, metric), partition.classes), nearest, js)
+            cells = Partition(assigned(X, centres, neighbourhood.metric), partition.classes)
+            null[b] = proportions_of(cells, judged.nearest, neighbourhood.js)
     return null
 
 
@@ -276,8 +378,8 @@ def pvalues_of(proportions: FloatArray, null: FloatArray) -> FloatArray:
     pooled = null.transpose(1, 0, 2).reshape(len(proportions), -1)  # (n_j, n_null · k)
     known = ~np.isnan(pooled)
     at_least = [
-        [np.count_nonzero(values[there] >= own) for own in row]
-        for row, values, there in zip(proportions, pooled, known, strict=True)
+        [np.count_nonzero(values[is_known] >= proportion) for proportion in row]
+        for row, values, is_known in zip(proportions, pooled, known, strict=True)
     ]
     pvalues = (1 + np.array(at_least)) / (1 + known.sum(axis=1, keepdims=True))
     return np.where(np.isnan(proportions), np.nan, pvalues)
@@ -300,9 +402,8 @@ class CopyPlan(ClusteringPlan[Copy]):
 
     reference: Partition
     labels_travel: bool  # else every copy is clustered again
-    js: tuple[int, ...]
-    metric: Metric
-    noise: Noise
+    neighbourhood: Neighbourhood
+    noise: NoiseWithin
 
     description = "in-group proportion"
 
@@ -318,23 +419,24 @@ class CopyPlan(ClusteringPlan[Copy]):
 
     def replicate(self, number: int) -> Copy:
         """Compute the proportions in one perturbed copy, among its distinct rows."""
+        js, metric = self.neighbourhood
         sample = self.setting.sample(0, number)
         k = self.reference.n_labels
-        nothing = np.full((len(self.js), k), np.nan)
+        missing = np.full((len(js), k), np.nan)
         codes, is_noise = self.reference.codes, self.reference.is_noise
         drawn = sample.draw.weights > 0
         if not self.labels_travel:
             labelled = self.setting.paths[0].learn([sample])[0].labels(0, [sample.points])
             if isinstance(labelled, Failed):
-                return Copy(nothing, labelled.cause)
+                return Copy(missing, labelled.cause)
             codes, is_noise = _matched(labelled.at(0), codes, drawn, k), labelled.at(0).is_noise
-        rows = np.flatnonzero(drawn & ~is_noise if self.noise == "drop" else drawn)
-        if len(rows) <= max(self.js):
-            return Copy(nothing, TOO_FEW)
-        nearest = neighbours(sample.draw.points[rows], max(self.js), self.metric)
+        rows = np.flatnonzero(drawn & RULES[self.noise].counted(is_noise))
+        if len(rows) <= max(js):
+            return Copy(missing, TOO_FEW)
+        nearest = neighbours(sample.draw.points[rows], max(js), metric)
         codes = codes[rows]
         partition = Partition(codes, np.arange(max(k, int(codes.max()) + 1)))
-        return Copy(proportions_of(partition, nearest, self.js)[:, :k], "")
+        return Copy(proportions_of(partition, nearest, js)[:, :k], "")
 
 
 def _matched(copy: Partition, reference: IntArray, drawn: BoolArray, k: int) -> IntArray:
@@ -345,11 +447,13 @@ def _matched(copy: Partition, reference: IntArray, drawn: BoolArray, k: int) -> 
     return np.asarray(partners[copy.codes])
 
 
-def _checked_js(n_neighbors: Any) -> tuple[int, ...]:
+def _checked_neighbourhood(n_neighbors: Any, metric: Metric) -> Neighbourhood:
     several = [n_neighbors] if np.ndim(n_neighbors) == 0 else list(n_neighbors)
     if isinstance(n_neighbors, str) or not several:
         raise ParameterError(
             f"n_neighbors must be a positive integer, or several; got {n_neighbors!r}.", parameter="n_neighbors"
         )
     plain = [j.item() if isinstance(j, np.ndarray) else j for j in several]
-    return tuple(check_integer(j, "n_neighbors") for j in plain)
+    js = tuple(check_integer(j, "n_neighbors") for j in plain)
+    check_metric(metric)
+    return Neighbourhood(js, metric)

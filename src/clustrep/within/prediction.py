@@ -22,8 +22,9 @@ from clustrep.resampling import Perturbation, Rerun, check_perturbation
 from clustrep.results.curves import PredictionStrength, RelativeValidation
 from clustrep.tables.cluster_indices import matching_distances_of, r_index_of
 from clustrep.tables.contingency import tables_of
+from clustrep.tables.noise import RULES, NoiseWithin, check_noise_within
 from clustrep.types import FloatArray, IntArray
-from clustrep.within.question import Noise, Question, check_noise, one_study
+from clustrep.within.question import Question, one_study
 from clustrep.within.reclustering import (
     Relabelled,
     Splitting,
@@ -49,11 +50,16 @@ def prediction_strength(
     both_directions: bool = True,
     labels: ArrayLike | None = None,
     perturbation: Perturbation | None = None,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> PredictionStrength:
     """Measure how well one half of a study predicts which samples of the other belong together (section 2.3.1).
+
+    Both halves, X and X′, are clustered. For the n_c samples of each cluster c of X′, equation (4) takes the share of
+    pairs that the function learned on X puts together, too; the strength is the smallest over clusters::
+
+        PS(k) = min_c #{pairs of c together under ψ(·; X)} / (n_c (n_c − 1) / 2)
 
     Parameters
     ----------
@@ -75,7 +81,7 @@ def prediction_strength(
         True takes the study's.
     perturbation : Jitter, FeatureSubset, … or a sum, optional
         Perturb the study before every split. (After a plain `Bootstrap`, copies of a sample may be in both halves,
-        which flatters; `Bootstrap(distinct=True)` has none.)
+        which raises the strength; `Bootstrap(distinct=True)` has none.)
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
     rng, n_jobs
@@ -84,6 +90,25 @@ def prediction_strength(
     Returns
     -------
     PredictionStrength
+        `strength`, the mean over splits for every k; `per_cluster`; `recommended()`, Tibshirani and Walther's rule.
+
+    See Also
+    --------
+    relative_validation : From the same splits, relative to random labels.
+    replicability : With ``agreement="prediction_strength"``, between studies.
+
+    Notes
+    -----
+    Meant for the number of clusters: the largest k with a strength above 0.8 to 0.9. Not adjusted for chance, and
+    smaller for more clusters: the smallest of many shares is low, and a single small cluster decides. So it favours
+    few clusters, and can miss a real but small one: look at `per_cluster`, too. Test clusters of one sample have no
+    pairs and are omitted (R's fpc counts them as 1). Each half has half of the samples, so clusters that need all of
+    them to be seen are missed.
+
+    References
+    ----------
+    .. [1] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal of Computational
+       and Graphical Statistics 14, 511-528.
 
     Examples
     --------
@@ -105,7 +130,7 @@ def prediction_strength(
             "n_clusters must hold a number above 1: one cluster has prediction strength 1.", parameter="n_clusters"
         )
     question = Question.of(clusterer, study, some, labels, rng, n_jobs, labels_suffice=True)
-    check_noise(noise)
+    check_noise_within(noise)
     parts: Splitting = halves
     if split is not None:
         if perturbation is not None:
@@ -132,14 +157,18 @@ def relative_validation(
     n_splits: int = N_SPLITS,
     labels: ArrayLike | None = None,
     perturbation: Perturbation | None = None,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> RelativeValidation:
     """Measure how far labels transferred from one half of a study are from the other half's own (Lange et al. 2004).
 
-    The minimal matching distance of the two, divided by that of random labels with as many clusters: 0 where all labels
-    agree, about 1 where they are as good as random.
+    With the relative minimal matching distance d between the labels that a half X′ is given by the function learned on
+    the other half X and by its own, averaged over both directions::
+
+        S(k) = d(ψ(X′; X), ψ(X′; X′)) / E[d(random labels, random labels)]
+
+    0 where all labels agree, about 1 where they are as good as random.
 
     Parameters
     ----------
@@ -155,6 +184,23 @@ def relative_validation(
     Returns
     -------
     RelativeValidation
+        `mean` over splits for every k; `best_n_clusters`, the k with the lowest.
+
+    See Also
+    --------
+    prediction_strength : From the same splits, by pairs of samples.
+    minimal_matching_distance : The distance.
+
+    Notes
+    -----
+    Meant for the number of clusters. The normalisation makes different k comparable, but random labels have clusters
+    of the same size: with one large and a few small clusters, a low value is reached easily. As all measures of
+    stability, it can be low for clusters that are cut from a single cloud in the same way every time.
+
+    References
+    ----------
+    .. [1] Lange, T., Roth, V., Braun, M. L. and Buhmann, J. M. (2004). Stability-based validation of clustering
+       solutions. Neural Computation 16, 1299-1323.
 
     Examples
     --------
@@ -165,7 +211,7 @@ def relative_validation(
     array([0.])
     """
     question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs, labels_suffice=True)
-    check_noise(noise)
+    check_noise_within(noise)
     chosen = Rerun() if perturbation is None else check_perturbation(perturbation)
     relabelled = split_in_two(question, chosen, check_integer(n_splits, "n_splits"), "relative validation")
     result = relative_validation_of(question, relabelled, noise=noise, perturbation=chosen)
@@ -185,32 +231,15 @@ def strength_of(
     relabelled: Sequence[Relabelled],
     *,
     both_directions: bool = True,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     numbers: Sequence[int] | None = None,
     perturbation: Perturbation,
 ) -> PredictionStrength:
     """Read the prediction strength of every k; `numbers` are those asked for, 1 perhaps among them."""
-    if noise == "drop":
-        relabelled = [_without_noise(one) for one in relabelled]
+    relabelled = [_failed_where_noise_is_all(fitted, noise) for fitted in relabelled]
+    asked = [fitted.n_clusters for fitted in relabelled] if numbers is None else list(numbers)
     directions = (1, 0) if both_directions else (1,)  # the part that is tested
-    values = [[_shares_and_sizes(one, test, noise) for test in directions] for one in relabelled]
-    asked = [one.n_clusters for one in relabelled] if numbers is None else list(numbers)
-    learned = iter(values)
-    n_splits = relabelled[0].n_replicates
-    most = max(shares.shape[1] for directions_ in values for shares, _ in directions_)
-    shape = (n_splits, len(directions), len(asked), most)
-    strengths, sizes = np.full(shape, np.nan), np.zeros(shape)
-    failed = np.zeros((n_splits, len(asked)), dtype=np.int64)
-    fits = iter(relabelled)
-    for i, k in enumerate(asked):
-        if k == 1:  # one cluster holds all pairs
-            strengths[:, :, i, 0] = 1
-            sizes[:, :, i, 0] = np.stack([relabelled[0].weights[test].sum(axis=1) for test in directions], axis=1)
-            continue
-        failed[:, i] = next(fits).failed
-        for d, (shares, counts) in enumerate(next(learned)):
-            strengths[:, d, i, : shares.shape[1]] = shares
-            sizes[:, d, i, : counts.shape[1]] = counts
+    strengths, sizes, failed = _cluster_strengths(relabelled, asked, directions, noise)
     smallest = np.where(np.isnan(strengths), np.inf, strengths).min(axis=3)
     by_direction = np.where(np.isinf(smallest), np.nan, smallest)
     by_direction[np.broadcast_to(failed[:, None] > 0, by_direction.shape)] = np.nan
@@ -225,7 +254,7 @@ def strength_of(
             failed,
             perturbation,
             causes=causes,
-            n_splits=n_splits,
+            n_splits=len(failed),
             both_directions=both_directions,
             noise=noise,
         ),
@@ -235,15 +264,42 @@ def strength_of(
     )
 
 
-def _without_noise(one: Relabelled) -> Relabelled:
-    return one.without_noise(*((*one.labelings, weights) for weights in one.weights))  # type: ignore[arg-type]
+def _failed_where_noise_is_all(fitted: Relabelled, noise: NoiseWithin) -> Relabelled:
+    first, second = fitted.labelings
+    return fitted.failed_where_noise_is_all(noise, *((first, second, weights) for weights in fitted.weights))
 
 
-def _shares_and_sizes(one: Relabelled, test: int, noise: Noise) -> tuple[FloatArray, FloatArray]:
-    """Return for every cluster of one part's own partition the share of its pairs that the other part's keeps."""
-    own, trained = one.labelings[test], one.labelings[1 - test]
-    both = read_tables(_r_and_sizes, own, trained, one.weights[test], noise)
-    values = one.nan_where_failed(both)
+def _cluster_strengths(
+    relabelled: Sequence[Relabelled], asked: Sequence[int | None], directions: Sequence[int], noise: NoiseWithin
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return the strengths and sizes of test clusters, (n_splits, n_directions, n_k, most), and failures.
+
+    One cluster, k = 1, needs no fit: it holds all pairs.
+    """
+    places = [i for i, k in enumerate(asked) if k != 1]
+    fits = dict(zip(places, (fitted for fitted in relabelled if fitted.n_clusters != 1), strict=True))
+    values = {i: [_shares_and_sizes(fitted, test, noise) for test in directions] for i, fitted in fits.items()}
+    n_splits = relabelled[0].n_replicates
+    most = max((shares.shape[1] for by_direction in values.values() for shares, _ in by_direction), default=1)
+    shape = (n_splits, len(directions), len(asked), most)
+    strengths, sizes = np.full(shape, np.nan), np.zeros(shape)
+    failed = np.zeros((n_splits, len(asked)), dtype=np.int64)
+    for i in set(range(len(asked))) - set(places):
+        strengths[:, :, i, 0] = 1
+        sizes[:, :, i, 0] = np.stack([relabelled[0].weights[test].sum(axis=1) for test in directions], axis=1)
+    for i, fitted in fits.items():
+        failed[:, i] = fitted.failed
+        for d, (shares, counts) in enumerate(values[i]):
+            strengths[:, d, i, : shares.shape[1]] = shares
+            sizes[:, d, i, : counts.shape[1]] = counts
+    return strengths, sizes, failed
+
+
+def _shares_and_sizes(fitted: Relabelled, test: int, noise: NoiseWithin) -> tuple[FloatArray, FloatArray]:
+    """Return for every cluster of the test part's partition the share of its pairs that the other part's keeps."""
+    tested, trained = fitted.labelings[test], fitted.labelings[1 - test]
+    both = read_tables(_r_and_sizes, tested, trained, fitted.weights[test], noise)
+    values = fitted.nan_where_failed(both)
     return values[:, 0], np.nan_to_num(values[:, 1])
 
 
@@ -252,27 +308,27 @@ def _r_and_sizes(tables: FloatArray) -> FloatArray:
 
 
 def relative_validation_of(
-    question: Question, relabelled: Sequence[Relabelled], *, noise: Noise = "label", perturbation: Perturbation
+    question: Question, relabelled: Sequence[Relabelled], *, noise: NoiseWithin = "label", perturbation: Perturbation
 ) -> RelativeValidation:
     """Read the relative validation of every k."""
-    if noise == "drop":
-        relabelled = [_without_noise(one) for one in relabelled]
+    relabelled = [_failed_where_noise_is_all(fitted, noise) for fitted in relabelled]
     distances, random = [], []
     relative_distances = partial(matching_distances_of, relative=True)
-    for one in relabelled:
+    for fitted in relabelled:
+        labelings, weights = fitted.labelings, fitted.weights
         both = [
-            read_tables(relative_distances, one.labelings[test], one.labelings[1 - test], one.weights[test], noise)
+            read_tables(relative_distances, labelings[test], labelings[1 - test], weights[test], noise)
             for test in (0, 1)
         ]
-        distances.append(one.nan_where_failed(np.mean(both, axis=0)))
-        random.append(_of_random_labels(question, one, noise))
-    failed = np.stack([one.failed for one in relabelled], axis=1)
+        distances.append(fitted.nan_where_failed(np.mean(both, axis=0)))
+        random.append(_of_random_labels(question, fitted, noise))
+    failed = np.stack([fitted.failed for fitted in relabelled], axis=1)
     norm = np.array(random)
     return RelativeValidation(
         **curve_fields(
             question,
             relabelled[0],
-            [one.n_clusters for one in relabelled],
+            [fitted.n_clusters for fitted in relabelled],
             np.stack(distances, axis=1) / np.where(norm > 0, norm, 1),
             failed,
             perturbation,
@@ -283,18 +339,19 @@ def relative_validation_of(
     )
 
 
-def _of_random_labels(question: Question, one: Relabelled, noise: Noise) -> float:
+def _of_random_labels(question: Question, fitted: Relabelled, noise: NoiseWithin) -> float:
     """Return the mean distance of two random labelings of the second half, with as many labels as partitions have."""
-    first, second = one.labelings
-    counted = np.ones(first.codes.shape, dtype=bool) if noise == "label" else ~(first.is_noise() | second.is_noise())
+    first, second = fitted.labelings
+    counted = RULES[noise].counted(first.is_noise(), second.is_noise())
     distances = []
-    for b in np.flatnonzero(one.failed == 0).tolist():
-        own = [
-            labelings.codes[b][counted[b] & (one.weights[test][b] > 0)] for test, labelings in enumerate(one.labelings)
+    for b in np.flatnonzero(fitted.failed == 0).tolist():
+        codes_of_parts = [
+            labelings.codes[b][counted[b] & (fitted.weights[part][b] > 0)]
+            for part, labelings in enumerate(fitted.labelings)
         ]
-        k = max(len(np.unique(codes)) for codes in own)
-        n = int(one.weights[1][b][counted[b]].sum())
-        rng = make_generator(seed_of(question.root, Stream.NULL, question.study.name, b + 1, one.n_clusters))
+        k = max(len(np.unique(codes)) for codes in codes_of_parts)
+        n = int(fitted.weights[1][b][counted[b]].sum())
+        rng = make_generator(seed_of(question.root, Stream.NULL, question.study.name, b + 1, fitted.n_clusters))
         u, v = rng.integers(k, size=(2, 1, n))
         distances.append(matching_distances_of(tables_of(u, v, None, (k, k)), relative=True)[0])
     return float(np.mean(distances)) if distances else float("nan")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-from clustrep.checks import check_choice, check_labels_of, check_n_clusters
+from clustrep.checks import check_labels_of, check_n_clusters
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.recording import provenance_of_run
@@ -21,10 +21,6 @@ from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition, encode
 from clustrep.types import Labels
-
-Noise: TypeAlias = Literal["label", "drop"]
-
-NOISE_TREATMENTS = ("label", "drop")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +118,3 @@ def labels_of(labels: Any, study: Study) -> Labels:
             raise ParameterError(f"labels is True, but study {study.name!r} has no known labels.", parameter="labels")
         return study.labels
     return check_labels_of(labels, study.name, len(study), study.samples if study.samples_are_named else None)
-
-
-def check_noise(noise: Noise) -> Noise:
-    """Check the treatment of noise within one study."""
-    check_choice(noise, "noise", NOISE_TREATMENTS)
-    return noise

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from clustrep.clustering.parameters import has_open_randomness
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.sample import Configuration, PointSet, Sample
+from clustrep.clustering.sample import Configuration, Labelled, PointSet, Sample
 from clustrep.engine.replicates import FULL_STUDY, Failed, Stream, make_generator, seed_of
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, ReplicateWarning, warn
 from clustrep.failures import Failures
 from clustrep.resampling import Perturbation, Rerun
+from clustrep.results.labels import label
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition, tables_of
-from clustrep.tables.scoring import ONLY_NOISE
+from clustrep.tables.noise import ONLY_NOISE, RULES, NoiseWithin
 from clustrep.types import BoolArray, FloatArray, IntArray
-from clustrep.within.question import Noise, Question
+from clustrep.within.question import Question
 
 # So many points or cells are compared at once.
 BATCH = 2**22
@@ -107,19 +109,20 @@ class ReclusteringPlan(ClusteringPlan[Replicate]):
         for path in self.setting.paths:
             learned = path.learn(parts.samples)
             for member in range(len(path.members)):
-                labelled = [one.labels(member, at) for one, at in zip(learned, parts.places, strict=True)]
-                failed = next((one for one in labelled if isinstance(one, Failed)), None)
-                partitions.append(
-                    [_small(p) for one in labelled if not isinstance(one, Failed) for p in one.partitions]
-                    if failed is None
-                    else failed
-                )
-        weights = [own.astype(np.min_scalar_type(own.max())) for own in parts.weights]
+                labelled = [fit.labels(member, places) for fit, places in zip(learned, parts.places, strict=True)]
+                partitions.append(_partitions_of(labelled))
+        weights = [counts.astype(np.min_scalar_type(counts.max())) for counts in parts.weights]
         return Replicate(partitions, sum(map(len, parts.places)), weights)
 
 
-def _small(partition: Partition) -> Partition:
-    return Partition(partition.small_codes, partition.classes)
+def _partitions_of(labelled: Sequence[Labelled | Failed]) -> list[Partition] | Failed:
+    """Return the partitions of all samples in as few bytes as they need, or the first failure among them."""
+    partitions = []
+    for labels in labelled:
+        if isinstance(labels, Failed):
+            return labels
+        partitions += [Partition(partition.small_codes, partition.classes) for partition in labels.partitions]
+    return partitions
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -137,12 +140,13 @@ class Labelings:
     @classmethod
     def of(cls, partitions: Sequence[Partition | None], n_points: int) -> Labelings:
         """Stack partitions; where there is none, zeros."""
-        n_labels = max((one.n_labels for one in partitions if one is not None), default=1)
+        n_labels = max((partition.n_labels for partition in partitions if partition is not None), default=1)
         codes = np.zeros((len(partitions), n_points), dtype=np.min_scalar_type(n_labels))
-        for b, one in enumerate(partitions):
-            if one is not None:
-                codes[b] = one.codes
-        return cls(codes, n_labels, np.array([-1 if one is None else one.noise for one in partitions]))
+        for b, partition in enumerate(partitions):
+            if partition is not None:
+                codes[b] = partition.codes
+        noise = np.array([-1 if partition is None else partition.noise for partition in partitions])
+        return cls(codes, n_labels, noise)
 
     @classmethod
     def repeated(cls, partition: Partition, n_replicates: int) -> Labelings:
@@ -181,12 +185,17 @@ class Relabelled:
         assert self.reference is not None
         return Labelings.repeated(self.reference, self.n_replicates), self.labelings[labelling]
 
-    def without_noise(self, *compared: tuple[Labelings, Labelings, IntArray | BoolArray | None]) -> Relabelled:
+    def failed_where_noise_is_all(
+        self, noise: NoiseWithin, *compared: tuple[Labelings, Labelings, IntArray | BoolArray | None]
+    ) -> Relabelled:
         """Count a replicate as failed where dropping noise leaves fewer than two points of what is compared."""
+        rule = RULES[noise]
+        if rule.is_cluster:
+            return self
         few = np.zeros(self.n_replicates, dtype=bool)
         for u, v, weights in compared:
-            left = ~(u.is_noise() | v.is_noise())
-            few |= (left if weights is None else np.where(left, weights, 0)).sum(axis=1) < 2
+            counted = rule.counted(u.is_noise(), v.is_noise())
+            few |= (counted if weights is None else np.where(counted, weights, 0)).sum(axis=1) < 2
         causes = self.causes if ONLY_NOISE in self.causes else (*self.causes, ONLY_NOISE)
         failed = np.where(few & (self.failed == 0), causes.index(ONLY_NOISE) + 1, self.failed)
         return replace(self, failed=failed, causes=causes)
@@ -221,7 +230,11 @@ def recluster(
     replicates = run(plan, range(FULL_STUDY + 1, n_replicates + 1), question.n_jobs)
     by_configuration = zip(*(replicate.partitions for replicate in replicates), strict=True)
     causes = np.array(
-        [[one.cause if isinstance(one, Failed) else "" for one in r.partitions] for r in replicates], dtype=object
+        [
+            [partitions.cause if isinstance(partitions, Failed) else "" for partitions in replicate.partitions]
+            for replicate in replicates
+        ],
+        dtype=object,
     )
     failed, cause_names = Failures.number(causes)
     weights = tuple(np.stack(part) for part in zip(*(replicate.weights for replicate in replicates), strict=True))
@@ -245,13 +258,14 @@ def references_of(question: Question) -> list[Partition]:
         return [question.reference] * len(question.configurations)
     (replicate,) = run(ReclusteringPlan(question.setting(Rerun()), as_it_is, "reference"), [FULL_STUDY])
     return [
-        _reference(one, c, question.study) for one, c in zip(replicate.partitions, question.configurations, strict=True)
+        _reference(partitions, configuration, question.study)
+        for partitions, configuration in zip(replicate.partitions, question.configurations, strict=True)
     ]
 
 
 def _check_something_varies(question: Question, perturbation: Perturbation) -> None:
     unchanged = perturbation.changes_nothing(*question.study.X.shape)
-    if unchanged and not any(has_open_randomness(one.clusterer) for one in question.configurations):
+    if unchanged and not any(has_open_randomness(configuration.clusterer) for configuration in question.configurations):
         warn(
             f"{perturbation!r} changes nothing here, and {question.configurations[0].name} has no randomness of its "
             "own, or a fixed random_state: all resamples will be the same.",
@@ -261,26 +275,26 @@ def _check_something_varies(question: Question, perturbation: Perturbation) -> N
 
 def _reference(partitions: list[Partition] | Failed, configuration: Configuration, study: Study) -> Partition:
     if isinstance(partitions, Failed):
-        k = "" if configuration.n_clusters is None else f" with k = {configuration.n_clusters}"
-        same = not np.ptp(study.X, axis=0).any()
-        advice = f" All samples of {study.name!r} are the same." if same else " Leave that number out." if k else ""
+        advice = "" if configuration.n_clusters is None else " Leave that number out."
+        if not np.ptp(study.X, axis=0).any():
+            advice = f" All samples of {study.name!r} are the same."
         raise AllReplicatesFailed(
-            f"{configuration.name}{k} failed on the data as they are, so there are no clusters to speak of: "
-            f"{partitions.cause}.{advice}"
+            f"{label(configuration.name, configuration.n_clusters)} failed on the data as they are, so there are no "
+            f"clusters to judge: {partitions.cause}.{advice}"
         )
     return partitions[0]
 
 
 def _stack(replicates: Sequence[list[Partition] | Failed], n_labelings: int, n_points: int) -> tuple[Labelings, ...]:
     return tuple(
-        Labelings.of([None if isinstance(one, Failed) else one[i] for one in replicates], n_points)
+        Labelings.of([None if isinstance(parts, Failed) else parts[i] for parts in replicates], n_points)
         for i in range(n_labelings)
     )
 
 
 def curve_fields(
     question: Question,
-    one: Relabelled,
+    relabelled: Relabelled,
     numbers: Sequence[int | None],
     distribution: FloatArray,
     failed: IntArray,
@@ -291,11 +305,11 @@ def curve_fields(
 ) -> dict[str, Any]:
     """Return what all results with one number for each k have in common."""
     return {
-        "clusterer": one.configuration.name,
+        "clusterer": relabelled.configuration.name,
         "n_clusters": tuple(numbers),
         "distribution": distribution,
         "failed": failed,
-        "causes": one.causes if causes is None else causes,
+        "causes": relabelled.causes if causes is None else causes,
         "provenance": question.provenance(perturbation, **parameters),
     }
 
@@ -309,20 +323,24 @@ def read_tables(
     u: Labelings,
     v: Labelings,
     weights: IntArray | BoolArray | None,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
 ) -> FloatArray:
     """Score the tables of two series of labelings: (n_replicates, k_u, k_v) -> (n_replicates, ...)."""
     return np.concatenate([score(tables) for tables in _tables(u, v, weights, noise)])
 
 
-def _tables(u: Labelings, v: Labelings, weights: IntArray | BoolArray | None, noise: Noise) -> Iterator[FloatArray]:
+def _tables(
+    u: Labelings, v: Labelings, weights: IntArray | BoolArray | None, noise: NoiseWithin
+) -> Iterator[FloatArray]:
+    rule = RULES[noise]
     n_replicates, n_points = v.codes.shape
     shape = (u.n_labels, v.n_labels)
     step = max(1, BATCH // max(n_points, shape[0] * shape[1]))
     for i in range(0, n_replicates, step):
         some = slice(i, i + step)
-        counted: IntArray | BoolArray | None = None if weights is None else weights[some]
-        if noise == "drop":
-            left = ~(u.is_noise(some) | v.is_noise(some))
-            counted = left if counted is None else np.where(left, counted, 0)
+        counted = rule.weigh(None if weights is None else weights[some], partial(_either_is_noise, u, v, some))
         yield tables_of(u.codes[some].astype(np.int64), v.codes[some].astype(np.int64), counted, shape)
+
+
+def _either_is_noise(u: Labelings, v: Labelings, some: slice) -> BoolArray:
+    return np.asarray(u.is_noise(some) | v.is_noise(some))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,34 +13,14 @@ from clustrep.checks import check_choice, check_flag, check_integer, check_posit
 from clustrep.clustering.parameters import Clusterer
 from clustrep.engine.replicates import Rng
 from clustrep.errors import DataError, ParameterError
-from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Perturbation, Subsample, check_perturbation
+from clustrep.resampling import Jitter, Perturbation, check_perturbation
 from clustrep.results.cluster_stability import Sensitivity, Stability
-from clustrep.sentences import argument
-from clustrep.tables.cluster_indices import (
-    d_index_of,
-    inclusion_of,
-    jaccard_of,
-    matching_distances_of,
-    pairs_of,
-    r_index_of,
-)
-from clustrep.tables.contingency import Partition
-from clustrep.tables.noise import NOISE
-from clustrep.types import BoolArray, FloatArray, IntArray
-from clustrep.within.question import Noise, Question, check_noise
+from clustrep.tables.index_records import INDICES
+from clustrep.tables.noise import RULES, NoiseWithin, check_noise_within
+from clustrep.types import FloatArray, IntArray
+from clustrep.within.question import Question
 from clustrep.within.reclustering import Relabelled, read_tables, recluster
-
-Reader: TypeAlias = Callable[[FloatArray, FloatArray, bool], FloatArray]  # of tables, sizes, whether relative
-
-DEFAULTS: Mapping[str, Perturbation] = MappingProxyType(
-    {
-        "matching": Subsample(0.8),
-        "inclusion": FeatureSubset(0.8),
-        "jaccard": Bootstrap(distinct=True),
-        "r": Jitter(),
-        "d": Jitter(),
-    }
-)
+from clustrep.within.table_readers import READERS, Reader, default_perturbation
 
 SCALES = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 
@@ -55,7 +34,7 @@ def stability(
     labels: ArrayLike | None = None,
     n_resamples: int = 100,
     relative: bool = False,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Stability:
@@ -75,7 +54,7 @@ def stability(
         By default the one that each index was proposed with: Bootstrap(distinct=True) for "jaccard", Subsample(0.8) for
         "matching", FeatureSubset(0.8) for "inclusion", Jitter() for "r" and "d".
     labels : array_like, optional
-        Existing clusters, in the place of those that the clusterer finds in the study as it is. True takes the study's.
+        Existing clusters instead of those that the clusterer finds in the study as it is. True takes the study's.
     n_resamples : int
         Number of perturbed copies.
     relative : bool
@@ -88,10 +67,41 @@ def stability(
     Returns
     -------
     Stability
+        `per_cluster` and `overall`, means over resamples, with the whole `distribution` behind them.
+
+    See Also
+    --------
+    sensitivity : The same under more and more noise.
+    jaccard, inclusion, r_index, d_index, minimal_matching_distance : The formulas, for two labelings.
+    replicability : Whether clusters are found again in other studies.
+    validate : All indices side by side.
+
+    Notes
+    -----
+    For every resample b the study is perturbed and clustered again, and the index compares the clusters of the study
+    with the new ones, on a contingency table. Over all clusters, "r" pools pairs, "d" is summed (relative: divided by
+    the number of samples), "inclusion" and "jaccard" are averaged by size.
+
+    A stable cluster need not be a real one: a clusterer can cut data without clusters in the same place every time, and
+    few, large clusters are stable more easily than many. Values depend on the perturbation a great deal, those of "r"
+    and "d" on the noise's scale: see `sensitivity`. Values within one study say nothing about other studies, which
+    differ by more than resampling does.
+
+    References
+    ----------
+    .. [1] Hennig, C. (2007). Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis
+       52, 258-271.
+    .. [2] Smolkin, M. and Ghosh, D. (2003). Cluster stability scores for microarray data in cancer studies. BMC
+       Bioinformatics 4, 36.
+    .. [3] McShane, L. M. et al. (2002). Methods for assessing reproducibility of clustering patterns observed in
+       analyses of microarray data. Bioinformatics 18, 1462-1469.
+    .. [4] von Luxburg, U. (2010). Clustering stability: an overview. Foundations and Trends in Machine Learning 2,
+       235-274.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from clustrep import Subsample
     >>> from sklearn.cluster import KMeans
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [9.0], [9.1], [9.2]])
     >>> result = stability(KMeans(3, n_init=5), X, perturbation=Subsample(0.9), n_resamples=20, rng=0)
@@ -100,9 +110,9 @@ def stability(
     """
     check_choice(index, "index", READERS)
     question = Question.of(clusterer, X, None, labels, rng, n_jobs)
-    chosen = DEFAULTS[index] if perturbation is None else check_perturbation(perturbation)
+    chosen = default_perturbation(index) if perturbation is None else check_perturbation(perturbation)
     check_flag(relative, "relative")
-    check_noise(noise)
+    check_noise_within(noise)
     (relabelled,) = recluster(question, chosen, check_integer(n_resamples, "n_resamples"), "stability")
     result = stability_of(question, relabelled, chosen, index, relative=relative, noise=noise)
     result.failures.report("resample")
@@ -118,7 +128,7 @@ def sensitivity(
     labels: ArrayLike | None = None,
     n_resamples: int = 100,
     relative: bool = False,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Sensitivity:
@@ -139,6 +149,23 @@ def sensitivity(
     Returns
     -------
     Sensitivity
+        `per_cluster`, (n_scales, k), and `overall`, (n_scales,), with the whole `distribution` behind them.
+
+    See Also
+    --------
+    stability : At one scale, or under other perturbations.
+
+    Notes
+    -----
+    An index at one scale of noise says little, because any cluster is lost under enough of it. Clusters are better
+    compared by where their curves fall: those with a gap around them hold longer. Noise in units of the standard
+    deviation is the same for all features, whether or not they carry the clusters; with many features, small noise in
+    each adds up.
+
+    References
+    ----------
+    .. [1] McShane, L. M. et al. (2002). Methods for assessing reproducibility of clustering patterns observed in
+       analyses of microarray data. Bioinformatics 18, 1462-1469.
 
     Examples
     --------
@@ -158,7 +185,7 @@ def sensitivity(
     question = Question.of(clusterer, X, None, labels, rng, n_jobs)
     check_integer(n_resamples, "n_resamples")
     check_flag(relative, "relative")
-    check_noise(noise)
+    check_noise_within(noise)
     references, curve = None, []
     for scale in checked:
         (relabelled,) = recluster(
@@ -179,20 +206,20 @@ def stability_of(
     index: str,
     *,
     relative: bool = False,
-    noise: Noise = "label",
+    noise: NoiseWithin = "label",
 ) -> Stability:
     """Read one index off the labels of all resamples."""
     reference = relabelled.reference
     assert reference is not None
-    rows = np.flatnonzero(_is_cluster(reference, noise))
+    rows = np.flatnonzero(RULES[noise].clusters(reference.classes))
+    if not rows.size:
+        raise DataError('noise="drop" leaves no cluster: the reference partition is all noise.')
     sizes = np.bincount(reference.codes, minlength=reference.n_labels)[rows]
-    through_function = index == "matching"
+    # An index of whole partitions compares them on all points, through the clustering functions.
+    through_function = not INDICES[index].per_cluster
     u, v = relabelled.against_reference(-1 if through_function else 0)
     weights = None if through_function else relabelled.weights[0] > 0
-    if noise == "drop":
-        if not rows.size:
-            raise DataError(f"{argument('noise', 'drop')} leaves no cluster: the reference partition is all noise.")
-        relabelled = relabelled.without_noise((u, v, weights))
+    relabelled = relabelled.failed_where_noise_is_all(noise, (u, v, weights))
     score = partial(_read, READERS[index], rows, sizes.astype(float), relative)
     values = relabelled.nan_where_failed(read_tables(score, u, v, weights, noise))
     configuration = relabelled.configuration
@@ -213,52 +240,5 @@ def stability_of(
     )
 
 
-def _is_cluster(reference: Partition, noise: Noise) -> BoolArray:
-    return np.array([noise == "label" or label != NOISE for label in reference.classes.tolist()])
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# readers of tables: a value for every cluster, and in the last column one for all
-
-
 def _read(reader: Reader, rows: IntArray, sizes: FloatArray, relative: bool, tables: FloatArray) -> FloatArray:
     return reader(tables[:, rows], sizes, relative)
-
-
-def _matching(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    return matching_distances_of(tables, relative=relative)[:, None]
-
-
-def _inclusion(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    return _with_average(inclusion_of(tables), sizes)
-
-
-def _jaccard(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    return _with_average(jaccard_of(tables), sizes)
-
-
-def _r(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    pairs, together = (counts.sum(axis=1) for counts in pairs_of(tables))
-    pooled = np.where(pairs > 0, together / np.where(pairs > 0, pairs, 1), np.nan)
-    return np.column_stack([r_index_of(tables), pooled])
-
-
-def _d(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    index, rows = d_index_of(tables), tables.sum(axis=2)
-    total = np.where(rows > 0, index, 0).sum(axis=1)
-    if not relative:
-        return np.column_stack([index, total])
-    return np.column_stack([index / np.where(rows > 0, rows, 1), total / np.maximum(rows.sum(axis=1), 1)])
-
-
-def _with_average(values: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Add the average over clusters, by their sizes; those without a value don't count."""
-    weights = np.where(np.isnan(values), 0, sizes)
-    total = weights.sum(axis=1)
-    average = (np.nan_to_num(values) * weights).sum(axis=1) / np.where(total > 0, total, 1)
-    return np.column_stack([values, np.where(total > 0, average, np.nan)])
-
-
-READERS: Mapping[str, Reader] = MappingProxyType(
-    {"matching": _matching, "inclusion": _inclusion, "jaccard": _jaccard, "r": _r, "d": _d}
-)

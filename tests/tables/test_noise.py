@@ -1,0 +1,80 @@
+"""The three treatments of noise, operation by operation."""
+
+import numpy as np
+import pytest
+
+from clustrep.errors import ParameterError
+from clustrep.tables.noise import NOISE, RULES, Margins, check_noise, check_noise_within, separate
+
+U_NOISE = np.array([True, False, False, True])
+V_NOISE = np.array([False, False, True, True])
+
+
+def never():
+    raise AssertionError("is not needed")
+
+
+def test_only_drop_omits_points_that_either_side_calls_noise():
+    assert RULES["drop"].counted(U_NOISE, V_NOISE).tolist() == [False, True, False, False]
+    for name in ("label", "singletons"):
+        assert RULES[name].counted(U_NOISE, V_NOISE).tolist() == [True] * 4
+
+
+def test_only_drop_changes_weights():
+    weights = np.array([3, 2, 1, 4])
+    for name in ("label", "singletons"):
+        assert RULES[name].weigh(weights, never) is weights
+        assert RULES[name].weigh(None, never) is None
+    assert RULES["drop"].weigh(weights, lambda: U_NOISE).tolist() == [0, 2, 1, 0]
+    assert RULES["drop"].weigh(None, lambda: U_NOISE).tolist() == [False, True, True, False]
+
+
+def test_noise_is_a_cluster_as_a_label_alone():
+    labels = np.array([NOISE, 0, 1])
+    assert {name: rule.clusters(labels).tolist() for name, rule in RULES.items()} == {
+        "label": [True, True, True],
+        "drop": [False, True, True],
+        "singletons": [False, True, True],
+    }
+    assert RULES["drop"].clusters(np.array(["-1", "a"])).tolist() == [True, True]  # text is no noise
+
+
+def test_only_singletons_change_codes():
+    codes = np.array([0, 1, 1, 0])
+    for name in ("label", "drop"):
+        assert RULES[name].codes(codes, U_NOISE) is codes
+    assert RULES["singletons"].codes(codes, U_NOISE).tolist() == [2, 1, 1, 3]
+    assert separate(codes, U_NOISE).tolist() == [2, 1, 1, 3]
+    assert codes.tolist() == [0, 1, 1, 0]
+
+
+def test_a_single_noise_point_shares_its_cluster_with_nobody():
+    cells = np.array([[1.0, 2.0], [3.0, 4.0]])
+    margins = Margins(cells, np.array([[3.0, 3.0], [7.0, 7.0]]), np.array([[4.0, 6.0], [4.0, 6.0]]))
+    for name in ("label", "drop"):
+        assert RULES[name].margins(margins, (0, -1)) is margins
+    changed = RULES["singletons"].margins(margins, (0, -1))
+    assert changed.cells.tolist() == [[0, 0], [3, 4]]
+    assert changed.rows.tolist() == [[0, 0], [7, 7]]
+    assert changed.columns.tolist() == [[4, 6], [4, 6]]
+    changed = RULES["singletons"].margins(margins, (-1, 1))
+    assert changed.cells.tolist() == [[1, 0], [3, 0]]
+    assert changed.columns.tolist() == [[4, 0], [4, 0]]
+
+
+def test_a_dropped_point_has_no_score():
+    scores = np.array([[1.0, 2.0], [3.0, 4.0]])
+    for name in ("label", "singletons"):
+        assert RULES[name].point_scores(scores, (0, 1)) is scores
+    np.testing.assert_array_equal(RULES["drop"].point_scores(scores, (0, -1)), [[np.nan, np.nan], [3, 4]])
+    np.testing.assert_array_equal(RULES["drop"].point_scores(scores, (-1, 1)), [[1, np.nan], [3, np.nan]])
+    np.testing.assert_array_equal(RULES["drop"].point_scores(scores, (-1, -1)), scores)
+
+
+def test_a_treatment_is_checked():
+    assert [check_noise(name) for name in RULES] == list(RULES)
+    assert [check_noise_within(name) for name in ("label", "drop")] == ["label", "drop"]
+    with pytest.raises(ParameterError, match="noise must be one of 'label', 'drop', 'singletons'; got 'dropped'"):
+        check_noise("dropped")
+    with pytest.raises(ParameterError, match="noise must be one of 'label', 'drop'; got 'singletons'"):
+        check_noise_within("singletons")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from exam import designs
 from exam.competitors import COMPETITORS, N_REFERENCES, first_within_one_error
 from exam.designs import BY_NAME, CLUSTERS, CURVE, KINDS, MISSING, ONE_PIECE, ROUND
+from exam.ours import judged_words
 from exam.outcomes import Task, outcome_of
 from exam.page import FAILED, MET, NEAR, Answers, Rate, Size, page
 from exam.run import FULL, QUICK, main, rounds, sit
@@ -187,6 +189,23 @@ def test_the_gap_statistic_takes_the_first_number_within_one_error_of_the_next()
     assert first_within_one_error(gaps, np.full(5, 0.04 / error)) == 4
     assert first_within_one_error(gaps, np.full(5, 0.01 / error)) == 5
     assert first_within_one_error(gaps, np.full(5, 0.1001 / error)) == 1
+
+
+# words
+
+
+def test_words_are_judged_by_most_samples_of_a_cluster():
+    labels = [np.array([0, 0, 0, 1, 1]), np.array([0, 0, 0])]
+    clusters = [np.array([1, 1, 1, 1, 0]), np.array([0, 0, 0])]
+    rows = [("1", "0", "2", "absent"), ("1", "1", "2", "present"), ("2", "0", "1", "split"), ("2", "new", "1", "new")]
+    frame = pd.DataFrame(rows, columns=["train", "cluster", "test", "word"])
+    assert judged_words(frame, clusters, labels) == (
+        ("absent", "absent"),
+        ("present", "present"),
+        ("present", "split"),
+        ("nothing new", "nothing new"),
+        ("new", "new"),
+    )
 
 
 # rates

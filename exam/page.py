@@ -155,7 +155,7 @@ must be expected. Seeds are fixed: the same sizes give the same page."""
 
 def summary(by_group: dict[str, list[Answers]], here: Sequence[Competitor]) -> str:
     """List the targets, each with its worst kind."""
-    rows: list[tuple[str, str, str]] = []
+    rows: list[tuple[str, str, str, str]] = []
 
     def worst(
         text: str,
@@ -171,7 +171,8 @@ def summary(by_group: dict[str, list[Answers]], here: Sequence[Competitor]) -> s
         verdicts = Counter(judge(rate(each)) for each in members)
         extreme = (max if largest else min)(members, key=lambda each: rate(each).value)
         counted = ", ".join(f"{word}: {verdicts[word]}" for word in (MET, NEAR, FAILED) if verdicts[word])
-        rows.append((text, f"{rate(extreme)}: {extreme.kind.name}", f"{counted} of {len(members)}"))
+        together = pooled([rate(each) for each in members])
+        rows.append((text, str(together), f"{rate(extreme)}: {extreme.kind.name}", f"{counted} of {len(members)}"))
 
     worst(
         "data of one piece: *separated* in at most 5 %",
@@ -208,7 +209,7 @@ def summary(by_group: dict[str, list[Answers]], here: Sequence[Competitor]) -> s
         lambda rate: rate.at_least(FEWEST_RIGHT),
         largest=False,
     )
-    lines = ["## Targets", "", "| target | worst kind | kinds |", "|---|---|---|"]
+    lines = ["## Targets", "", "| target | all kinds together | worst kind | kinds |", "|---|---|---|---|"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([*lines, "", comparison(by_group, here)])
 
@@ -238,6 +239,11 @@ def comparison(by_group: dict[str, list[Answers]], here: Sequence[Competitor]) -
         shown = " | ".join(f"{100 * value:.1f}" for value in [ours, *theirs])
         lines.append(f"| {text} ({len(members)}) | {shown} | {target} |")
     return "\n".join(lines)
+
+
+def pooled(rates: Sequence[Rate]) -> Rate:
+    """Add counts."""
+    return Rate(sum(rate.count for rate in rates), sum(rate.total for rate in rates))
 
 
 def mean(rates: Sequence[Rate]) -> float:

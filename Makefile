@@ -1,7 +1,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench check format calibration null-calibration exam exam-quick paper paper-quick clean
+.PHONY: demo test bench check format calibration null-calibration presence-calibration relations-calibration
+.PHONY: exam exam-quick paper paper-quick clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -25,7 +26,13 @@ calibration: .venv/installed
 	$(BIN)/python -m calibration.intervals
 
 null-calibration: .venv/installed
-	$(BIN)/python -m calibration.null
+	$(BIN)/python -m calibration.null $(ARGS)
+
+presence-calibration: .venv/installed
+	$(BIN)/python -m calibration.presence $(ARGS)
+
+relations-calibration: .venv/installed
+	$(BIN)/python -m calibration.relations
 
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)

@@ -61,6 +61,7 @@ def global_job(
 
     def run(n_resamples: int, n_jobs: int = 1) -> cr.results.Comparison:
         options = {"agreement": "ari", "n_resamples": n_resamples, "diagonal": False, "rng": 0, "n_jobs": n_jobs}
+        options["resampling"] = cr.Bootstrap()  # as the loops draw
         return cr.compare(clusterer, studies, n_clusters=ks, **options)
 
     def means(result: cr.results.Comparison) -> np.ndarray:
@@ -97,7 +98,7 @@ def local_job() -> Job:
     clusterer = KMeans(3, n_init=10)
 
     def run(n_resamples: int, n_jobs: int = 1) -> cr.results.LocalReplicability:
-        options = {"n_resamples": n_resamples, "rng": 0, "n_jobs": n_jobs}
+        options = {"n_resamples": n_resamples, "resampling": cr.Bootstrap(), "rng": 0, "n_jobs": n_jobs}
         local = cr.local_replicability(clusterer, train=train, test=test, at=grid, **options)
         assert local.mean.shape == (len(grid),)  # the map is part of the job
         return local
@@ -147,7 +148,7 @@ def test_job() -> Job:
     X = np.random.default_rng(0).normal(size=(1_000, 2))
 
     def run(n_resamples: int, n_jobs: int = 1) -> cr.results.ClusterTest:
-        return cr.cluster_test(X, n_resamples=n_resamples, rng=0, n_jobs=n_jobs)
+        return cr.cluster_test(X, null="sample", n_resamples=n_resamples, rng=0, n_jobs=n_jobs)
 
     def means(result: cr.results.ClusterTest) -> np.ndarray:
         return result.null_distribution

@@ -1,4 +1,4 @@
-"""What clustrep says of a collection: one call of `analyse`."""
+"""What clustrep says of a collection: one call of `analyse`, and the words for its clusters in other studies."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.cluster import KMeans
 
 import clustrep as cr
+from clustrep.across.presence import presence
 from exam.designs import Collection, IntArray
 
 NUMBERS = range(2, 9)
@@ -63,9 +64,18 @@ def verdict(collection: Collection, seed: int, *, n_null: int, with_words: bool)
             collection.tables,
             n_clusters=NUMBERS,
             n_resamples=N_RESAMPLES,
+            null="one piece",
             n_null=n_null,
             train=(),
             rng=seed,
             n_jobs=1,
         )
-    return Verdict(str(analysis.degree), int(analysis.n_clusters or 0))
+        words = words_for(analysis, collection, seed) if with_words else ()
+    return Verdict(str(analysis.degree), int(analysis.n_clusters or 0), words)
+
+
+def words_for(analysis: cr.Analysis, collection: Collection, seed: int) -> tuple[tuple[str, str], ...]:
+    """Follow the clusters into other studies, and pair the words with the truth."""
+    (groups,) = analysis.separations
+    said = presence(KMeans(n_init=N_INIT), collection.tables, groups, rng=seed, n_jobs=1)
+    return judged_words(said.to_frame(), [said.labels_of(name) for name in said.names], collection.labels)

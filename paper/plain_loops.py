@@ -67,6 +67,7 @@ def halves_row(whole: cr.Study, source: str, name: str, clusterer: Any, sizes: S
 
     def run(ks: Sequence[int], n_resamples: int) -> Any:
         options: dict[str, Any] = {"agreement": "ari", "diagonal": False, "rng": SEED}
+        options["resampling"] = cr.Bootstrap()
         return cr.compare(clusterer, halves, n_clusters=ks, n_resamples=n_resamples, **options)
 
     run([2], 1)  # compiles

@@ -41,17 +41,29 @@ def results(cohorts):
         return np.where(X[:, 0] > 0, "höher", "lower")
 
     with pytest.warns(cr.errors.ReplicateWarning):
-        failures = cr.replicability(sometimes, cohorts, n_resamples=6, rng=1)
+        failures = cr.replicability(sometimes, cohorts, n_resamples=6, rng=1, resampling=cr.Bootstrap())
     return {
-        "global": cr.replicability(KMeans(3, n_init=1), cohorts, **options),
+        "global": cr.replicability(KMeans(3, n_init=1), cohorts, **options, resampling=cr.Bootstrap()),
         "failures": failures,
-        "noise": cr.replicability(DBSCAN(eps=1.5), cohorts, noise="singletons", diagonal=False, **options),
-        "known labels": cr.replicability(None, cohorts, labels=True, agreement="ami", **options),
-        "compare": cr.compare(
-            {"k-means": KMeans(n_init=1), "dbscan": DBSCAN(eps=1.5)}, cohorts, n_clusters=[2, 3], **options
+        "noise": cr.replicability(
+            DBSCAN(eps=1.5), cohorts, noise="singletons", diagonal=False, **options, resampling=cr.Bootstrap()
         ),
-        "local": cr.local_replicability(KMeans(3, n_init=1), train=alpha, test=beta, **options),
-        "local words": cr.local_replicability(in_words, train=alpha, test=beta, at=cohorts["gamma"], **options),
+        "known labels": cr.replicability(
+            None, cohorts, labels=True, agreement="ami", **options, resampling=cr.Bootstrap()
+        ),
+        "compare": cr.compare(
+            {"k-means": KMeans(n_init=1), "dbscan": DBSCAN(eps=1.5)},
+            cohorts,
+            n_clusters=[2, 3],
+            **options,
+            resampling=cr.Bootstrap(),
+        ),
+        "local": cr.local_replicability(
+            KMeans(3, n_init=1), train=alpha, test=beta, **options, resampling=cr.Bootstrap()
+        ),
+        "local words": cr.local_replicability(
+            in_words, train=alpha, test=beta, at=cohorts["gamma"], **options, resampling=cr.Bootstrap()
+        ),
     }
 
 
@@ -106,7 +118,7 @@ def test_saved_again_it_is_the_same_file(kind, results, tmp_path):
 
 
 def test_the_same_run_is_the_same_file(cohorts, results, tmp_path):
-    again = cr.replicability(KMeans(3, n_init=1), cohorts, n_resamples=3, rng=1, n_jobs=1)
+    again = cr.replicability(KMeans(3, n_init=1), cohorts, n_resamples=3, rng=1, n_jobs=1, resampling=cr.Bootstrap())
     first, second = saved(results["global"], tmp_path / "first.npz"), saved(again, tmp_path / "second.npz")
     assert first.read_bytes() == second.read_bytes()
 

@@ -34,7 +34,7 @@ def comparison(tables):
 def test_fields_have_types(comparison):
     made = comparison.provenance
     assert isinstance(made, Provenance)
-    assert (made.seed, made.resampling, made.accelerate) == (5, "Bootstrap(distinct=False)", True)
+    assert (made.seed, made.resampling, made.accelerate) == (5, "Bootstrap(distinct=True)", True)
     assert made.parameters == {"n_resamples": 2, "diagonal": True, "noise": "label"}
     assert made.studies == {"a": StudyRecord(12, 2, "none"), "b": StudyRecord(12, 2, "none")}
     assert made.versions["numpy"] == np.__version__

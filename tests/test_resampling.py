@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare
-from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, Birch, KMeans
 
 import clustrep as cr
 from clustrep.clustering.sample import Source
@@ -180,7 +180,7 @@ def test_streams_never_change():
 
 
 def test_streams_keep_their_numbers():
-    names = ["DRAW", "SECOND_DRAW", "FIT", "SECOND_FIT", "SPLIT", "NULL", "PAIRS"]
+    names = ["DRAW", "SECOND_DRAW", "FIT", "SECOND_FIT", "SPLIT", "NULL", "PAIRS", "TIES"]
     assert {stream.name: stream.value for stream in Stream} == {name: i for i, name in enumerate(names)}
     assert FULL_STUDY == 0
 
@@ -337,3 +337,80 @@ def test_every_sample_is_as_likely_in_a_subsample():
 
 def test_make_generator_gives_the_users_own_generator_back(rng):
     assert make_generator(rng) is rng
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the default
+
+TALL = {name: np.random.default_rng(i).normal(size=(24, 3)) for i, name in enumerate("abc")}
+
+
+def with_30_features(sizes):
+    return {name: np.random.default_rng(i).normal(size=(n, 30)) for i, (name, n) in enumerate(sizes.items())}
+
+
+BOTH = [
+    (TALL, cr.Bootstrap(distinct=True)),
+    (with_30_features({"a": 40, "b": 40, "c": 30}), cr.Bootstrap(distinct=True)),  # as many features as samples
+    (with_30_features({"a": 40, "b": 40, "c": 29}), cr.Subsample(0.8)),
+]
+
+
+@pytest.mark.parametrize(("tables", "expected"), BOTH, ids=["tall", "square", "one is wide"])
+def test_by_default_the_resampling_suits_the_studies(tables, expected):
+    ward, options = AgglomerativeClustering(2), {"n_resamples": 3, "rng": 1}
+    calls = [
+        lambda **how: cr.replicability(ward, tables, **options, **how),
+        lambda **how: cr.compare(ward, tables, n_clusters=[2, 3], **options, **how).replicability(
+            "AgglomerativeClustering", 2
+        ),
+        lambda **how: cr.local_replicability(ward, train=tables["a"], test=tables["c"], **options, **how),
+        lambda **how: cr.leave_one_study_out(ward, tables, **options, **how),
+        lambda **how: cr.analyse(ward, tables, n_clusters=[2], null=None, **options, **how).comparison,
+    ]
+    for call in calls:
+        default, same = call(), call(resampling=expected)
+        assert default.provenance["resampling"] == repr(expected)
+        np.testing.assert_array_equal(default.distribution, same.distribution)
+    default, same = (
+        cr.counterparts(ward, tables, **options),
+        cr.counterparts(ward, tables, resampling=expected, **options),
+    )
+    assert default.provenance["resampling"] == repr(expected)
+    np.testing.assert_array_equal(default.distribution, same.distribution)
+
+
+EXACT = {
+    "k-means, given centres": KMeans(3, init=np.eye(3), n_init=1),
+    "ward": AgglomerativeClustering(3),
+    "average, cosine": AgglomerativeClustering(3, linkage="average", metric="cosine"),
+    "single": AgglomerativeClustering(3, linkage="single"),
+    "dbscan": DBSCAN(eps=0.9, min_samples=2),
+    "birch": Birch(n_clusters=3),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_shortcuts_are_exact_where_each_sample_counts_once(name):
+    options = {"resampling": cr.Bootstrap(distinct=True), "n_resamples": 4, "rng": 2}
+    with cr.config_context(accelerate=False):
+        plain = cr.replicability(EXACT[name], TALL, **options)
+    fast = cr.replicability(EXACT[name], TALL, **options)
+    np.testing.assert_allclose(fast.distribution, plain.distribution, rtol=0, atol=1e-12)
+    assert len(np.unique(fast.distribution)) > 2
+    by_two = cr.replicability(EXACT[name], TALL, n_jobs=2, **options)
+    np.testing.assert_array_equal(by_two.distribution, fast.distribution)
+
+
+def test_known_labels_count_each_drawn_sample_once():
+    """By hand: labels of the nearest drawn sample, compared on the distinct samples of the test study."""
+    labels = {name: np.random.default_rng(3).integers(3, size=24) for name in TALL}
+    result = cr.replicability(None, TALL, labels=labels, n_resamples=4, rng=2, diagonal=False)
+    source, studies = Source(cr.Bootstrap(distinct=True), 2), cr.Studies(TALL)
+    for b, (s, t) in itertools.product(range(4), itertools.permutations(range(3), 2)):
+        train, test = (source.draw(studies["abc"[i]], b + 1) for i in (s, t))
+        assert len(set(test.order.tolist())) == len(test.order) < 24
+        nearest = [int(np.argmin(((train.sample - x) ** 2).sum(axis=1))) for x in test.sample]
+        predicted = labels["abc"[s]][train.order][nearest]
+        expected = cr.adjusted_rand_index(predicted, labels["abc"[t]][test.order])
+        assert result.distribution[b, s, t] == pytest.approx(expected, abs=1e-12)

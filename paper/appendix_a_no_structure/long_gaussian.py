@@ -36,10 +36,10 @@ def long_gaussian(n_sets: int, n_null: int, n_jobs: int, out: Path) -> Claim:
             diagonal=False,
             **options,
         )
-        reference = cr.null_reference(result, n=n_null, **options)
+        reference = cr.null_reference(result, n=n_null, null="gaussian", **options)
         scores.append(result.estimate[0, 0, 0, 1])
         nulls.append(reference.mean[0, 0, 0, 1])
-        pvalues.append(reference.overall_pvalue[0, 0])
+        pvalues.append(reference.configuration_pvalue[0, 0])
         if i == 0:
             name = draw_long(KS, reference.overall[:, 0], reference.overall_distribution[:, :, 0], out)
     values = {"scores": np.array(scores), "null": np.array(nulls), "pvalues": np.array(pvalues)}

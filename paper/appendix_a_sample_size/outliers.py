@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -51,7 +52,8 @@ def losses(n_sets: int, n_resamples: int, n_jobs: int) -> Losses:
 
         def score(data: dict[str, np.ndarray], n: int = n_resamples, i: int = i) -> np.ndarray:
             rng = make_rng(KEY_RUN, i)
-            run = cr.replicability(KMeans(K, n_init=10), data, n_resamples=n, diagonal=False, rng=rng, n_jobs=n_jobs)
+            options: dict[str, Any] = {"resampling": cr.Bootstrap(), "rng": rng, "n_jobs": n_jobs}
+            run = cr.replicability(KMeans(K, n_init=10), data, n_resamples=n, diagonal=False, **options)
             return np.array([run.estimate[0, 1], run.mean[0, 1]])
 
         rng = make_rng(KEY_DATA, i)

@@ -59,7 +59,7 @@ def as_written(setting: Setting) -> dict[Any, Tested]:
     ) -> Tested:
         samples = [mixture(n, means(i), variance, make_rng(35, purpose, k, i)) for i in range(n_sets)]
         seeds = [make_seed(36, purpose, k, i) for i in range(n_sets)]
-        options = {"n_resamples": setting.n_null, "n_jobs": setting.n_jobs}
+        options = {"null": "sample", "n_resamples": setting.n_null, "n_jobs": setting.n_jobs}
         return Tested(samples[0], [cr.cluster_test(X, rng=s, **options) for X, s in zip(samples, seeds, strict=True)])
 
     return {
@@ -135,7 +135,7 @@ def as_published(quick: bool) -> dict[int, Published]:
         samples = [
             mixture(n, means_of_mixture, variance, check_random_state(AUTHORS_SEED)) for means_of_mixture in means
         ]
-        options = {"n_resamples": n_null, "squared": False, "n_jobs": n_jobs}
+        options = {"null": "sample", "n_resamples": n_null, "squared": False, "n_jobs": n_jobs}
         return [cr.cluster_test(X, rng=make_seed(38, i), **options).pvalue for i, X in enumerate(samples)]
 
     first = ours([np.zeros((1, 5)), *(centres(k, 0, 5) for k in SEVERAL)], VARIANCE, n, n_first)

@@ -48,7 +48,7 @@ def as_published(study: cr.Study, ks: tuple[int, ...], n_splits: int, n_resample
         halves = cr.Studies.split(with_class(study), rng=common.SEED + split, label=False)
         test = frozenset(map(tuple, halves["2"].X))
         options: Any = {"agreement": "ari", "n_resamples": n_resamples, "diagonal": False}
-        options |= {"rng": common.SEED + split, "n_jobs": n_jobs}
+        options |= {"resampling": cr.Bootstrap(), "rng": common.SEED + split, "n_jobs": n_jobs}
         flat = {"k-means": KMeans(n_init=50), "mini-batch": MiniBatchKMeans(n_init=3), "Birch": Birch()}
         trees = {str(k): TwoOnTest(k, test) for k in TREE_KS}
         frames.append(_rows(cr.compare(flat, halves, n_clusters=ks, **options)))

@@ -53,6 +53,7 @@ def _compare(clusterers: Any, study: cr.Study, n_resamples: int, n_jobs: int, **
         halves(study),
         n_resamples=n_resamples,
         diagonal=False,
+        resampling=cr.Bootstrap(),
         rng=common.SEED,
         n_jobs=n_jobs,
         **options,

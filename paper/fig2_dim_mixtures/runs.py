@@ -95,6 +95,7 @@ def compare(
 ) -> cr.results.Comparison:
     """Score all pairs of studies by ARI; i sets the seed apart."""
     options = {"n_clusters": options.pop("ks", (TRUE_K,)), "n_resamples": n_resamples, "n_jobs": n_jobs} | options
+    options.setdefault("resampling", cr.Bootstrap())
     return cr.compare(some, studies, agreement="ari", rng=SEED + i, **options)
 
 

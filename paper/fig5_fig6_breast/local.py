@@ -40,6 +40,7 @@ def run(
         at=test,
         agreement=agreement,
         n_resamples=n,
+        resampling=cr.Bootstrap(),
         rng=make_seed(5, key),
         n_jobs=n_jobs,
     )

@@ -226,12 +226,10 @@ def test_without_a_reference_the_best_is_looked_at(uncompared):
 @pytest.mark.parametrize("null", [None, "gaussian"])
 def test_nothing_eligible_is_an_answer(null, studies):
     made = cr.analyse(DBSCAN(eps=1000), studies, null=null, n_null=19, n_resamples=2, rng=0)
-    assert made.focus is made.replicability is made.relations is made.counterparts is None
-    assert made.local == made.local_references == ()
-    assert made.clusters().empty
-    assert made.samples().empty
+    assert made.choice.best is None
     assert len(made.scores()) == 2 * 9
-    assert "No configuration can be best" in repr(made)
+    assert "Every study is put into a single cluster in 100 % of resamples (DBSCAN)." in repr(made)
+    assert "Run again with other parameters, other numbers of clusters or another clusterer." in repr(made)
 
 
 def test_two_studies_have_no_relations(studies):
@@ -386,9 +384,9 @@ def test_where_nothing_is_above_data_without_clusters_no_cluster_is_tested():
     tables = {name: rng.normal(size=(40, 2)) * [4, 1] for name in "ab"}
     made = cr.analyse(WARD, tables, n_clusters=[2, 3], n_null=39, n_resamples=4, rng=0)
     assert made.choice.chosen is None
-    assert set(made.clusters()["verdict"]) == {"not tested: no configuration is above data without clusters"}
+    assert set(made.clusters()["verdict"]) == {"not tested: the clustering is not above data without clusters"}
     facts = cr.Report(made).facts
-    assert [one["kind"] for one in facts["verdict"]][:1] == ["caution"]
+    assert [one["kind"] for one in facts["verdict"]][:1] == ["one-piece"]
     assert not [one for one in facts["verdict"] if one["kind"] == "clusters"]
 
 

@@ -129,7 +129,7 @@ def test_studies_may_have_different_numbers_of_clusters():
         return DBSCAN(eps=1.6, min_samples=3).fit_predict(X).tolist()
 
     by_hand = counterparts_by_hand(density, tables, 6, 0, cr.Bootstrap())
-    found = cr.counterparts(DBSCAN(eps=1.6, min_samples=3), tables, n_resamples=6, rng=0)
+    found = cr.counterparts(DBSCAN(eps=1.6, min_samples=3), tables, n_resamples=6, rng=0, resampling=cr.Bootstrap())
     own = [density(X) for X in tables.values()]
     numbers = [len(set(labels)) for labels in own]
     assert len(set(numbers)) > 1
@@ -280,7 +280,7 @@ def test_found_is_the_share_of_resamples_in_which_both_clusters_were_found_again
     """The second cluster of each study is one sample; it is found in the draws that hold it."""
     tables = {name: line(*range(6), 100 + i) for i, name in enumerate("ab")}
     studies = {name: cr.Study(X, name) for name, X in tables.items()}
-    found = cr.counterparts(once_or_twice, tables, n_resamples=30, rng=2)
+    found = cr.counterparts(once_or_twice, tables, n_resamples=30, rng=2, resampling=cr.Bootstrap())
     source = Source(cr.Bootstrap(), 2)
     drawn = {name: [6 in source.draw(study, b).order for b in range(1, 31)] for name, study in studies.items()}
     both = [a and b for a, b in zip(drawn["a"], drawn["b"], strict=True)]
@@ -393,7 +393,7 @@ def test_known_labels_stand_in_for_a_clusterer(overlapping):
 def test_resampled_known_labels_keep_their_names(overlapping):
     """A draw has the labels of its samples; others have that of the nearest drawn one."""
     labels = {name: ward(X) for name, X in overlapping.items()}
-    found = cr.counterparts(None, overlapping, labels=labels, n_resamples=3, rng=3)
+    found = cr.counterparts(None, overlapping, labels=labels, n_resamples=3, rng=3, resampling=cr.Bootstrap())
     source = Source(cr.Bootstrap(), 3)
     draws = {name: source.draw(cr.Study(X, name), 1) for name, X in overlapping.items()}
     at = {
@@ -471,8 +471,8 @@ def test_every_sample_can_be_looked_up(overlapping):
 def test_more_features_than_samples(overlapping):
     """Extra features without spread, so many that the run works in coordinates: nothing changes."""
     wide = {name: np.column_stack([X, np.zeros((len(X), 150))]) for name, X in overlapping.items()}
-    one = cr.counterparts(AgglomerativeClustering(3), overlapping, n_resamples=3, rng=0)
-    other = cr.counterparts(AgglomerativeClustering(3), wide, n_resamples=3, rng=0)
+    one = cr.counterparts(AgglomerativeClustering(3), overlapping, n_resamples=3, rng=0, resampling=cr.Bootstrap())
+    other = cr.counterparts(AgglomerativeClustering(3), wide, n_resamples=3, rng=0, resampling=cr.Bootstrap())
     assert whatever_the_numbers(other) == whatever_the_numbers(one)
 
 
@@ -529,7 +529,7 @@ def test_resamples_in_which_any_study_fails_are_left_out(seed, most_fail):
 
 def test_a_clusterer_that_always_fails_says_why(overlapping):
     with pytest.raises(AllReplicatesFailed, match=r"failed on a study as it is: RuntimeError: the first sample"):
-        cr.counterparts(Fragile(), overlapping, n_resamples=2, rng=0)
+        cr.counterparts(Fragile(), overlapping, n_resamples=2, rng=0, resampling=cr.Bootstrap())
 
     def no_duplicates(X):
         if len(np.unique(X, axis=0)) < len(X):
@@ -539,7 +539,7 @@ def test_a_clusterer_that_always_fails_says_why(overlapping):
     with pytest.raises(
         AllReplicatesFailed, match=r"Not one resample could be scored; 2 resamples failed: .*duplicates"
     ):
-        cr.counterparts(no_duplicates, overlapping, n_resamples=2, rng=0)
+        cr.counterparts(no_duplicates, overlapping, n_resamples=2, rng=0, resampling=cr.Bootstrap())
 
 
 @pytest.mark.parametrize("function", [cr.counterparts, cr.leave_one_study_out])
@@ -572,7 +572,7 @@ def test_labels_of_counterparts_are_checked(overlapping):
 
 @pytest.fixture(scope="module")
 def matched_studies(overlapping):
-    return cr.counterparts(AgglomerativeClustering(3), overlapping, n_resamples=6, rng=4)
+    return cr.counterparts(AgglomerativeClustering(3), overlapping, n_resamples=6, rng=4, resampling=cr.Bootstrap())
 
 
 def test_counterparts_are_saved_and_read(matched_studies, tmp_path):
@@ -603,7 +603,7 @@ def test_a_cluster_that_falls_apart_is_not_found_again():
             return np.arange(len(X)) % 4
 
     tables = {name: np.random.default_rng(i).normal(size=(40, 2)) for i, name in enumerate("ab")}
-    found = cr.counterparts(Unsteady(), tables, n_resamples=8, rng=0)
+    found = cr.counterparts(Unsteady(), tables, n_resamples=8, rng=0, resampling=cr.Bootstrap())
     assert (found.to_frame()["found"] == 0).all()
     assert np.isnan(found.distribution).all()
 

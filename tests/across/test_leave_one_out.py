@@ -53,9 +53,11 @@ def pooled_with(tables, tested):
     ids=["ward", "kmeans", "unseeded kmeans", "dbscan"],
 )
 def test_all_but_one_is_replicability_of_the_pooled_others_and_that_one(overlapping, clusterer):
-    found = cr.leave_one_study_out(clusterer, overlapping, n_resamples=4, rng=6)
+    found = cr.leave_one_study_out(clusterer, overlapping, n_resamples=4, rng=6, resampling=cr.Bootstrap())
     for s, name in enumerate("abc"):
-        by_hand = cr.replicability(clusterer, pooled_with(overlapping, name), n_resamples=4, rng=6, diagonal=False)
+        by_hand = cr.replicability(
+            clusterer, pooled_with(overlapping, name), n_resamples=4, rng=6, diagonal=False, resampling=cr.Bootstrap()
+        )
         assert found.estimate[s] == by_hand.estimate[0, 1]
         np.testing.assert_array_equal(found.distribution[:, s], by_hand.distribution[:, 0, 1])
     assert found.names == ("a", "b", "c")
@@ -63,8 +65,12 @@ def test_all_but_one_is_replicability_of_the_pooled_others_and_that_one(overlapp
 
 
 def test_the_estimate_is_the_agreement_of_two_labelings_of_the_tested_study(overlapping):
-    found = cr.leave_one_study_out(AgglomerativeClustering(3), overlapping, n_resamples=3, rng=1)
-    ami = cr.leave_one_study_out(AgglomerativeClustering(3), overlapping, n_resamples=3, rng=1, agreement="ami")
+    found = cr.leave_one_study_out(
+        AgglomerativeClustering(3), overlapping, n_resamples=3, rng=1, resampling=cr.Bootstrap()
+    )
+    ami = cr.leave_one_study_out(
+        AgglomerativeClustering(3), overlapping, n_resamples=3, rng=1, agreement="ami", resampling=cr.Bootstrap()
+    )
     assert (found.agreement, ami.agreement) == ("ari", "ami")
     source = Source(cr.Bootstrap(), 1)
     for s, name in enumerate("abc"):
@@ -217,9 +223,9 @@ def test_all_resamples_failing_raises_as_in_replicability(overlapping):
         return AgglomerativeClustering(2).fit_predict(X)
 
     with pytest.raises(AllReplicatesFailed, match="Not one resample could be scored"):
-        cr.replicability(no_duplicates, overlapping, n_resamples=2, rng=0)
+        cr.replicability(no_duplicates, overlapping, n_resamples=2, rng=0, resampling=cr.Bootstrap())
     with pytest.raises(AllReplicatesFailed, match="Not one resample could be scored"):
-        cr.leave_one_study_out(no_duplicates, overlapping, n_resamples=2, rng=0)
+        cr.leave_one_study_out(no_duplicates, overlapping, n_resamples=2, rng=0, resampling=cr.Bootstrap())
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -16,13 +16,8 @@ from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, KMeans
 from tests.helpers import configured
 
 import clustrep as cr
-from clustrep.across.null_models import (
-    CopulaCollection,
-    GaussianCollection,
-    GivenCollection,
-    collection_of,
-    structures_of,
-)
+from clustrep.across.gaussian_null import GaussianCollection, structures_of
+from clustrep.across.null_models import NULLS, CopulaCollection, GivenCollection, collection_of
 from clustrep.clustering.rotation import Rotation
 from clustrep.engine.replicates import one_thread
 from clustrep.errors import AllReplicatesFailed, DataError, DataWarning, ParameterError, ReplicateWarning
@@ -414,7 +409,7 @@ def test_the_mean_repeats_all_resamples_in_every_collection(three):
     assert n_fits == (1 + 2) * 3  # and the studies as they are, to see whether they are single blocks
     n_fits = 0
     reference = cr.null_reference(result, 2, statistic="mean")
-    assert n_fits == 2 * 3 * 3
+    assert n_fits == (1 + 2 * (1 + 3)) * 3  # separateness is that of the studies as they are
     np.testing.assert_array_equal(off_diagonal(reference.observed), off_diagonal(result.mean))
     assert reference.statistic == reference.provenance["statistic"] == "mean"
 
@@ -517,9 +512,9 @@ def test_qvalues_are_benjamini_and_hochbergs_over_all_of_one_agreement(
         pvalues = off_diagonal(comparison_reference.pvalue)[:, a]
         expected = false_discovery_control(pvalues.ravel()).reshape(pvalues.shape)
         np.testing.assert_allclose(off_diagonal(comparison_reference.qvalue)[:, a], expected)
-        overall = false_discovery_control(comparison_reference.overall_pvalue[:, a])
+        overall = false_discovery_control(comparison_reference.configuration_pvalue[:, a])
         np.testing.assert_allclose(comparison_reference.overall_qvalue[:, a], overall)
-    assert reference.overall_qvalue == reference.overall_pvalue
+    assert reference.overall_qvalue == reference.configuration_pvalue
 
 
 def test_whole_collections_are_compared_by_their_mean_over_pairs(reference, comparison_reference):
@@ -530,8 +525,8 @@ def test_whole_collections_are_compared_by_their_mean_over_pairs(reference, comp
         np.testing.assert_allclose(one.overall, overall)
         np.testing.assert_allclose(one.overall_distribution, simulated)
         np.testing.assert_allclose(one.overall_excess, overall - simulated.mean(axis=0))
-        np.testing.assert_allclose(one.overall_pvalue, (1 + (simulated >= overall).sum(axis=0)) / 13)
-    assert comparison_reference.overall_pvalue.shape == (3, 2)
+        np.testing.assert_allclose(one.configuration_pvalue, (1 + (simulated >= overall).sum(axis=0)) / 13)
+    assert comparison_reference.configuration_pvalue.shape == (3, 2)
 
 
 def test_quantiles_are_those_of_the_simulated_scores(reference, local_reference):
@@ -553,10 +548,12 @@ def test_workers_and_batches_change_nothing_and_few_collections_begin_many(three
     ten = cr.null_reference(result, 10)
     np.testing.assert_array_equal(cr.null_reference(result, 10, n_jobs=2).distribution, ten.distribution)
     np.testing.assert_array_equal(cr.null_reference(result, 10).distribution, ten.distribution)
-    np.testing.assert_array_equal(cr.null_reference(result, 20).distribution[:10], ten.distribution)
+    first = cr.null_reference(result, 10, null="elliptical")
+    np.testing.assert_array_equal(first.distribution, ten.distribution)
+    np.testing.assert_array_equal(cr.null_reference(result, 20, null="elliptical").distribution[:10], ten.distribution)
 
 
-@pytest.mark.parametrize("null", ["gaussian", "copula"])
+@pytest.mark.parametrize("null", list(NULLS))
 def test_the_seed_decides(result, null):
     one, again, other = (cr.null_reference(result, 6, null=null, rng=seed).distribution for seed in (5, 5, 6))
     np.testing.assert_array_equal(one, again)
@@ -606,7 +603,10 @@ def test_other_things_are_refused_with_a_sentence(result, three):
         cr.null_reference(result.estimate)
     with pytest.raises(ParameterError, match=r"n must be a positive integer, got 0"):
         cr.null_reference(result, 0)
-    with pytest.raises(ParameterError, match=r"null must be one of 'gaussian', 'copula', .* mean 'gaussian'\?"):
+    with pytest.raises(
+        ParameterError,
+        match=r"null must be one of 'one piece', 'elliptical', 'unimodal', 'components', 'gaussian', .* 'gaussian'\?",
+    ):
         cr.null_reference(result, 2, null="gausian")
     with pytest.raises(ParameterError, match=r"statistic must be one of 'estimate', 'mean'; got 'median'"):
         cr.null_reference(result, 2, statistic="median")
@@ -708,7 +708,7 @@ def test_local_scores_of_wide_studies(at):
     train, test = mixtures(1, (15, 18), n_features=80, separation=3)
     points = None if at == "train" else test
     result = cr.local_replicability(KMeans(3, n_init=2), train=train, test=test, at=points, n_resamples=1, rng=0)
-    reference = cr.null_reference(result, 39)
+    reference = cr.null_reference(result, 39, null="gaussian")
     assert (reference.observed == 1).all()
     assert (reference.pvalue < 0.15).all()
 
@@ -755,24 +755,26 @@ def test_tables_have_a_row_for_every_score(reference, comparison_reference, loca
 
 
 def test_the_summary_has_a_row_for_every_configuration(reference, comparison_reference, local_reference):
-    columns = ["clusterer", "k", "agreement", "observed", "null_mean", "excess", "pvalue", "qvalue", "adjusted"]
+    columns = ["clusterer", "k", "agreement", "observed", "null_mean", "excess", "pvalue", "qvalue"]
     for one, n_rows in [(reference, 1), (comparison_reference, 6), (local_reference, 1)]:
-        assert list(one.summary().columns) == columns
+        of_both = [] if one is local_reference else ["separateness", "null_separateness"]
+        assert list(one.summary().columns) == [*columns, *of_both, "adjusted"]
         assert len(one.summary()) == n_rows
     row = comparison_reference.summary().query("k == 3 and agreement == 'ami'").iloc[0]
     assert row["observed"] == comparison_reference.overall[1, 1]
     assert row["null_mean"] == pytest.approx(comparison_reference.overall_distribution[:, 1, 1].mean())
-    assert row["pvalue"] == comparison_reference.overall_pvalue[1, 1]
+    assert row["pvalue"] == comparison_reference.configuration_pvalue[1, 1]
     assert row["qvalue"] == comparison_reference.overall_qvalue[1, 1]
 
 
 def test_it_says_what_it_is(reference, comparison_reference, local_reference, result):
     assert repr(reference).startswith(
-        f"ARI (R̂) beside 12 collections without clusters, null 'gaussian', seed {reference.provenance['seed']}\n"
+        f"ARI (R̂) beside 12 simulated collections, null 'one piece', seed {reference.provenance['seed']}\n"
+        f"Models: elliptical p = {reference.overall_pvalue:.2g}; below: elliptical\n"
     )
-    assert repr(comparison_reference).startswith("ARI, AMI (R̂) beside 12 collections")
+    assert repr(comparison_reference).startswith("ARI, AMI (R̂) beside 12 simulated collections")
     assert "null_mean" in repr(local_reference)
-    assert "(bootstrap mean) beside 1 collection without" in repr(cr.null_reference(result, 1, statistic="mean"))
+    assert "(bootstrap mean) beside 1 simulated collection, " in repr(cr.null_reference(result, 1, statistic="mean"))
 
 
 def test_it_survives_a_file_and_is_read_only(reference, comparison_reference, local_reference, tmp_path):
@@ -961,8 +963,8 @@ def test_the_choice_is_the_largest_excess_among_those_above_data_without_cluster
     np.testing.assert_allclose(against.excess, [0.9 - null_mean[0], 0.5, 0.3])
     assert str(choice).splitlines() == [
         "ward, k = 2 (0.90 [0.90, 0.90]) replicates best by ARI",
-        f"But ward, k = 2 is no better than data without clusters (adjusted p = {against.adjusted[0]:.2g})",
         "Farthest above data without clusters: ward, k = 3, 0.70 against 0.20, adjusted p = 0.01",
+        f"The highest score, of ward, k = 2, is not above them (adjusted p = {against.adjusted[0]:.2g})",
     ]
     # Far above on average, but too often below.
     null[:10, 1] = 0.8
@@ -1297,7 +1299,7 @@ def pvalues_of(make, n_collections, *, k=2, n=19, null="gaussian"):
     for seed in range(n_collections):
         result = cr.replicability(KMeans(k, n_init=2), make(seed), n_resamples=1, diagonal=False, rng=seed)
         reference = cr.null_reference(result, n, null=null)
-        pvalues.append(float(reference.overall_pvalue))
+        pvalues.append(float(reference.configuration_pvalue))  # of R̂ alone
         scores.append(float(reference.overall))
     return np.array(pvalues), np.array(scores)
 
@@ -1545,9 +1547,16 @@ def test_two_groups_in_few_of_many_features_are_chosen_though_resamples_split_si
         groups = np.array([[0] * 5, [3] * 5])[rng.integers(2, size=40)] + rng.normal(size=(40, 5))
         tables.append(np.c_[groups, rng.normal(size=(40, 195))])
     comparison = cr.compare(
-        KMeans(n_init=5), tables, n_clusters=[2, 3, 4, 5], agreement="ari", n_resamples=20, diagonal=False, rng=0
+        KMeans(n_init=5),
+        tables,
+        n_clusters=[2, 3, 4, 5],
+        agreement="ari",
+        n_resamples=20,
+        diagonal=False,
+        rng=0,
+        resampling=cr.Bootstrap(),
     )
-    choice = comparison.choice(cr.null_reference(comparison, 39))
+    choice = comparison.choice(cr.null_reference(comparison, 39, null="gaussian"))
     assert not choice.eligible[0]
     assert choice.best.n_clusters > 2
     assert choice.chosen.n_clusters == 2
@@ -1591,20 +1600,24 @@ def test_it_is_said_where_features_are_too_skewed_for_a_gaussian(sign):
         with pytest.warns(
             DataWarning, match=f"of the features of study '{name}', or more, have a skewness above 1.8: "
         ):
-            reference = cr.null_reference(result, 2)
+            reference = cr.null_reference(result, 2, null="gaussian")
         assert len(reference.distribution) == 2
         cr.null_reference(result, 2, null="copula")  # any warning is an error here
         cr.null_reference(result, 2, null=lambda study, rng: study.X[rng.permutation(len(study))])
-    cr.null_reference(halved(even, even), 2)  # none is skewed enough
-    cr.null_reference(halved(np.c_[line, line, skewed], np.c_[line, skewed, line]), 2)  # not half of the features
+    cr.null_reference(halved(even, even), 2, null="gaussian")  # none is skewed enough
+    cr.null_reference(
+        halved(np.c_[line, line, skewed], np.c_[line, skewed, line]), 2, null="gaussian"
+    )  # not half of the features
 
 
 def test_the_first_skewed_study_is_named():
     rng = np.random.default_rng(2)
     even = rng.normal(size=(60, 5))
     tables = [even, rng.exponential(size=(60, 5)) ** 2, rng.exponential(size=(60, 5)) ** 3]
-    with pytest.warns(DataWarning, match=f"of study 'vdx', or more, .* above {1 + 2 * 0.1**0.5:.1f}: .* null='copula'"):
-        cr.null_reference(halved(*tables), 1)
+    with pytest.warns(
+        DataWarning, match=f"of study 'vdx', or more, .* above {1 + 2 * 0.1**0.5:.1f}: .* null='one piece'"
+    ):
+        cr.null_reference(halved(*tables), 1, null="gaussian")
 
 
 def test_small_gaussian_studies_are_seldom_called_skewed():
@@ -1613,7 +1626,7 @@ def test_small_gaussian_studies_are_seldom_called_skewed():
         rng = np.random.default_rng(seed)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            cr.null_reference(halved(rng.normal(size=(12, 1)), rng.normal(size=(12, 1))), 1)
+            cr.null_reference(halved(rng.normal(size=(12, 1)), rng.normal(size=(12, 1))), 1, null="gaussian")
         said += any("skewness" in str(one.message) for one in caught)
     assert said <= 3
 
@@ -1631,20 +1644,20 @@ def test_small_gaussian_studies_are_seldom_called_skewed():
 def test_nothing_is_said_of_features_without_skewness(make):
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        cr.null_reference(halved(make(rng), make(rng)), 1)
+        cr.null_reference(halved(make(rng), make(rng)), 1, null="gaussian")
 
 
 def test_constant_features_have_no_skewness(rng):
     even, skewed = np.linspace(-1, 1, 40)[:, None], two_values(4)[:, None]
     constant = np.full((40, 3), 7.0)
-    cr.null_reference(halved(np.c_[even, constant], np.c_[even, constant]), 2)
+    cr.null_reference(halved(np.c_[even, constant], np.c_[even, constant]), 2, null="gaussian")
     with pytest.warns(
         DataWarning, match=r"'vdx', or more, have a skewness above 1\.8"
     ):  # of those that are not constant
-        cr.null_reference(halved(np.c_[even, constant], np.c_[skewed, constant]), 2)
+        cr.null_reference(halved(np.c_[even, constant], np.c_[skewed, constant]), 2, null="gaussian")
     with pytest.warns(DataWarning, match=r"'vdx', or more, have a skewness above 1\.8"):
-        cr.null_reference(halved(constant, np.c_[skewed, skewed, skewed]), 2)
-    cr.null_reference(halved(constant, constant + 1), 2)
+        cr.null_reference(halved(constant, np.c_[skewed, skewed, skewed]), 2, null="gaussian")
+    cr.null_reference(halved(constant, constant + 1), 2, null="gaussian")
 
 
 @pytest.mark.parametrize("verb", ["compare", "local"])
@@ -1655,7 +1668,7 @@ def test_skewness_is_told_of_whatever_was_run(verb):
     else:
         result = cr.local_replicability(WARD, train=tables[0], test=tables[1], n_resamples=1, rng=0)
     with pytest.warns(DataWarning, match="skewness"):
-        cr.null_reference(result, 1)
+        cr.null_reference(result, 1, null="gaussian")
 
 
 def test_of_those_that_cannot_be_told_apart_the_one_with_most_evidence_is_looked_at():

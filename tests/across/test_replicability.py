@@ -314,7 +314,9 @@ def test_one_agreement_is_one_of_several(cohorts):
 def test_golden_run_pins_the_random_streams():
     """A clusterer without libraries on fixed numbers: if this changes, every seed in every paper does."""
     x = np.array([0.1, 0.3, 0.4, 0.8, 1.1, 1.9, 2.2, 2.4, 3.0, 3.1])
-    result = cr.replicability(halves, {"a": x[:, None], "b": x[:, None] * 1.5 - 0.7}, n_resamples=3, rng=12345)
+    result = cr.replicability(
+        halves, {"a": x[:, None], "b": x[:, None] * 1.5 - 0.7}, n_resamples=3, rng=12345, resampling=cr.Bootstrap()
+    )
     np.testing.assert_allclose(result.distribution, GOLDEN, atol=1e-15)
 
 

@@ -8,16 +8,26 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from clustrep.cli import analysis_commands, clustrep, one_study_commands
+from clustrep.cli import analysis_commands, clustrep, gap_commands, one_study_commands
 
-COMMANDS = ["run", "demo", "local", "stability", "test", "report", "inspect"]
+COMMANDS = ["run", "demo", "local", "gaps", "stability", "test", "report", "inspect"]
 READING = ["--label", "subtype"]
 SMALL = ["--clusterer", "ward", "--resamples", "4", "--figures", "none", "--jobs", "1"]
 NULL = ["--null-collections", "19"]
 NO_NULL = ["--null", "none"]
 PAIR = ["alpha.csv", "beta.csv"]
 RUN = ["run", *PAIR, "--k", "2:3", *READING, *SMALL, *NO_NULL]
-FILES = ["choice.csv", "clusters.csv", "config.toml", "local.csv", "report.html", "result.npz", "scores.csv"]
+FILES = [
+    "choice.csv",
+    "clusters.csv",
+    "config.toml",
+    "gaps.csv",
+    "local.csv",
+    "presence.csv",
+    "report.html",
+    "result.npz",
+    "scores.csv",
+]
 ANSI = "\x1b["
 
 
@@ -43,7 +53,7 @@ def forbid_reading(monkeypatch):
     def read_studies(_):
         pytest.fail("the work has begun")
 
-    for module in (analysis_commands, one_study_commands):
+    for module in (analysis_commands, gap_commands, one_study_commands):
         monkeypatch.setattr(module, "read_studies", read_studies)
 
 

@@ -14,8 +14,9 @@ def test_json_is_everything_but_the_charts(folder):
     done = invoke(*RUN, "--json", "--quiet")
     said = json.loads(done.stdout)
     assert done.stderr == ""
-    assert [finding["kind"] for finding in said["verdict"]][:2] == ["best", "studies"]
-    assert [section["id"] for section in said["sections"]] == ["data", "choice", "pairs", "clusters", "map"]
+    assert [finding["kind"] for finding in said["verdict"]][:4] == ["separated", "sure", "reason", "studies"]
+    assert [section["id"] for section in said["sections"]] == ["gaps", "data", "choice", "pairs", "clusters", "map"]
+    assert (said["answer"]["degree"], said["answer"]["n_clusters"], said["answer"]["presence"]) == ("separated", 3, [])
     assert all("charts" not in section for section in said["sections"])
     assert "2 and 3 clusters" in said["methods"][0]
     assert done.stdout == invoke("report", "clustrep-results", "--format", "json").stdout
@@ -36,9 +37,10 @@ def test_known_labels_name_the_clusters(folder):
 
 def test_nothing_eligible_is_an_answer(folder):
     done = invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000")
-    assert done.stdout.startswith("No configuration can be best")
+    assert done.stdout.startswith("No answer: no score can be relied on.\n")
+    assert "\nEvery study is put into a single cluster in 100 % of resamples (dbscan:eps=1000).\n" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("Next: Run again with")
     assert listed(folder / "clustrep-results") == FILES
-    assert pd.read_csv("clustrep-results/local.csv").empty
     invoke("report", "clustrep-results")
 
 
@@ -46,3 +48,10 @@ def test_a_table_of_nothing_has_its_columns(folder):
     invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000")
     text = Path("clustrep-results/clusters.csv").read_text()
     assert pd.read_csv(io.StringIO(text)).columns[:2].tolist() == ["train", "cluster"]
+
+
+def test_gaps_of_all_clusterers_are_in_one_table(folder):
+    invoke(*RUN, "--clusterer", "kmeans")
+    table = pd.read_csv("clustrep-results/gaps.csv")
+    assert table.columns[:4].tolist() == ["clusterer", "k", "a", "b"]
+    assert table.groupby("clusterer")["k"].unique().map(list).to_dict() == {"kmeans": [2, 3], "ward": [2, 3]}

@@ -11,7 +11,7 @@ from clustrep.figures.coordinates import EMBEDDINGS
 from clustrep.results.validation import INDICES
 from clustrep.studies.study import SCALES
 from clustrep.tables.agreement import AGREEMENTS
-from clustrep.tables.scoring import NOISE_TREATMENTS
+from clustrep.tables.noise import RULES
 
 
 def test_no_jobs_are_no_choice(folder):
@@ -47,7 +47,7 @@ def test_every_agreement_and_every_index_is_accepted():
     [
         ("--null", {*NULLS, "none"}),
         ("--embedding", EMBEDDINGS),
-        ("--noise", NOISE_TREATMENTS),
+        ("--noise", tuple(RULES)),
         ("--scale", SCALES),
     ],
 )

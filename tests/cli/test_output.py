@@ -22,13 +22,14 @@ from clustrep.cli.output import file_name
         RUN,
         ["demo", *SMALL],
         ["local", *PAIR, *READING, *SMALL],
+        ["gaps", *PAIR, *READING],
         ["stability", "alpha.csv", *READING],
         ["test", "alpha.csv"],
     ],
     ids=lambda arguments: arguments[0],
 )
 def test_a_folder_with_something_in_it_is_refused_before_any_work(arguments, folder, monkeypatch):
-    for name in ("analyse", "validate", "cluster_test"):
+    for name in ("analyse", "separation", "validate", "cluster_test"):
         monkeypatch.setattr(cr, name, None, raising=False)
     forbid_reading(monkeypatch)
     (folder / "out").mkdir()

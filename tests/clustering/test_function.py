@@ -800,7 +800,7 @@ def drawn_rows(seed, name, replicate, n):
 @pytest.mark.filterwarnings("ignore::clustrep.errors.ReplicateWarning")  # what a clusterer says of repeated rows
 def test_every_clusterer_goes_the_whole_road(clusterer, rng):
     studies = {"a": three_blobs(rng), "b": three_blobs(rng, 24)}
-    result = cr.replicability(clusterer, studies, n_resamples=2, rng=3)
+    result = cr.replicability(clusterer, studies, n_resamples=2, rng=3, resampling=cr.Bootstrap())
     assert np.isfinite(result.estimate).all()
     for resample in (None, 0, 1):
         with warnings.catch_warnings():

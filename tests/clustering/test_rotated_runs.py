@@ -133,7 +133,14 @@ def test_clusters_that_lie_apart_are_found_either_way(name):
 @pytest.mark.parametrize("name", ["ward", "dbscan", "given centres", "halves of halves"])
 def test_local_scores_are_those_with_all_features(name, at):
     fast, plain = both_ways(
-        cr.local_replicability, SAME[name], train=HARD["c"], test=HARD["b"], at=at, n_resamples=3, rng=1
+        cr.local_replicability,
+        SAME[name],
+        train=HARD["c"],
+        test=HARD["b"],
+        at=at,
+        n_resamples=3,
+        rng=1,
+        resampling=cr.Bootstrap(),
     )
     assert_equal_scores(fast, plain)
     assert_same_partition(fast.labels, plain.labels)
@@ -144,7 +151,7 @@ def test_local_scores_are_those_with_all_features(name, at):
 def test_fitted_centres_have_all_features(name, dtype):
     studies = tables(10, dtype)
     clusterer = SAME.get(name, KMeans(3, n_init=2))
-    result = cr.replicability(clusterer, studies, n_resamples=2, rng=3)
+    result = cr.replicability(clusterer, studies, n_resamples=2, rng=3, resampling=cr.Bootstrap())
     function = result.clustering_function("c", 1)
     fitted = function.clusterer
     rows = Source(cr.Bootstrap(), 3).draw(cr.Study(studies["c"], "c"), 2).order
@@ -157,7 +164,9 @@ def test_fitted_centres_have_all_features(name, dtype):
     if isinstance(fitted, KMeans):
         expected = np.stack([X[fitted.labels_ == j].mean(axis=0) for j in range(3)])
     else:
-        plain = configured(cr.replicability, accelerate=False)(clusterer, studies, n_resamples=2, rng=3)
+        plain = configured(cr.replicability, accelerate=False)(
+            clusterer, studies, n_resamples=2, rng=3, resampling=cr.Bootstrap()
+        )
         expected = plain.clustering_function("c", 1).clusterer.cluster_centers_
     np.testing.assert_allclose(fitted.cluster_centers_, expected, rtol=0, atol=1e-4)
 

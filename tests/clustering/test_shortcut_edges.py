@@ -83,7 +83,9 @@ def test_a_clustering_function_can_be_sent_elsewhere(clusterer, studies):
 
 
 def test_a_fitted_tree_is_whole():
-    function = cr.replicability(AgglomerativeClustering(3), TABLES, n_resamples=1, rng=0).clustering_function("a", 0)
+    function = cr.replicability(
+        AgglomerativeClustering(3), TABLES, n_resamples=1, rng=0, resampling=cr.Bootstrap()
+    ).clustering_function("a", 0)
     rows = Source(cr.Bootstrap(), 0).draw(cr.Studies(TABLES)["a"], 1).sample
     assert function.clusterer.children_.shape == (39, 2)
     assert cr.adjusted_rand_index(function.clusterer.labels_, AgglomerativeClustering(3).fit_predict(rows)) == 1
@@ -141,7 +143,7 @@ def test_others_may_compile_what_belongs_to_no_module():
 
 
 def test_a_fitted_dbscan_has_a_label_for_every_drawn_row():
-    result = cr.replicability(DBSCAN(1.0), TABLES, n_resamples=2, rng=0)
+    result = cr.replicability(DBSCAN(1.0), TABLES, n_resamples=2, rng=0, resampling=cr.Bootstrap())
     function = result.clustering_function("a", 0)
     assert function.clusterer.labels_.shape == (40,)
     assert set(function(TABLES["a"])) <= set(function.clusterer.labels_)

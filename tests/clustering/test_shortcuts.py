@@ -155,9 +155,10 @@ def test_a_border_point_between_two_clusters_goes_to_the_one_that_was_drawn_firs
 @pytest.mark.parametrize("noise", ["drop", "singletons"])
 def test_noise_is_treated_as_without_shortcuts(noise):
     clusterer = DETERMINISTIC["dbscan, wide"]
-    assert_equal_scores(*both_ways(cr.replicability, clusterer, tables(), noise=noise, n_resamples=4, rng=0))
+    options = {"noise": noise, "resampling": cr.Bootstrap(), "rng": 0}
+    assert_equal_scores(*both_ways(cr.replicability, clusterer, tables(), n_resamples=4, **options))
     local = both_ways(
-        cr.local_replicability, clusterer, train=tables()["a"], test=tables()["b"], noise=noise, n_resamples=4, rng=0
+        cr.local_replicability, clusterer, train=tables()["a"], test=tables()["b"], n_resamples=4, **options
     )
     assert_equal_scores(*local)
 
@@ -458,7 +459,7 @@ FITTED = {
 @pytest.mark.parametrize("name", FITTED)
 def test_the_clustering_function_is_the_one_that_was_scored(name, resample):
     clusterer, studies = FITTED[name]
-    result = cr.replicability(clusterer, studies, n_resamples=2, rng=3)
+    result = cr.replicability(clusterer, studies, n_resamples=2, rng=3, resampling=cr.Bootstrap())
     assert path_of(clusterer, studies) is not PlainPath
     train, test = (result.clustering_function(study, resample) for study in ("a", "b"))
     rows = Source(cr.Bootstrap(), 3).draw(cr.Study(studies["b"], "b"), 0 if resample is None else resample + 1).order

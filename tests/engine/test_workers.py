@@ -285,8 +285,8 @@ def tables(rng):
 def test_failed_fits_are_counted_and_touch_nothing_else(n_jobs, tables):
     options = {"n_resamples": 12, "rng": 4, "diagonal": True}
     with pytest.warns(ReplicateWarning) as record:
-        result = cr.replicability(fussy, tables, n_jobs=n_jobs, **options)
-    complete = cr.replicability(patient, tables, **options)
+        result = cr.replicability(fussy, tables, n_jobs=n_jobs, **options, resampling=cr.Bootstrap())
+    complete = cr.replicability(patient, tables, **options, resampling=cr.Bootstrap())
 
     source = Source(cr.Bootstrap(), 4)
     studies = cr.Studies(tables).values()
@@ -399,7 +399,9 @@ def test_everything_failing_raises(n_jobs, tables):
 
 def test_local_failures_are_counted_too(tables):
     with pytest.warns(ReplicateWarning, match=r"replicates of 13 failed and were omitted: ValueError: the first value"):
-        local = cr.local_replicability(fussy, train=tables["a"], test=tables["b"], n_resamples=12, rng=4)
+        local = cr.local_replicability(
+            fussy, train=tables["a"], test=tables["b"], n_resamples=12, rng=4, resampling=cr.Bootstrap()
+        )
     source = Source(cr.Bootstrap(), 4)
     studies = [cr.Study(tables["a"], "train"), cr.Study(tables["b"], "test")]
     failed = [any(refuses(source.draw(study, b).sample) for study in studies) for b in range(1, 13)]
@@ -435,7 +437,7 @@ def warnings_of(call):
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_warnings_come_once_grouped_and_counted(backend, tables):
     def call(n_jobs):
-        return cr.replicability(complains, tables, n_resamples=6, rng=4, n_jobs=n_jobs)
+        return cr.replicability(complains, tables, n_resamples=6, rng=4, n_jobs=n_jobs, resampling=cr.Bootstrap())
 
     source, studies = Source(cr.Bootstrap(), 4), cr.Studies(tables).values()
     large = sum(

@@ -6,11 +6,14 @@ import numpy as np
 from tests.figures.samples import rendered, replicability, scores
 
 from clustrep.results import NullReference
+from clustrep.results.null_scores import CollectionScores
 
 
 def test_many_pairs_beside_data_without_clusters_are_those_with_the_largest_excess():
     of = replicability(scores((2, 8, 8)))
-    reference = NullReference.of(of, "estimate", of.estimate[None, None], scores((9, 1, 1, 8, 8), 3), {"seed": 1})
+    observed = CollectionScores(of.estimate[None, None], np.empty(0))
+    simulated = CollectionScores(scores((9, 1, 1, 8, 8), 3), np.empty((9, 0)))
+    reference = NullReference.of(of, "estimate", observed, simulated, "gaussian", {"seed": 1})
     ax = rendered(reference.plot())
     assert ax.get_title() == "30 of 56 pairs: the largest excess"
     frame = reference.to_frame()

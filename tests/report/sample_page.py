@@ -23,7 +23,7 @@ def sample_facts() -> dict[str, Any]:
         "100 bootstrap resamples.",
         "verdict": [
             {
-                "kind": "best",
+                "kind": "separated",
                 "text": "k-means with 4 clusters replicates best: agreement 0.71 (95 % interval 0.64–0.78).",
             },
             {"kind": "studies", "text": f"mainz and transbig predict each other; {HOSTILE} is predicted by none."},
@@ -57,10 +57,14 @@ def _chart(name: str, title: str, description: str, height: int, *views: Any) ->
 
 
 def _table(name: str, title: str, columns: dict[str, tuple[str, str]], rows: list[list[Any]]) -> dict[str, Any]:
-    described = [{"key": key, "label": label, "kind": kind} for key, (label, kind) in columns.items()]
+    described = [
+        {"key": key, "label": label, "kind": kind, "title": f"What {label} means", "more": place >= 6}
+        for place, (key, (label, kind)) in enumerate(columns.items())
+    ]
     return {
         "id": name,
         "title": title,
+        "note": "",
         "columns": described,
         "rows": [dict(zip(columns, row, strict=True)) for row in rows],
     }

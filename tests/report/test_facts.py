@@ -12,16 +12,20 @@ from tests.report.samples import sections
 import clustrep as cr
 from clustrep.errors import ReplicateWarning
 from clustrep.figures.charts import numbers
-from clustrep.results.choice import NO_BEST
 
 
 def test_facts_are_plain(report):
     text = json.dumps(report.facts, allow_nan=False)
     assert json.loads(text) == report.facts
-    assert sections(report) == ["data", "choice", "pairs", "clusters", "map"]
-    assert [item["kind"] for item in report.facts["verdict"]][:5] == ["best", "studies", *["clusters"] * 3]
+    assert sections(report) == ["presence", "gaps", "data", "choice", "pairs", "clusters", "map"]
+    kinds = [item["kind"] for item in report.facts["verdict"]]
+    assert kinds[:4] == ["separated", "sure", "reason", "studies"]
+    assert kinds[-1] == "next"
     assert report.facts["subtitle"] == "alpha, beta, gamma: 90 samples"
-    assert repr(report) == "\n".join(item["text"] for item in report.facts["verdict"])
+    *sentences, last = [item["text"] for item in report.facts["verdict"]]
+    said = "\n".join(sentences)
+    assert repr(report).startswith(f"{said}\n\ntrain  cluster  alpha  beta  gamma\n")
+    assert repr(report).endswith(f"\n\nNext: {last}")
 
 
 def test_json_has_everything_but_charts(report):
@@ -34,10 +38,14 @@ def test_json_has_everything_but_charts(report):
 def test_tables_have_the_rows_of_the_results(report, analysis):
     tables = {item["id"]: item for section in report.facts["sections"] for item in section["tables"]}
     assert sorted(tables) == [
-        "choice-table", "clusters-table", "counterparts-table", "pairs-table", "relations-table", "studies-table",
+        "choice-table", "choice-table-1", "clusters-table", "counterparts-table", "gaps-by-k-table", "gaps-table",
+        "pairs-table", "presence-table", "relations-table", "studies-table",
     ]  # fmt: skip
     assert [row["mean"] for row in tables["clusters-table"]["rows"]] == numbers(analysis.clusters()["mean"].to_numpy())
-    assert len(tables["choice-table"]["rows"]) == 2 * 2
+    for name, agreement in (("choice-table", "ari"), ("choice-table-1", "ami")):  # not interleaved
+        summary = analysis.summary()
+        means = summary.loc[summary["agreement"] == agreement, "mean"]
+        assert [row["mean"] for row in tables[name]["rows"]] == numbers(means.to_numpy())
     assert [row["samples"] for row in tables["studies-table"]["rows"]] == [30, 30, 30]
     kinds = {column["key"]: column["kind"] for column in tables["choice-table"]["columns"]}
     assert {"k": "count", "mean": "number", "pvalue": "p", "probability_best": "share"}.items() <= kinds.items()
@@ -55,7 +63,10 @@ def test_nothing_to_look_at_is_told_without_charts_of_it(studies):
     with pytest.warns(ReplicateWarning):
         made = cr.analyse(AgglomerativeClustering(), studies, n_clusters=[19, 20], null=None, n_resamples=4, rng=0)
     told = cr.Report(made)
-    assert told.facts["verdict"][0]["text"] == NO_BEST
+    assert told.facts["verdict"][0] == {"kind": "unknown", "text": "No answer: no score can be relied on."}
+    (caution, *_) = [item["text"] for item in told.facts["verdict"] if item["kind"] == "caution"]
+    assert caution.startswith("alpha can't be clustered in ")
+    assert told.facts["verdict"][-1]["text"].startswith("Run again with fewer clusters, with another clusterer, or ")
     json.dumps(told.facts, allow_nan=False)
     told.to_html()
 
@@ -74,7 +85,9 @@ def test_the_answer_is_given_to_scripts(report, analysis):
 def test_failures_are_told_with_their_causes(studies):
     with pytest.warns(ReplicateWarning):
         result = cr.replicability(AgglomerativeClustering(19), studies, n_resamples=4, rng=0)
-    last = cr.Report(result).facts["verdict"][-1]
+    facts = cr.Report(result).facts
     n_failed = sum(result.failures.values())
+    text = f"{n_failed} scores failed and were omitted; the causes are among the warnings."
+    assert facts["verdict"][-1] == {"kind": "failure", "text": text}
     causes = "; ".join(f"{cause} ({count:,})" for cause, count in result.failures.items())
-    assert last == {"kind": "failure", "text": f"{n_failed} scores failed and were omitted: {causes}."}
+    assert facts["warnings"] == [f"{n_failed} scores failed and were omitted: {causes}."]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from jinja2 import UndefinedError
-from tests.report.sample_page import HOSTILE, sample_facts
+from tests.report.sample_page import HOSTILE, _table, sample_facts
 
 from clustrep.report import html, markdown
 from clustrep.report.words import VERDICTS
@@ -123,7 +123,9 @@ def test_ids_are_unique_and_references_resolve(elements: Elements) -> None:
 def test_every_kind_of_verdict_has_a_word(facts: dict[str, Any], kind: str, word: str) -> None:
     said = {**facts, "verdict": [{"kind": kind, "text": "So it is."}]}
     assert re.search(
-        rf'<li class="{kind}">\s*<svg.*?</svg>\s*<p><strong>{word}</strong> So it is.</p>', html.render(said), re.S
+        rf'<li class="{kind}">\s*<svg.*?</svg>\s*<p><strong>{word}</strong> <span>So it is.</span></p>',
+        html.render(said),
+        re.S,
     )
     assert f"- **{word}.** So it is." in markdown.render(said)
 
@@ -185,3 +187,28 @@ def test_colours_can_be_seen(palette: dict[str, str]) -> None:
         min(contrast(n, g) for n in ("ink", "muted", "link", "good", "bad", "warn") for g in ("paper", "raised")) >= 4.5
     )
     assert min(contrast(f"c{i}", "paper") for i in range(7)) >= 3
+
+
+def test_only_a_yes_has_a_tick(facts: dict[str, Any]) -> None:
+    tick = "M4.5 12.5l5 5 10-11"
+    for kind in VERDICTS:
+        page = html.render({**facts, "verdict": [{"kind": kind, "text": "So it is."}]})
+        assert (tick in page) == (kind == "separated")
+
+
+def test_every_degree_has_a_sign_of_its_own(facts: dict[str, Any]) -> None:
+    drawn = set()
+    for kind in ("separated", "structured", "one-piece", "unknown"):
+        page = html.render({**facts, "verdict": [{"kind": kind, "text": "So it is."}]})
+        drawn.update(re.findall(rf'<li class="{kind}">\s*<svg[^>]*>(.*?)</svg>', page, re.S))
+    assert len(drawn) == 4
+
+
+def test_a_sign_is_read_as_its_word(facts: dict[str, Any]) -> None:
+    table = _table("t", "T", {"a": ("A", "text"), "b": ("B", "sign")}, [["x", "can't tell"], ["y", ""], ["z", "new 3"]])
+    section = {"id": "s", "title": "S", "text": [], "charts": [], "tables": [{**table, "note": "? can't tell"}]}
+    page = html.render({**facts, "sections": [section]})
+    assert '<span aria-hidden="true" title="can&#39;t tell">?</span><span class="unseen">can&#39;t tell</span>' in page
+    assert 'class="sign sign-new"' in page
+    assert '<p class="note">? can&#39;t tell</p>' in page
+    assert "| x | ? |" in markdown.render({**facts, "sections": [section]})

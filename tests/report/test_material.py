@@ -49,7 +49,7 @@ def test_the_first_result_in_focus_is_shown_first(parts, studies):
     made = cr.Report(parts["comparison"], parts["replicability"], parts["local"])
     assert "Shown first: AgglomerativeClustering, k = 3." in made.to_markdown()
     kinds = [item["kind"] for item in made.facts["verdict"]]
-    assert kinds[:3] == ["best", "studies", "clusters"]
+    assert kinds == ["unknown", "reason", "studies", "clusters", "next"]
 
 
 def test_one_local_result_or_a_dict_of_several(parts):

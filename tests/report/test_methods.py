@@ -16,7 +16,7 @@ def test_the_paragraph_has_what_a_paper_needs(report, analysis):
         "across 3 studies, alpha (n = 30), beta (n = 30), gamma (n = 30), on 3 shared features, not scaled.",
         "learned by ward for 2 and 3 clusters",
         "by the adjusted Rand index (ARI) and adjusted mutual information (AMI)",
-        "with 20 bootstrap resamples",
+        "with 20 bootstrap resamples of both studies with each drawn sample counted once",
         "Scores of the studies as they are were compared with those of 19 collections without clusters, drawn from a "
         "Gaussian with the size, mean and covariance of each study, as far as these can be distinguished",
         f"clustrep {versions['clustrep']} (numpy {versions['numpy']}, scipy {versions['scipy']}, ",
@@ -44,6 +44,8 @@ def test_scales_nulls_and_lack_of_them_are_told(studies):
 
 
 def test_resampling_is_called_by_its_name(studies):
+    made = cr.compare(WARD, studies, n_clusters=[2], n_resamples=2, rng=0, resampling=cr.Bootstrap())
+    assert "with 2 bootstrap resamples of both studies; intervals" in cr.Report(made).facts["methods"][0]
     made = cr.compare(WARD, studies, n_clusters=[2], n_resamples=2, rng=0, resampling=cr.Subsample(0.5))
     assert "bootstrap" not in cr.Report(made).facts["methods"][0]
 
@@ -57,7 +59,13 @@ def test_ranges_of_k(ks, text):
 
 def test_provenance_is_read_in_one_place(studies, analysis):
     run = Run.of(analysis.provenance)
-    assert (run.seed, run.n_resamples, run.resampling, run.noise, run.null) == ("0", 20, None, "label", None)
+    assert (run.seed, run.n_resamples, run.resampling, run.noise, run.null) == (
+        "0",
+        20,
+        "Bootstrap(distinct=True)",
+        "label",
+        None,
+    )
     assert set(run.studies) == {"alpha", "beta", "gamma"}
     assert len(run.clusterers) == 2
     assert len(set(run.clusterers)) == 1  # they differ in k alone

@@ -152,11 +152,13 @@ def test_sorting_by_click_is_numeric_with_missing_values_last(page: Any) -> None
     samples.click()
     assert page.locator("#table-pairs th[aria-sort=descending]").count() == 1
     assert cells(page, "pairs", 4)[0] == "3,040"
+    page.locator("#table-scores").get_by_role("button", name="Show all rows").click()
     for direction in ("ascending", "descending"):
         head(page, "scores", "p").click()
         ordered = cells(page, "scores", 6)
         assert ordered[-3:] == ["–"] * 3
         assert ordered[:-3] == sorted(ordered[:-3], reverse=direction == "descending")
+    page.locator("#table-scores").get_by_role("button", name="Show the first 20 rows").click()
 
 
 def test_sorting_by_keyboard_is_announced(page: Any) -> None:
@@ -172,15 +174,40 @@ def test_sorting_by_keyboard_is_announced(page: Any) -> None:
 
 def test_a_long_table_shows_its_beginning_until_asked(page: Any) -> None:
     rows = page.locator("#table-samples tbody tr:visible")
-    assert rows.count() == 200
+    assert rows.count() == 20
     head(page, "samples", "Cluster").click()
     head(page, "samples", "Cluster").click()
-    assert rows.count() == 200
+    assert rows.count() == 20
     assert rows.first.locator("td").first.inner_text() == "4"
-    page.get_by_role("button", name="Show all").click()
+    page.locator("#table-samples").get_by_role("button", name="Show all rows").click()
     assert rows.count() == 240
-    page.get_by_role("button", name="Show the first 200").click()
-    assert rows.count() == 200
+    page.get_by_role("button", name="Show the first 20 rows").first.click()
+    assert rows.count() == 20
+
+
+def test_a_wide_table_shows_six_columns_until_asked(page: Any) -> None:
+    heads = page.locator("#table-scores thead th:visible")
+    assert heads.count() == 6
+    assert page.locator("#table-scores tbody tr").first.locator(":visible:is(th, td)").count() == 6
+    page.get_by_role("button", name="Show all 8 columns").click()
+    assert heads.count() == 8
+    page.get_by_role("button", name="Show the first 6 columns").click()
+    assert heads.count() == 6
+    assert page.locator("#table-pairs .more").count() == 0
+
+
+def test_every_header_explains_itself(page: Any) -> None:
+    assert page.locator("#table-pairs thead th").first.get_attribute("title") == "What Trained on means"
+    assert page.locator("thead th:not([title])").count() == 0
+
+
+def test_no_table_is_cut_on_paper(page: Any) -> None:
+    page.set_viewport_size({"width": 680, "height": 900})
+    page.emulate_media(media="print", color_scheme="light")
+    wider = "[...document.querySelectorAll('table')].filter(t => t.getBoundingClientRect().right > innerWidth).length"
+    assert page.evaluate(wider) == 0
+    page.emulate_media(media="screen", color_scheme="light")
+    page.set_viewport_size({"width": 1200, "height": 900})
 
 
 def test_light_and_dark_follow_the_system_and_the_button(page: Any) -> None:
@@ -218,7 +245,7 @@ def test_paper_is_light_complete_and_as_wide_as_it_is(page: Any) -> None:
     assert page.locator("#table-samples tbody tr:visible").count() == 240
     assert page.locator(".provenance").is_visible()
     for unneeded in ("nav", "#report-theme", "#report-copy", ".more"):
-        assert not page.locator(unneeded).is_visible()
+        assert page.locator(f"{unneeded}:visible").count() == 0
     page.emulate_media(media="screen", color_scheme="dark")
     page.locator("details:not([open])").wait_for()
     assert font_colours(page) != light

@@ -139,7 +139,7 @@ def draws_by_hand(X, name, root, n_resamples):
 
 @pytest.mark.parametrize("squared", [True, False])
 def test_every_step_is_that_of_section_2_4(squared, X):
-    result = cr.cluster_test(cr.Study(X, "vdx"), n_resamples=12, squared=squared, rng=9)
+    result = cr.cluster_test(cr.Study(X, "vdx"), n_resamples=12, squared=squared, rng=9, null="sample")
     power = 2 if squared else 1
     rows = [nearest_by_hand(data, power) for data in (X, *draws_by_hand(X, "vdx", 9, 12))]
     scores = integrals_by_hand(rows)
@@ -158,7 +158,7 @@ def test_distances_are_squared_by_default(X):
 @pytest.mark.parametrize("p", [1, 16, 30])
 def test_few_or_many_features_are_no_exception(p, rng):
     X = rng.normal(size=(20, p))
-    result = cr.cluster_test(X, n_resamples=4, rng=1)
+    result = cr.cluster_test(X, n_resamples=4, rng=1, null="sample")
     rows = [nearest_by_hand(X)]
     for b in range(4):
         R = np.linalg.qr((X - X.mean(axis=0)) / math.sqrt(19), mode="r")
@@ -174,7 +174,7 @@ def test_the_gaussian_null_has_the_mean_and_covariance_of_the_sample(X):
         moments.append((X.mean(axis=0), np.cov(X.T)))
         return X[:, 0]
 
-    cr.cluster_test(X, measure=measure, n_resamples=2000, rng=0)
+    cr.cluster_test(X, measure=measure, n_resamples=2000, rng=0, null="sample")
     means, covariances = (np.mean(part, axis=0) for part in zip(*moments[1:], strict=True))
     S = np.cov(X.T)
     sd = np.sqrt(np.diag(S))
@@ -228,7 +228,7 @@ def test_the_measure_may_be_any_function(X):
 
 
 def test_the_statistic_may_be_any_function_of_all_values(X):
-    result = cr.cluster_test(X, statistic=largest, n_resamples=6, rng=3)
+    result = cr.cluster_test(X, statistic=largest, n_resamples=6, rng=3, null="sample")
     rows = [nearest_by_hand(data) for data in (X, *draws_by_hand(X, "X", 3, 6))]
     np.testing.assert_allclose([result.statistic, *result.null_distribution], [max(row) for row in rows], rtol=1e-9)
     assert result.pvalue == (1 + sum(max(row) >= max(rows[0]) for row in rows[1:])) / 7
@@ -522,7 +522,7 @@ def test_a_plot_shows_the_null_distribution_and_the_observed_statistic(result):
         (
             {"null": "gausian"},
             ParameterError,
-            r"null must be one of 'gaussian', or a function.* Did you mean 'gaussian'",
+            r"null must be one of 'gaussian', 'sample', or a function.* Did you mean 'gaussian'",
         ),
         ({"measure": "median"}, ParameterError, "measure must be one of 'nearest', or a function of a table"),
         ({"statistic": 3}, ParameterError, "statistic must be one of 'cdf', or a function of all values; got 3"),
@@ -626,10 +626,27 @@ def test_an_estimated_covariance_makes_no_more_rejections_than_nominal(d):
 @MANY_FEATURES
 @pytest.mark.parametrize(("n", "d"), [(40, 20), (40, 100)])
 def test_with_many_features_an_estimated_covariance_rejects_too_often(n, d):
-    """Why the test warns there."""
-    pvalues = pvalues_of(lambda rng: rng.normal(size=(n, d)), 40, 5)
+    """Why the test warns there, and why the default is another null."""
+    pvalues = pvalues_of(lambda rng: rng.normal(size=(n, d)), 40, 5, null="sample")
     n_rejected = np.count_nonzero(pvalues <= 0.05)
     assert binomtest(n_rejected, len(pvalues), 0.05, alternative="greater").pvalue < 0.01
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.6])
+def test_the_default_null_keeps_its_level_with_many_features(correlation):
+    covariance = correlation ** np.abs(np.subtract.outer(np.arange(20), np.arange(20)))
+    root = np.linalg.cholesky(covariance + 1e-12 * np.eye(20))
+    pvalues = pvalues_of(lambda rng: rng.normal(size=(60, 20)) @ root.T, 60, 6)
+    n_rejected = np.count_nonzero(pvalues <= 0.05)
+    assert binomtest(n_rejected, len(pvalues), 0.05, alternative="greater").pvalue > 0.01
+
+
+def test_whitened_data_do_not_depend_on_which_gaussian_is_simulated(rng):
+    X = rng.normal(size=(30, 3))
+    default, sample = (
+        cr.cluster_test(X, null=null, whiten=True, n_resamples=9, rng=1) for null in ("gaussian", "sample")
+    )
+    np.testing.assert_array_equal(default.null_distribution, sample.null_distribution)
 
 
 @pytest.mark.parametrize(
@@ -642,11 +659,11 @@ def test_many_features_are_warned_about_unless_the_test_is_exact(n, d, warned, r
         r"fitted to them can make the test reject too often\. cluster_test\(whiten=True\) is exact; "
     )
     with pytest.warns(DataWarning, match=sentence) if warned else contextlib.nullcontext():
-        cr.cluster_test(X, n_resamples=2, rng=0)
-    cr.cluster_test(X, n_resamples=2, n_components=2, rng=0)
+        cr.cluster_test(X, n_resamples=2, rng=0, null="sample")
+    cr.cluster_test(X, n_resamples=2, n_components=2, rng=0, null="sample")
     cr.cluster_test(X, n_resamples=2, null=lambda X, rng: rng.normal(size=X.shape), rng=0)
     if n >= d + 2:
-        cr.cluster_test(X, n_resamples=2, whiten=True, rng=0)
+        cr.cluster_test(X, n_resamples=2, whiten=True, rng=0, null="sample")
 
 
 def test_a_clusterer_or_several_studies_are_no_table(rng):

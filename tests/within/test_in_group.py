@@ -186,7 +186,7 @@ def test_the_share_is_of_the_clusters_own_points():
     assert result.overall == 3 / 5
     assert result.samples == ("1", "2", "3", "4", "5")
     assert result.n_neighbors == (1,)
-    assert result.pvalues is result.null_distribution is None
+    assert result.exceeding is result.null_distribution is None
 
 
 @pytest.mark.parametrize(("labels", "proportions"), [("aab", [1, 0]), ("baa", [1 / 2, 0])])
@@ -232,7 +232,7 @@ def test_several_numbers_may_come_in_any_sequence(several, X):
 
 def test_one_number_in_a_list_keeps_its_axis(X):
     result = cr.in_group_proportion(X, LABELS, n_neighbors=[2], n_null=2)
-    assert result.proportions.shape == result.pvalues.shape == (1, 3)
+    assert result.proportions.shape == result.exceeding.shape == (1, 3)
     assert result.null_distribution.shape == (2, 1, 3)
     assert result.overall.shape == (1,)
     copies = cr.in_group_stability(X, LABELS, n_neighbors=[2], n_resamples=3)
@@ -434,7 +434,7 @@ def test_without_noise_the_null_is_that_of_the_samples_that_are_left(X):
     result = cr.in_group_proportion(cr.Study(X, "vdx"), NOISY, noise="drop", n_neighbors=[1, 3], n_null=8, rng=6)
     null = null_by_hand(X[left], labels, "vdx", 6, 8, (1, 3))
     np.testing.assert_array_equal(result.null_distribution, null)
-    for own, pvalues, values in zip(result.proportions, result.pvalues, null.transpose(1, 0, 2), strict=True):
+    for own, pvalues, values in zip(result.proportions, result.exceeding, null.transpose(1, 0, 2), strict=True):
         assert pvalues.tolist() == [pvalue_by_hand(value, values) for value in own]
 
 
@@ -541,8 +541,8 @@ def test_clusters_that_are_absent_count_in_the_null_alone(X, rng):
     np.testing.assert_array_equal(result.proportions, proportions)
     null = null_by_hand(X, labels, "vdx", 7, 10, (1, 2), n_centres=5)
     np.testing.assert_array_equal(result.null_distribution, null)
-    assert np.isnan(result.pvalues).tolist() == [[False, True, False, False, True]] * 2
-    for own, pvalues, values in zip(proportions, result.pvalues, null.transpose(1, 0, 2), strict=True):
+    assert np.isnan(result.exceeding).tolist() == [[False, True, False, False, True]] * 2
+    for own, pvalues, values in zip(proportions, result.exceeding, null.transpose(1, 0, 2), strict=True):
         expected = [math.nan if math.isnan(value) else pvalue_by_hand(value, values) for value in own]
         np.testing.assert_array_equal(pvalues, expected)
     frame = result.to_frame()
@@ -648,10 +648,10 @@ def test_pvalues_are_those_of_random_contiguous_partitions(p, rng):
     result = cr.in_group_proportion(study, LABELS, n_neighbors=[1, 2], n_null=12, rng=11)
     null = null_by_hand(X, LABELS, "vdx", 11, 12, (1, 2))
     np.testing.assert_array_equal(result.null_distribution, null)
-    for own, pvalues, values in zip(result.proportions, result.pvalues, null.transpose(1, 0, 2), strict=True):
+    for own, pvalues, values in zip(result.proportions, result.exceeding, null.transpose(1, 0, 2), strict=True):
         assert pvalues.tolist() == [pvalue_by_hand(value, values) for value in own]
     alone = cr.in_group_proportion(study, LABELS, n_null=12, rng=11)
-    assert alone.pvalues.tolist() == result.pvalues[0].tolist()
+    assert alone.exceeding.tolist() == result.exceeding[0].tolist()
     assert alone.null_distribution.shape == (12, 1, 3)
 
 
@@ -661,7 +661,7 @@ def pvalues_in_other_orders(X, labels, **options):
     orders = [np.arange(len(X)), *(np.random.default_rng(i).permutation(len(X)) for i in range(20))]
     return np.array(
         [
-            cr.in_group_proportion(cr.Study(X[order], "vdx"), labels[order], n_null=40, rng=2, **options).pvalues
+            cr.in_group_proportion(cr.Study(X[order], "vdx"), labels[order], n_null=40, rng=2, **options).exceeding
             for order in orders
         ]
     )
@@ -692,8 +692,8 @@ def test_pvalues_do_not_depend_on_the_names_of_clusters(X):
     names = {0: "z", 1: "x", 2: "y"}
     plain = cr.in_group_proportion(X, LABELS, n_null=20, rng=1)
     renamed = cr.in_group_proportion(X, [names[c] for c in LABELS], n_null=20, rng=1)
-    by_name = dict(zip(renamed.clusters.tolist(), renamed.pvalues.tolist(), strict=True))
-    assert [by_name[names[c]] for c in range(3)] == plain.pvalues.tolist()
+    by_name = dict(zip(renamed.clusters.tolist(), renamed.exceeding.tolist(), strict=True))
+    assert [by_name[names[c]] for c in range(3)] == plain.exceeding.tolist()
 
 
 def test_null_partitions_use_the_metric(X):
@@ -711,7 +711,7 @@ def test_null_clusters_without_samples_do_not_count(rng):
     assert np.isnan(null).any()
     assert not np.isnan(null).all(axis=(1, 2)).any()
     np.testing.assert_array_equal(result.null_distribution, null)
-    assert result.pvalues.tolist() == [pvalue_by_hand(value, null) for value in result.proportions]
+    assert result.exceeding.tolist() == [pvalue_by_hand(value, null) for value in result.proportions]
 
 
 def test_a_null_cluster_as_good_as_ours_counts_against_it():
@@ -721,16 +721,16 @@ def test_a_null_cluster_as_good_as_ours_counts_against_it():
     n_null = np.count_nonzero(~np.isnan(result.null_distribution))
     n_ones = np.count_nonzero(result.null_distribution == 1)
     assert n_ones > 0
-    assert result.pvalues.tolist() == [(1 + n_ones) / (1 + n_null)] * 2
+    assert result.exceeding.tolist() == [(1 + n_ones) / (1 + n_null)] * 2
 
 
 def test_one_cluster_is_no_evidence(X):
-    assert cr.in_group_proportion(X, [0] * 14, n_null=5, rng=0).pvalues.tolist() == [1]
+    assert cr.in_group_proportion(X, [0] * 14, n_null=5, rng=0).exceeding.tolist() == [1]
 
 
 def test_equal_points_are_no_evidence():
     X = np.ones((5, 2))
-    assert cr.in_group_proportion(cr.Study(X, "X", label=False), [0, 0, 1, 1, 1], n_null=4).pvalues.tolist() == [1, 1]
+    assert cr.in_group_proportion(cr.Study(X, "X", label=False), [0, 0, 1, 1, 1], n_null=4).exceeding.tolist() == [1, 1]
 
 
 def test_null_partitions_belong_to_the_seed_the_study_and_their_number(X):
@@ -769,12 +769,12 @@ def test_null_partitions_take_the_scale_of_the_metric_from_the_study(metric, rng
 
 @pytest.mark.parametrize("metric", ["seuclidean", "mahalanobis"])
 def test_one_cluster_is_no_evidence_in_a_metric_with_a_scale(metric, X):
-    assert cr.in_group_proportion(X, [0] * 14, metric=metric, n_null=3, rng=0).pvalues.tolist() == [1]
+    assert cr.in_group_proportion(X, [0] * 14, metric=metric, n_null=3, rng=0).exceeding.tolist() == [1]
 
 
 def test_a_sample_without_direction_does_not_stop_the_null(X):
     X[3] = 0
-    assert cr.in_group_proportion(X, LABELS, metric="cosine", n_null=3, rng=0).pvalues.shape == (3,)
+    assert cr.in_group_proportion(X, LABELS, metric="cosine", n_null=3, rng=0).exceeding.shape == (3,)
 
 
 @pytest.mark.parametrize(("k", "d"), [(2, 2), (3, 5)])
@@ -784,7 +784,7 @@ def test_clusters_of_plain_gaussians_are_not_significant_more_often_than_nominal
     for i in range(n_sets):
         train, X = np.random.default_rng([k, d, i]).normal(size=(2, 40, d))
         result = cr.in_group_proportion(X, clusterer=KMeans(k, n_init=2), train=train, n_null=40, rng=i)
-        pvalues.append(result.pvalues[0])
+        pvalues.append(result.exceeding[0])
     for level in (0.05, 0.2):
         n_rejected = sum(p <= level for p in pvalues)
         assert binomtest(n_rejected, n_sets, level, alternative="greater").pvalue > 0.01
@@ -799,7 +799,50 @@ def test_clusters_that_replicate_have_smaller_pvalues_than_scattered_labels():
     assert replicated.proportions.min() > 0.9
     assert replicated.pvalues.max() < 0.3
     scattered = cr.in_group_proportion(X, rng.permutation(replicated.labels), n_null=100, rng=0)
-    assert scattered.pvalues.min() > 0.8
+    assert scattered.exceeding.min() > 0.8
+    assert scattered.pvalues is None
+
+
+@pytest.mark.parametrize("clusterer", [KMeans(3, n_init=1), AgglomerativeClustering(3)], ids=["k-means", "ward"])
+def test_clusters_of_nothing_are_rarely_significant(clusterer):
+    """Where random cells would reject up to every second cluster; the first cluster of every study, so independent."""
+    n_sets = 40
+    pvalues = []
+    for i in range(n_sets):
+        X = np.random.default_rng([91, i]).normal(size=(60, 20))
+        result = cr.in_group_proportion(X, clusterer=clusterer, n_null=19, rng=i)
+        assert result.pvalues_are.startswith("p-values: against simulated data")
+        pvalues.append(result.pvalues[0])
+    n_rejected = sum(p <= 0.05 for p in pvalues)
+    assert binomtest(n_rejected, n_sets, 0.05, alternative="greater").pvalue > 0.01
+
+
+def test_simulated_data_are_clustered_again():
+    """A clusterer that sees which data it was given: simulated data have the study's shape and are other data."""
+    X, seen = np.random.default_rng(0).normal(size=(20, 3)), []
+
+    def halves(table):
+        seen.append(np.array(table))
+        if len(seen) == 3:
+            raise ValueError("not this one")
+        return (table[:, 0] > 0).astype(int)
+
+    result = cr.in_group_proportion(X, clusterer=halves, n_null=4, rng=1)
+    assert len(seen) == 5
+    np.testing.assert_array_equal(seen[0], X)
+    assert all(table.shape == X.shape and not np.allclose(table, X) for table in seen[1:])
+    assert np.isnan(result.null_distribution[1]).all()
+    kept = result.null_distribution[[0, 2, 3]].ravel()
+    expected = [(1 + sum(kept >= value)) / (1 + len(kept)) for value in result.proportions]
+    assert result.pvalues.tolist() == expected
+
+
+def test_labels_of_the_same_data_have_no_pvalues(X):
+    result = cr.in_group_proportion(X, LABELS, n_null=5, rng=0)
+    assert result.pvalues is None
+    assert result.exceeding.shape == (3,)
+    assert result.pvalues_are.startswith("No p-values: random cells are no null")
+    assert result.pvalues_are in repr(result)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1010,12 +1053,12 @@ def copies(X):
 
 def test_the_frame_has_a_row_for_every_number_and_cluster(result, copies):
     frame = result.to_frame()
-    assert list(frame) == ["n_neighbors", "cluster", "size", "proportion", "pvalue"]
+    assert list(frame) == ["n_neighbors", "cluster", "size", "proportion", "exceeding"]
     assert frame["n_neighbors"].tolist() == [1, 1, 1, 2, 2, 2]
     assert frame["cluster"].tolist() == ["x", "y", "z"] * 2
     assert frame["size"].tolist() == [3, 5, 6] * 2
     assert frame["proportion"].tolist() == result.proportions.ravel().tolist()
-    assert frame["pvalue"].tolist() == result.pvalues.ravel().tolist()
+    assert frame["exceeding"].tolist() == result.exceeding.ravel().tolist()
     pd.testing.assert_frame_equal(copies.to_frame().iloc[:, :4], frame.iloc[:, :4])
 
 
@@ -1032,7 +1075,7 @@ def test_the_frame_sums_up_copies(copies):
 
 def test_the_frame_has_only_what_was_asked_for(X):
     assert list(cr.in_group_proportion(X, LABELS).to_frame()) == ["n_neighbors", "cluster", "size", "proportion"]
-    assert list(cr.in_group_proportion(X, LABELS, n_null=2).to_frame())[4:] == ["pvalue"]
+    assert list(cr.in_group_proportion(X, LABELS, n_null=2).to_frame())[4:] == ["exceeding"]
     once = cr.in_group_stability(X, LABELS, perturbation=cr.Jitter(), n_resamples=1).to_frame()
     assert list(once)[4:] == ["mean", "sd", "low", "high"]
     assert once["sd"].isna().all()
@@ -1073,7 +1116,7 @@ def test_a_saved_result_without_null_is_the_same_when_loaded(X, tmp_path):
     assert repr(loaded) == repr(result)
 
 
-@pytest.mark.parametrize("name", ["proportions", "pvalues", "null_distribution", "labels", "clusters", "sizes"])
+@pytest.mark.parametrize("name", ["proportions", "exceeding", "null_distribution", "labels", "clusters", "sizes"])
 def test_arrays_are_read_only(result, name):
     array = getattr(result, name)
     with pytest.raises(ValueError, match="read-only"):
@@ -1082,10 +1125,10 @@ def test_arrays_are_read_only(result, name):
 
 def test_a_result_in_words(result):
     first, *lines = repr(result).splitlines()
-    assert first == "In-group proportion: 14 samples, clusters by known labels, 5 random partitions, seed 1"
-    assert lines == result.to_frame().round(3).to_string(index=False).splitlines()
-    assert "pvalue" in lines[0]
-    assert len(lines) == 1 + 6
+    assert first == "In-group proportion: 14 samples, clusters by known labels, 5 null partitions, seed 1"
+    assert lines == [*result.to_frame().round(3).to_string(index=False).splitlines(), result.pvalues_are]
+    assert "exceeding" in lines[0]
+    assert len(lines) == 1 + 6 + 1
 
 
 def test_words_name_the_clusterer_and_its_training_study(X):
@@ -1093,7 +1136,7 @@ def test_words_name_the_clusterer_and_its_training_study(X):
     result = cr.in_group_proportion(X, clusterer=AgglomerativeClustering(2), train=train, n_null=1, rng=3)
     first = repr(result).splitlines()[0]
     assert first.startswith("In-group proportion: 14 samples, clusters by AgglomerativeClustering(")
-    assert first.endswith(" learned on vdx, 1 random partition, seed 3")
+    assert first.endswith(" learned on vdx, 1 null partition, seed 3")
 
 
 def test_words_count_what_failed(X):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clustrep.across.apart import RESAMPLES_FOR_ERRORS, differences_of
 from clustrep.across.compare import compare, configurations_to_compare
 from clustrep.across.counterparts import counterparts
 from clustrep.across.local import local_replicability
@@ -19,8 +20,9 @@ from clustrep.across.separation import separations
 from clustrep.checks import check_choice, check_integer, check_known, check_n_clusters
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
-from clustrep.resampling import Bootstrap, Rerun, Resampling
-from clustrep.results import Analysis, LocalReplicability, NullReference
+from clustrep.errors import AllReplicatesFailed
+from clustrep.resampling import Rerun, Resampling, resampling_for
+from clustrep.results import Analysis, LocalReplicability, NullReference, StudyDifferences
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec
 from clustrep.tables.noise import Noise
@@ -41,7 +43,7 @@ def analyse(
     train: str | Sequence[str] | None = None,
     embedding: str = "pca",
     noise: Noise = "label",
-    resampling: Resampling = Bootstrap(),
+    resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Analysis:
@@ -92,7 +94,8 @@ def analyse(
     numbers = None if n_clusters is None else check_n_clusters(n_clusters)
     root = root_entropy(rng)
     running: dict[str, Any] = {"n_jobs": n_jobs}
-    options: dict[str, Any] = {"n_resamples": n_resamples, "resampling": resampling, "rng": root, **running}
+    options: dict[str, Any] = {"n_resamples": n_resamples, "rng": root, **running}
+    options["resampling"] = resampling_for(resampling, tuple(checked.values()))  # one for all steps
     comparison = compare(
         clusterers, checked, n_clusters=numbers, agreement=agreement, noise=noise, diagonal=True, **options
     )
@@ -108,11 +111,12 @@ def analyse(
     focus = start.focus
     if focus is None or not followed:
         return start
-    (clusterer,) = [
-        configuration.clusterer
+    (in_focus,) = [
+        configuration
         for configuration in configurations
         if (configuration.name, configuration.n_clusters) == (focus.clusterer, focus.n_clusters)
     ]
+    clusterer = in_focus.clusterer
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
     local: list[LocalReplicability] = []
     for name in followed:
@@ -128,7 +132,18 @@ def analyse(
         local=tuple(local),
         local_references=tuple(references),
         counterparts=replace(counterparts(clusterer, checked, **options), clusterer=focus.clusterer),
+        differences=_differences(checked, in_focus, Source.of(Rerun(), root), n_jobs),
     )
+
+
+def _differences(
+    studies: Studies, configuration: Configuration, source: Source, n_jobs: int | None
+) -> StudyDifferences | None:
+    """Say which study lacks a cluster; None where the clusterer fails on the studies pooled."""
+    try:
+        return differences_of(studies, configuration, source, RESAMPLES_FOR_ERRORS, n_jobs)
+    except AllReplicatesFailed:
+        return None
 
 
 def by_clusterer(configurations: Sequence[Configuration]) -> list[list[Configuration]]:

@@ -12,7 +12,7 @@ from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
 from clustrep.engine.replicates import Rng
 from clustrep.errors import ParameterError
-from clustrep.resampling import Bootstrap, Resampling
+from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Comparison
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
@@ -28,7 +28,7 @@ def compare(
     n_resamples: int = 100,
     diagonal: bool = True,
     noise: Noise = "label",
-    resampling: Resampling = Bootstrap(),
+    resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Comparison:
@@ -76,7 +76,7 @@ def compare(
     4
     """
     checked = check_several(as_studies(studies))
-    source = Source.of(resampling, rng)
+    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
     configurations = configurations_to_compare(clusterers, n_clusters)
     plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),

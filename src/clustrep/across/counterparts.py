@@ -18,7 +18,7 @@ from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed
 from clustrep.failures import Failures
-from clustrep.resampling import Bootstrap, Resampling
+from clustrep.resampling import Resampling, resampling_for
 from clustrep.results.cluster_stability import DISSOLVED
 from clustrep.results.matches import Counterparts
 from clustrep.studies.collection import StudiesLike, as_studies
@@ -33,7 +33,7 @@ def counterparts(
     *,
     n_resamples: int = 100,
     labels: KnownLabelsLike | None = None,
-    resampling: Resampling = Bootstrap(),
+    resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Counterparts:
@@ -81,8 +81,9 @@ def counterparts(
     array([1., 1., 1., 1.])
     """
     checked = check_several(as_studies(studies))
-    configuration = check_configuration(clusterer, labels, tuple(checked.values()), resampling)
-    source = Source.of(resampling, rng)
+    chosen_resampling = resampling_for(resampling, tuple(checked.values()))
+    configuration = check_configuration(clusterer, labels, tuple(checked.values()), chosen_resampling)
+    source = Source.of(chosen_resampling, rng)
     check_integer(n_resamples, "n_resamples")
     setting = Setting.prepare(source, tuple(checked.values()), [configuration])
     full = MatchPlan(setting, None).replicate(FULL_STUDY)

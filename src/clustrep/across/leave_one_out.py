@@ -13,7 +13,7 @@ from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import FULL_STUDY, Rng
 from clustrep.engine.run import run
 from clustrep.failures import Failures
-from clustrep.resampling import Bootstrap, Resampling
+from clustrep.resampling import Resampling, resampling_for
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreement
@@ -27,7 +27,7 @@ def leave_one_study_out(
     agreement: AgreementSpec = "ari",
     n_resamples: int = 100,
     noise: Noise = "label",
-    resampling: Resampling = Bootstrap(),
+    resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> LeaveOneStudyOut:
@@ -63,8 +63,9 @@ def leave_one_study_out(
     array([1., 1., 1.])
     """
     checked = check_several(as_studies(studies))
-    configuration = check_configuration(clusterer, None, tuple(checked.values()), resampling)
-    source = Source.of(resampling, rng)
+    chosen_resampling = resampling_for(resampling, tuple(checked.values()))
+    configuration = check_configuration(clusterer, None, tuple(checked.values()), chosen_resampling)
+    source = Source.of(chosen_resampling, rng)
     check_integer(n_resamples, "n_resamples")
     check_noise(noise)
     chosen = resolve_agreement(agreement)

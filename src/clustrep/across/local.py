@@ -21,7 +21,7 @@ from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.failures import Failures
-from clustrep.resampling import Bootstrap, Resampling
+from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import LocalReplicability
 from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
@@ -67,7 +67,7 @@ def local_replicability(
     n_resamples: int = 100,
     labels: KnownLabelsLike | None = None,
     noise: Noise = "label",
-    resampling: Resampling = Bootstrap(),
+    resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> LocalReplicability | dict[str, LocalReplicability]:
@@ -129,8 +129,9 @@ def local_replicability(
     training, tests = _studies(train, test)
     studies = _distinct([training, *tests])
     points = _points(at, training)
-    configuration = check_configuration(clusterer, labels, studies, resampling)
-    source = Source.of(resampling, rng)
+    chosen_resampling = resampling_for(resampling, studies)
+    configuration = check_configuration(clusterer, labels, studies, chosen_resampling)
+    source = Source.of(chosen_resampling, rng)
     check_integer(n_resamples, "n_resamples")
     plan = LocalPlan(
         n_tests=len(tests),

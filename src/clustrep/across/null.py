@@ -1,16 +1,17 @@
-"""Scores read against data without clusters: the same clusterer on simulated collections that look like the studies."""
+"""Scores read against data of one piece: the same clusterer on simulated collections that look like the studies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import skew
 
+from clustrep.across.gaussian_null import Collection
 from clustrep.across.local import LocalPlan, LocalScores
-from clustrep.across.null_models import Collection, GaussianCollection, Sampler, check_null, collection_of
+from clustrep.across.null_models import NULLS, ONE_PIECE, PIECES, Sampler, check_null, collection_of
 from clustrep.across.replicability import ScorePlan
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.parameters import KnownLabels, describe
@@ -33,7 +34,7 @@ from clustrep.engine.run import Plan, run
 from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, ReplicateWarning, warn
 from clustrep.results import Comparison, LocalReplicability, Replicability
 from clustrep.results.base import quiet
-from clustrep.results.null_scores import NullReference
+from clustrep.results.null_scores import CollectionScores, NullReference
 from clustrep.sentences import argument
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
@@ -44,36 +45,45 @@ from clustrep.types import FloatArray, IntArray
 STATISTICS = ("estimate", "mean")
 # The skewness of an exponential distribution is 2.
 SKEWED = 1.0
+# A model explains the scores where the overall p-value is above this.
+NOT_EXPLAINED = 0.05
+# Which of the models of one piece clusters are compared with.
+PIECE_FOR_CLUSTERS = "unimodal"
 
 
 def null_reference(
     result: Replicability | Comparison | LocalReplicability,
     n: int = 199,
     *,
-    null: str | Sampler = "gaussian",
+    null: str | Sampler = ONE_PIECE,
     statistic: str = "estimate",
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> NullReference:
-    """Compute the same scores on data without clusters, and compare.
+    """Compute the same scores on simulated data of one piece, and compare.
 
     A high score says that a cut repeats, not that there are clusters: one long Gaussian is cut across its long axis
-    again and again. Here every study is replaced by simulated data with its own size, mean and covariance, `n` times.
-    Means and covariances are those of the studies as far as the data can tell them from each other and from noise:
-    see docs/null.md.
+    again and again. Here every study is replaced by simulated data that have its size, and its means, covariances and
+    shapes of features as far as one piece allows and as far as the data can tell them from noise, `n` times. Two
+    statistics are compared: R̂, which says whether a cut repeats, and the separateness Q, which says how much of the
+    held-out study's spread lies between the predicted clusters, of what so many clusters could explain at most.
 
     Parameters
     ----------
     result : Replicability, Comparison or LocalReplicability
         From a run in this session: files hold no data.
     n : int
-        Number of simulated collections of studies.
-    null : "gaussian", "copula" or function of (study, rng)
-        A Gaussian with each study's mean and covariance; a Gaussian copula with each feature's own values as margins,
-        for skewed and heavy-tailed features; or any sampler that returns a table like the study.
+        Number of simulated collections of studies, for each model.
+    null : "one piece", the name of a model, or function of (study, rng)
+        Models of one piece are "elliptical" (the same density on ellipses, falling outwards), "unimodal" (every
+        feature has the unimodal distribution closest to its own, dependence is a Gaussian copula) and "components"
+        (independent components with unimodal distributions). "one piece" tries them in this order, up to the first
+        that explains the scores (`overall_pvalue` above 0.05), and returns the reference of the model with the largest
+        p-value; for a local result it is "unimodal". "gaussian" is a Gaussian with each study's mean and covariance;
+        "copula" a Gaussian copula with each feature's own values as margins. A sampler returns a table like the study.
     statistic : {"estimate", "mean"}
         Compare R̂, one fit for each study and collection; or the bootstrap mean, which repeats all resamples in every
-        collection.
+        collection. Separateness is that of the studies as they are in either case.
     rng : int, Generator, SeedSequence or None
         The seed; None takes the result's own.
     n_jobs
@@ -91,8 +101,16 @@ def null_reference(
     Notes
     -----
     The p-value answers one question: could data like these, but in one piece, score as high? A small one says that
-    there is more structure than the null model has, which need not be separated groups. R̂ can't exceed 1: where data
-    in one piece already score nearly 1, as a long Gaussian cut in halves does, no excess can be seen.
+    there is more structure than the models have, which need not be separated groups: shapes of one piece that none of
+    the models has, such as curves, triangles or Dirichlet distributions, are structured, too. A large one says that
+    the scores are not distinguishable from those of data of one piece, not that there are no clusters. With "one piece"
+    the hypothesis is that any of three models holds, so the largest of their p-values is taken (intersection–union):
+    its error is at most that of the right model. How often it errs was simulated: docs/null.md.
+
+    References
+    ----------
+    Berger (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4).
+    Westfall and Young (1993). Resampling-Based Multiple Testing. Wiley.
 
     Examples
     --------
@@ -102,8 +120,8 @@ def null_reference(
     >>> studies = [np.random.default_rng(i).normal(size=(60, 2)) * [5, 1] for i in (0, 1)]  # no clusters, but long
     >>> result = replicability(KMeans(2, n_init=3), studies, n_resamples=5, rng=0)
     >>> reference = null_reference(result, n=39)
-    >>> bool(result.estimate[0, 1] > 0.5), bool(reference.pvalue[0, 1] > 0.05)
-    (True, True)
+    >>> bool(result.estimate[0, 1] > 0.5), reference.overall_pvalue > 0.05, reference.model
+    (True, True, 'elliptical')
     """
     origins = _origins(result)
     check_integer(n, "n")
@@ -112,17 +130,33 @@ def null_reference(
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
     if null == "gaussian":
         _warn_of_skewness(origins[0].studies)
-    plan = NullPlan.of(result, origins, null, statistic, root)
-    collections = run(plan, range(1, n + 1), n_jobs)
-    scores = _stack(collections)
-    _report_missing(result, scores)
+    models: tuple[str | Sampler, ...] = (null,)
+    if null == ONE_PIECE:
+        models = PIECES if not isinstance(result, LocalReplicability) else (PIECE_FOR_CLUSTERS,)
     source = Source(origins[0].source.resampling, root, origins[0].source.accelerate)
     configurations = [origin.configuration for origin in origins]
     of = "" if isinstance(result, Replicability) else result._fingerprint
-    made = provenance_of_run(
+    provenance = provenance_of_run(
         source, origins[0].studies, configurations, n=n, null=describe(null), statistic=statistic, of=of
     )
-    return NullReference.of(result, statistic, _observed(result, origins, statistic), scores, made)
+    observed = _observed(result, origins, statistic)
+    references: list[NullReference] = []
+    for model in models:
+        plan = NullPlan.of(result, origins, model, statistic, root)
+        simulated = _stack(run(plan, range(1, n + 1), n_jobs))
+        _report_missing(result, simulated.scores)
+        name = model if isinstance(model, str) else describe(model)
+        references.append(NullReference.of(result, statistic, observed, simulated, name, provenance))
+        if not references[-1].overall_pvalue <= NOT_EXPLAINED:
+            break
+    return _best_explained(references)
+
+
+def _best_explained(references: Sequence[NullReference]) -> NullReference:
+    """Return the reference with the largest p-value, the first of equals, with the p-values of all models tried."""
+    pvalues = np.array([reference.overall_pvalue for reference in references])
+    best = references[int(np.argmax(np.nan_to_num(pvalues, nan=1.0)))]
+    return replace(best, models=tuple(reference.model for reference in references), model_pvalues=pvalues)
 
 
 def _warn_of_skewness(studies: Sequence[Study]) -> None:
@@ -135,8 +169,8 @@ def _warn_of_skewness(studies: Sequence[Study]) -> None:
         if known.size and (known > border).mean() >= 0.5:
             warn(
                 f"Half of the features of study {study.name!r}, or more, have a skewness above {border:.1f}: Gaussian "
-                "data without clusters have no such tails, which alone can look like clusters. Transform the features, "
-                f"or compare with {argument('null', 'copula')}, too, unless rare clusters explain it.",
+                "data have no such tails, which alone can look like clusters. Transform the features, or compare with "
+                f"{argument('null', 'one piece')}, which keeps the shapes of features.",
                 DataWarning,
             )
             return
@@ -154,7 +188,7 @@ def _report_missing(result: Any, scores: FloatArray) -> None:
     if missing.any():
         warn(
             f"The clusterer failed on {plural(int(missing.sum()), 'simulated collection')} of {len(scores)}, in part "
-            "or as a whole: what is missing is left out.",
+            "or as a whole: missing scores were omitted.",
             ReplicateWarning,
         )
 
@@ -171,7 +205,7 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
     if origins is None or origins[0] is None:
         raise ParameterError(
             "This result was read from a file, which holds scores but no data: run it again with "
-            f"rng={result.provenance['seed']} to compare it with data without clusters.",
+            f"rng={result.provenance['seed']} to compare it with simulated data.",
             parameter="result",
         )
     of_runs = tuple(origin for origin in origins if isinstance(origin, RunOrigin))
@@ -187,7 +221,7 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class NullPlan(Plan[FloatArray]):
+class NullPlan(Plan[CollectionScores]):
     """Everything that a simulated collection's scores follow from, except its number."""
 
     studies: tuple[Study, ...]
@@ -220,11 +254,12 @@ class NullPlan(Plan[FloatArray]):
         order = tuple(sorted(range(len(first.studies)), key=lambda s: first.studies[s].name))
         by_name = [first.studies[s] for s in order]
         with one_thread():
-            if null != "gaussian" or in_features:
+            model = NULLS.get(null) if isinstance(null, str) else None
+            if in_features or model is None or model.learn_in_coordinates is None:
                 simulated = collection_of(null, by_name)
             else:
                 rotation = Rotation.of([study.X for study in by_name])
-                simulated = GaussianCollection.in_coordinates(rotation)
+                simulated = model.learn_in_coordinates(rotation)
                 simulated_in = Rotation(rotation.origin, tuple(simulated.draw(make_generator(0))), None)
                 configurations = tuple(
                     Configuration(one.name, in_coordinates(one.clusterer, simulated_in)) for one in configurations
@@ -260,15 +295,15 @@ class NullPlan(Plan[FloatArray]):
         )
         return studies, Source(self.source.resampling, root, self.source.accelerate)
 
-    description = "data without clusters"
+    description = "data of one piece"
 
-    def replicate(self, number: int) -> FloatArray:
-        """Score one simulated collection, (n_configurations, n_agreements, S, S), or its clusters, (n_clusters,)."""
+    def replicate(self, number: int) -> CollectionScores:
+        """Score one simulated collection, or its clusters."""
         if self.at is not None:
-            return self._score_clusters(number, self.at)
+            return CollectionScores(self._score_clusters(number, self.at), np.empty(0))
         studies, source = self.collection(number)
         setting = Setting.prepare(source, studies, self.configurations)
-        return _scores(_score_plan(setting, self.agreements, self.noise), self.replicates)
+        return _scores_of_collection(setting, self.agreements, self.noise, self.replicates)
 
     def _score_clusters(self, number: int, at: int) -> FloatArray:
         """Score every cluster of one simulated training study, (n_clusters,); nothing where the clusterer failed."""
@@ -303,52 +338,62 @@ def _mean_by_cluster(scores: LocalScores, codes: IntArray, n_clusters: int) -> F
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def _score_plan(setting: Setting, agreements: tuple[Agreement, ...], noise: Any) -> ScorePlan:
-    return ScorePlan(setting, n_resamples=0, agreements=agreements, diagonal=False, noise=noise)
-
-
-def _scores(plan: ScorePlan, replicates: Sequence[int]) -> FloatArray:
-    """Average the scores of replicates, (n_configurations, n_agreements, S, S).
+def _scores_of_collection(
+    setting: Setting, agreements: tuple[Agreement, ...], noise: Any, replicates: Sequence[int]
+) -> CollectionScores:
+    """Average the scores of replicates of a collection; separateness is that of the studies as they are.
 
     A single block, on both sides perhaps, agrees on nothing that a cluster could be compared with: 0. So does what is
     noise but for a point.
     """
+    plan = ScorePlan(setting, n_resamples=0, agreements=agreements, diagonal=False, noise=noise)
+    full = replace(plan, separateness=True).replicate(FULL_STUDY)
     scores = [
         np.where((r.trivial[:, None] & ~np.isnan(r.scores)) | (r.causes == ONLY_NOISE), 0.0, r.scores)
-        for r in map(plan.replicate, replicates)
+        for r in (full if b == FULL_STUDY else plan.replicate(b) for b in replicates)
     ]
     with quiet():
-        return np.asarray(np.nanmean(scores, axis=0))
+        averages = np.asarray(np.nanmean(scores, axis=0))
+        return CollectionScores(averages, np.asarray(np.nanmean(full.separateness, axis=(1, 2))))
 
 
 def _observed(
     result: Replicability | Comparison | LocalReplicability, origins: Sequence[RunOrigin], statistic: str
-) -> FloatArray:
+) -> CollectionScores:
     """Return the scores of the result itself, by the rule for single blocks that holds for simulated collections."""
     if isinstance(result, LocalReplicability):
-        if statistic == "mean":
-            blocks = np.where(result.trivial[:, None], 0.0, result.cluster_distribution)
-            with quiet():
-                return np.asarray(np.nanmean(blocks, axis=0))
-        estimate = result.by_cluster()["estimate"].to_numpy(dtype=float)
-        return estimate * (not _is_trivial(origins[0]))
-    if statistic == "mean":
-        several = isinstance(result, Comparison)
-        scores = result.distribution if several else result.distribution[None, None]
-        trivial = result.trivial[:, None] if several else result.trivial[None, None]
-        failed = result.failed[:, :, 1:] if several else result.failed[None, None, 1:]
-        noise = 1 + result.causes.index(ONLY_NOISE) if ONLY_NOISE in result.causes else -1
-        nothing = (trivial & ~np.isnan(scores)) | (failed == noise)
-        with quiet():
-            return np.asarray(np.nanmean(np.where(nothing, 0.0, scores), axis=2))
+        return CollectionScores(_observed_of_clusters(result, origins[0], statistic), np.empty(0))
     first = origins[0]
     configurations = [origin.configuration for origin in origins]
     agreements = first.agreements
     if isinstance(result, Replicability):
-        agreements = tuple(one for one in agreements if one.name == result.agreement)
+        agreements = tuple(agreement for agreement in agreements if agreement.name == result.agreement)
     with one_thread():
         setting = Setting.prepare(first.source, first.studies, configurations)
-        return _scores(_score_plan(setting, agreements, first.noise), [FULL_STUDY])
+        as_they_are = _scores_of_collection(setting, agreements, first.noise, [FULL_STUDY])
+    return as_they_are if statistic == "estimate" else as_they_are._replace(scores=_observed_means(result))
+
+
+def _observed_means(result: Replicability | Comparison) -> FloatArray:
+    """Return bootstrap means in which single blocks count 0, (n_configurations, n_agreements, S, S)."""
+    several = isinstance(result, Comparison)
+    scores = result.distribution if several else result.distribution[None, None]
+    trivial = result.trivial[:, None] if several else result.trivial[None, None]
+    failed = result.failed[:, :, 1:] if several else result.failed[None, None, 1:]
+    noise = 1 + result.causes.index(ONLY_NOISE) if ONLY_NOISE in result.causes else -1
+    nothing = (trivial & ~np.isnan(scores)) | (failed == noise)
+    with quiet():
+        return np.asarray(np.nanmean(np.where(nothing, 0.0, scores), axis=2))
+
+
+def _observed_of_clusters(result: LocalReplicability, origin: RunOrigin, statistic: str) -> FloatArray:
+    """Return the scores of the clusters of a local result, (n_clusters,); single blocks count 0."""
+    if statistic == "mean":
+        blocks = np.where(result.trivial[:, None], 0.0, result.cluster_distribution)
+        with quiet():
+            return np.asarray(np.nanmean(blocks, axis=0))
+    estimate = result.by_cluster()["estimate"].to_numpy(dtype=float)
+    return np.asarray(estimate * (not _is_trivial(origin)))
 
 
 def _is_trivial(origin: RunOrigin) -> bool:
@@ -366,17 +411,19 @@ def _place_of_points(result: LocalReplicability, origin: RunOrigin) -> int:
         if result._points is not None and np.array_equal(result._points, study.X):
             return place
     raise ParameterError(
-        "A local result is compared with data without clusters at the points of its training or test study: "
+        "A local result is compared with simulated data at the points of its training or test study: "
         "run local_replicability with at=None, or with at=test.",
         parameter="result",
     )
 
 
-def _stack(collections: Sequence[FloatArray]) -> FloatArray:
-    """Stack scores; those with fewer clusters are padded with NaN."""
-    if collections[0].ndim > 1:
-        return np.stack(collections)
-    stacked = np.full((len(collections), max(1, *(len(scores) for scores in collections))), np.nan)
-    for row, scores in zip(stacked, collections, strict=True):
-        row[: len(scores)] = scores
-    return stacked
+def _stack(collections: Sequence[CollectionScores]) -> CollectionScores:
+    """Stack the scores of collections; those with fewer clusters are padded with NaN."""
+    separateness = np.stack([collection.separateness for collection in collections])
+    scores = [collection.scores for collection in collections]
+    if scores[0].ndim > 1:
+        return CollectionScores(np.stack(scores), separateness)
+    stacked = np.full((len(scores), max(1, *map(len, scores))), np.nan)
+    for row, of_clusters in zip(stacked, scores, strict=True):
+        row[: len(of_clusters)] = of_clusters
+    return CollectionScores(stacked, separateness)

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clustrep.across.separateness import separateness_of_pairs, spread_of
 from clustrep.checks import check_flag, check_integer, check_labels_of
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
@@ -19,7 +20,7 @@ from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import DataError, ParameterError
 from clustrep.failures import Failures
-from clustrep.resampling import Bootstrap, Resampling, Simulate
+from clustrep.resampling import Resampling, Simulate, resampling_for
 from clustrep.results import Comparison, Replicability
 from clustrep.results.labels import label
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
@@ -39,7 +40,7 @@ class Options(TypedDict, total=False):
     n_resamples: int
     labels: KnownLabelsLike | None
     noise: Noise
-    resampling: Resampling
+    resampling: Resampling | None
     rng: Rng
     n_jobs: int | None
 
@@ -75,7 +76,7 @@ def replicability(
     diagonal: bool = True,
     labels: KnownLabelsLike | None = None,
     noise: Noise = "label",
-    resampling: Resampling = Bootstrap(),
+    resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Replicability | dict[str, Replicability]:
@@ -101,7 +102,7 @@ def replicability(
         stay together) or "matching" (the share of points that keep their label). A tuple returns one result for each,
         from the same fits.
     n_resamples : int
-        Number of bootstrap replicates.
+        Number of resamples.
     diagonal : bool
         Also score each study against itself: the function of a second, independent draw, tested on the first. A
         yardstick for the other scores, at the price of one more fit for each study and replicate.
@@ -111,8 +112,9 @@ def replicability(
     noise : {"label", "drop", "singletons"}
         Points labelled −1 form a block like any other; or are left out where either side calls them noise; or form a
         block each.
-    resampling : Bootstrap, Subsample, Jitter, a sum of these, or Simulate
-        Where replicates come from.
+    resampling : Bootstrap, Subsample, Jitter, a sum of these, or Simulate, optional
+        Where replicates come from. By default `Bootstrap(distinct=True)`, the bootstrap with each drawn sample counted
+        once; `Subsample(0.8)` where any study has more features than samples. The paper's own is `Bootstrap()`.
     rng : int, Generator, SeedSequence or None
         The seed. Draws depend on it, on the study's name and on the replicate's number, on nothing else.
     n_jobs : int or None
@@ -136,8 +138,13 @@ def replicability(
     axis in every study. R̂ has a ceiling of 1, so two clear groups and one long one can score alike. Scores of
     different numbers of clusters are comparable only for agreements that are adjusted for chance.
 
-    A bootstrap sample repeats some points and lacks about 37 % of them, so the mean over resamples can lie below R̂
-    where samples are few and above it where there are many small clusters; both are reported.
+    The mean and the interval over resamples are about R, the expected score of a function learned in a new training
+    study and tested on a new test study, both of these sizes. Two properties of a resample set its mean apart from R.
+    Copies of a sample always agree with each other, so that with the paper's `Bootstrap()` many small clusters of
+    nothing score too high; therefore each drawn sample counts once by default. And a resample holds fewer samples than
+    a study, 63 % of them (80 % with `Subsample(0.8)`), so that the mean lies below R where scores still grow with the
+    number of samples, most where features outnumber samples; therefore more of them are drawn there. `.estimate` is R̂
+    of the studies as they are. docs/calibration.md has means and coverage for both and for the paper's bootstrap.
 
     References
     ----------
@@ -153,8 +160,9 @@ def replicability(
     ((4, 4), (5, 4, 4))
     """
     checked = check_several(as_studies(studies))
-    configuration = check_configuration(clusterer, labels, tuple(checked.values()), resampling)
-    source = Source.of(resampling, rng)
+    chosen_resampling = resampling_for(resampling, tuple(checked.values()))
+    configuration = check_configuration(clusterer, labels, tuple(checked.values()), chosen_resampling)
+    source = Source.of(chosen_resampling, rng)
     plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
@@ -178,6 +186,7 @@ class ReplicateScores(NamedTuple):
     trivial: BoolArray  # (n_configurations, S, S)
     clusters_found: IntArray  # (n_configurations, S), −1 where the fit failed
     causes: NDArray[np.object_]  # (n_configurations, n_agreements, S, S) of str, empty where there is a score
+    separateness: FloatArray  # (n_configurations, S, S) where the plan asks for it, else empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +198,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
     diagonal: bool
     noise: Noise
     description: str = "replicability"
+    separateness: bool = False  # of unweighted draws, as the studies as they are
 
     @property
     def in_threads(self) -> bool:
@@ -218,6 +228,8 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
         n_configurations = len(self.configurations)
         clusters_found = np.full((B, n_configurations, S), -1)
         pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S))
+        spreads = [spread_of(sample.points) for sample in samples] if self.separateness else []
+        separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0
         for path in setting.paths:
             learned, learned_again = path.learn(samples), path.learn(second)
@@ -238,17 +250,20 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
                             elif self.diagonal:
                                 trained = learned_again[b * S + t].labels(member, [points[t]]).at(0)
                                 pairs.add((b, c, t, t), trained, tested, weights)
+                    if self.separateness:
+                        separateness[b, c] = separateness_of_pairs(labelled, spreads[b * S : (b + 1) * S])
                 c += 1
         scores, trivial, causes = pairs.score()  # Alg. 2, line 8; agreements come first
         scores, causes = np.moveaxis(scores, 0, 2), np.moveaxis(causes, 0, 2)
-        return [ReplicateScores(*arrays) for arrays in zip(scores, trivial, clusters_found, causes, strict=True)]
+        of_replicates = zip(scores, trivial, clusters_found, causes, separateness, strict=True)
+        return [ReplicateScores(*arrays) for arrays in of_replicates]
 
 
 def run_plan(plan: ScorePlan, n_jobs: int | None) -> Comparison:
     """Score the studies as they are, and replicates of them."""
     source, studies = plan.setting.source, plan.setting.studies
     replicates = run(plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
-    scores, trivial, clusters_found, causes = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
+    scores, trivial, clusters_found, causes, _ = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
     failed, cause_names = Failures.number(np.moveaxis(causes, 0, 2))
     by_configuration = np.moveaxis(scores, 0, 2)  # (n_configurations, n_agreements, 1 + n_resamples, S, S)
     result = Comparison(

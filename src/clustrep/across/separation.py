@@ -159,11 +159,11 @@ class PoolPlan(ClusteringPlan["list[IntArray | Failed]"]):
             (learned,) = path.learn([self.setting.sample(number, FULL_STUDY)])
             for member in range(len(path.members)):
                 labelled = learned.labels(member, [self.setting.places[number]])
-                labels.append(labelled if isinstance(labelled, Failed) else _numbered(labelled.at(0).labels))
+                labels.append(labelled if isinstance(labelled, Failed) else numbered(labelled.at(0).labels))
         return labels
 
 
-def _numbered(labels: Any) -> IntArray:
+def numbered(labels: Any) -> IntArray:
     """Number the labels 0, 1, …; noise keeps −1."""
     is_noise = labels == NOISE if labels.dtype.kind == "i" else np.zeros(len(labels), dtype=bool)
     numbers = np.full(len(labels), NOISE)

@@ -16,6 +16,8 @@ from clustrep.cli.option_types import accepted_agreements
 from clustrep.cli.output import RESULT, Results, check_folder, write_config, write_report
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clustrep import Studies
     from clustrep.results import Analysis
 
@@ -96,6 +98,15 @@ def check_files(settings: dict[str, Any]) -> None:
         )
 
 
+def check_several_studies(settings: dict[str, Any], studies: Studies) -> None:
+    """Refuse a file that holds less than two studies."""
+    if len(studies) < 2:
+        raise click.UsageError(
+            f"{settings['studies'][0]} holds only one study by its column {settings['study_key']!r}: name another "
+            "column with --study-key, or more files."
+        )
+
+
 def checked_clusterers(settings: dict[str, Any]) -> dict[str, Any]:
     """Check whatever can be checked before files are read, and return the clusterers."""
     check_folder(settings["out"], force=settings["force"])
@@ -121,11 +132,7 @@ def analyse_files(ctx: click.Context, settings: dict[str, Any]) -> None:
     """Read studies, analyse them and write the results."""
     clusterers = checked_clusterers(settings)
     studies = read_studies(settings)
-    if len(studies) < 2:
-        raise click.UsageError(
-            f"{settings['studies'][0]} holds only one study by its column {settings['study_key']!r}: name another "
-            "column with --study-key, or more files."
-        )
+    check_several_studies(settings, studies)
     analysis = analyse_studies(ctx, settings, clusterers, studies)
     write_analysis(ctx, settings, analysis, studies)
     exit_if_failed(ctx, settings, analysis)
@@ -152,6 +159,16 @@ def analyse_studies(
     return replace(analysis, warnings=tuple(ctx.obj))
 
 
+def gap_table(analysis: Analysis) -> pd.DataFrame:
+    """Return the pairs of neighbouring clusters of all clusterers in one table."""
+    import pandas as pd
+
+    frames = [separation.to_frame() for separation in analysis.separations]
+    for separation, frame in zip(analysis.separations, frames, strict=True):
+        frame.insert(0, "clusterer", separation.clusterer)
+    return pd.concat(frames, ignore_index=True)
+
+
 def write_analysis(
     ctx: click.Context, settings: dict[str, Any], analysis: Analysis, studies: Studies, cohorts: Studies | None = None
 ) -> None:
@@ -165,6 +182,8 @@ def write_analysis(
         results.table("scores.csv", analysis.scores())
         results.table("local.csv", analysis.samples())
         results.table("clusters.csv", analysis.clusters())
+        results.table("presence.csv", analysis.presence())
+        results.table("gaps.csv", gap_table(analysis))
         analysis.save(results.path(RESULT))
         draw_analysis(results, analysis, options.figure_formats(settings))
         for name, cohort in (cohorts or {}).items():

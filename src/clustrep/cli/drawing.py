@@ -23,6 +23,9 @@ def draw_analysis(results: Results, analysis: Analysis, formats: Sequence[str]) 
         f"curves-{agreement}": partial(comparison.plot, agreement=agreement, reference=analysis.reference)
         for agreement in comparison.agreements
     }
+    gaps = analysis.separation_in_focus
+    if gaps is not None:
+        drawings["gaps"] = partial(gaps.plot, analysis.focus.n_clusters if analysis.focus else None)
     drawings["matrices"] = partial(comparison.plot, kind="matrices")
     if replicability is not None:
         drawings["pairs"] = replicability.plot

@@ -85,14 +85,16 @@ def resamples(default: int = 100) -> Callable[[Command], Command]:
     return count("--resamples", "n_resamples", default, "Number of bootstrap resamples.")
 
 
+clusterer = click.option(
+    "--clusterer",
+    multiple=True,
+    metavar="NAME[:P=V,…]",
+    help=f"{', '.join(SHORT_NAMES)}, or a class by its dotted name; with parameters, as in "
+    "dbscan:eps=0.3,min_samples=5. May be repeated.",
+)
+
 clustering = several(
-    click.option(
-        "--clusterer",
-        multiple=True,
-        metavar="NAME[:P=V,…]",
-        help=f"{', '.join(SHORT_NAMES)}, or a class by its dotted name; with parameters, as in "
-        "dbscan:eps=0.3,min_samples=5. May be repeated.",
-    ),
+    clusterer,
     click.option(
         "--noise",
         type=click.Choice(["label", "drop", "singletons"]),

@@ -113,7 +113,7 @@ class GapDensities:
                         "x": numbers(middles),
                         "y": numbers(counts[s]),
                         "name": escaped(study),
-                        "marker": {"color": f"@c{s % 8}"},
+                        "marker": {"color": look(s).token},
                     }
                     for s, study in enumerate(self.studies)
                 ],

@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any
 
 from clustrep.files import written_whole
+from clustrep.report.cluster_grid import text_of
 from clustrep.report.facts import Facts, facts_of
 from clustrep.report.material import Material
 
@@ -73,4 +74,9 @@ class Report:
             stream.write(text.encode())
 
     def __repr__(self) -> str:
-        return "\n".join(item["text"] for item in self.facts["verdict"])
+        lines = [item["text"] for item in self.facts["verdict"] if item["kind"] != "next"]
+        for section in self.facts["sections"]:
+            if section["id"] == "presence":
+                lines += ["", text_of(section["tables"][0]), ""]
+        lines += [f"Next: {item['text']}" for item in self.facts["verdict"] if item["kind"] == "next"]
+        return "\n".join(lines)

@@ -11,16 +11,20 @@ import clustrep.report.columns as columns
 import clustrep.report.words as words
 from clustrep.figures.between_studies import PairStrips, StudyMatrix, matrices_chart
 from clustrep.figures.charts import Chart
+from clustrep.figures.gap_densities import GapDensities
 from clustrep.figures.local_maps import ClusterBars, clusters_chart, map_chart
 from clustrep.figures.one_study import NullHistogram
 from clustrep.figures.over_k import IndexPanels
 from clustrep.figures.score_curves import ScoreCurves, curves_chart
 from clustrep.figures.study_relations import StudyTree
+from clustrep.report.cluster_grid import grid_of
 from clustrep.report.columns import Table, plain_value, table_of, without_zero_counts
 from clustrep.report.material import Material
 from clustrep.report.methods import Run, methods_of
-from clustrep.results import Candidate, Choice, ClusterTest, Validation
+from clustrep.results import Candidate, Choice, ClusterTest, Separation, Validation
+from clustrep.results.headline import NEXT
 from clustrep.results.labels import label
+from clustrep.results.verdict import separation_of
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
 
@@ -33,6 +37,8 @@ def facts_of(material: Material, title: str | None = None) -> Facts:
     runs = [Run.of(result.provenance) for result in material.results]
     studies = {name: about for run in runs for name, about in run.studies.items()}
     sections = [
+        _presence(material, list(studies)),
+        _gaps(material),
         _data(studies),
         _choice(material),
         _pairs(material),
@@ -47,7 +53,7 @@ def facts_of(material: Material, title: str | None = None) -> Facts:
         "answer": answer_of(material),
         "sections": [section for section in sections if section is not None],
         "methods": methods_of(material.comparison, material.reference),
-        "warnings": list(material.warnings),
+        "warnings": [*material.warnings, *filter(None, [material.failures.sentence("score")])],
         "provenance": runs[0].rows(),
     }
 
@@ -70,36 +76,46 @@ def _studies_of(result: Any) -> str:
 
 
 def verdict_of(material: Material) -> list[dict[str, str]]:
-    """Say what was found: the choice, the studies, the clusters, what to be careful about, what failed."""
-    sentences: list[tuple[str, str]] = []
-    choice, others = material.choice, material.others
-    if choice is not None:
-        is_answer = choice.best is not None and (choice.against is None or choice.chosen is not None)
-        sentences.append(("best" if is_answer else "caution", words.about_choice(choice)))
-    if material.replicabilities and (choice is None or choice.best is not None):
+    """Say what was found: the answer, how sure it is, why; studies, clusters, cautions, failures; what to do next."""
+    others, verdict = material.others, material.verdict
+    sentences: list[tuple[str, str]] = [said for said in material.headline if said.kind != NEXT]
+    if material.replicabilities and (verdict is None or verdict.focus is not None):
         sentences.append(("studies", words.about_studies(material.replicabilities[0], material.relations)))
-    sentences += [("clusters", sentence) for sentence in words.about_clusters(material.clusters)]
+    in_studies = words.about_presence(material.presence) or words.about_clusters(material.clusters)
+    sentences.append(("clusters", in_studies))
     tests = [result for result in others if isinstance(result, ClusterTest)]
     sentences += [("clusters", words.about_test(test, _studies_of(test))) for test in tests]
     sentences += [("clusters", words.about_indices(result)) for result in others if isinstance(result, Validation)]
-    sentences.append(("caution", words.about_resolution(material.clusters)))
+    gaps = [result for result in others if isinstance(result, Separation)]
+    sentences += [("separated" if result.separated else "unknown", words.about_gaps(result)) for result in gaps]
+    if material.presence.empty:
+        sentences.append(("caution", words.about_resolution(material.clusters)))
     if material.replicabilities:
         sentences += [("caution", sentence) for sentence in words.cautions(material.replicabilities[0])]
-    sentences.append(("failure", material.failures.sentence("score")))
-    return [{"kind": kind, "text": text} for kind, text in sentences if text]
+    sentences.append(("failure", words.about_failures(material.failures)))
+    sentences += [said for said in material.headline if said.kind == NEXT]
+    if gaps:
+        any_gap = any(result.separated for result in gaps)
+        sentences.append((NEXT, words.AFTER_GAPS if any_gap else words.AFTER_NO_GAPS))
+    return [{"kind": kind.replace(" ", "-"), "text": text} for kind, text in sentences if text]
 
 
 def answer_of(material: Material) -> dict[str, Any]:
-    """Give the answer to scripts: the best, its rivals, what is above data without clusters, who stands apart."""
-    choice, relations = material.choice, material.relations
-    if choice is None:
+    """Give the answer to scripts: degree, number of clusters, presence, the best and its rivals, who stands apart."""
+    choice, verdict, relations = material.choice, material.verdict, material.relations
+    if choice is None or verdict is None:
         return {}
     rivals = () if choice.best is None else choice.best.rivals
     return {
+        "degree": verdict.degree,
+        "n_clusters": verdict.n_clusters,
+        "levels": list(verdict.levels),
+        "pvalue": plain_value(verdict.pvalue),
+        "presence": table_of(material.presence, "presence", "")["rows"],
         "best": _candidate(choice.best, choice),
         "rivals": [_candidate(rival, choice) for rival in rivals],
         "farthest_above": _candidate(choice.chosen, choice) if choice.against is not None else None,
-        "looked_at": _candidate(choice.focus, choice),
+        "looked_at": _candidate(verdict.focus, choice),
         "apart": None
         if relations is None
         else [name for name, apart in zip(relations.names, relations.apart, strict=True) if apart],
@@ -137,6 +153,36 @@ def _section(
     }
 
 
+def _presence(material: Material, names: Sequence[str]) -> Section | None:
+    table = grid_of(material.presence, material.clusters, names)
+    if table is None:
+        return None
+    return _section("presence", "Clusters in every study", [], [], [table])
+
+
+def _gaps(material: Material) -> Section | None:
+    """Show the gaps of the clustering in focus; of all others in the table."""
+    if material.verdict is None:
+        return None
+    separation = separation_of(material.verdict, material.separations)
+    if separation is None:
+        return None
+    parts = _gaps_of(separation, material.verdict.focus)
+    return _section("gaps", "Gaps between clusters", [words.ABOUT_GAPS], *parts)
+
+
+def _gaps_of(separation: Separation, focus: Candidate | None = None) -> tuple[list[Chart], list[Table]]:
+    """Draw the gaps of one clustering, that in focus where it has any; tables of all."""
+    place = max(separation.chosen, 0)
+    if focus is not None and focus.clusterer == separation.clusterer and focus.n_clusters in separation.n_clusters:
+        place = separation.n_clusters.index(focus.n_clusters)
+    densities = GapDensities.of(separation, place)
+    by_k = separation.summary()[["k", "groups", "adjusted", "depth", "complete", "pvalue", "near_depth"]]
+    tables = [table_of(by_k, "gaps-by-k-table", f"Gaps by number of clusters: {separation.clusterer}")]
+    tables.append(table_of(separation.to_frame(), "gaps-table", "Neighbouring clusters", columns.GAPS))
+    return ([densities.chart()] if densities.pairs else []), tables
+
+
 def _data(studies: dict[str, dict[str, Any]]) -> Section | None:
     if not studies:
         return None
@@ -149,14 +195,15 @@ def _choice(material: Material) -> Section | None:
     if comparison is None or summary is None:
         return None
     curves = [ScoreCurves.of(comparison, agreement, material.reference) for agreement in comparison.agreements]
-    table = without_zero_counts(summary.assign(agreement=[shown(name) for name in summary["agreement"]]))
-    return _section(
-        "choice",
-        "Which algorithm, and how many clusters",
-        [words.SCORE_AND_RIVALS],
-        [curves_chart(curves)],
-        [table_of(table, "choice-table", "Clusterers and numbers of clusters", columns.CHOICE)],
-    )
+    tables = []
+    for place, agreement in enumerate(comparison.agreements):
+        table = without_zero_counts(summary[summary["agreement"] == agreement])
+        name = "choice-table" if place == 0 else f"choice-table-{place}"
+        tables.append(
+            table_of(table, name, f"Clusterers and numbers of clusters by {shown(agreement)}", columns.CHOICE)
+        )
+    text = [words.SCORE_AND_RIVALS]
+    return _section("choice", "Which algorithm, and how many clusters", text, [curves_chart(curves)], tables)
 
 
 def _pairs(material: Material) -> Section | None:
@@ -164,15 +211,17 @@ def _pairs(material: Material) -> Section | None:
         return None
     focus, relations = material.replicabilities[0], material.relations
     name = label(focus.clusterer, focus.n_clusters)
-    pairs = focus.to_frame().assign(agreement=shown(focus.agreement)).rename(columns={"score": "estimate"})
-    text = [f"Shown first: {name}."]
+    pairs = focus.to_frame().rename(columns={"score": "estimate"})
+    text = [f"Shown first: {name}. Scores are {shown(focus.agreement)}."]
     charts = [matrices_chart([StudyMatrix.of(result) for result in material.replicabilities])]
     charts.append(PairStrips.of(focus).chart())
-    tables = [table_of(without_zero_counts(pairs), "pairs-table", f"Pairs of studies: {name}")]
+    tables = [table_of(without_zero_counts(pairs), "pairs-table", f"Pairs of studies: {name}", columns.PAIRS)]
     if relations is not None:
         text.append(words.STANDS_APART)
         charts.append(StudyTree.of(relations).chart())
-        tables.append(table_of(relations.to_frame(), "relations-table", "Studies against the others"))
+        tables.append(
+            table_of(relations.to_frame(), "relations-table", "Studies against the others", columns.RELATIONS)
+        )
     return _section("pairs", "Which studies agree", text, charts, tables)
 
 
@@ -185,7 +234,8 @@ def _clusters(material: Material) -> Section | None:
     tables = [table_of(table, "clusters-table", "Clusters in the other studies", columns.CLUSTERS)]
     if material.counterparts is not None:
         text.append(words.WHAT_COUNTERPARTS_ARE)
-        tables.append(table_of(material.counterparts.to_frame(), "counterparts-table", "Which cluster is which"))
+        matched = material.counterparts.to_frame()
+        tables.append(table_of(matched, "counterparts-table", "Which cluster is which", columns.COUNTERPARTS))
     bars = [
         ClusterBars.of(result, table[(table["train"] == result.train) & (table["test"] == result.test)])
         for result in material.local
@@ -206,6 +256,11 @@ def _other(result: Any, number: int) -> Section:
         chart, title = NullHistogram.of(result).chart(), f"Are there clusters at all: {_studies_of(result)}"
     if isinstance(result, Validation):
         chart, title = IndexPanels.of(result).chart(), f"Indices within one study: {_studies_of(result)}"
+    if isinstance(result, Separation):
+        charts, tables = _gaps_of(result)
+        numbered = [{**part, "id": f"{part['id']}-{number}"} for part in tables]
+        charts = [{**part, "id": f"{part['id']}-{number}"} for part in charts]
+        return _section(name, f"Gaps between clusters: {result.clusterer}", [words.ABOUT_GAPS], charts, numbered)
     if chart is not None:
         chart = {**chart, "id": f"{chart['id']}-{number}"}
     frame = result.to_frame()

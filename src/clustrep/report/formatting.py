@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,7 +71,44 @@ def flag(value: bool) -> str:
     return "yes" if value else "no"
 
 
+# One sign for every word about a cluster in another study; "" is a study's own cluster.
+SIGNS = {
+    "present": "✓",
+    "absent": "✗",
+    "split": "⋏",
+    "merged": "⋎",
+    "can't tell": "?",
+    "new": "+",
+    "holds": "✓",
+    "holds weakly": "~",
+    "no better": "✗",
+    "no score": "–",
+    "": "·",
+}
 KINDS = {"number": number, "count": count, "p": p_value, "share": share, "flag": flag}
+
+
+def sign(word: str) -> str:
+    """Write the sign of a word; the number of new samples stays beside it.
+
+    Examples
+    --------
+    >>> sign("present"), sign("absent"), sign("can't tell"), sign("new 12"), sign("")
+    ('✓', '✗', '?', '+ 12', '·')
+    """
+    first, _, count = word.partition(" ")
+    return f"{SIGNS['new']} {count}".strip() if first == "new" else SIGNS.get(word, word)
+
+
+def sign_name(word: Any) -> str:
+    """Give the class of a cell that shows a word's sign: letters and hyphens.
+
+    Examples
+    --------
+    >>> sign_name("can't tell"), sign_name("new 12"), sign_name("")
+    ('sign-cant-tell', 'sign-new', 'sign-none')
+    """
+    return f"sign-{re.sub('[^a-z]+', '-', str(word).replace(chr(39), '').lower()).strip('-') or 'none'}"
 
 
 def cell(value: Any, kind: str) -> str:
@@ -81,6 +119,8 @@ def cell(value: Any, kind: str) -> str:
     >>> cell(None, "p"), cell(0.25, "number"), cell("can't tell", "count"), cell(True, "flag")
     ('–', '0.250', "can't tell", 'yes')
     """
+    if kind == "sign" and isinstance(value, str):
+        return sign(value)
     if value is None or isinstance(value, str) or kind == "text":
         return plain(value)
     return KINDS[kind](value)

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from clustrep.report.formatting import cell, plain, sort_value
+from clustrep.report.formatting import cell, plain, sign_name, sort_value
 from clustrep.report.words import VERDICTS
 
 # JSON inside <script>: no character that could end the element or, in old engines, a line.
@@ -81,5 +81,5 @@ def _template() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(cell=cell, plain=plain, sort_value=sort_value)
+    environment.filters.update(cell=cell, plain=plain, sort_value=sort_value, sign_name=sign_name)
     return environment.get_template("template.html")

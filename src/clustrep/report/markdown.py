@@ -46,6 +46,7 @@ def _blocks(facts: Mapping[str, Any]) -> Iterator[str]:
         for table in section["tables"]:
             yield f"**{escape(table['title'])}**"
             yield _table(table)
+            yield escape(table["note"])
     if facts["methods"]:
         yield "## Methods"
         yield from map(escape, facts["methods"])
@@ -66,7 +67,7 @@ def _table(table: Mapping[str, Any]) -> str:
     columns = table["columns"]
     return _pipes(
         [_cell_text(column["label"]) for column in columns],
-        ["---" if column["kind"] in ("text", "flag") else "---:" for column in columns],
+        ["---" if column["kind"] in ("text", "flag", "sign") else "---:" for column in columns],
         [[_cell_text(cell(row[c["key"]], c["kind"])) for c in columns] for row in table["rows"]],
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,9 +21,13 @@ from clustrep.results import (
     LocalReplicability,
     NullReference,
     Replicability,
+    Separation,
     StudyRelations,
 )
-from clustrep.results.analysis import cluster_names, cluster_table, summary_of
+from clustrep.results.analysis import PRESENCE, cluster_names, cluster_table, mean_estimates, summary_of
+from clustrep.results.headline import Evidence, Said, headline_of
+from clustrep.results.obstacles import obstacle_to
+from clustrep.results.verdict import Verdict, verdict_of
 
 Result = TypeVar("Result")
 
@@ -36,6 +40,10 @@ class Material:
     ----------
     comparison, reference, choice, summary
         All configurations, beside data without clusters, the choice among them and its table.
+    verdict, headline, separations
+        To what degree there are groups, in sentences, and the gaps between clusters.
+    presence
+        Whether clusters are present in other studies: see `Analysis.presence`; empty where it is not known.
     replicabilities
         Pairs of studies, a result for every configuration; the one in focus first.
     local, clusters, counterparts, maps
@@ -60,6 +68,10 @@ class Material:
     failures: Failures
     others: tuple[Any, ...] = ()
     warnings: tuple[str, ...] = ()
+    verdict: Verdict | None = None
+    headline: tuple[Said, ...] = ()
+    separations: tuple[Separation, ...] = ()
+    presence: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(PRESENCE)))
 
     @classmethod
     def of(cls, results: Sequence[Any]) -> Material:
@@ -82,18 +94,12 @@ class Material:
     @classmethod
     def of_analysis(cls, analysis: Analysis) -> Material:
         """Read everything off an analysis."""
-        focus, comparison = analysis.replicability, analysis.comparison
-        configurations = zip(comparison.clusterers, comparison.n_clusters, strict=True)
-        every = [comparison.replicability(name, k) for name, k in configurations]
-        if focus is not None:
-            in_focus = (focus.clusterer, focus.n_clusters)
-            every = [focus, *(result for result in every if (result.clusterer, result.n_clusters) != in_focus)]
         return cls(
-            comparison=comparison,
+            comparison=analysis.comparison,
             reference=analysis.reference,
             choice=analysis.choice,
             summary=analysis.summary(),
-            replicabilities=tuple(every),
+            replicabilities=analysis.replicabilities,
             relations=analysis.relations,
             local=analysis.local,
             clusters=analysis.clusters(),
@@ -101,6 +107,10 @@ class Material:
             maps=tuple(_map_of(analysis, result) for result in analysis.local),
             failures=analysis.failures,
             warnings=analysis.warnings,
+            verdict=analysis.verdict,
+            headline=analysis.headline,
+            separations=analysis.separations,
+            presence=analysis.presence(),
         )
 
     @classmethod
@@ -113,17 +123,25 @@ class Material:
             raise ParameterError(
                 "A report has one local result for each pair of studies: make a report of each.", parameter="results"
             )
+        separations = [] if comparison is None else _all(results, Separation)
         in_sections = (Comparison, Replicability, StudyRelations, LocalReplicability, Counterparts)
         kinds_told = {"comparison"} if comparison is not None else set()
         kinds_told |= {"local"} if local else set()
         references = [result for result in _all(results, NullReference) if result.kind in kinds_told]
         reference = next((result for result in references if result.kind == "comparison"), None)
-        others = [result for result in results if not isinstance(result, in_sections) and result not in references]
+        told = [*references, *separations]
+        others = [result for result in results if not isinstance(result, in_sections) and result not in told]
         if comparison is None and counterparts is None and not (replicabilities or local or others):
             raise ParameterError(
                 "Relations are told beside the result that they come from: pass that, too.", parameter="results"
             )
         choice = None if comparison is None else comparison.choice(reference)
+        verdict: Verdict | None = None
+        headline: tuple[Said, ...] = ()
+        if comparison is not None and choice is not None:
+            verdict = verdict_of(choice, separations, mean_estimates(comparison, choice))
+            obstacle, nowhere = obstacle_to(comparison, verdict.focus), pd.DataFrame(columns=list(PRESENCE))
+            headline = headline_of(Evidence(verdict, choice, separations, obstacle, nowhere))
         # The failures of single configurations are among those of the comparison.
         failing = [comparison, *([] if comparison is not None else replicabilities), *local, counterparts, *others]
         return cls(
@@ -144,12 +162,22 @@ class Material:
             maps=tuple(_map_from_memory(result, counterparts) for result in local if _is_of_training_study(result)),
             failures=_merged_failures(failing),
             others=tuple(others),
+            verdict=verdict,
+            headline=headline,
+            separations=tuple(separations),
         )
 
     @property
     def results(self) -> tuple[Any, ...]:
         """All results, in the order of the report."""
-        parts = [self.comparison, *self.replicabilities, *self.local, self.counterparts, *self.others]
+        parts = [
+            self.comparison,
+            *self.replicabilities,
+            *self.local,
+            self.counterparts,
+            *self.separations,
+            *self.others,
+        ]
         return tuple(result for result in parts if result is not None)
 
 

@@ -18,12 +18,22 @@ NOISE = {
     "drop": "Points that either clustering calls noise were omitted.",
     "singletons": "Every point that a clustering calls noise was counted as a cluster of its own.",
 }
+LIKE_THE_STUDIES = (
+    "with the size, mean and covariance of each study, as far as these can be distinguished from the other studies' "
+    "and from noise"
+)
 NULLS = {
+    "elliptical": f"from an elliptical distribution whose density falls outwards, {LIKE_THE_STUDIES}",
+    "unimodal": "from a Gaussian copula with the size of each study and, for each feature, the closest unimodal "
+    "distribution, and its correlations as far as these can be distinguished from the other studies' and from noise",
+    "components": f"from independent components with unimodal distributions, {LIKE_THE_STUDIES}",
     "gaussian": "from a Gaussian with the size, mean and covariance of each study, as far as these can be "
     "distinguished from the other studies' and from noise",
     "copula": "from a Gaussian copula with the size and margins of each study, and its correlations as far as these "
     "can be distinguished from the other studies' and from noise",
 }
+PAPERS_BOOTSTRAP = ("Bootstrap()", "Bootstrap(distinct=False)")
+COUNTED_ONCE, ONCE = "Bootstrap(distinct=True)", " with each drawn sample counted once"
 STATISTICS = {"estimate": "Scores of the studies as they are", "mean": "Bootstrap means"}
 CITATION = (
     "Masoero L, Thomas E, Parmigiani G, Tyekucheva S, Trippa L. Cross-Study Replicability in Cluster Analysis. "
@@ -48,7 +58,7 @@ class Run:
         Their parameters, in the order of the configurations; the number of clusters is written as k.
     n_resamples : int or None
     resampling : str or None
-        None for the bootstrap.
+        None for the paper's bootstrap.
     noise : str
     null : str or None
         What data without clusters are drawn from.
@@ -77,7 +87,7 @@ class Run:
             studies=dict(provenance["studies"]),
             clusterers=tuple(record.description_for_any_k for record in provenance.clusterers),
             n_resamples=provenance.get("n_resamples"),
-            resampling=None if resampling.startswith("Bootstrap(") else resampling,
+            resampling=None if resampling in PAPERS_BOOTSTRAP else resampling,
             noise=str(provenance.get("noise", "label")),
             null=None if null is None else str(null).strip("'"),
             versions=dict(provenance.versions),
@@ -129,9 +139,9 @@ def _clusterings(comparison: Comparison, run: Run) -> str:
     ks = sorted({k for k in comparison.n_clusters if k is not None})
     over = f" for {span(ks)} clusters" if ks else ""
     agreements = joined([in_sentence(name) for name in comparison.agreements])
-    resamples = f"{run.n_resamples:,} bootstrap resamples of both studies"
-    if run.resampling is not None:
-        resamples = f"{run.n_resamples:,} resamples of both studies by {run.resampling}"
+    by = "" if run.resampling is None else ONCE if run.resampling == COUNTED_ONCE else f" by {run.resampling}"
+    kind = "bootstrap resamples" if by in ("", ONCE) else "resamples"
+    resamples = f"{run.n_resamples:,} {kind} of both studies{by}"
     return (
         f"Clusterings were learned by {joined(list(dict.fromkeys(comparison.clusterers)))}{over}, extended to "
         f"clustering functions, and compared between all ordered pairs of studies by {agreements} (Masoero et al. "
@@ -141,7 +151,7 @@ def _clusterings(comparison: Comparison, run: Run) -> str:
 
 def _null(reference: NullReference) -> str:
     """Say what data without clusters are, and how they are compared."""
-    n, null = len(reference.distribution), Run.of(reference.provenance).null
+    n, null = len(reference.distribution), reference.model or Run.of(reference.provenance).null
     drawn = NULLS.get(str(null), f"by the sampler {null}")
     return (
         f"{STATISTICS[reference.statistic]} were compared with those of {n:,} collections without clusters, drawn "

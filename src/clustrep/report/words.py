@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from clustrep.results import Candidate, Choice, ClusterTest, Replicability, StudyRelations, Validation
+from clustrep.failures import Failures
+from clustrep.results import Candidate, ClusterTest, Replicability, Separation, StudyRelations, Validation
 from clustrep.results.analysis import (
     HALF_WAY,
     HOLDS,
@@ -20,24 +21,31 @@ from clustrep.results.analysis import (
     NOT_ABOVE,
     NOT_COMPARED,
     TOO_FEW,
-    UNSURE,
     UNTESTED,
     WEAK,
 )
-from clustrep.results.choice import FALSE_FINDING, NO_BEST
+from clustrep.results.choice import FALSE_FINDING
+from clustrep.results.headline import FOUND_AGAIN, p_text
 from clustrep.results.labels import label
+from clustrep.results.obstacles import percent
 from clustrep.results.shape import estimate_is_far, two_humps
-from clustrep.tables.agreement import is_adjusted, shown
+from clustrep.tables.agreement import is_adjusted
 from clustrep.tables.index_records import INDICES
 from clustrep.text import listing, plural
 
 # What each kind of verdict is called: colour is never the only sign.
 VERDICTS = {
-    "best": "Best choice",
+    "separated": "Answer",
+    "structured": "Answer",
+    "one-piece": "Answer",
+    "unknown": "Answer",
+    "sure": "How sure",
+    "reason": "Why",
     "studies": "Studies",
     "clusters": "Clusters",
     "caution": "Caution",
     "failure": "Failed",
+    "next": "Next",
 }
 
 TITLE = "Which clusters hold up when someone else repeats the study"
@@ -61,85 +69,40 @@ WHAT_COUNTERPARTS_ARE = (
     "found the share of resamples in which both clusters were found again."
 )
 
-MOST_RIVALS = 4
-MOST_CAUTIONS = 6
-MOST_CLUSTERS = 5
+MOST_NAMES = 3
+WORDS = ("present", "absent", "split", "merged", "can't tell")
+# Verdicts on single clusters in a word or two, and how such cases are counted.
+NO_BETTER, CANT_TELL = "no better", "can't tell"
+SHORT = {HOLDS: HOLDS, WEAK: WEAK, NOT_ABOVE: NO_BETTER, NO_SCORE: NO_SCORE}
+HOW_MANY = {
+    HOLDS: "hold",
+    WEAK: "hold weakly",
+    NO_BETTER: "no better than data without clusters",
+    CANT_TELL: "can't be told",
+    NO_SCORE: "without a score",
+}
+LEGEND_OF_PRESENCE = (
+    "✓ present; ✗ absent: (nearly) no samples are like it; ⋏ split into groups with a gap; ⋎ merged with a "
+    "neighbour; ? can't tell; + new: samples that are like no cluster of the training study; · the study itself."
+)
+LEGEND_OF_HOLDING = (
+    "✓ holds; ~ holds weakly; ✗ no better than data without clusters; ? can't tell; – no score; · the study itself."
+)
+ABOUT_GAPS = (
+    "Clusters are learned on the other studies. Held-out samples are counted around two neighbouring centres and "
+    "half-way between them: a gap is a middle with fewer samples than either side."
+)
+AFTER_GAPS = "`clustrep run` says in which study each group is present."
+AFTER_NO_GAPS = "Try other numbers of clusters; `clustrep run` says whether there is structure without gaps."
+# The share of variance between pairs that is not only resampling's, from which it is told.
+WORTH_TELLING = 0.05
 # Scores that differ by less are not called better and worse.
 NO_DIFFERENCE = 0.005
-
-# ---------------------------------------------------------------------------------------------------------------------
-# the choice
-
-
-def about_choice(choice: Choice) -> str:
-    """Say which clusterer and k replicate best, how sure that is, and whether data without clusters do as well."""
-    best, score = choice.best, shown(choice.agreement)
-    if best is None:
-        return f"{NO_BEST} {_without_best(choice)}".strip()
-    if choice.against is not None and choice.chosen is None:
-        return _not_distinguishable(choice, best, choice.against.smallest)
-    text = f"{named(best)} has {score} {interval(best)} over all pairs of studies"
-    if len(choice.candidates) > 1:
-        share = percent(choice.probability_best[choice.place(best)])
-        text = (
-            f"{named(best)} replicates best: {score} {interval(best)} over all pairs of studies, the highest in "
-            f"{share} of resamples"
-        )
-    if best.rivals:
-        rivals = [f"{named(rival)} ({rival.score:.2f})" for rival in best.rivals]
-        text += f"; not distinguishable from it: {listing(rivals, MOST_RIVALS)}"
-    return f"{text}. {_against_null(choice, best)}"
-
-
-def _not_distinguishable(choice: Choice, best: Candidate, smallest: float) -> str:
-    score = f"{shown(choice.agreement)} {interval(best)}"
-    if len(choice.candidates) == 1:
-        return f"{named(best)} is not distinguishable from unclustered data (p = {smallest:.2g}): {score}."
-    return (
-        f"{choice.nothing.capitalize()} is distinguishable from unclustered data (smallest adjusted p = "
-        f"{smallest:.2g}): the highest score is {score}, of {named(best)}."
-    )
-
-
-def _without_best(choice: Choice) -> str:
-    if choice.chosen is None:
-        return ""
-    return f"But {named(choice.chosen)}, as the studies are, {_above(choice, choice.chosen)}."
-
-
-def _against_null(choice: Choice, best: Candidate) -> str:
-    if choice.against is None or choice.chosen is None or choice.focus is None:
-        return "It was not compared with data without clusters, so it is not known whether there are clusters."
-    below = f"But {named(choice.focus)} {_above(choice, choice.focus)}; it is examined below."
-    if not choice.is_above(best):
-        p = choice.against.adjusted[choice.place(best)]
-        return f"It is not distinguishable from unclustered data (adjusted p = {p:.2g}). {below}"
-    text = f"As the studies are, it {_above(choice, best)}."
-    if choice.place(choice.focus) != choice.place(best):
-        return f"{text} {below}"
-    if choice.place(choice.chosen) == choice.place(best):
-        return text
-    excess = choice.against.excess[choice.place(choice.chosen)]
-    return f"{text} Farther above them, by {excess:.2f}, is {named(choice.chosen)}."
-
-
-def _above(choice: Choice, candidate: Candidate) -> str:
-    assert choice.against is not None
-    place = choice.place(candidate)
-    return (
-        f"lies {choice.against.excess[place]:.2f} above data without clusters ({choice.against.observed[place]:.2f} "
-        f"against {choice.against.null_mean[place]:.2f}, adjusted p = {choice.against.adjusted[place]:.2g})"
-    )
 
 
 def named(result: Candidate | Replicability) -> str:
     """Name a configuration."""
     return label(result.clusterer, result.n_clusters)
-
-
-def interval(candidate: Candidate) -> str:
-    """Write a score with its interval."""
-    return f"{candidate.score:.2f} [{candidate.low:.2f}, {candidate.high:.2f}]"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -153,7 +116,7 @@ def about_studies(result: Replicability, relations: StudyRelations | None) -> st
         return text
     stands = [name for name, apart in zip(relations.names, relations.apart, strict=True) if apart]
     if relations.says_who_stands_apart and stands:
-        text += f" {joined(stands)} {'stands' if len(stands) == 1 else 'stand'} apart."
+        text += f" {listing(stands, MOST_NAMES)} {'stands' if len(stands) == 1 else 'stand'} apart."
     elif relations.says_who_stands_apart:
         text += " No study can be said to stand apart."
     unsteady = [
@@ -162,8 +125,8 @@ def about_studies(result: Replicability, relations: StudyRelations | None) -> st
         if mean < HALF_WAY and is_adjusted(result.agreement)
     ]
     if unsteady:
-        text += f" Clusters do not replicate even within {joined(unsteady)}."
-    if np.isnan(relations.heterogeneity):
+        text += f" Clusters do not replicate even within {listing(unsteady, MOST_NAMES)}."
+    if np.isnan(relations.heterogeneity) or relations.heterogeneity < WORTH_TELLING:
         return text
     share = percent(relations.heterogeneity)
     return f"{text} {share[0].upper()}{share[1:]} of the variance between pairs is more than resampling explains."
@@ -187,45 +150,34 @@ def _extremes(result: Replicability) -> str:
 # clusters
 
 
-def about_clusters(table: pd.DataFrame) -> list[str]:
-    """Say of every training study which of its clusters hold in the others, from `cluster_table`."""
+def about_presence(presence: pd.DataFrame) -> str:
+    """Count clusters in other studies by what became of them, and name where most samples are new."""
+    cases = presence[presence["word"] != "new"]
+    if cases.empty:
+        return ""
+    counts = [f"{count} {word}" for word in WORDS if (count := int((cases["word"] == word).sum()))]
+    text = f"Clusters in other studies: {', '.join(counts)}."
+    new = presence[presence["word"] == "new"]
+    if "n_like" in new and new["n_like"].sum():
+        row = new.sort_values("n_like", kind="stable").iloc[-1]
+        text += f" {row['test']} has {plural(int(row['n_like']), 'sample')} like no cluster of {row['train']}."
+    return text
+
+
+def about_clusters(table: pd.DataFrame) -> str:
+    """Count clusters in other studies by whether they hold there, from `cluster_table`."""
     judged = table[~table["verdict"].isin([NOISE, UNTESTED])] if len(table) else table
-    return [_clusters_of(str(name), rows) for name, rows in judged.groupby("train", sort=False)] if len(judged) else []
-
-
-def _clusters_of(study: str, table: pd.DataFrame) -> str:
-    n = table["cluster"].nunique()
-    if (table["verdict"] == NOT_COMPARED).all():
-        weakest = table.sort_values("mean").iloc[0]
-        return (
-            f"{study}: the weakest of {plural(n, 'cluster')} is cluster {weakest['cluster']} in {weakest['test']} "
-            f"({weakest['mean']:.2f})."
-        )
-    by_cluster = table.groupby("cluster", sort=False)["verdict"].agg(list)
-    everywhere = [name for name, verdicts in by_cluster.items() if set(verdicts) == {HOLDS}]
-    tests = table["test"].unique().tolist()
-    where = "everywhere else" if len(tests) > 1 else f"in {tests[0]}"
-    parts = [f"{_of(len(everywhere), n)} {'hold' if len(everywhere) > 1 else 'holds'} {where}"]
-    in_words = {WEAK: f"above data without clusters, but below {HALF_WAY}"}
-    for verdict in (WEAK, UNSURE, TOO_FEW, NOT_ABOVE, NO_SCORE):
-        rows = table[table["verdict"] == verdict]
-        if len(rows):
-            places = [
-                f"cluster {cluster} in {_some(of_cluster['test'].tolist())}" if len(tests) > 1 else f"cluster {cluster}"
-                for cluster, of_cluster in rows.groupby("cluster", sort=False)
-            ]
-            parts.append(f"{in_words.get(verdict, verdict)}: {listing(places, MOST_CLUSTERS)}")
-    return f"{study}: {'; '.join(parts)}."
-
-
-def _some(names: Sequence[str]) -> str:
-    return joined(names) if len(names) <= MOST_CLUSTERS else plural(len(names), "study")
-
-
-def _of(count: int, n: int) -> str:
-    if count == n:
-        return {1: "its cluster", 2: "both clusters"}.get(n, f"all {n} clusters")
-    return f"{count or 'none'} of {plural(n, 'cluster')}"
+    if judged.empty:
+        return ""
+    if (judged["verdict"] == NOT_COMPARED).all():
+        if judged["mean"].isna().all():
+            return ""
+        weakest = judged.sort_values("mean", kind="stable").iloc[0]
+        where = f"cluster {weakest['cluster']} of {weakest['train']} in {weakest['test']}"
+        return f"The weakest is {where}, with a local score of {weakest['mean']:.2f}."
+    words = judged["verdict"].map(lambda verdict: SHORT.get(verdict, CANT_TELL))
+    counts = [f"{count} {HOW_MANY[word]}" for word in HOW_MANY if (count := int((words == word).sum()))]
+    return f"Clusters in other studies: {', '.join(counts)}."
 
 
 def about_resolution(table: pd.DataFrame) -> str:
@@ -234,10 +186,10 @@ def about_resolution(table: pd.DataFrame) -> str:
     if not count:
         return ""
     enough = 20 * int(table["qvalue"].notna().sum()) - 1
-    which = "One cluster" if count == 1 else f"{count} clusters, counted in each study,"
+    which = "One cluster scores" if count == 1 else f"{count} clusters score"
     return (
-        f"{which} scored above all simulated ones, but there are too few simulated collections for so many clusters: "
-        f"{enough:,} (--null-collections) would be enough."
+        f"{which} above all simulated ones, of which there are too few for a verdict. "
+        f"{enough:,} simulated collections (--null-collections) would be enough."
     )
 
 
@@ -248,36 +200,37 @@ def about_resolution(table: pd.DataFrame) -> str:
 def cautions(result: Replicability) -> list[str]:
     """Say where an interval would mislead: bimodal scores, or an estimate far from the bootstrap mean."""
     bimodal: list[str] = []
-    far: list[str] = []
+    far: list[tuple[str, float, float]] = []
     for s, t in np.ndindex(result.estimate.shape):
         if s == t:
             continue
         pair, values = f"{result.names[s]} → {result.names[t]}", result.distribution[:, s, t]
         modes = two_humps(values)
         if modes is not None:
-            bimodal.append(
-                f"{pair} (about {modes.low:.2f} and {modes.high:.2f}, {percent(modes.share_high)} at the higher)"
-            )
+            bimodal.append(f"{pair} ({modes.low:.2f} and {modes.high:.2f})")
         if estimate_is_far(float(result.estimate[s, t]), values):
-            far.append(f"{pair} ({result.estimate[s, t]:.2f} against {np.nanmean(values):.2f})")
+            far.append((pair, float(result.estimate[s, t]), float(np.nanmean(values))))
     sentences = []
     if bimodal:
         sentences.append(
-            f"The scores are bimodal, as if the clusterer alternated between two solutions, so no interval summarises "
-            f"them: {listing(bimodal, MOST_CAUTIONS)}. Look at the distributions."
+            f"Scores have two modes: {listing(bimodal, 2)}. The clusterer seems to alternate between two solutions, "
+            "so look at the distributions, not at intervals."
         )
     if far:
+        pair, estimate, mean = max(far, key=lambda item: abs(item[1] - item[2]))
+        others = "" if len(far) == 1 else f"; {plural(len(far) - 1, 'more pair')} differ, too"
         sentences.append(
-            f"The score of the studies as they are is far from the bootstrap mean: {listing(far, MOST_CAUTIONS)}."
+            f"{pair} scores {estimate:.2f} as the studies are, far from the mean over resamples, {mean:.2f}{others}."
         )
     return sentences
 
 
-def percent(value: float) -> str:
-    """Write a share as a whole number, and what is nearly all or nearly nothing as such."""
-    if 0.995 <= value < 1:
-        return "more than 99 %"
-    return f"{100 * value:.0f} %"
+def about_failures(failures: Failures) -> str:
+    """Say how many scores failed; the causes are among the warnings."""
+    if not failures.total:
+        return ""
+    verb = "was" if failures.total == 1 else "were"
+    return f"{plural(failures.total, 'score')} failed and {verb} omitted; the causes are among the warnings."
 
 
 def joined(parts: Sequence[str]) -> str:
@@ -287,6 +240,14 @@ def joined(parts: Sequence[str]) -> str:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # one study
+
+
+def about_gaps(result: Separation) -> str:
+    """Say whether there are groups with gaps between them, from the gaps of one clusterer alone."""
+    p = p_text(result.overall_pvalue)
+    if not result.separated:
+        return f"{result.clusterer}: no gap between clusters was found again in other studies ({p})."
+    return f"{result.groups} separated groups: the gaps between them were {FOUND_AGAIN} ({result.clusterer}, {p})."
 
 
 def about_test(result: ClusterTest, study: str) -> str:
@@ -309,5 +270,5 @@ def about_indices(result: Validation) -> str:
     if not preferred:
         return ""
     most_first = sorted(preferred.items(), key=lambda item: (-len(item[1]), item[0]))
-    by_k = "; ".join(f"k = {k} by {joined(names)}" for k, names in most_first)
-    return f"{result.clusterer}: the best values are at {by_k}. Most indices tend to favour few clusters."
+    sentences = [f"k = {k} is best by {listing(names, MOST_NAMES)}." for k, names in most_first]
+    return f"{result.clusterer}: {' '.join(sentences)} Most indices tend to favour few clusters."

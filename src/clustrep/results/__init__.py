@@ -20,8 +20,9 @@ from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference
 from clustrep.results.pairwise import Replicability, TrainingAverage
+from clustrep.results.presence_words import Presence
 from clustrep.results.proportions import InGroupProportion, InGroupStability
-from clustrep.results.relations import StudyRelations
+from clustrep.results.relations import StudyDifferences, StudyRelations
 from clustrep.results.significance import ClusterTest
 from clustrep.results.validation import Validation
 from clustrep.text import listing
@@ -44,11 +45,13 @@ __all__ = [
     "LocalReplicability",
     "NullReference",
     "PredictionStrength",
+    "Presence",
     "RelativeValidation",
     "Replicability",
     "Sensitivity",
     "Separation",
     "Stability",
+    "StudyDifferences",
     "StudyRelations",
     "TrainingAverage",
     "Validation",
@@ -65,6 +68,7 @@ RESULTS: dict[str, Any] = {
         Sensitivity,
         Separation,
         PredictionStrength,
+        Presence,
         BootstrapInstability,
         RelativeValidation,
         InGroupProportion,
@@ -76,6 +80,7 @@ RESULTS: dict[str, Any] = {
         NullReference,
         Counterparts,
         LeaveOneStudyOut,
+        StudyDifferences,
         Analysis,
     )
 }

@@ -19,12 +19,15 @@ from clustrep.results.base import Saved, quiet
 from clustrep.results.choice import FALSE_FINDING, Candidate, Choice
 from clustrep.results.comparison import Comparison
 from clustrep.results.groups import Separation
+from clustrep.results.headline import Evidence, Said, headline_of
 from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference
+from clustrep.results.obstacles import obstacle_to
 from clustrep.results.pairwise import Replicability
-from clustrep.results.relations import StudyRelations
-from clustrep.results.verdict import Verdict, verdict_of
+from clustrep.results.presence_words import Presence
+from clustrep.results.relations import StudyDifferences, StudyRelations
+from clustrep.results.verdict import Verdict, separation_of, verdict_of
 from clustrep.tables.agreement import is_adjusted
 from clustrep.tables.noise import NOISE_NAME
 from clustrep.types import FloatArray
@@ -35,11 +38,12 @@ HOLDS, WEAK, NOT_ABOVE, UNSURE, TOO_FEW, UNTESTED, NOISE, NO_SCORE, NOT_COMPARED
     "no better than data without clusters",
     "can't tell: above data without clusters only before adjusting",
     "can't tell: too few simulated collections",
-    "not tested: no configuration is above data without clusters",
+    "not tested: the clustering is not above data without clusters",
     "noise",
     "no score",
     "not compared with data without clusters",
 )
+PRESENCE = ("train", "cluster", "test", "word")
 NO_CLUSTERS = ("train", "cluster", "size", "test", "estimate", "mean", "sd", "low", "high", "verdict")
 IS_NOISE = rf"^{NOISE_NAME}( \(.*\))?$"
 # A cluster above data without clusters holds if its score is at least half-way from chance, 0, to identity, 1: for
@@ -73,10 +77,14 @@ class Analysis(Saved):
         Warnings that were given during the analysis, where they were recorded.
     separations : tuple of Separation
         The gaps between clusters, for every clusterer.
+    differences : StudyDifferences or None
+        Which study lacks a cluster that the others have, or has none, in the configuration in focus.
+    presence_result : Presence or None
+        Whether every cluster is present in every other study.
 
     Notes
     -----
-    The configuration in focus is that of `Choice.focus`. A cluster holds in another study where its local score R̂ is
+    The configuration in focus is that of `verdict`. A cluster holds in another study where its local score R̂ is
     above data without clusters (q-value at most 0.05) and R̂ and the bootstrap mean are at least 0.5, halfway from
     chance to identity; it holds weakly where it is above them with a lower score. An agreement that is not adjusted for
     chance has no such half, and a cluster above data without clusters holds.
@@ -97,6 +105,8 @@ class Analysis(Saved):
     known_labels: NDArray[np.str_]
     warnings: tuple[str, ...] = ()
     separations: tuple[Separation, ...] = ()
+    differences: StudyDifferences | None = None
+    presence_result: Presence | None = None
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -124,14 +134,7 @@ class Analysis(Saved):
     @cached_property
     def verdict(self) -> Verdict:
         """To what degree there are groups, how many, and which configuration shows them."""
-        choice, place = self.choice, {}
-        for c, configuration in enumerate(zip(self.comparison.clusterers, self.comparison.n_clusters, strict=True)):
-            place[configuration] = c
-        pairs = ~np.eye(len(self.names), dtype=bool)
-        with quiet():
-            estimates = np.nanmean(self.comparison.estimate[:, 0][:, pairs], axis=1)
-        order = [place[candidate.clusterer, candidate.n_clusters] for candidate in choice.candidates]
-        return verdict_of(choice, self.separations, np.nan_to_num(estimates[order]))
+        return verdict_of(self.choice, self.separations, mean_estimates(self.comparison, self.choice))
 
     @property
     def degree(self) -> str | None:
@@ -147,6 +150,20 @@ class Analysis(Saved):
     def focus(self) -> Candidate | None:
         """The configuration that is looked at closely; None where there is none."""
         return self.verdict.focus
+
+    @cached_property
+    def headline(self) -> tuple[Said, ...]:
+        """The answer in sentences: what it is, how sure that is, why, and what to do next."""
+        return headline_of(
+            Evidence(
+                self.verdict, self.choice, self.separations, obstacle_to(self.comparison, self.focus), self.presence()
+            )
+        )
+
+    @property
+    def separation_in_focus(self) -> Separation | None:
+        """The gaps of the clusterer in focus; None where gaps were not looked for."""
+        return separation_of(self.verdict, self.separations)
 
     @cached_property
     def replicability(self) -> Replicability | None:
@@ -240,15 +257,47 @@ class Analysis(Saved):
         Columns: train, cluster, size, test, estimate, mean, sd, low, high; beside data without clusters null_mean,
         null_low, null_high, excess, pvalue, and qvalue over all rows but noise; verdict; and counterpart, overlap,
         overlap_low, overlap_high, found. A cluster holds where its estimate is above data without clusters (q-value at
-        most 5 %), and estimate and mean are at least 0.5; nothing is tested where no configuration is above them.
+        most 5 %), and estimate and mean are at least 0.5; nothing is tested where the clustering is not above them.
         """
-        nothing_is_above = self.reference is not None and self.choice.chosen is None
-        return cluster_table(
-            self.local, self.local_references, self.counterparts, confidence_level, untested=nothing_is_above
-        )
+        focus = self.focus
+        untested = self.reference is not None and (focus is None or not self.choice.is_above(focus))
+        return cluster_table(self.local, self.local_references, self.counterparts, confidence_level, untested=untested)
+
+    def presence(self) -> pd.DataFrame:
+        """One row for every cluster and other study: train, cluster, test, word.
+
+        The word is "present", "absent", "split", "merged" or "can't tell"; rows of "new" samples are about samples of
+        the test study that are like no cluster of the training study. Clusters are named after the samples' known
+        labels, where there are any. Empty where it was not computed.
+        """
+        if self.presence_result is None:
+            return pd.DataFrame(columns=list(PRESENCE))
+        frame: pd.DataFrame = self.presence_result.to_frame()
+        names = {study: self._presence_names(study) for study in frame["train"].unique()}
+        clusters = zip(frame["train"], frame["cluster"].astype(str), strict=True)
+        return frame.assign(cluster=[names[study].get(cluster, cluster) for study, cluster in clusters])
+
+    def _presence_names(self, study: str) -> dict[str, str]:
+        """Name the clusters of one study as in `presence`, after the most frequent known label of their samples."""
+        known = self.known_labels_of(study)
+        if known is None:
+            return {}
+        labels = pd.Series(known).groupby(np.asarray(self.presence_result.labels_of(study)).astype(str))
+        return {str(name): f"{name} ({values.mode()[0]})" for name, values in labels if str(name) != "-1"}
 
     def __repr__(self) -> str:
-        return f"Analysis of {', '.join(self.names)}\n{self.choice}"
+        sentences = [said.text for said in self.headline]
+        return "\n".join([f"Analysis of {', '.join(self.names)}", *sentences])
+
+
+def mean_estimates(comparison: Comparison, choice: Choice) -> FloatArray:
+    """Return R̂ by the first agreement, its mean over ordered pairs of different studies, for every candidate."""
+    place = {(name, k): c for c, (name, k) in enumerate(zip(comparison.clusterers, comparison.n_clusters, strict=True))}
+    pairs = ~np.eye(len(comparison.names), dtype=bool)
+    with quiet():
+        estimates = np.nanmean(comparison.estimate[:, 0][:, pairs], axis=1)
+    order = [place[candidate.clusterer, candidate.n_clusters] for candidate in choice.candidates]
+    return np.asarray(np.nan_to_num(estimates[order]))
 
 
 def summary_of(

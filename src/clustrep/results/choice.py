@@ -140,6 +140,8 @@ class Choice:
     chosen : Candidate or None
         Without a reference, the best. With one, the highest excess among those above data without clusters (adjusted
         p-value at most 0.05); None where none is.
+    cause : str
+        Where no configuration is eligible: which study causes it, how, and what to try next.
 
     See Also
     --------
@@ -155,6 +157,7 @@ class Choice:
     probability_best: FloatArray
     against: Against | None
     chosen: Candidate | None
+    cause: str = ""
 
     @property
     def focus(self) -> Candidate | None:
@@ -202,7 +205,7 @@ class Choice:
         return frame if self.against is None else frame.assign(**vars(self.against))
 
     def __str__(self) -> str:
-        lines = [str(self.best) if self.best is not None else NO_BEST]
+        lines = [str(self.best) if self.best is not None else f"{NO_BEST} {self.cause}".strip()]
         if self.against is not None:
             lines.append(self._beside_null(self.against))
         same = self.best and self.simplest and self.place(self.best) == self.place(self.simplest)
@@ -231,7 +234,7 @@ class Choice:
         if self.best is None or self.is_above(self.best):
             return text
         p = against.adjusted[self.place(self.best)]
-        return f"But {self.best.label} is no better than data without clusters (adjusted p = {p:.2g})\n{text}"
+        return f"{text}\nThe highest score, of {self.best.label}, is not above them (adjusted p = {p:.2g})"
 
     def __repr__(self) -> str:
         return f"{self}\n{self.to_frame().round(3).to_string(index=False)}"

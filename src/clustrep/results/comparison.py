@@ -15,6 +15,7 @@ from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance, fingerprint
 from clustrep.results.base import Failing, Origin, Saved, quiet
 from clustrep.results.choice import FALSE_FINDING, NO_BEST, Best, Choice
+from clustrep.results.obstacles import nearest_obstacle
 from clustrep.results.pairwise import Replicability
 from clustrep.results.ranking import Ranking, against_null
 from clustrep.text import plural
@@ -286,7 +287,7 @@ class Comparison(Failing, Saved):
         lines = [f"Comparison on {plural(len(self.names), 'study')}: {', '.join(self.names)}", table]
         lines += self.failures.lines("score")
         for ranking in self._rankings:
-            choice = str(ranking.best()) if ranking.eligible.any() else NO_BEST
+            choice = str(ranking.best()) if ranking.eligible.any() else f"{NO_BEST} {ranking.cause}".strip()
             lines += [choice] if choice not in lines else []
         return "\n".join(lines)
 
@@ -315,6 +316,12 @@ class Comparison(Failing, Saved):
         return np.asarray(trivial.sum(axis=(2, 3)) / np.maximum(scored.sum(axis=(2, 3)), 1))
 
     @cached_property
+    def _cause(self) -> str:
+        """Which study keeps all configurations from being the best, and what to try; empty where none does."""
+        obstacle = nearest_obstacle(self)
+        return "" if obstacle is None else f"{obstacle.sentence} {obstacle.next_step}"
+
+    @cached_property
     def _rankings(self) -> tuple[Ranking, ...]:
         """The configurations ranked by every agreement."""
         return tuple(
@@ -325,6 +332,7 @@ class Comparison(Failing, Saved):
                 self._averages[:, a],
                 self._scores[:, a],
                 self._trivial_share[:, a],
+                self._cause,
             )
             for a, agreement in enumerate(self.agreements)
         )

@@ -1,10 +1,10 @@
-"""Scores beside those of data without clusters."""
+"""Scores beside those of simulated data of one piece."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,11 +25,28 @@ if TYPE_CHECKING:
 
 
 CLUSTERS = "local"
+# How much of the error each statistic may use, R̂ and separateness, which finds nearly all that either does.
+WEIGHTS = (0.1, 0.9)
+
+
+class CollectionScores(NamedTuple):
+    """The scores of a collection, or those of n collections behind a further axis.
+
+    scores : (n_configurations, n_agreements, S, S), or of clusters, (n_clusters,)
+    separateness : (n_configurations,), mean over ordered pairs of different studies; of clusters, empty
+    """
+
+    scores: FloatArray
+    separateness: FloatArray
+
+
+def _none() -> FloatArray:
+    return np.empty(0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NullReference(Saved):
-    """Scores beside those of simulated collections without clusters.
+    """Scores beside those of simulated collections of one piece.
 
     With x the observed score and x_1, …, x_n those of n simulated collections:
 
@@ -37,7 +54,9 @@ class NullReference(Saved):
         pvalue = (1 + #{i : x_i ≥ x}) / (1 + n)
         qvalue = the p-value adjusted for the false discovery rate (Benjamini and Hochberg 1995)
 
-    `overall`, `overall_pvalue` and so on are the same for the mean over ordered pairs of different studies.
+    `overall`, `overall_excess` and `configuration_pvalue` are the same for the mean over ordered pairs of different
+    studies. `overall_adjusted` is the p-value of a configuration by R̂ and separateness together, adjusted for all
+    configurations, and `overall_pvalue` that of the whole collection.
 
     Attributes
     ----------
@@ -63,6 +82,17 @@ class NullReference(Saved):
         (n, most clusters), NaN where there are fewer.
     provenance : Provenance
         Seed, parameters, clusterers, studies and versions.
+    separateness : ndarray, (n_configurations,)
+        The share of the held-out study's spread that lies between the clusters predicted for it, divided by what k − 1
+        principal axes explain: mean over ordered pairs of different studies, as they are. Empty for a local result.
+    separateness_distribution : ndarray, (n, n_configurations)
+        The same in every simulated collection.
+    model : str
+        What was simulated: of the models that were tried, that with the largest `overall_pvalue`.
+    models : tuple of str
+        All models that were tried, in this order.
+    model_pvalues : ndarray, (n_models,)
+        The `overall_pvalue` beside each of these.
 
     References
     ----------
@@ -72,7 +102,7 @@ class NullReference(Saved):
     See Also
     --------
     null_reference : The function that returns it.
-    Comparison.choice : A choice among what is above data without clusters.
+    Comparison.choice : A choice among what is above data of one piece.
     """
 
     kind: str
@@ -85,6 +115,11 @@ class NullReference(Saved):
     observed: FloatArray
     distribution: FloatArray
     provenance: Provenance
+    separateness: FloatArray = field(default_factory=_none)
+    separateness_distribution: FloatArray = field(default_factory=_none)
+    model: str = ""
+    models: tuple[str, ...] = ()
+    model_pvalues: FloatArray = field(default_factory=_none)
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -94,11 +129,13 @@ class NullReference(Saved):
         cls,
         result: Replicability | Comparison | LocalReplicability,
         statistic: str,
-        observed: FloatArray,
-        scores: FloatArray,
+        of_result: CollectionScores,
+        simulated: CollectionScores,
+        model: str,
         provenance: Provenance,
     ) -> NullReference:
-        """Put a result's scores, (n_configurations, n_agreements, S, S) or (n_clusters,), beside simulated ones."""
+        """Put a result's scores beside those of simulated collections."""
+        observed, scores = of_result.scores, simulated.scores
         clusters: Labels = np.zeros(0, dtype=np.int64)
         names: tuple[str, ...]
         if isinstance(result, LocalReplicability):
@@ -120,18 +157,21 @@ class NullReference(Saved):
             observed=observed,
             distribution=scores,
             provenance=provenance,
+            separateness=of_result.separateness,
+            separateness_distribution=simulated.separateness,
+            model=model,
         )
 
     @property
     def mean(self) -> FloatArray:
-        """Mean score without clusters, like `observed`; of a local result the same for all clusters."""
+        """Mean score of simulated collections, like `observed`; of a local result the same for all clusters."""
         with quiet():
             if self.kind == CLUSTERS:
                 return np.full(self.observed.shape, np.nanmean(np.nanmean(self.distribution, axis=1)))
             return np.where(np.isnan(self.observed), np.nan, np.nanmean(self.distribution, axis=0))
 
     def quantile(self, q: float | Sequence[float]) -> FloatArray:
-        """Quantiles of the scores without clusters, like `observed` behind an axis for several q."""
+        """Quantiles of the simulated scores, like `observed` behind an axis for several q."""
         check_numbers_between(q, "q", 0, 1)
         with quiet():
             if self.kind == CLUSTERS:
@@ -183,35 +223,56 @@ class NullReference(Saved):
             return np.asarray(self.overall - np.nanmean(self.overall_distribution, axis=0))
 
     @property
-    def overall_pvalue(self) -> FloatArray:
-        """The p-value of `overall`."""
+    def configuration_pvalue(self) -> FloatArray:
+        """The p-value of `overall`, for every configuration by itself."""
         return _pvalues(np.asarray(self.overall), self.overall_distribution[:, None])
 
     @property
     def overall_qvalue(self) -> FloatArray:
         """The p-value of `overall`, adjusted for the false discovery rate over configurations, by agreement."""
-        pvalues = self.overall_pvalue
+        pvalues = self.configuration_pvalue
         if self.kind != "comparison":
             return pvalues
         return np.stack([_adjusted(pvalues[:, a]) for a in range(len(self.agreements))], axis=1)
 
     @property
-    def overall_adjusted(self) -> FloatArray:
-        """The p-value of `overall`, adjusted for the chance of any false finding, by agreement.
+    def separateness_pvalue(self) -> FloatArray:
+        """The p-value of the separateness of every configuration by itself, (n_configurations,)."""
+        return _pvalues(self.separateness, self.separateness_distribution[:, None])
 
-        The scores of every configuration are standardised, z = (x − mean) / sd, over the data and all collections;
-        every configuration's z is compared with the largest z of all configurations in each collection (maxT of
-        Westfall and Young 1993).
+    @property
+    def overall_adjusted(self) -> FloatArray:
+        """The p-value of every configuration, by agreement, adjusted for the chance of any false finding.
+
+        Each statistic, R̂ and separateness, is standardised in every configuration, z = (x − mean) / sd, over the data
+        and all collections; z is compared with the largest z of all configurations in each collection (maxT of
+        Westfall and Young 1993). The smaller of the two p-values, each divided by its weight (0.1 and 0.9), is compared
+        with the smallest of each collection (minP). Without separateness R̂ alone is compared.
         """
-        n, shape = len(self.distribution), np.shape(self.overall)
-        # The data are standardised together with the collections: without clusters, they are one of them.
+        shape, n = np.shape(self.overall), len(self.distribution)
+        n_configurations, n_agreements = len(self.clusterers), len(self.agreements)
+        # The data are standardised together with the collections: in one piece, they are one of them.
         scores = np.concatenate([np.reshape(self.overall, (1, -1)), self.overall_distribution.reshape(n, -1)])
-        with quiet():
-            sd = np.nanstd(scores, axis=0)
-            z = (scores - np.nanmean(scores, axis=0)) / np.where(sd > 0, sd, 1.0)
-            z = z.reshape(1 + n, -1, len(self.agreements))
-            largest = np.nanmax(z[1:], axis=1, keepdims=True)  # (n, 1, n_agreements)
-        return _pvalues(z[0], np.repeat(largest, z.shape[1], axis=1)[:, None]).reshape(shape)
+        scores = scores.reshape(1 + n, n_configurations, n_agreements)
+        if not self.separateness.size:
+            adjusted = [_adjusted_together(scores[:, None, :, a], (1.0,)) for a in range(n_agreements)]
+        else:
+            separateness = np.concatenate([self.separateness[None], self.separateness_distribution])
+            adjusted = [
+                _adjusted_together(np.stack([scores[:, :, a], separateness], axis=1), WEIGHTS)
+                for a in range(n_agreements)
+            ]
+        return np.stack(adjusted, axis=-1).reshape(shape)
+
+    @property
+    def overall_pvalue(self) -> float:
+        """The p-value of the collection: of any configuration, by R̂ (the first agreement) and separateness together.
+
+        The smallest of `overall_adjusted`, which is adjusted for all configurations.
+        """
+        adjusted = self.overall_adjusted.reshape(-1, len(self.agreements))[:, 0]
+        known = adjusted[~np.isnan(adjusted)]
+        return float(known.min()) if known.size else float("nan")
 
     def _over_pairs(self, scores: FloatArray) -> FloatArray:
         with quiet():
@@ -250,11 +311,17 @@ class NullReference(Saved):
         return frame[frame["train"] != frame["test"]].reset_index(drop=True)
 
     def summary(self) -> pd.DataFrame:
-        """One row for every configuration and agreement, over all pairs of studies."""
+        """One row for every configuration and agreement, over all pairs of studies.
+
+        observed, null_mean, excess, pvalue, qvalue : of the score
+        separateness, null_separateness : of the studies as they are, and the mean over simulated collections
+        adjusted : the p-value by score and separateness together, adjusted for all configurations
+        """
         configurations = np.ndindex(np.shape(self.overall)) if self.kind == "comparison" else [()]
         rows = []
         with quiet():
             means = np.nanmean(self.overall_distribution, axis=0)
+            null_separateness = np.nanmean(self.separateness_distribution, axis=0)
         for place in configurations:
             c, a = place or (0, 0)
             rows.append(
@@ -265,15 +332,20 @@ class NullReference(Saved):
                     "observed": self.overall[place],
                     "null_mean": means[place],
                     "excess": self.overall_excess[place],
-                    "pvalue": self.overall_pvalue[place],
+                    "pvalue": self.configuration_pvalue[place],
                     "qvalue": self.overall_qvalue[place],
+                    **(
+                        {"separateness": self.separateness[c], "null_separateness": null_separateness[c]}
+                        if self.separateness.size
+                        else {}
+                    ),
                     "adjusted": self.overall_adjusted[place],
                 }
             )
         return pd.DataFrame(rows).astype({"k": "Int64"})
 
     def plot(self, ax: Axes | None = None, agreement: str | None = None) -> Axes:
-        """Draw the scores and the range of those without clusters."""
+        """Draw the scores and the range of the simulated ones."""
         from clustrep.figures.beside_null import against_null
 
         return against_null(self, agreement).draw(ax)
@@ -281,11 +353,43 @@ class NullReference(Saved):
     def __repr__(self) -> str:
         frame = self.to_frame() if self.kind != "comparison" else self.summary()
         what = {"estimate": "R̂", "mean": "bootstrap mean"}[self.statistic]
-        return (
-            f"{', '.join(map(shown, self.agreements))} ({what}) beside {plural(len(self.distribution), 'collection')} "
-            f"without clusters, null {self.provenance['null']}, seed {self.provenance['seed']}\n"
-            f"{frame.round(3).to_string(index=False)}"
-        )
+        lines = [
+            f"{', '.join(map(shown, self.agreements))} ({what}) beside "
+            f"{plural(len(self.distribution), 'simulated collection')}, null {self.provenance['null']}, "
+            f"seed {self.provenance['seed']}"
+        ]
+        if self.models:
+            tried = [f"{model} p = {p:.2g}" for model, p in zip(self.models, self.model_pvalues, strict=True)]
+            lines.append(f"Models: {', '.join(tried)}; below: {self.model}")
+        return "\n".join([*lines, frame.round(3).to_string(index=False)])
+
+
+def _adjusted_together(values: FloatArray, weights: Sequence[float]) -> FloatArray:
+    """Return p-values of configurations, adjusted over these and over statistics, (n_configurations,).
+
+    The data count as one of the collections, so that p-values are exact where they are one.
+
+    values : (1 + n, n_statistics, n_configurations), the data first
+    weights : one for every statistic, its part of the error
+    """
+    with quiet():
+        sd = np.nanstd(values, axis=0)
+        z = (values - np.nanmean(values, axis=0)) / np.where(sd > 0, sd, 1.0)
+        largest = np.nanmax(z, axis=2)  # (1 + n, n_statistics)
+    known = ~np.isnan(largest).any(axis=1)
+    known[0] = True
+    largest = np.nan_to_num(largest[known], nan=-np.inf)
+    divided = _share_above(largest, largest) / np.asarray(weights)  # p-values of every collection
+    of_data = np.where(np.isnan(z[0]), np.nan, _share_above(largest, z[0].T).T) / np.asarray(weights)[:, None]
+    with quiet():
+        smallest = np.nanmin(of_data, axis=0)  # (n_configurations,)
+    adjusted = (divided.min(axis=1)[:, None] <= smallest + 1e-12).mean(axis=0)
+    return np.where(np.isnan(smallest), np.nan, adjusted)
+
+
+def _share_above(reference: FloatArray, values: FloatArray) -> FloatArray:
+    """Return for every value the share of its column of the reference that is at least as large."""
+    return np.asarray((reference[None] >= values[:, None]).mean(axis=1))
 
 
 def _pvalues(observed: FloatArray, simulated: FloatArray) -> FloatArray:

@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+# What p-values compare with, or why there are none.
+NO_NULL = ""
+CLUSTERED_AGAIN = "p-values: against simulated data without clusters, clustered again"
+RANDOM_CELLS = "p-values: against random cells; the clusters come from another study"
+OWN_LABELS = (
+    "No p-values: random cells are no null for labels that may come from the same data. Pass the clusterer, or the "
+    "study that defines the clusters as train."
+)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class InGroupProportion(Saved):
     """The share of each cluster's samples whose nearest neighbours belong to it, too (section 2.3.2).
@@ -38,10 +48,13 @@ class InGroupProportion(Saved):
         Names of the samples.
     proportions : ndarray, (k,) or (n_j, k)
         IGP of the study as it is; NaN for a cluster without samples.
-    pvalues : ndarray or None
-        Against random contiguous partitions; None where none were drawn.
+    exceeding : ndarray or None
+        (1 + null clusters with at least this proportion) / (1 + all null clusters); None where there is no null.
+    pvalues_are : str
+        What `pvalues` compare with, or why `exceeding` is no p-value.
     null_distribution : ndarray or None, (n_null, n_j, k)
-        The proportions of random partitions; NaN for a cluster without samples.
+        The proportions of null partitions; NaN for a cluster without samples. Where data are simulated and clustered
+        again, k is the largest number of clusters found.
     provenance : Provenance
         Seed, parameters, clusterers, studies and versions.
 
@@ -65,12 +78,18 @@ class InGroupProportion(Saved):
     labels: Labels
     samples: tuple[str, ...]
     proportions: FloatArray
-    pvalues: FloatArray | None
+    exceeding: FloatArray | None
+    pvalues_are: str
     null_distribution: FloatArray | None
     provenance: Provenance
 
     def __post_init__(self) -> None:
         freeze(self)
+
+    @property
+    def pvalues(self) -> FloatArray | None:
+        """`exceeding` where it is a p-value, else None: see `pvalues_are`."""
+        return self.exceeding if self.pvalues_are in (CLUSTERED_AGAIN, RANDOM_CELLS) else None
 
     @property
     def overall(self) -> float | FloatArray:
@@ -80,11 +99,11 @@ class InGroupProportion(Saved):
     def to_frame(self) -> pd.DataFrame:
         """One row for every number of neighbours and cluster: n_neighbors, cluster, size, proportion, pvalue.
 
-        There is no column pvalue where no random partitions were drawn.
+        The last column is called exceeding where it is no p-value, and is missing where there is no null.
         """
         frame = _frame(self)
-        if self.pvalues is not None:
-            frame["pvalue"] = self.pvalues.ravel()
+        if self.exceeding is not None:
+            frame["exceeding" if self.pvalues is None else "pvalue"] = self.exceeding.ravel()
         return frame
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -99,8 +118,9 @@ class InGroupProportion(Saved):
         by = clusterer.description + (f" learned on {provenance['train']}" if provenance["train"] else "")
         lines = [
             f"In-group proportion: {plural(len(self.labels), 'sample')}, clusters by {by}, "
-            f"{plural(provenance['n_null'], 'random partition')}, seed {provenance.seed}",
+            f"{plural(provenance['n_null'], 'null partition')}, seed {provenance.seed}",
             self.to_frame().round(3).to_string(index=False),
+            *([] if self.exceeding is None else [self.pvalues_are]),
         ]
         return "\n".join(lines)
 

@@ -36,6 +36,8 @@ class Ranking:
         a_b; NaN where a pair of studies has no score.
     scores, trivial_share : ndarray, (n_configurations,)
         The score, and the share of trivial scores among those that did not fail.
+    cause : str
+        Where no configuration is eligible: which study causes it, and what to try next.
     """
 
     agreement: str
@@ -44,6 +46,7 @@ class Ranking:
     averages: FloatArray
     scores: FloatArray
     trivial_share: FloatArray
+    cause: str = ""
 
     @cached_property
     def eligible(self) -> BoolArray:
@@ -60,7 +63,7 @@ class Ranking:
         """Return the winner and its rivals: see `Comparison.best`."""
         eligible = np.flatnonzero(self.eligible).tolist()
         if not eligible:
-            raise NoBest(f"{NO_BEST} See summary().")
+            raise NoBest(" ".join(filter(None, [NO_BEST, self.cause, "See summary()."])))
         winner = self.winner
         rivals = sorted(
             (c for c in eligible if c != winner and self._difference_includes_zero(winner, c)), key=self._rank
@@ -89,6 +92,7 @@ class Ranking:
             probability_best=self._probability_best(order, eligible),
             against=against,
             chosen=chosen,
+            cause=self.cause if best is None else "",
         )
 
     def known(self) -> list[int]:
@@ -149,7 +153,7 @@ def against_null(reference: NullReference, configurations: Sequence[int], agreem
                 reference.overall,
                 reference.overall - reference.overall_excess,
                 reference.overall_excess,
-                reference.overall_pvalue,
+                reference.configuration_pvalue,
                 reference.overall_adjusted,
             )
         )

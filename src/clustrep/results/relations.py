@@ -1,4 +1,4 @@
-"""Which studies agree, and which one stands apart: read off the study × study matrix."""
+"""Which studies agree and which one stands apart: by their scores, and by how samples fall into others' clusters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from scipy.spatial.distance import squareform
 
 from clustrep.checks import freeze
 from clustrep.errors import ParameterError
-from clustrep.results.base import quiet
+from clustrep.provenance import Provenance
+from clustrep.results.base import Saved, quiet
+from clustrep.text import listing, plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ class StudyRelations:
     See Also
     --------
     Replicability.relations : The method that returns it.
+    study_relations : Which study lacks a cluster or has none; scores alone rarely tell.
     """
 
     names: tuple[str, ...]
@@ -194,3 +197,99 @@ def _heterogeneity(scores: FloatArray) -> float:
     # What pairs share in a resample, because they share studies, is no difference between them.
     resampling = float(np.nanmean(np.nanvar(scores - means, axis=1, ddof=1))) * B / (B - 1)
     return max(0.0, 1 - resampling / between) if between > ROUNDING else 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StudyDifferences(Saved):
+    """What `study_relations` found: which studies lack a cluster that the others have, or have no clusters.
+
+    For every study the clusters are those learned on all others, pooled; they have numbers of their own for each study.
+
+    Attributes
+    ----------
+    clusterer : str
+        The clusterer's name.
+    names : tuple of str
+        The studies.
+    counts : ndarray of int, (S, k)
+        Samples of the study in each cluster of the others; −1 where there is no such cluster.
+    counts_elsewhere : ndarray of int, (S, k)
+        Samples of the others in it.
+    lacks_pvalue : ndarray, (S, k)
+        Is the study's share less than half of the others' share; adjusted for all studies and clusters, at half the
+        level. NaN where there is no such cluster.
+    unexplained : ndarray, (S,)
+        The share of the study's spread that the others' clusters leave unexplained, of what k clusters can explain.
+    blurred_pvalue : ndarray, (S,)
+        Is it more than 1.25 times that of the other studies; adjusted for all studies, at half the level.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    See Also
+    --------
+    study_relations : The function that returns it.
+    """
+
+    clusterer: str
+    names: tuple[str, ...]
+    counts: IntArray
+    counts_elsewhere: IntArray
+    lacks_pvalue: FloatArray
+    unexplained: FloatArray
+    blurred_pvalue: FloatArray
+    provenance: Provenance
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def lacks(self) -> BoolArray:
+        """Which cluster of the others each study lacks, (S, k)."""
+        return np.nan_to_num(self.lacks_pvalue, nan=1.0) <= 1 - LEVEL
+
+    @property
+    def blurred(self) -> BoolArray:
+        """In which studies the others' clusters are not separate groups, (S,)."""
+        return self.blurred_pvalue <= 1 - LEVEL
+
+    @property
+    def apart(self) -> BoolArray:
+        """Studies that lack a cluster or in which the clusters are blurred, (S,)."""
+        return np.asarray(self.lacks.any(axis=1) | self.blurred)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for every study and cluster of the others."""
+        rows = []
+        for s, name in enumerate(self.names):
+            here, elsewhere = (np.maximum(counts[s], 0) for counts in (self.counts, self.counts_elsewhere))
+            for c in np.flatnonzero(self.counts[s] >= 0):
+                rows.append(
+                    {
+                        "study": name,
+                        "cluster": int(c),
+                        "count": int(here[c]),
+                        "share": here[c] / max(here.sum(), 1),
+                        "share_elsewhere": elsewhere[c] / max(elsewhere.sum(), 1),
+                        "lacks_pvalue": self.lacks_pvalue[s, c],
+                        "lacks": bool(self.lacks[s, c]),
+                        "unexplained": self.unexplained[s],
+                        "blurred_pvalue": self.blurred_pvalue[s],
+                        "blurred": bool(self.blurred[s]),
+                    }
+                )
+        return pd.DataFrame(rows)
+
+    def __str__(self) -> str:
+        sentences = []
+        for s, name in enumerate(self.names):
+            n_lacking = int(self.lacks[s].sum())
+            if n_lacking:
+                clusters = "a cluster" if n_lacking == 1 else plural(n_lacking, "cluster")
+                sentences.append(f"{name} lacks {clusters} that the others have")
+        blurred = [name for name, is_blurred in zip(self.names, self.blurred, strict=True) if is_blurred]
+        if blurred:
+            sentences.append(f"the others' clusters are blurred in {listing(blurred)}")
+        return "; ".join(sentences) if sentences else "no study lacks a cluster that the others have"
+
+    def __repr__(self) -> str:
+        return f"{self}\n{self.to_frame().round(3).to_string(index=False)}"

@@ -102,3 +102,10 @@ def _separated(choice: Choice, separations: Sequence[Separation], estimates: Flo
     number = int(separation.pieces[i].max()) + 1 if k is None else k
     levels = tuple(n for n in separation.levels if n != number)
     return Verdict(SEPARATED, number, focus, separation, levels, float(separation.adjusted[i]))
+
+
+def separation_of(verdict: Verdict, separations: Sequence[Separation]) -> Separation | None:
+    """Return the gaps behind a verdict, or else those of the clusterer in focus; None where there are none at all."""
+    focus = verdict.focus
+    of_focus = [result for result in separations if focus is not None and result.clusterer == focus.clusterer]
+    return verdict.separation or next(iter([*of_focus, *separations]), None)

@@ -15,6 +15,7 @@ from clustrep.engine.replicates import Rng
 from clustrep.errors import DataError, ParameterError
 from clustrep.resampling import Jitter, Perturbation, check_perturbation
 from clustrep.results.cluster_stability import Sensitivity, Stability
+from clustrep.sentences import argument
 from clustrep.tables.index_records import INDICES
 from clustrep.tables.noise import RULES, NoiseWithin, check_noise_within
 from clustrep.types import FloatArray, IntArray
@@ -213,7 +214,7 @@ def stability_of(
     assert reference is not None
     rows = np.flatnonzero(RULES[noise].clusters(reference.classes))
     if not rows.size:
-        raise DataError('noise="drop" leaves no cluster: the reference partition is all noise.')
+        raise DataError(f"{argument('noise', 'drop')} leaves no cluster: the reference partition is all noise.")
     sizes = np.bincount(reference.codes, minlength=reference.n_labels)[rows]
     # An index of whole partitions compares them on all points, through the clustering functions.
     through_function = not INDICES[index].per_cluster

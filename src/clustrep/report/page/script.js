@@ -1,7 +1,7 @@
 "use strict";
 
 (() => {
-  const ROWS_SHOWN = 200;
+  const ROWS_SHOWN = 20;
   const PAPER_WIDTH = 680; // A4 less two margins of 15 mm, at 96 dots per inch
   const TOKEN = /^@(ink|muted|paper|grid|good|bad|c[0-6])(?:\/([01]?\.?\d+))?$/;
   // Under these keys a string is somebody's text: a sample may be called "@ink".
@@ -243,21 +243,44 @@
     const display = () => {
       [...body.rows].forEach((row, index) => row.classList.toggle("beyond", !all && index >= ROWS_SHOWN));
       note.textContent = `${(all ? total : ROWS_SHOWN).toLocaleString("en")} of ${total.toLocaleString("en")} rows`;
-      button.textContent = all ? `Show the first ${ROWS_SHOWN}` : "Show all";
+      button.textContent = all ? `Show the first ${ROWS_SHOWN} rows` : "Show all rows";
     };
     button.addEventListener("click", () => {
       all = !all;
       display();
       say(note.textContent);
     });
-    box.append(make("div", { className: "more" }, note, button));
+    below(box).append(note, button);
     display();
     return display;
+  }
+
+  function below(box) {
+    if (!box.querySelector(".more")) box.append(make("div", { className: "more" }));
+    return box.querySelector(".more");
+  }
+
+  function firstColumns(box, table) {
+    const heads = [...table.tHead.rows[0].cells];
+    const extra = heads.filter((head) => head.classList.contains("extra")).length;
+    if (!extra) return;
+    const button = make("button", { type: "button" });
+    const display = (narrow) => {
+      box.classList.toggle("narrow", narrow);
+      button.textContent = narrow ? `Show all ${heads.length} columns` : `Show the first ${heads.length - extra} columns`;
+    };
+    button.addEventListener("click", () => {
+      display(!box.classList.contains("narrow"));
+      say(`${table.caption.textContent}: ${box.classList.contains("narrow") ? "first" : "all"} columns.`);
+    });
+    below(box).append(button);
+    display(true);
   }
 
   for (const box of document.querySelectorAll(".table")) {
     const table = box.querySelector("table");
     sortable(table, firstRows(box, table.tBodies[0]));
+    firstColumns(box, table);
   }
 
   // Methods

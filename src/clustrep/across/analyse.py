@@ -14,7 +14,8 @@ from clustrep.across.compare import compare, configurations_to_compare
 from clustrep.across.counterparts import counterparts
 from clustrep.across.local import local_replicability
 from clustrep.across.null import null_reference
-from clustrep.across.null_models import Sampler, check_null
+from clustrep.across.null_models import ONE_PIECE, Sampler, check_null
+from clustrep.across.presence import presence
 from clustrep.across.replicability import check_several
 from clustrep.across.separation import separations
 from clustrep.checks import check_choice, check_integer, check_known, check_n_clusters
@@ -38,7 +39,7 @@ def analyse(
     n_clusters: Any = None,
     agreement: AgreementSpec | tuple[AgreementSpec, ...] = ("ari", "ami"),
     n_resamples: int = 100,
-    null: str | Sampler | None = "gaussian",
+    null: str | Sampler | None = ONE_PIECE,
     n_null: int = 199,
     train: str | Sequence[str] | None = None,
     embedding: str = "pca",
@@ -47,18 +48,21 @@ def analyse(
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Analysis:
-    """Say which clusterer and k replicate, which studies agree and which clusters hold.
+    """Say to what degree there are groups, how many, which studies agree, and which clusters are where.
 
-    `compare`, then `null_reference` and the choice; then, for the configuration that is chosen (the best one where
-    nothing is above data without clusters), `local_replicability` between all pairs of studies, each beside data
-    without clusters, and `counterparts`. The same seed gives the same scores as these functions do by themselves.
+    `compare`, `separation` and `null_reference` give the degree: *separated* (gaps between groups are found again in
+    studies that did not define them), *structured* (more than data in one piece explain, but no gaps) or *one piece*.
+    Then, for the configuration that shows the groups (for one piece: the cut that repeats best), the presence of every
+    cluster in every other study, `local_replicability` between all pairs of studies, and `counterparts`. The same seed
+    gives the same scores as these functions do by themselves.
 
     Parameters
     ----------
     clusterers, studies, n_clusters, agreement, n_resamples, noise, resampling, rng, n_jobs
         As in `compare`. The first agreement decides.
-    null : "gaussian", "copula", function of (study, rng), or None
-        As in `null_reference`; None leaves data without clusters out, and nothing is said to hold.
+    null : str, function of (study, rng), or None
+        As in `null_reference`: by default data in one piece, of three kinds. Single clusters are compared with the kind
+        that explains the scores best. None leaves such data out: then there is no telling structure from one piece.
     n_null : int
         Number of simulated collections, at least 19.
     train : str or sequence of str, optional
@@ -109,7 +113,7 @@ def analyse(
         comparison, reference, (), (), None, places, names, known_labels_of(checked), separations=tuple(gaps)
     )
     focus = start.focus
-    if focus is None or not followed:
+    if focus is None:
         return start
     (in_focus,) = [
         configuration
@@ -117,6 +121,12 @@ def analyse(
         if (configuration.name, configuration.n_clusters) == (focus.clusterer, focus.n_clusters)
     ]
     clusterer = in_focus.clusterer
+    groups = start.verdict.separation or in_focus.n_clusters
+    if groups is not None:
+        words = presence(clusterer, checked, groups, n_clusters=in_focus.n_clusters, rng=root, n_jobs=n_jobs)
+        start = replace(start, presence_result=words)
+    if not followed:
+        return start
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
     local: list[LocalReplicability] = []
     for name in followed:
@@ -126,7 +136,8 @@ def analyse(
         local += [replace(result, clusterer=focus.clusterer) for result in by_test.values()]
     references: list[NullReference] = []
     if null is not None:
-        references = [null_reference(result, n_null, null=null, **running) for result in local]
+        same = reference.model if reference is not None and null == ONE_PIECE else null
+        references = [null_reference(result, n_null, null=same, **running) for result in local]
     return replace(
         start,
         local=tuple(local),

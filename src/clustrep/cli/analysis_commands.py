@@ -152,7 +152,7 @@ def analyse_studies(
         analysis = analyse(
             clusterers,
             studies,
-            null=None if settings["null"] == "none" else settings["null"],
+            null=None if settings["null"] == "none" else settings["null"].replace("-", " "),
             train=settings.get("train") or None,
             **options.library_arguments(settings, *names),
         )

@@ -115,8 +115,8 @@ comparing = several(
     ),
     click.option(
         "--null",
-        type=click.Choice(["gaussian", "copula", "none"]),
-        default="gaussian",
+        type=click.Choice(["one-piece", "elliptical", "unimodal", "components", "gaussian", "copula", "none"]),
+        default="one-piece",
         show_default=True,
         help="Data without clusters to compare with; none skips the comparison.",
     ),

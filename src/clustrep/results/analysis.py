@@ -280,7 +280,7 @@ class Analysis(Saved):
     def _presence_names(self, study: str) -> dict[str, str]:
         """Name the clusters of one study as in `presence`, after the most frequent known label of their samples."""
         known = self.known_labels_of(study)
-        if known is None:
+        if known is None or self.presence_result is None:
             return {}
         labels = pd.Series(known).groupby(np.asarray(self.presence_result.labels_of(study)).astype(str))
         return {str(name): f"{name} ({values.mode()[0]})" for name, values in labels if str(name) != "-1"}

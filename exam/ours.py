@@ -1,4 +1,4 @@
-"""What clustrep says of a collection: one call of `analyse`, and the words for its clusters in other studies."""
+"""What clustrep says of a collection: one call of `analyse`, without what the exam does not ask for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pandas as pd
 from sklearn.cluster import KMeans
 
 import clustrep as cr
-from clustrep.across.presence import presence
 from exam.designs import Collection, IntArray
 
 NUMBERS = range(2, 9)
@@ -56,7 +55,7 @@ def judged_words(
 
 
 def verdict(collection: Collection, seed: int, *, n_null: int, with_words: bool) -> Verdict:
-    """Analyse a collection; clusters are followed into other studies where words are asked for."""
+    """Analyse a collection; local scores are not asked for."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of skewed features, and of failed replicates in tiny studies
         analysis = cr.analyse(
@@ -64,18 +63,18 @@ def verdict(collection: Collection, seed: int, *, n_null: int, with_words: bool)
             collection.tables,
             n_clusters=NUMBERS,
             n_resamples=N_RESAMPLES,
-            null="one piece",
             n_null=n_null,
             train=(),
             rng=seed,
             n_jobs=1,
         )
-        words = words_for(analysis, collection, seed) if with_words else ()
+    words = words_for(analysis, collection) if with_words else ()
     return Verdict(str(analysis.degree), int(analysis.n_clusters or 0), words)
 
 
-def words_for(analysis: cr.Analysis, collection: Collection, seed: int) -> tuple[tuple[str, str], ...]:
-    """Follow the clusters into other studies, and pair the words with the truth."""
-    (groups,) = analysis.separations
-    said = presence(KMeans(n_init=N_INIT), collection.tables, groups, rng=seed, n_jobs=1)
+def words_for(analysis: cr.Analysis, collection: Collection) -> tuple[tuple[str, str], ...]:
+    """Pair the words for clusters in other studies with the truth; nothing where no clusters were followed."""
+    said = analysis.presence_result
+    if said is None:
+        return ()
     return judged_words(said.to_frame(), [said.labels_of(name) for name in said.names], collection.labels)

@@ -39,9 +39,10 @@ class Size:
     slow: int
     n_null: int
 
-    def with_collections(self, n: int) -> Size:
-        """Return the same with so many collections of every kind."""
-        return replace(self, collections=dict.fromkeys(self.collections, n), slow=min(self.slow, n))
+    def with_collections(self, n: int, n_missing: int) -> Size:
+        """Return the same with so many collections of every kind, and of those with missing clusters."""
+        collections = {**dict.fromkeys(self.collections, n), MISSING: n_missing}
+        return replace(self, collections=collections, slow=min(self.slow, n))
 
 
 class Rate(NamedTuple):
@@ -143,9 +144,9 @@ def introduction(answers: Sequence[Answers], size: Size) -> str:
 
 `make exam` writes this page (`make exam-quick` a small one, elsewhere). Every row is a kind of data whose truth is
 known; every collection of studies is analysed by one call,
-`analyse(KMeans(n_init={N_INIT}), studies, n_clusters=range(2, 9), null="one piece", n_null={size.n_null},
-n_resamples={N_RESAMPLES})`, which says *separated* (gaps that are found again in other studies), *structured* (more
-than data of one piece explain, but no gaps) or *one piece*, and a number of clusters.
+`analyse(KMeans(n_init={N_INIT}), studies, n_clusters=range(2, 9), n_resamples={N_RESAMPLES}, n_null={size.n_null})`,
+which says *separated* (gaps that are found again in other studies), *structured* (more than data of one piece
+explain, but no gaps) or *one piece*, and a number of clusters.
 
 This page is of {total:,} collections: {sizes}. Entries are percentages with exact 95 % intervals (Clopper and Pearson).
 Beside a target, "{MET}" means that the percentage itself is on the right side, "{NEAR}" that it is not, but a binomial

@@ -57,13 +57,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m exam.run", description=__doc__)
     parser.add_argument("path", type=Path, help="where the page is written")
     parser.add_argument("--quick", action="store_true", help="few collections")
-    parser.add_argument("--collections", type=int, help="so many collections of every kind")
+    parser.add_argument(
+        "--collections",
+        type=int,
+        nargs="+",
+        help="so many collections of every kind; another number for missing clusters",
+    )
     parser.add_argument("--only", default="", help="only kinds whose name contains this")
     parser.add_argument("--jobs", type=int, default=-1, help="workers; all cores by default")
     given = parser.parse_args(arguments)
     size = QUICK if given.quick else FULL
     if given.collections is not None:
-        size = size.with_collections(given.collections)
+        size = size.with_collections(given.collections[0], given.collections[-1])
     kinds = [kind for kind in KINDS if given.only in kind.name]
     if not kinds:
         parser.error(f"no kind of data is called anything with {given.only!r}.")

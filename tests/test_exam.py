@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -237,10 +239,18 @@ def test_every_kind_has_its_number_of_collections():
         for kind in KINDS:
             numbers = [task.number for task in tasks if task.kind == kind.name]
             assert numbers == list(range(size.collections[kind.group]))
-    assert QUICK.with_collections(1).collections == dict.fromkeys(QUICK.collections, 1)
+    assert QUICK.with_collections(1, 3).collections == {**dict.fromkeys(QUICK.collections, 1), MISSING: 3}
 
 
 def test_an_outcome_depends_on_kind_and_number_alone():
+    lacking = outcome_of(Task(SAMPLE[4], 0, False, 19))
+    assert lacking.n_clusters == 4
+    assert Counter(lacking.words) == {
+        ("present", "present"): 20,
+        ("absent", "absent"): 2,
+        ("new", "new"): 2,
+        ("nothing new", "nothing new"): 4,
+    }
     task = Task(SAMPLE[2], 1, False, 19)
     first, again = outcome_of(task), outcome_of(task)
     assert first == again

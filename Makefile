@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: demo test bench check format calibration null-calibration presence-calibration relations-calibration
-.PHONY: paper paper-quick clean
+.PHONY: exam exam-quick paper paper-quick clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -34,6 +34,12 @@ presence-calibration: .venv/installed
 relations-calibration: .venv/installed
 	$(BIN)/python -m calibration.relations
 
+exam: .venv/installed
+	$(BIN)/python -m exam.run docs/exam.md $(ARGS)
+
+exam-quick: .venv/installed
+	$(BIN)/python -m exam.run exam-quick.md --quick $(ARGS)
+
 paper: .venv/installed-dev
 	$(BIN)/python -m paper.run paper $(ARGS)
 
@@ -41,7 +47,7 @@ paper-quick: .venv/installed-dev
 	$(BIN)/python -m paper.run paper-quick --quick $(ARGS)
 
 clean:
-	rm -rf .venv demo-results paper-quick .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv demo-results paper-quick exam-quick.md .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

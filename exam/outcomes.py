@@ -1,0 +1,52 @@
+"""One collection of the exam: what we say of it and what the competitors say, as a pure function of kind and number."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from exam.competitors import COMPETITORS
+from exam.designs import BY_NAME, MISSING
+from exam.ours import verdict
+
+SEED = 20_261_116
+
+
+@dataclass(frozen=True)
+class Task:
+    """Which collection, and whether the slow competitors see it too."""
+
+    kind: str
+    number: int
+    with_slow: bool
+    n_null: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was said of a collection."""
+
+    kind: str
+    number: int
+    degree: str
+    n_clusters: int
+    choices: dict[str, int]  # by competitor
+    words: tuple[tuple[str, str], ...]  # (true word, word that was said) for every cluster and other study
+
+
+def outcome_of(task: Task) -> Outcome:
+    """Draw the collection and ask everybody."""
+    kind = BY_NAME[task.kind]
+    entropy = [SEED, zlib.crc32(kind.name.encode()), task.number]
+    collection = kind.draw(np.random.default_rng(entropy))
+    seed = int(np.random.SeedSequence([*entropy, 1]).generate_state(1)[0] % 2**31)
+    ours = verdict(collection, seed, n_null=task.n_null, with_words=kind.group == MISSING)
+    pooled = np.concatenate(collection.tables)
+    choices = {
+        competitor.name: competitor.number_for(pooled, seed)
+        for competitor in COMPETITORS
+        if not competitor.missing() and (task.with_slow or not competitor.is_slow)
+    }
+    return Outcome(kind.name, task.number, ours.degree, ours.n_clusters, choices, ours.words)

@@ -1,0 +1,83 @@
+"""The exam: `python -m exam.run docs/exam.md`, an hour on two cores; with `--quick` a few minutes.
+
+Collections are numbered, and each is a function of its kind and number alone, so the same sizes give the same page, on
+any number of cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from joblib import Parallel, delayed
+
+import clustrep as cr
+from exam.designs import CLUSTERS, CURVE, KINDS, MISSING, ONE_PIECE, ROUND, Kind
+from exam.outcomes import Outcome, Task, outcome_of
+from exam.page import Size, page
+
+FULL = Size({ONE_PIECE: 60, CURVE: 60, ROUND: 60, CLUSTERS: 60, MISSING: 60}, slow=5, n_null=59)
+QUICK = Size({ONE_PIECE: 2, CURVE: 2, ROUND: 2, CLUSTERS: 2, MISSING: 2}, slow=1, n_null=39)
+
+
+def rounds(kinds: Sequence[Kind], size: Size) -> Iterator[list[Task]]:
+    """List the tasks round by round: in every round, one collection of each kind that still has any."""
+    for number in range(max(size.collections.values())):
+        yield [
+            Task(kind.name, number, number < size.slow, size.n_null)
+            for kind in kinds
+            if number < size.collections[kind.group]
+        ]
+
+
+def sit(kinds: Sequence[Kind], size: Size, *, jobs: int, shown: bool = True) -> list[Outcome]:
+    """Ask everybody about every collection."""
+    tasks = [task for of_round in rounds(kinds, size) for task in of_round]
+    outcomes: list[Outcome] = []
+    began = time.perf_counter()
+    for outcome in Parallel(n_jobs=jobs, return_as="generator")(delayed(asked)(task) for task in tasks):
+        outcomes.append(outcome)
+        if shown and (len(outcomes) % len(kinds) == 0 or len(outcomes) == len(tasks)):
+            seconds = time.perf_counter() - began
+            print(f"{len(outcomes)} of {len(tasks)} collections, {seconds:.0f} s", file=sys.stderr, flush=True)
+    return outcomes
+
+
+def asked(task: Task) -> Outcome:
+    """Ask about one collection, in a worker."""
+    cr.set_config(progress=False)
+    return outcome_of(task)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Sit the exam, print the page and write it."""
+    parser = argparse.ArgumentParser(prog="python -m exam.run", description=__doc__)
+    parser.add_argument("path", type=Path, help="where the page is written")
+    parser.add_argument("--quick", action="store_true", help="few collections")
+    parser.add_argument(
+        "--collections",
+        type=int,
+        nargs="+",
+        help="so many collections of every kind; another number for missing clusters",
+    )
+    parser.add_argument("--only", default="", help="only kinds whose name contains this")
+    parser.add_argument("--jobs", type=int, default=-1, help="workers; all cores by default")
+    given = parser.parse_args(arguments)
+    size = QUICK if given.quick else FULL
+    if given.collections is not None:
+        size = size.with_collections(given.collections[0], given.collections[-1])
+    kinds = [kind for kind in KINDS if given.only in kind.name]
+    if not kinds:
+        parser.error(f"no kind of data is called anything with {given.only!r}.")
+    text = page(kinds, sit(kinds, size, jobs=given.jobs), size)
+    given.path.parent.mkdir(parents=True, exist_ok=True)
+    given.path.write_text(text, encoding="utf-8")
+    print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -76,7 +76,7 @@ def test_the_comparison_and_its_reference_are_those_made_alone(found, studies):
     clusterers = {"ward": WARD, "k-means": KMeans(n_init=2)}
     alone = cr.compare(clusterers, studies, n_clusters=[2, 3], agreement=("ari", "ami"), **OPTIONS)
     assert_same(found.comparison, alone)
-    reference = cr.null_reference(alone, 19, null="gaussian")
+    reference = cr.null_reference(alone, 19)
     assert_same(found.reference, reference)
     assert repr(found.choice) == repr(alone.choice(reference))
     assert (found.agreement, found.names) == ("ari", studies.names)
@@ -95,7 +95,7 @@ def test_local_results_and_counterparts_are_those_made_alone(found, studies):
         for one in cr.local_replicability(clusterer, train=study, test=studies, **OPTIONS).values():
             assert_same(found.local[at], one, but=("clusterer",))
             assert found.local[at].clusterer == focus.clusterer
-            reference = cr.null_reference(one, 19, null="gaussian")
+            reference = cr.null_reference(one, 19, null=found.reference.model)
             assert_same(found.local_references[at], reference, but=("clusterers",))
             at += 1
     assert at == len(found.local) == len(found.local_references)

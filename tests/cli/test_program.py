@@ -175,7 +175,7 @@ class Moody:
         self.limit = limit
 
     def fit_predict(self, X):
-        if X[0, 0] < self.limit:
+        if len(X) % 4 == self.limit:  # of some draws
             raise RuntimeError("not today")
         return (X[:, 0] > X[:, 0].mean()).astype(int)
 """
@@ -184,7 +184,7 @@ class Moody:
 def test_some_failed_replicates_are_an_exit_code(folder, monkeypatch):
     (folder / "moods").mkdir()
     (folder / "moods" / "moody.py").write_text(MOODY)
-    arguments = ["run", *PAIR, *READING, *SMALL[2:], *NO_NULL, "--clusterer", "moody.Moody:limit=-1"]
+    arguments = ["run", *PAIR, *READING, *SMALL[2:], *NO_NULL, "--clusterer", "moody.Moody:limit=1"]
     paths = [str(folder / "moods"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = process(*arguments, "--out", "out", code=4, env=environment)

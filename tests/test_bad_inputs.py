@@ -116,7 +116,6 @@ REPLICABILITY = [
          ParameterError, r"resampling must be Bootstrap\(\), .* got <class"),
     case("resampling text", lambda: run(resampling="bootstrap"),
          ParameterError, r"resampling must be Bootstrap\(\), .* got 'bootstrap'"),
-    case("resampling None", lambda: run(resampling=None), ParameterError, r"resampling must be .* got None"),
     case("rng text", lambda: run(rng="seed"),
          ParameterError, r"rng must be a non-negative integer, a numpy Generator, .* got 'seed'"),
     case("rng negative", lambda: run(rng=-1), ParameterError, r"rng must be .* got -1"),

@@ -31,6 +31,7 @@ def test_figures_of_an_analysis_are_the_same_each_time(folder):
         "figures/counterparts-alpha.svg",
         "figures/curves-ari.svg",
         "figures/distributions.svg",
+        "figures/gaps.svg",
         "figures/map-alpha.svg",
         "figures/matrices.svg",
         "figures/pairs.svg",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.cli.support import RUN, invoke
 
-from clustrep.across.null_models import NULLS
+from clustrep.across.null_models import NULLS, ONE_PIECE
 from clustrep.cli import clustrep
 from clustrep.figures.coordinates import EMBEDDINGS
 from clustrep.results.validation import INDICES
@@ -45,7 +45,7 @@ def test_every_agreement_and_every_index_is_accepted():
 @pytest.mark.parametrize(
     ("option", "names"),
     [
-        ("--null", {*NULLS, "none"}),
+        ("--null", {ONE_PIECE.replace(" ", "-"), *NULLS, "none"}),
         ("--embedding", EMBEDDINGS),
         ("--noise", tuple(RULES)),
         ("--scale", SCALES),

@@ -179,11 +179,12 @@ def test_every_study_has_its_file(empty_folder):
     assert len(list((empty_folder / "res").glob("result*.npz"))) == 2
 
 
-def test_a_warning_about_a_small_study_names_it_and_speaks_of_options(empty_folder):
+def test_a_refusal_of_a_small_study_speaks_of_options(empty_folder):
     put(empty_folder, {"mainz.csv": "\n".join(LINES[:3])})
-    outcome = invoke(("test", *TINY["test"], "mainz.csv"))
-    assert re.search(r"^warning: .*mainz", outcome.stderr, re.MULTILINE)
-    assert "cluster_test(" not in outcome.stderr
+    outcome = invoke(("test", *TINY["test"], "--whiten", "mainz.csv"))
+    assert outcome.code != 0
+    assert "--features" in outcome.stderr
+    assert "n_components" not in outcome.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="there are no pipes by name here")

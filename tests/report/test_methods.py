@@ -6,7 +6,7 @@ import pytest
 from tests.report.samples import THREE, WARD
 
 import clustrep as cr
-from clustrep.report.methods import Run, span
+from clustrep.report.methods import NULLS, Run, span
 
 
 def test_the_paragraph_has_what_a_paper_needs(report, analysis):
@@ -17,8 +17,8 @@ def test_the_paragraph_has_what_a_paper_needs(report, analysis):
         "learned by ward for 2 and 3 clusters",
         "by the adjusted Rand index (ARI) and adjusted mutual information (AMI)",
         "with 20 bootstrap resamples of both studies with each drawn sample counted once",
-        "Scores of the studies as they are were compared with those of 19 collections without clusters, drawn from a "
-        "Gaussian with the size, mean and covariance of each study, as far as these can be distinguished",
+        "Scores of the studies as they are were compared with those of 19 collections without clusters, drawn "
+        f"{NULLS[analysis.reference.model]}; p-values are",
         f"clustrep {versions['clustrep']} (numpy {versions['numpy']}, scipy {versions['scipy']}, ",
         f"scikit-learn {versions['scikit-learn']}; Python {versions['python']}), seed 0.",
     ):
@@ -69,7 +69,7 @@ def test_provenance_is_read_in_one_place(studies, analysis):
     assert set(run.studies) == {"alpha", "beta", "gamma"}
     assert len(run.clusterers) == 2
     assert len(set(run.clusterers)) == 1  # they differ in k alone
-    assert Run.of(analysis.reference.provenance).null == "gaussian"
+    assert Run.of(analysis.reference.provenance).null == "one piece"
     subsampled = cr.replicability(THREE, studies, n_resamples=2, rng=3, resampling=cr.Subsample(0.5))
     assert Run.of(subsampled.provenance).resampling.startswith("Subsample(")
     test = Run.of(cr.cluster_test(studies["alpha"], n_resamples=19, rng=1).provenance)

@@ -173,7 +173,8 @@ def _check_same_studies(groups: Separation, names: Sequence[str], sizes: Sequenc
         raise ParameterError(
             "groups must be the separation of the same studies in the same order: it is of "
             f"{dict(zip(groups.names, groups.sizes.tolist(), strict=True))}, the studies are "
-            f"{dict(zip(names, sizes, strict=True))}."
+            f"{dict(zip(names, sizes, strict=True))}.",
+            parameter="groups",
         )
 
 

@@ -159,8 +159,8 @@ def asked_n_clusters(clusterer: Clusterer) -> int | None:
 
 def count_clusters(labels: Labels) -> int:
     """Count the clusters that a labelling has; noise is none."""
-    found = np.unique(labels)
-    return len(found[found != NOISE]) if found.dtype.kind == "i" else len(found)
+    distinct = np.unique(labels)
+    return len(distinct[distinct != NOISE]) if distinct.dtype.kind == "i" else len(distinct)
 
 
 def fewest_clusters(clusterer: Clusterer) -> int:

@@ -130,15 +130,15 @@ class Learned:
     def _labels(self, configuration: Configuration, at: Sequence[PointSet]) -> Labelled:
         psi = self._psi(configuration)
         known = {points: psi.labels(points) for points in {self.sample.points: None, **dict.fromkeys(at)}}
-        own = known[self.sample.points]
-        drawn = own[self.sample.draw.weights > 0]
+        of_sample = known[self.sample.points]
+        drawn = of_sample[self.sample.draw.weights > 0]
         n_clusters = count_clusters(drawn) if psi.classes is None else int(np.count_nonzero(np.bincount(drawn)))
         if n_clusters < configuration.fewest_clusters:
             raise ReplicateFailure(FEWER_CLUSTERS)
         labels = [known[points] for points in at]
         if psi.classes is not None:
             return Labelled([Partition(codes, psi.classes) for codes in labels], n_clusters)
-        return Labelled(encode([own, *labels])[1:], n_clusters)
+        return Labelled(encode([of_sample, *labels])[1:], n_clusters)
 
     def function(self, member: int) -> ClusteringFunction:
         """Return the clustering function of one member, as users have it."""
@@ -245,8 +245,8 @@ class Setting:
         Without `for_run` nothing is shared, but everything is there to learn a clustering function for any points.
         """
         rotated = [rotates(source, studies, configuration) for configuration in configurations]
-        own = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
-        outside = at is not None and id(at) not in own
+        place_of = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
+        outside = at is not None and id(at) not in place_of
         with one_thread():
             rotation = None
             if any(rotated):
@@ -261,7 +261,7 @@ class Setting:
             place = None
             if at is not None:
                 projected = PointSet(rotation.project(at)) if rotation is not None and outside else None
-                place = PointSet(at, projected) if outside else places[own[id(at)]]
+                place = PointSet(at, projected) if outside else places[place_of[id(at)]]
             paths = _paths(source, configurations, rotated, rotation)
             if for_run:
                 for path in paths:

@@ -96,7 +96,7 @@ class ReplicateFailure(Exception):  # noqa: N818 - counted, not an error of the 
 
 @dataclass(frozen=True)
 class Failed:
-    """In the place of a value that could not be had; whatever is asked of that value has failed, too."""
+    """Stands for a value whose computation failed; whatever is derived from it has failed, too."""
 
     cause: str
 

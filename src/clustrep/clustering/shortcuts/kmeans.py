@@ -289,13 +289,13 @@ class KMeansPath(Path):
         """Turn the points; measure their distances where a member will ask for them."""
         for points in map(self.space, places):
             points.by_feature  # noqa: B018
-            if any(one.strategy(points) is Strategy.BY_DISTANCE for one in self._settings.values()):
+            if any(settings.strategy(points) is Strategy.BY_DISTANCE for settings in self._settings.values()):
                 points.distances()
 
     def work(self, points: PointSet) -> float:
         """Say roughly how many numbers the kernels compare in one resample."""
         n, p = self.space(points).X.shape
-        return float(sum(10.0 * one.n_init * n * min(one.n_clusters * p, n) for one in self._settings.values()))
+        return float(sum(10.0 * s.n_init * n * min(s.n_clusters * p, n) for s in self._settings.values()))
 
     def share(self, sample: Sample) -> KMeansSample:
         """Prepare the drawn points."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
-from tests.across.test_null import comparison_by_hand, mixtures, reference_by_hand
+from tests.across.null_cases import comparison_by_hand, mixtures, reference_by_hand
 
 import clustrep as cr
 from clustrep.across.null_models import NULLS, PIECES

@@ -136,6 +136,7 @@ def rows_of(design: Design, fresh: int, pairs: int, resamples: int) -> list[str]
     return [*rows[::2], *rows[1::2]]  # by agreement
 
 
+@cr.config_context(progress=False)
 def main() -> None:
     """Simulate, print the page and write it."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -143,7 +144,6 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--resamples", type=int, default=RESAMPLES)
     size = parser.parse_args()
-    cr.set_config(progress=False)
     start = time.process_time()
     rows = []
     for design in DESIGNS:

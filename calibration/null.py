@@ -189,6 +189,7 @@ def verdict(kind: Kind, number: int, n_simulated: int) -> str:
     return "" if reference.overall_pvalue <= LEVEL else reference.model
 
 
+@cr.config_context(progress=False)
 def main() -> int:
     """Print a row for every kind of data."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
@@ -196,7 +197,6 @@ def main() -> int:
     parser.add_argument("--simulated", type=int, default=39, help="simulated collections for each model")
     parser.add_argument("--groups", nargs="+", choices=GROUPS, default=GROUPS, help="which groups of kinds")
     options = parser.parse_args()
-    cr.set_config(progress=False)
     warnings.simplefilter("ignore")
     n = options.collections
     print(f"{n} collections of every kind, {options.simulated} simulated ones for each model\n")

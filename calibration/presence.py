@@ -214,9 +214,9 @@ def row_of(design: Design, n_collections: int, first_seed: int, *, confusions: b
     return line
 
 
+@cr.config_context(progress=False)
 def main(arguments: list[str]) -> int:
     """Print a row for every setting; `--tuning` for those that were looked at while the rules were developed."""
-    cr.set_config(progress=False)
     warnings.simplefilter("ignore")
     tuning = "--tuning" in arguments
     print("| three studies | right words | absent found | false absent | new found | false new |")

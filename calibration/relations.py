@@ -93,12 +93,12 @@ def flags(case: str, size: tuple[int, int, int], n_collections: int) -> np.ndarr
     return np.array(rows)
 
 
+@cr.config_context(progress=False)
 def main() -> None:
     """Print a row for every case and size."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--collections", type=int, default=60)
     n_collections = parser.parse_args().collections
-    cr.set_config(progress=False)
     print(f"{n_collections} collections each; samples × features, studies: any study flagged (95 % interval), the last")
     print("\n| studies | " + " | ".join(f"{n} × {p}, {S}" for n, p, S in SIZES) + " |")
     print("|---|" + "---|" * len(SIZES))

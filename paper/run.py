@@ -47,9 +47,9 @@ FOREWORD = """\
 """
 
 
+@cr.config_context(progress=False)
 def main(arguments: list[str] | None = None) -> int:
     """Run all experiments, or those named; until all are done, what there is stands in RESULTS-part.md."""
-    cr.set_config(progress=False)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path, help="folder for RESULTS.md, TIMES.md and figures/")
     parser.add_argument("--quick", action="store_true", help="small sizes, in a few minutes")

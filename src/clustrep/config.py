@@ -57,8 +57,8 @@ def get_config() -> dict[str, Any]:
 
     Examples
     --------
-    >>> get_config()
-    {'accelerate': True, 'progress': 'auto'}
+    >>> sorted(get_config())
+    ['accelerate', 'progress']
     """
     return dataclasses.asdict(config())
 

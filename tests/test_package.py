@@ -32,6 +32,7 @@ ROAD = [
     "checks",
     "config",
     "provenance",
+    "archives",
     "files",
     "failures",
     "gaussian",

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import false_discovery_control
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from tests.helpers import write_archive
 
 import clustrep as cr
 from clustrep.across.analyse import place_samples
@@ -496,7 +497,7 @@ def damaged(path, change):
     header = json.loads(str(arrays[HEADER]))
     change(arrays, header)
     arrays[HEADER] = np.array(json.dumps(header))
-    np.savez(path, **arrays)
+    write_archive(path, **arrays)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ ROAD = [
     "config",
     "provenance",
     "archives",
+    "checksums",
+    "folders",
     "files",
     "failures",
     "gaussian",

@@ -338,11 +338,10 @@ from sklearn.cluster import AgglomerativeClustering
 
 class Greedy(AgglomerativeClustering):
     def fit_predict(self, X, y=None):
-        with open("disk/filler", "ab") as filler:
+        with open("disk/filler", "ab", buffering=0) as filler:
             try:
                 while True:
                     filler.write(bytes(4096))
-                    filler.flush()
             except OSError:
                 pass
         return super().fit_predict(X)
@@ -434,10 +433,9 @@ def test_figures_that_a_full_disk_cannot_hold_are_a_warning(folder, mounted, mon
     mounted("size=32m")
 
     def fill(*_, **__):
-        with open("disk/filler", "ab") as filler, contextlib.suppress(OSError):
+        with open("disk/filler", "ab", buffering=0) as filler, contextlib.suppress(OSError):
             while True:
                 filler.write(bytes(4096))
-                filler.flush()
 
     monkeypatch.setattr(cr.results.Comparison, "plot", fill)
     done = invoke(*RUN, "--out", "disk/out", "--figures", "svg")

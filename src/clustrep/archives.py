@@ -24,7 +24,7 @@ KINDS = "biufU"  # of NumPy's types: bool, integers, floats, text; never Python 
 
 ALWAYS_ALLOWED = 2**30  # bytes of arrays in any file
 
-ALLOWED_RATIO = 20  # times the file's size, for larger files: results compress less than this
+ALLOWED_RATIO = 20  # times the file's size, where that is more: memory in proportion to the file
 
 
 class Declared(NamedTuple):

@@ -38,6 +38,8 @@ LOCK, NEW, READY, OLD, ROOM = "lock", "new-", "ready", "old", "room"
 
 ATTEMPTS = 100  # at a lock that others create and remove
 
+EXCHANGE = {"linux": "renameat2", "darwin": "renamex_np"}.get(sys.platform, "")  # the system's function, if it has one
+
 NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # on some network file systems
 
 
@@ -68,8 +70,7 @@ class ClaimedFolder:
             self._remove_empty()
             raise
         try:
-            if self._is_alone:
-                self._recover()
+            self._recover()
             self._sums = _bytes_of(self.path / SUMS)
         except BaseException:
             self.release()
@@ -144,7 +145,7 @@ class ClaimedFolder:
         beside = self.path.parent / f"{_beside(self.path)}{secrets.token_hex(4)}"
         lock = None
         try:
-            if os.path.ismount(self.path) or Path.cwd().is_relative_to(self.path):
+            if not EXCHANGE or os.path.ismount(self.path) or Path.cwd().is_relative_to(self.path):
                 return False
             beside.mkdir()
             _link_tree(staged, beside, ())
@@ -202,13 +203,14 @@ class ClaimedFolder:
         """Complete what a killed process had ready, and remove what it had not."""
         if (self._state / READY).is_dir():
             self._move_ready(Moves())
-        for leftover in (
-            self._state / OLD,
-            *self._state.glob(f"{NEW}*"),
-            *self.path.parent.glob(f"{_beside(self.path)}*"),
-        ):
-            shutil.rmtree(leftover, ignore_errors=True)
-        (self._state / ROOM).unlink(missing_ok=True)
+        if self._is_alone:  # otherwise these may be a living process's
+            for leftover in (
+                self._state / OLD,
+                *self._state.glob(f"{NEW}*"),
+                *self.path.parent.glob(f"{_beside(self.path)}*"),
+            ):
+                shutil.rmtree(leftover, ignore_errors=True)
+            (self._state / ROOM).unlink(missing_ok=True)
 
 
 def is_free(folder: Path) -> bool:
@@ -288,14 +290,13 @@ def _is_file_of(descriptor: int, path: Path) -> bool:
 
 def _exchange_folders(first: Path, second: Path) -> None:
     """Give two folders each other's name, in one step."""
-    function = {"linux": "renameat2", "darwin": "renamex_np"}.get(sys.platform, "")
-    system = ctypes.CDLL(None, use_errno=True) if function else None
-    if not hasattr(system, function):
+    function = getattr(ctypes.CDLL(None, use_errno=True), EXCHANGE, None)
+    if function is None:  # an old C library
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    names, exchange = (os.fsencode(first), os.fsencode(second)), 2  # RENAME_EXCHANGE, RENAME_SWAP
-    here = -100  # AT_FDCWD
-    arguments = (here, names[0], here, names[1]) if function == "renameat2" else names
-    if getattr(system, function)(*arguments, exchange):
+    names = os.fsencode(first), os.fsencode(second)
+    here, exchange = -100, 2  # AT_FDCWD; RENAME_EXCHANGE and RENAME_SWAP
+    arguments = (here, names[0], here, names[1]) if EXCHANGE == "renameat2" else names
+    if function(*arguments, exchange):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 

@@ -7,6 +7,7 @@ import importlib.metadata
 import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -161,8 +162,9 @@ class Provenance(Mapping[str, Any]):
         return repr(self._entries)
 
 
-def installed_versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that numbers depend on."""
+@cache
+def installed_versions() -> Mapping[str, str]:
+    """Return the versions of Python and of the packages that numbers depend on; looked up once a process."""
     return {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
 
 

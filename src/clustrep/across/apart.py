@@ -13,8 +13,7 @@ from clustrep.across.replicability import check_configuration, check_several
 from clustrep.checks import check_integer
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_run
-from clustrep.clustering.sample import Configuration, Source
+from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed

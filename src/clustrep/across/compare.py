@@ -85,7 +85,21 @@ def compare(
         noise=check_noise(noise),
         setting=Setting.prepare(source, tuple(checked.values()), configurations),
     )
-    return run_plan(plan, n_jobs)
+    scores = run_plan(plan, n_jobs)
+    return Comparison(
+        names=checked.names,
+        agreements=tuple(asked.name for asked in plan.agreements),
+        clusterers=tuple(configuration.name for configuration in plan.configurations),
+        n_clusters=tuple(configuration.n_clusters for configuration in plan.configurations),
+        estimate=scores.estimate,
+        distribution=scores.distribution,
+        trivial=scores.trivial,
+        clusters_found=scores.clusters_found,
+        failed=scores.failed,
+        causes=scores.causes,
+        provenance=scores.provenance,
+        _origins=scores.origins,
+    )
 
 
 def configurations_to_compare(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:

@@ -12,8 +12,7 @@ from clustrep.across.replicability import KnownLabelsLike, check_configuration, 
 from clustrep.checks import check_integer
 from clustrep.clustering.parameters import Clusterer, KnownLabels
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_run
-from clustrep.clustering.sample import Source
+from clustrep.clustering.sample import Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed

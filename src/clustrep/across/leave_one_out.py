@@ -8,8 +8,7 @@ from clustrep.across.replicability import ScorePlan, check_configuration, check_
 from clustrep.checks import check_integer, read_only
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Setting
-from clustrep.clustering.recording import provenance_of_run
-from clustrep.clustering.sample import Source
+from clustrep.clustering.sample import Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Rng
 from clustrep.engine.run import run
 from clustrep.failures import Failures

@@ -14,9 +14,8 @@ from clustrep.across.replicability import KnownLabelsLike, Options, check_config
 from clustrep.checks import as_table, check_integer, check_table
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.refit import RunOrigin
-from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source
+from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError

@@ -16,10 +16,9 @@ from clustrep.across.replicability import ScorePlan
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.parameters import KnownLabels, describe
 from clustrep.clustering.path import Setting, rotates
-from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.rotation import Rotation, in_coordinates, needs_basis
-from clustrep.clustering.sample import Configuration, Source
+from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Failed,

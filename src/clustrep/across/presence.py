@@ -29,8 +29,7 @@ from clustrep.across.separation import EVERYTHING, numbered
 from clustrep.checks import check_integer
 from clustrep.clustering.function import learn
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of, with_n_clusters
-from clustrep.clustering.recording import provenance_of_run
-from clustrep.clustering.sample import Configuration, Source
+from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Failed,

@@ -13,15 +13,15 @@ from clustrep.across.separateness import separateness_of_pairs, spread_of
 from clustrep.checks import check_flag, check_integer, check_labels_of
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.refit import RunOrigin
-from clustrep.clustering.sample import Configuration, Source
+from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import DataError, ParameterError
 from clustrep.failures import Failures
+from clustrep.provenance import Provenance
 from clustrep.resampling import Resampling, Simulate, resampling_for
-from clustrep.results import Comparison, Replicability
+from clustrep.results import Replicability
 from clustrep.results.labels import label
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.study import Study
@@ -171,7 +171,23 @@ def replicability(
         setting=Setting.prepare(source, tuple(checked.values()), [configuration]),
     )
     scores = run_plan(plan, n_jobs)
-    results = {name: scores.replicability(configuration.name, agreement=name) for name in scores.agreements}
+    results = {
+        asked.name: Replicability(
+            names=checked.names,
+            agreement=asked.name,
+            clusterer=configuration.name,
+            n_clusters=configuration.n_clusters,
+            estimate=scores.estimate[0, a],
+            distribution=scores.distribution[0, a],
+            trivial=scores.trivial[0],
+            clusters_found=scores.clusters_found[0],
+            failed=scores.failed[0, a],
+            causes=scores.causes,
+            provenance=scores.provenance,
+            _origin=scores.origins[0],
+        )
+        for a, asked in enumerate(plan.agreements)
+    }
     return results if isinstance(agreement, tuple | list) else next(iter(results.values()))
 
 
@@ -259,22 +275,33 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
         return [ReplicateScores(*arrays) for arrays in of_replicates]
 
 
-def run_plan(plan: ScorePlan, n_jobs: int | None) -> Comparison:
+class RunScores(NamedTuple):
+    """The scores of a finished run: what `Replicability` and `Comparison` are built from."""
+
+    estimate: FloatArray  # (n_configurations, n_agreements, S, S)
+    distribution: FloatArray  # (n_configurations, n_agreements, n_resamples, S, S)
+    trivial: BoolArray  # (n_configurations, n_resamples, S, S)
+    clusters_found: IntArray  # (n_configurations, n_resamples, S), −1 where the fit failed
+    failed: IntArray  # (n_configurations, n_agreements, n_resamples + 1, S, S): 0, or 1 + position in causes
+    causes: tuple[str, ...]
+    provenance: Provenance
+    origins: tuple[RunOrigin, ...]  # one for each configuration
+
+
+def run_plan(plan: ScorePlan, n_jobs: int | None) -> RunScores:
     """Score the studies as they are, and replicates of them."""
     source, studies = plan.setting.source, plan.setting.studies
     replicates = run(plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
-    scores, trivial, clusters_found, causes, _ = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
-    failed, cause_names = Failures.number(np.moveaxis(causes, 0, 2))
-    by_configuration = np.moveaxis(scores, 0, 2)  # (n_configurations, n_agreements, 1 + n_resamples, S, S)
-    result = Comparison(
-        names=tuple(study.name for study in studies),
-        agreements=tuple(agreement.name for agreement in plan.agreements),
-        clusterers=tuple(configuration.name for configuration in plan.configurations),
-        n_clusters=tuple(configuration.n_clusters for configuration in plan.configurations),
-        estimate=by_configuration[:, :, 0],
-        distribution=by_configuration[:, :, 1:],
-        trivial=np.moveaxis(trivial[1:], 0, 1),
-        clusters_found=np.moveaxis(clusters_found[1:], 0, 1),
+    scores, trivial, clusters_found, causes, _ = (
+        np.moveaxis(np.stack(arrays), 0, 1) for arrays in zip(*replicates, strict=True)
+    )  # (n_configurations, 1 + n_resamples, ...)
+    by_agreement, causes = np.moveaxis(scores, 1, 2), np.moveaxis(causes, 1, 2)
+    failed, cause_names = _failures(plan, causes, by_agreement[:, :, 1:], clusters_found[:, 1:])
+    return RunScores(
+        estimate=by_agreement[:, :, 0],
+        distribution=by_agreement[:, :, 1:],
+        trivial=trivial[:, 1:],
+        clusters_found=clusters_found[:, 1:],
         failed=failed,
         causes=cause_names,
         provenance=provenance_of_run(
@@ -285,26 +312,41 @@ def run_plan(plan: ScorePlan, n_jobs: int | None) -> Comparison:
             diagonal=plan.diagonal,
             noise=plan.noise,
         ),
-        _origins=tuple(
+        origins=tuple(
             RunOrigin(source, studies, configuration, plan.agreements, plan.noise)
             for configuration in plan.configurations
         ),
     )
-    n_scores = failed.size if plan.diagonal else failed.size // len(studies) * (len(studies) - 1)
-    Failures.count(failed, cause_names, n_scores).report(
-        "score", nothing_left=bool(np.isnan(result.distribution).all()), where=_where(result, studies)
+
+
+def _failures(
+    plan: ScorePlan, causes: NDArray[np.object_], distribution: FloatArray, clusters_found: IntArray
+) -> tuple[IntArray, tuple[str, ...]]:
+    """Number the causes of failed scores, and report them; the arrays are those of `RunScores`."""
+    if not causes.astype(bool).any():
+        return np.zeros(causes.shape, np.int64), ()
+    failed, names = Failures.number(causes)
+    n_studies = len(plan.setting.studies)
+    n_scores = failed.size if plan.diagonal else failed.size // n_studies * (n_studies - 1)
+    Failures.count(failed, names, n_scores).report(
+        "score", nothing_left=bool(np.isnan(distribution).all()), where=_where(plan, clusters_found < 0)
     )
-    return result
+    return failed, names
 
 
-def _where(result: Comparison, studies: Sequence[Study]) -> str:
-    """Say which configurations failed, and on which studies; and which studies are one point many times."""
-    no_fit = result.clusters_found < 0  # (n_configurations, n_resamples, S)
+def _where(plan: ScorePlan, no_fit: BoolArray) -> str:
+    """Say which configurations failed, and on which studies; and which studies are one point many times.
+
+    no_fit : which fits failed, (n_configurations, n_resamples, S)
+    """
     if not no_fit.any():
         return ""
-    without_fit = np.flatnonzero(no_fit.any(axis=(1, 2)))
-    configurations = [repr(label(result.clusterers[c], result.n_clusters[c])) for c in without_fit.tolist()]
-    names = [repr(result.names[s]) for s in np.flatnonzero(no_fit.any(axis=(0, 1)))]
+    configurations = [
+        repr(label(plan.configurations[c].name, plan.configurations[c].n_clusters))
+        for c in np.flatnonzero(no_fit.any(axis=(1, 2))).tolist()
+    ]
+    studies = plan.setting.studies
+    names = [repr(studies[s].name) for s in np.flatnonzero(no_fit.any(axis=(0, 1)))]
     same = [repr(study.name) for study in studies if not np.ptp(study.X, axis=0).any()]
     constant = f" All samples of {' and of '.join(same)} are the same." if same else ""
     return f" Failed on {listing(names)}: {listing(configurations)}.{constant}"

@@ -29,8 +29,7 @@ from clustrep.across.replicability import check_several
 from clustrep.checks import check_n_clusters
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_run
-from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.clustering.sample import Configuration, Source, configurations_of, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
 from clustrep.engine.run import run
 from clustrep.provenance import Provenance

@@ -324,3 +324,36 @@ def describe(thing: Any, depth: int = 5) -> str:
 
 def _call(name: str, parameters: Mapping[str, Any], depth: int) -> str:
     return f"{name}({', '.join(f'{key}={describe(value, depth - 1)}' for key, value in parameters.items())})"
+
+
+def kind_of(clusterer: Any) -> str:
+    """Return the class of a clusterer, or the name of the function that it is; "known labels" for these."""
+    if isinstance(clusterer, KnownLabels):
+        return describe(clusterer)
+    if hasattr(clusterer, "function") and hasattr(clusterer, "arguments"):
+        return kind_of(clusterer.function)
+    if isinstance(clusterer, partial):
+        return kind_of(clusterer.func)
+    return name_of(clusterer)
+
+
+def parameters_of(clusterer: Any) -> Mapping[str, Any]:
+    """Return the parameters of an estimator, or the arguments that a function was given; none where it has neither."""
+    if hasattr(clusterer, "get_params"):
+        return dict(clusterer.get_params(deep=True))
+    if hasattr(clusterer, "function") and hasattr(clusterer, "arguments"):
+        return {**parameters_of(clusterer.function), **clusterer.arguments}
+    if isinstance(clusterer, partial):
+        return {**parameters_of(clusterer.func), **clusterer.keywords}
+    return {}
+
+
+def as_plain(value: Any) -> Any:
+    """Return a parameter in the types that JSON has, so that it is the same before and after a file."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | list):
+        return [as_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): as_plain(item) for key, item in value.items()}
+    return value

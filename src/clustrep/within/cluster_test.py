@@ -14,7 +14,7 @@ from clustrep.across.gaussian_null import GaussianCollection
 from clustrep.checks import check_choice, check_flag, check_integer, check_points
 from clustrep.clustering.neighbours import nearest_distances
 from clustrep.clustering.parameters import describe
-from clustrep.clustering.recording import provenance_of_data
+from clustrep.clustering.sample import provenance_of_data
 from clustrep.engine.replicates import Rng, Stream, make_generator, one_thread, root_entropy, seed_of
 from clustrep.engine.run import Plan, run
 from clustrep.errors import DataError, DataWarning, ParameterError, warn

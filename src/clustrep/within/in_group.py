@@ -14,8 +14,7 @@ from clustrep.checks import check_integer
 from clustrep.clustering.neighbours import Metric, assigned, neighbours
 from clustrep.clustering.parameters import Clusterer, check_metric, describe
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_data
-from clustrep.clustering.sample import Source
+from clustrep.clustering.sample import Source, provenance_of_data
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Failed,

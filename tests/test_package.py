@@ -30,7 +30,6 @@ ROAD = [
     "types",
     "text",
     "checks",
-    "config",
     "provenance",
     "files",
     "failures",

@@ -52,15 +52,19 @@ def as_frames(tables):
 
 
 @pytest.mark.parametrize(
-    "studies",
-    [three_groups(2), as_frames(three_groups(2)), cr.Studies(as_frames(three_groups(2)))],
-    ids=["arrays", "frames", "studies"],
+    ("studies", "at_most"),
+    [
+        (three_groups(2), AT_MOST),
+        (cr.Studies(as_frames(three_groups(2))), AT_MOST),
+        (as_frames(three_groups(2)), AT_MOST + 1),  # `studies/alignment.py` compares the names
+    ],
+    ids=["arrays", "studies", "frames"],
 )
-def test_one_call_of_replicability_runs_in_few_files(studies):
+def test_one_call_of_replicability_runs_in_few_files(studies, at_most):
     def call():
         cr.replicability(KMeans(3), studies, n_resamples=5, rng=0)
 
     call()  # imports, and compiles kernels
     files = files_of(call)
     assert {"across/replicability.py", "clustering/shortcuts/kmeans.py", "tables/agreement.py"} <= files
-    assert len(files) <= AT_MOST, sorted(files)
+    assert len(files) <= at_most, sorted(files)

@@ -13,9 +13,9 @@ from .across.replicability import replicability as replicability
 from .across.separation import separation as separation
 from .clustering.function import ClusteringFunction as ClusteringFunction
 from .clustering.parameters import Induced as Induced
-from .config import config_context as config_context
-from .config import get_config as get_config
-from .config import set_config as set_config
+from .engine.run import config_context as config_context
+from .engine.run import get_config as get_config
+from .engine.run import set_config as set_config
 from .report import Report as Report
 from .resampling import Bootstrap as Bootstrap
 from .resampling import FeatureSubset as FeatureSubset

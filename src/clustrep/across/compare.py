@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clustrep.across.replicability import ScorePlan, check_several, run_plan
-from clustrep.checks import check_flag, check_integer, check_n_clusters
+from clustrep.checks import check_choice, check_flag, check_integer, check_n_clusters
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
@@ -16,7 +16,7 @@ from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Comparison
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
-from clustrep.tables.noise import Noise, check_noise
+from clustrep.tables.noise import RULES, Noise
 
 
 def compare(
@@ -78,11 +78,12 @@ def compare(
     checked = check_several(as_studies(studies))
     source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
     configurations = configurations_to_compare(clusterers, n_clusters)
+    check_choice(noise, "noise", RULES)
     plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
         diagonal=check_flag(diagonal, "diagonal"),
-        noise=check_noise(noise),
+        noise=noise,
         setting=Setting.prepare(source, tuple(checked.values()), configurations),
     )
     scores = run_plan(plan, n_jobs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clustrep.across.replicability import ScorePlan, check_configuration, check_several
-from clustrep.checks import check_integer, read_only
+from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Source, provenance_of_run
@@ -16,7 +16,7 @@ from clustrep.resampling import Resampling, resampling_for
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreement
-from clustrep.tables.noise import Noise, check_noise
+from clustrep.tables.noise import RULES, Noise
 
 
 def leave_one_study_out(
@@ -66,7 +66,7 @@ def leave_one_study_out(
     configuration = check_configuration(clusterer, None, tuple(checked.values()), chosen_resampling)
     source = Source.of(chosen_resampling, rng)
     check_integer(n_resamples, "n_resamples")
-    check_noise(noise)
+    check_choice(noise, "noise", RULES)
     chosen = resolve_agreement(agreement)
     scores, causes = [], []
     for name, tested in checked.items():

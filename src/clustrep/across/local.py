@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from clustrep.across.replicability import KnownLabelsLike, Options, check_configuration
-from clustrep.checks import as_table, check_integer, check_table
+from clustrep.checks import as_table, check_choice, check_integer, check_table
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
@@ -26,7 +26,7 @@ from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreement
 from clustrep.tables.contingency import Partition, tables_of
-from clustrep.tables.noise import ONLY_NOISE, RULES, Margins, Noise, check_noise
+from clustrep.tables.noise import ONLY_NOISE, RULES, Margins, Noise
 from clustrep.tables.scoring import NO_NUMBER
 from clustrep.text import listing, plural
 from clustrep.types import FloatArray, IntArray, Labels
@@ -132,11 +132,12 @@ def local_replicability(
     configuration = check_configuration(clusterer, labels, studies, chosen_resampling)
     source = Source.of(chosen_resampling, rng)
     check_integer(n_resamples, "n_resamples")
+    check_choice(noise, "noise", RULES)
     plan = LocalPlan(
         n_tests=len(tests),
         samples=points.samples,
         agreement=resolve_agreement(agreement),
-        noise=check_noise(noise),
+        noise=noise,
         setting=Setting.prepare(source, studies, [configuration], at=points.X),
     )
     replicates = run(plan, range(FULL_STUDY, n_resamples + 1), n_jobs)

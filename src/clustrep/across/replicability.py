@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.across.separateness import separateness_of_pairs, spread_of
-from clustrep.checks import check_flag, check_integer, check_labels_of
+from clustrep.checks import check_choice, check_flag, check_integer, check_labels_of
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
@@ -26,7 +26,7 @@ from clustrep.results.labels import label
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreements
-from clustrep.tables.noise import Noise, check_noise
+from clustrep.tables.noise import RULES, Noise
 from clustrep.tables.scoring import Pairs
 from clustrep.text import listing
 from clustrep.types import BoolArray, FloatArray, IntArray
@@ -163,11 +163,12 @@ def replicability(
     chosen_resampling = resampling_for(resampling, tuple(checked.values()))
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), chosen_resampling)
     source = Source.of(chosen_resampling, rng)
+    check_choice(noise, "noise", RULES)
     plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
         diagonal=check_flag(diagonal, "diagonal"),
-        noise=check_noise(noise),
+        noise=noise,
         setting=Setting.prepare(source, tuple(checked.values()), [configuration]),
     )
     scores = run_plan(plan, n_jobs)

@@ -27,8 +27,8 @@ from clustrep.clustering.parameters import (
     parameters_of,
     with_n_clusters,
 )
-from clustrep.config import config
 from clustrep.engine.replicates import FULL_STUDY, Rng, Stream, breathe, make_generator, root_entropy, seed_of
+from clustrep.engine.run import config
 from clustrep.provenance import ClustererRecord, Provenance, StudyRecord, installed_versions
 from clustrep.resampling import Draw, Resampling, check_resampling, whole
 from clustrep.studies.study import Study

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -338,9 +337,8 @@ def _tables(
     step = max(1, BATCH // max(n_points, shape[0] * shape[1]))
     for i in range(0, n_replicates, step):
         some = slice(i, i + step)
-        counted = rule.weigh(None if weights is None else weights[some], partial(_either_is_noise, u, v, some))
+        counted = None if weights is None else weights[some]
+        if rule.omits:
+            kept = rule.counted(u.is_noise(some), v.is_noise(some))
+            counted = kept if counted is None else np.where(kept, counted, 0)
         yield tables_of(u.codes[some].astype(np.int64), v.codes[some].astype(np.int64), counted, shape)
-
-
-def _either_is_noise(u: Labelings, v: Labelings, some: slice) -> BoolArray:
-    return np.asarray(u.is_noise(some) | v.is_noise(some))

@@ -21,14 +21,16 @@ from clustrep.errors import DataError, ParameterError
 from clustrep.tables.agreement import (
     AGREEMENTS,
     PairCounts,
-    adjusted_mutual_information,
-    adjusted_rand_index,
-    mutual_information,
-    rand_index,
     resolve_agreement,
     resolve_agreements,
 )
 from clustrep.tables.contingency import Counts, contingency_table, tables_of
+from clustrep.tables.two_labelings import (
+    adjusted_mutual_information,
+    adjusted_rand_index,
+    mutual_information,
+    rand_index,
+)
 
 INDICES = {
     "ari": adjusted_rand_index,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.across.separateness import separateness_of_pairs, spread_of
-from clustrep.checks import check_choice, check_flag, check_integer, check_labels_of
+from clustrep.checks import check_choice, check_flag, check_integer
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
@@ -19,6 +19,7 @@ from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import DataError, ParameterError
 from clustrep.failures import Failures
+from clustrep.label_checks import check_labels_of
 from clustrep.provenance import Provenance
 from clustrep.resampling import Resampling, Simulate, resampling_for
 from clustrep.results import Replicability

@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from clustrep.checks import as_table, check_labels, check_table
+from clustrep.checks import as_table, check_table
 from clustrep.clustering.neighbours import SCIPY_METRICS, Metric, nearest_label
 from clustrep.clustering.parameters import Clusterer, Induced, is_function, with_seed
 from clustrep.errors import DataError
+from clustrep.label_checks import check_labels
 from clustrep.text import listing, plural
 from clustrep.types import FloatArray, IntArray, Labels
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from clustrep.checks import check_labels
 from clustrep.engine.replicates import ReplicateFailure
+from clustrep.label_checks import check_labels
 from clustrep.types import FloatArray, IntArray, Labels
 
 Metric: TypeAlias = str | Callable[[FloatArray, FloatArray], float]

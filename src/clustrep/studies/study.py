@@ -18,7 +18,6 @@ from clustrep.checks import (
     check_finite,
     check_known,
     check_label,
-    check_labels_of,
     check_name,
     check_names_differ,
     check_not_empty,
@@ -26,6 +25,7 @@ from clustrep.checks import (
     read_only,
 )
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.label_checks import check_labels_of
 from clustrep.sentences import argument
 from clustrep.text import listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from clustrep.checks import check_flag, check_labels, check_weights
+from clustrep.checks import check_flag
+from clustrep.label_checks import check_labels, check_weights
 from clustrep.tables.contingency import encode, tables_of
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clustrep.checks import check_labels, check_weights
+from clustrep.label_checks import check_labels, check_weights
 from clustrep.tables.noise import NOISE
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 

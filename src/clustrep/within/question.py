@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clustrep.checks import check_labels_of, check_n_clusters
+from clustrep.checks import check_n_clusters
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of, provenance_of_run
 from clustrep.engine.replicates import Rng, root_entropy
 from clustrep.engine.run import check_n_jobs, config
 from clustrep.errors import ParameterError
+from clustrep.label_checks import check_labels_of
 from clustrep.provenance import Provenance
 from clustrep.resampling import Perturbation
 from clustrep.studies.collection import Studies

@@ -246,6 +246,16 @@ print(json.dumps("matplotlib" in sys.modules))
 # words
 
 
+@pytest.mark.parametrize("name", [name for name in MODULES if folder_of(name) != "_kernels"])
+def test_names_of_values_say_what_they_hold(name):
+    names = {
+        getattr(node, attribute, None)
+        for node in ast.walk(tree_of(name))
+        for attribute in ("id", "arg", "attr")  # of variables, parameters and attributes
+    }
+    assert not names & {"one", "own", "found", "made"}
+
+
 PUBLIC = {name: getattr(cr, name) for name in cr.__all__}
 FUNCTIONS = {
     **{name: value for name, value in PUBLIC.items() if inspect.isfunction(value)},

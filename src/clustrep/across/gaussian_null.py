@@ -62,15 +62,15 @@ def structures_of(tables: Sequence[FloatArray], n_features: int) -> list[Structu
     raw = [(X - mean).T @ (X - mean) / nu for X, mean, nu in zip(tables, means, freedom, strict=True)]
     traces = np.array([float(np.trace(S)) for S in raw])
     scales = np.where(traces > 0, traces / n_features, 1.0)  # every study keeps its own: noise in one is none in others
-    own = [S / scale for S, scale in zip(raw, scales, strict=True)]
+    scaled = [S / scale for S, scale in zip(raw, scales, strict=True)]
     total = int(freedom.sum())
-    pooled = np.asarray(sum(nu * S for nu, S in zip(freedom, own, strict=True)) / total)
+    pooled = np.asarray(sum(nu * S for nu, S in zip(freedom, scaled, strict=True)) / total)
     trace, squares = float(np.trace(pooled)), float(np.sum(pooled**2))
     spread = max(squares - trace**2 / total, 0) + trace**2  # E‖S − Σ‖² is this, divided by the degrees of freedom
     weights = sizes / sizes.sum()
     centre, variances = weights @ means, traces / sizes  # of the means
     structures = []
-    for s, (nu, S, mean, scale) in enumerate(zip(freedom, own, means, scales, strict=True)):
+    for s, (nu, S, mean, scale) in enumerate(zip(freedom, scaled, means, scales, strict=True)):
         towards = float(explained_by_sampling(np.sum((S - pooled) ** 2), spread * (1 / nu - 1 / total)))
         effective = 1 / ((1 - towards) ** 2 / nu + (1 - (1 - towards) ** 2) / total)
         expected = (1 - 2 * weights[s]) * variances[s] + weights**2 @ variances
@@ -96,15 +96,15 @@ def _without_noise(S: FloatArray, n_features: int, freedom: float) -> tuple[Floa
     noise, strong = trace / n_features, np.zeros(0)
     for _ in range(len(values)):
         edge = noise * (1 + np.sqrt(gamma)) ** 2  # Marčenko–Pastur: noise alone reaches so far
-        found = min(int(np.count_nonzero(values > edge)), n_features - 1)
+        n_above = min(int(np.count_nonzero(values > edge)), n_features - 1)
         # A strong variance ℓ, in units of noise, is seen as ℓ (1 + γ / (ℓ − 1)).
-        ratio = values[:found] / max(noise, np.finfo(float).tiny)
+        ratio = values[:n_above] / max(noise, np.finfo(float).tiny)
         half = (ratio + 1 - gamma) / 2
         strong = noise * (half + np.sqrt(np.maximum(half**2 - ratio, 0)))
-        noise = max(trace - float(strong.sum()), 0) / max(n_features - found, 1)
-        if found == n_strong:
+        noise = max(trace - float(strong.sum()), 0) / max(n_features - n_above, 1)
+        if n_above == n_strong:
             break
-        n_strong = found
+        n_strong = n_above
     return axes[: len(strong)], strong, noise
 
 
@@ -138,8 +138,13 @@ class GaussianCollection:
         rotation = Rotation.of(tables, with_basis=True)
         assert rotation.basis is not None
         structures = [
-            Structure(rotation.restore(one.mean), one.axes @ rotation.basis.T, one.variances, one.noise)
-            for one in structures_of(rotation.coordinates, n_features)
+            Structure(
+                rotation.restore(structure.mean),
+                structure.axes @ rotation.basis.T,
+                structure.variances,
+                structure.noise,
+            )
+            for structure in structures_of(rotation.coordinates, n_features)
         ]
         return cls(sizes, tuple(structures))
 
@@ -151,8 +156,8 @@ class GaussianCollection:
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
         """Draw a table for every study."""
         tables = [
-            one.draw(n, rng, noise=rng.standard_normal((n, len(one.mean))))
-            for n, one in zip(self.sizes, self.structures, strict=True)
+            structure.draw(n, rng, noise=rng.standard_normal((n, len(structure.mean))))
+            for n, structure in zip(self.sizes, self.structures, strict=True)
         ]
         if not self.beyond:
             return tables
@@ -161,8 +166,8 @@ class GaussianCollection:
         triangle[np.diag_indices(n)] = np.sqrt(rng.chisquare(self.beyond - np.arange(n)))
         parts = np.split(triangle, np.cumsum(self.sizes)[:-1])
         return [
-            np.hstack([table, np.sqrt(one.noise) * part])
-            for table, one, part in zip(tables, self.structures, parts, strict=True)
+            np.hstack([table, np.sqrt(structure.noise) * part])
+            for table, structure, part in zip(tables, self.structures, parts, strict=True)
         ]
 
 

@@ -62,9 +62,9 @@ class Clusters(NamedTuple):
         """Return the variance of cluster i along unit vectors, (n_directions,)."""
         known = self.labels >= 0
         along = (self.X[known] - self.centres[self.labels[known]]) @ directions.T  # (n, n_directions)
-        squares, own = along**2, self.labels[known] == i
+        squares, is_inside = along**2, self.labels[known] == i
         pooled = squares.sum(axis=0) / max(len(along) - len(self.sizes), 1)
-        return np.asarray((squares[own].sum(axis=0) + BORROWED * pooled) / (own.sum() - 1 + BORROWED))
+        return np.asarray((squares[is_inside].sum(axis=0) + BORROWED * pooled) / (is_inside.sum() - 1 + BORROWED))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -222,9 +222,9 @@ def count_strays(train: Clusters, i: int, test: Clusters, shift: Shift) -> int:
     centre = train.centres[i] + shift.vector
     to_cluster = ((test.X - centre) ** 2).sum(axis=1)
     beyond = np.ones(len(test.X), dtype=bool)
-    for own in test.centres:
-        length_squared = ((own - centre) ** 2).sum()
-        beyond &= ((test.X - own) ** 2).sum(axis=1) - to_cluster > 2 * BEYOND_MIDDLE * length_squared
+    for test_centre in test.centres:
+        length_squared = ((test_centre - centre) ** 2).sum()
+        beyond &= ((test.X - test_centre) ** 2).sum(axis=1) - to_cluster > 2 * BEYOND_MIDDLE * length_squared
     return int(beyond.sum())
 
 

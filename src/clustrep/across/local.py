@@ -390,8 +390,8 @@ def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
     return training, tuple(study for study in studies.values() if study is not training)
 
 
-def _same(one: Study, other: Study) -> bool:
-    return one.features == other.features and np.array_equal(one.X, other.X)
+def _same(study: Study, other: Study) -> bool:
+    return study.features == other.features and np.array_equal(study.X, other.X)
 
 
 def _distinct(studies: Sequence[Study]) -> tuple[Study, ...]:

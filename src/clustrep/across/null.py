@@ -247,8 +247,8 @@ class NullPlan(Plan[CollectionScores]):
         configurations = tuple(origin.configuration for origin in origins)
         in_features = (
             any(study.scale != "none" for study in first.studies)  # simulated ones are scaled, too
-            or any(needs_basis(one.clusterer) for one in configurations)
-            or not all(rotates(first.source, first.studies, one) for one in configurations)
+            or any(needs_basis(configuration.clusterer) for configuration in configurations)
+            or not all(rotates(first.source, first.studies, configuration) for configuration in configurations)
         )
         order = tuple(sorted(range(len(first.studies)), key=lambda s: first.studies[s].name))
         by_name = [first.studies[s] for s in order]
@@ -261,11 +261,12 @@ class NullPlan(Plan[CollectionScores]):
                 simulated = model.learn_in_coordinates(rotation)
                 simulated_in = Rotation(rotation.origin, tuple(simulated.draw(make_generator(0))), None)
                 configurations = tuple(
-                    Configuration(one.name, in_coordinates(one.clusterer, simulated_in)) for one in configurations
+                    Configuration(configuration.name, in_coordinates(configuration.clusterer, simulated_in))
+                    for configuration in configurations
                 )
         agreements = first.agreements
         if isinstance(result, Replicability):
-            agreements = tuple(one for one in agreements if one.name == result.agreement)
+            agreements = tuple(agreement for agreement in agreements if agreement.name == result.agreement)
         return cls(
             studies=first.studies,
             order=order,

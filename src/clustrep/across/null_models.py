@@ -45,10 +45,10 @@ class CopulaCollection:
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
         """Draw normal scores, and give every feature the quantiles of its own values."""
         tables = []
-        for z, one, ordered in zip(self.scores.draw(rng), self.scores.structures, self.ordered, strict=True):
-            extra = np.maximum(one.variances - one.noise, 0)
-            sd = np.sqrt(one.noise + extra @ one.axes**2)
-            tables.append(_quantiles(ordered, norm.cdf((z - one.mean) / np.where(sd > 0, sd, 1.0))))
+        for z, structure, ordered in zip(self.scores.draw(rng), self.scores.structures, self.ordered, strict=True):
+            extra = np.maximum(structure.variances - structure.noise, 0)
+            sd = np.sqrt(structure.noise + extra @ structure.axes**2)
+            tables.append(_quantiles(ordered, norm.cdf((z - structure.mean) / np.where(sd > 0, sd, 1.0))))
         return tables
 
 

@@ -405,8 +405,11 @@ def _strongest(gaussian: GaussianCollection, most: int) -> FloatArray:
     total, tiny = sum(gaussian.sizes), np.finfo(float).tiny
     stacked = np.concatenate(
         [
-            np.sqrt(n / total * np.maximum(one.variances - one.noise, 0) / max(one.noise, tiny))[:, None] * one.axes
-            for n, one in zip(gaussian.sizes, gaussian.structures, strict=True)
+            np.sqrt(n / total * np.maximum(structure.variances - structure.noise, 0) / max(structure.noise, tiny))[
+                :, None
+            ]
+            * structure.axes
+            for n, structure in zip(gaussian.sizes, gaussian.structures, strict=True)
         ]
     )
     if not len(stacked):

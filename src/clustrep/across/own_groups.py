@@ -95,9 +95,9 @@ def many_outside(X: FloatArray, others: FloatArray, groups_of_others: IntArray) 
     if len(centres) == 0:
         return False
     without = sizes[groups] / np.maximum(sizes[groups] - 1, 1)  # the centre without the sample itself
-    own = np.sqrt(((others - centres_of(others, groups, len(sizes))[groups]) ** 2).sum(axis=1)) * without
+    within = np.sqrt(((others - centres_of(others, groups, len(sizes))[groups]) ** 2).sum(axis=1)) * without
     distance = np.sqrt(((X[:, None] - centres) ** 2).sum(axis=-1).min(axis=1))
-    outside = int((distance > np.quantile(own, INSIDE)).sum())
+    outside = int((distance > np.quantile(within, INSIDE)).sum())
     return outside >= FEWEST and float(betainc(outside, len(X) - outside + 1, OUTSIDE_RATE)) <= OUTSIDE_LEVEL
 
 

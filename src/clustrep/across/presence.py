@@ -137,10 +137,10 @@ def presence(
     source = Source.of(Rerun(), rng)
     configuration = Configuration(name_of(clusterer), clusterer)
     plan = OwnClustersPlan.of([checked[name] for name in sorted(checked)], clusterer, groups, n_clusters, source.root)
-    own = _with_gaps_of_others(plan, run(plan, range(len(checked)), n_jobs))
-    by_gaps = any(groups.max() > 0 for groups in [*plan.groups, *(study.groups for study in own)])
+    own_clusters = _with_gaps_of_others(plan, run(plan, range(len(checked)), n_jobs))
+    by_gaps = any(groups.max() > 0 for groups in [*plan.groups, *(study.groups for study in own_clusters)])
     with one_thread():
-        clusters = _clusters(plan, own, by_gaps)
+        clusters = _clusters(plan, own_clusters, by_gaps)
         rows = [
             row
             for s, train in enumerate(checked)
@@ -259,15 +259,15 @@ class OwnClustersPlan(Plan[Own]):
         return np.split(numbered(np.concatenate(labels)), np.cumsum([len(table) for table in tables])[:-1])
 
 
-def _with_gaps_of_others(plan: OwnClustersPlan, own: Sequence[Own]) -> list[Own]:
+def _with_gaps_of_others(plan: OwnClustersPlan, own_clusters: Sequence[Own]) -> list[Own]:
     """Look in every study for the gaps that only other studies showed so far: there, less evidence is enough."""
     if n_clusters_parameter(plan.clusterer) is None:
-        return list(own)
+        return list(own_clusters)
     with one_thread():
-        clusters = [Clusters.of(X, study.groups) for X, study in zip(plan.spread, own, strict=True)]
+        clusters = [Clusters.of(X, study.groups) for X, study in zip(plan.spread, own_clusters, strict=True)]
         result = []
-        for t, study in enumerate(own):
-            refined = [s for s, other in enumerate(own) if s != t and not np.isnan(other.pvalue)]
+        for t, study in enumerate(own_clusters):
+            refined = [s for s, other in enumerate(own_clusters) if s != t and not np.isnan(other.pvalue)]
             more = max((_gaps_of(clusters[s], clusters[t]) for s in refined), default=0)
             if more:
                 raw, k = plan.studies[t].X, int(study.groups.max()) + 1 + more
@@ -319,25 +319,25 @@ class Shown(NamedTuple):
         return np.append(self.numbers, NOISE)[self.clusters.labels]
 
 
-def _clusters(plan: OwnClustersPlan, own: Sequence[Own], by_gaps: bool) -> dict[str, Shown]:
+def _clusters(plan: OwnClustersPlan, own_clusters: Sequence[Own], by_gaps: bool) -> dict[str, Shown]:
     """Number the clusters of every study like the clusters of all studies together that they share most with."""
     n_groups = max(int(groups.max(initial=0)) for groups in plan.groups) + 1
     result = {}
-    for s, (study, found) in enumerate(zip(plan.studies, own, strict=True)):
-        failed = not by_gaps and not found.cut
-        labels = found.groups if by_gaps else np.full(len(study), NOISE) if failed else found.cut[s]
+    for s, (study, clusters) in enumerate(zip(plan.studies, own_clusters, strict=True)):
+        failed = not by_gaps and not clusters.cut
+        labels = clusters.groups if by_gaps else np.full(len(study), NOISE) if failed else clusters.cut[s]
         kept = np.unique(labels[labels >= 0])
-        most = max(int(cut.max(initial=-1)) for cut in [labels, *found.cut])
+        most = max(int(cut.max(initial=-1)) for cut in [labels, *clusters.cut])
         renumber = np.full(most + 2, NOISE)  # the last is noise itself
         renumber[kept] = np.arange(len(kept))
         labels = renumber[labels]
         elsewhere = {}
         if not by_gaps and not failed:
-            elsewhere = {plan.studies[t].name: renumber[cut] for t, cut in enumerate(found.cut)}
+            elsewhere = {plan.studies[t].name: renumber[cut] for t, cut in enumerate(clusters.cut)}
         reference = plan.groups[s] if by_gaps else plan.reference[s]
         numbers = _numbers(labels, reference, n_groups)
         shown = Clusters.of(plan.spread[s], labels)
-        result[study.name] = Shown(shown, numbers, n_groups if n_groups > 1 else 0, found.pvalue, elsewhere)
+        result[study.name] = Shown(shown, numbers, n_groups if n_groups > 1 else 0, clusters.pvalue, elsewhere)
     return result
 
 
@@ -386,12 +386,12 @@ def _rows_by_gaps(s: int, t: int, train: Shown, test: Shown) -> list[Row]:
     linked = with_groups(linked, distances(a, b, shift), same_group)
     rows = []
     for i, number in enumerate(train.numbers):
-        own = np.flatnonzero(linked[i])
-        n_like = int(b.sizes[own].sum()) if len(own) else count_strays(a, i, b, shift)
+        partners = np.flatnonzero(linked[i])
+        n_like = int(b.sizes[partners].sum()) if len(partners) else count_strays(a, i, b, shift)
         share = a.sizes[i] / len(a.X)
         word = word_of(linked, i, is_rare(n_like, n, share))
         pvalue = test.pvalue if word == "split" else gap_to_neighbour(a, i, b)
-        rows.append(Row(s, t, int(number), word, _listed(test.numbers[own]), n_like, n * share, pvalue))
+        rows.append(Row(s, t, int(number), word, _listed(test.numbers[partners]), n_like, n * share, pvalue))
     new = np.flatnonzero(~linked.any(axis=0))
     if len(new):
         rows.append(Row(s, t, NOISE, NEW, _listed(test.numbers[new]), int(b.sizes[new].sum()), 0.0, np.nan))

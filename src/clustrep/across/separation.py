@@ -139,8 +139,8 @@ def separations(
     order = _order_of_samples(by_name, studies)
     results, begin = [], 0
     for members in clusterers:
-        made = provenance_of_run(source, tuple(studies.values()), members)
-        results.append(_result(studies, members, cuts[begin : begin + len(members)], order, made))
+        provenance = provenance_of_run(source, tuple(studies.values()), members)
+        results.append(_result(studies, members, cuts[begin : begin + len(members)], order, provenance))
         begin += len(members)
     return results
 
@@ -326,7 +326,7 @@ def _order_of_samples(by_name: Sequence[Study], studies: Studies) -> IntArray:
 
 
 def _result(
-    studies: Studies, members: Sequence[Configuration], cuts: Sequence[Cut], order: IntArray, made: Provenance
+    studies: Studies, members: Sequence[Configuration], cuts: Sequence[Cut], order: IntArray, provenance: Provenance
 ) -> Separation:
     chosen = choose(cuts)
     labels: Any = np.zeros(len(order), dtype=np.int64)
@@ -362,7 +362,7 @@ def _result(
         edge_adjusted=np.concatenate([holm(cut.edge_pvalues) for cut in cuts]),
         edge_is_open=np.concatenate([_is_open(cut) for cut in cuts]),
         positions=np.concatenate([cut.positions[order].T for cut in cuts]).astype(np.float32),
-        provenance=made,
+        provenance=provenance,
     )
 
 

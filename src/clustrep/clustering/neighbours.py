@@ -146,13 +146,13 @@ def assigned(X: FloatArray, centres: FloatArray, metric: Metric) -> IntArray:
 
 def _neighbours_by_tree(X: FloatArray, n_neighbours: int) -> IntArray:
     """Ask a KD-tree, and look at all distances where two are equal: the tree does not say which comes first."""
-    distances, found = cKDTree(X).query(X, k=n_neighbours + 2)
-    is_self = found == np.arange(len(X))[:, None]
+    distances, nearest = cKDTree(X).query(X, k=n_neighbours + 2)
+    is_self = nearest == np.arange(len(X))[:, None]
     # Nearer copies may have pushed the point itself out of the list; then there are ties, too.
     tied = (distances[:, 1:] <= distances[:, :-1] * (1 + ROUNDING)).any(axis=1) | ~is_self.any(axis=1)
     result = np.empty((len(X), n_neighbours), dtype=np.int64)
     clear = np.flatnonzero(~tied)
-    result[clear] = found[clear][~is_self[clear]].reshape(len(clear), n_neighbours + 1)[:, :n_neighbours]
+    result[clear] = nearest[clear][~is_self[clear]].reshape(len(clear), n_neighbours + 1)[:, :n_neighbours]
     result[tied] = _neighbours_of(np.flatnonzero(tied), X, n_neighbours, "euclidean")
     return result
 

@@ -274,14 +274,14 @@ def _with(clusterer: Clusterer, parameters: Mapping[str, Any]) -> Clusterer:
             return _WithArguments(clusterer.function, {**clusterer.arguments, **parameters})
         return _WithArguments(clusterer, parameters)
     if isinstance(clusterer, Induced):
-        own = {name: value for name, value in parameters.items() if not name.startswith("clusterer__")}
-        inside = {name.removeprefix("clusterer__"): value for name, value in parameters.items() if name not in own}
+        outside = {name: value for name, value in parameters.items() if not name.startswith("clusterer__")}
+        inside = {name.removeprefix("clusterer__"): value for name, value in parameters.items() if name not in outside}
         copied = Induced(
             _with(clusterer.clusterer, inside),
             metric=clusterer.metric,
             classifier=clone(clusterer.classifier, safe=False),
         )
-        return copied.set_params(**own)
+        return copied.set_params(**outside)
     if hasattr(clusterer, "get_params"):
         return clone(clusterer).set_params(**parameters)
     copied = copy.deepcopy(clusterer)

@@ -153,9 +153,9 @@ class Comparison(Failing, Saved):
         """
         frames = []
         for c, k in enumerate(self.n_clusters):
-            found = np.where(self.clusters_found[c] < 0, np.nan, self.clusters_found[c])  # (n_resamples, S)
+            n_clusters_or_nan = np.where(self.clusters_found[c] < 0, np.nan, self.clusters_found[c])  # (n_resamples, S)
             with quiet():
-                by_study = dict(zip(self.names, np.nanmean(found, axis=0), strict=True))
+                by_study = dict(zip(self.names, np.nanmean(n_clusters_or_nan, axis=0), strict=True))
             for a in range(len(self.agreements)):
                 frame = self._at(c, a).to_frame(confidence_level)
                 frame.insert(0, "clusterer", self.clusterers[c])

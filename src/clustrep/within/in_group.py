@@ -312,17 +312,17 @@ def _null_clustered_again(
     study, js = question.study, neighbourhood.js
     with one_thread():
         gaussian = GaussianCollection.of([study.X.astype(float)])
-    found = []
+    proportions = []
     for b in range(n_null):
         rng = make_generator(seed_of(question.root, Stream.NULL, study.name, b + 1))
         simulated = Study(gaussian.draw(rng)[0].astype(study.X.dtype), study.name, label=False)
         again = replace(question, study=simulated, root=root_entropy(rng))
         try:
-            found.append(judge(simulated, partition_of(again, None), neighbourhood, noise).proportions)
+            proportions.append(judge(simulated, partition_of(again, None), neighbourhood, noise).proportions)
         except (AllReplicatesFailed, ParameterError):  # the clusterer failed, or called nearly everything noise
-            found.append(np.empty((len(js), 0)))
-    null = np.full((n_null, len(js), max(1, *(values.shape[1] for values in found))), np.nan)
-    for b, values in enumerate(found):
+            proportions.append(np.empty((len(js), 0)))
+    null = np.full((n_null, len(js), max(1, *(values.shape[1] for values in proportions))), np.nan)
+    for b, values in enumerate(proportions):
         null[b, :, : values.shape[1]] = values
     return null
 

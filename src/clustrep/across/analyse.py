@@ -74,16 +74,36 @@ def analyse(
     Returns
     -------
     Analysis
+        `.headline`, the answer in words; `.degree`; `.focus`, the configuration that the rest is about; `.clusters()`,
+        one row for every cluster; and the results of the single functions.
+
+    See Also
+    --------
+    compare, separation, null_reference : The steps that decide the degree and the number of clusters.
+    local_replicability, counterparts : The steps that follow single clusters.
+    Report : The analysis as a page.
+
+    Notes
+    -----
+    Meant as the first call on several studies of the same kind. The degree is one of three words for a continuum:
+    groups that overlap much are called structured or one piece. Error rates and power on many kinds of data, and what
+    other methods answer there, are in docs/exam.md. All decisions are made at a level of 5 %; with several analyses of
+    the same studies, errors add up.
+
+    References
+    ----------
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316.
 
     Examples
     --------
     >>> from sklearn.cluster import KMeans
     >>> from clustrep.datasets import simulate_cohorts
     >>> studies = simulate_cohorts(n_cohorts=2, n_samples=60, missing={}, shifted={}, rng=1)
-    >>> found = analyse(KMeans(n_init=3), studies, n_clusters=[3, 4], n_resamples=10, n_null=39, rng=0)
-    >>> found.focus.n_clusters
+    >>> analysis = analyse(KMeans(n_init=3), studies, n_clusters=[3, 4], n_resamples=10, n_null=39, rng=0)
+    >>> analysis.focus.n_clusters
     4
-    >>> found.clusters()["verdict"].unique().tolist()
+    >>> analysis.clusters()["verdict"].unique().tolist()
     ['holds']
     """
     checked = check_several(as_studies(studies))

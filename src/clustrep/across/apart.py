@@ -90,6 +90,13 @@ def study_relations(
     of the collections (n = 200). Centring each study would hide what is asked, because a study that lacks a cluster has
     another mean. Remove shifts between batches first, by what is known about them.
 
+    References
+    ----------
+    .. [1] Przyborowski, J. and Wilenski, H. (1940). Homogeneity of results in testing samples from Poisson series.
+       Biometrika 31, 313-323. The conditional binomial test of two rates.
+    .. [2] Ding, C. and He, X. (2004). K-means clustering via principal component analysis. Proceedings of the 21st
+       International Conference on Machine Learning. The bound on what k clusters can explain.
+
     Examples
     --------
     >>> import numpy as np

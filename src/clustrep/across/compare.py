@@ -66,6 +66,11 @@ def compare(
     The highest score need not be the right number of clusters: few clusters are often cut the same way in all studies,
     whether they are real or not. Read the comparison beside `null_reference`.
 
+    References
+    ----------
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316.
+
     Examples
     --------
     >>> from sklearn.cluster import KMeans

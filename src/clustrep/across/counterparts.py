@@ -64,11 +64,12 @@ def counterparts(
     -----
     One-to-one matching gives a cluster at most one partner: of a cluster that the other study splits in two, only the
     larger part is shown as its counterpart. Clusters of a resample are followed where more than half of them is kept
-    (Jaccard above 0.5; Hennig 2007 calls less than that dissolved).
+    (Jaccard above 0.5; less than that is called dissolved [1]_).
 
     References
     ----------
-    Hennig (2007). Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis 52.
+    .. [1] Hennig, C. (2007). Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis
+       52, 258-271.
 
     Examples
     --------

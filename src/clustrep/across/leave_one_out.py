@@ -53,6 +53,15 @@ def leave_one_study_out(
     Pooling assumes that the studies are on one scale: differences between studies that are larger than those between
     clusters become clusters of the pool. Scale the studies first (`Studies.scaled`).
 
+    Meant for the question what a further study would be worth: a pool of several studies is the training set that one
+    would use in practice. Large studies dominate the pool. The scores of different test studies share most of their
+    training samples, so they are dependent.
+
+    References
+    ----------
+    .. [1] Bernau, C. et al. (2014). Cross-study validation for the assessment of prediction algorithms. Bioinformatics
+       30(12), i105-i112.
+
     Examples
     --------
     >>> from sklearn.cluster import KMeans

@@ -111,8 +111,8 @@ def local_replicability(
 
     References
     ----------
-    Masoero, Thomas, Parmigiani, Tyekucheva, Trippa (2023). Cross-study replicability in cluster analysis. Statistical
-    Science 38(2), section 3.3.3 and Algorithm 3.
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316, section 3.3.3 and Algorithm 3.
 
     Examples
     --------

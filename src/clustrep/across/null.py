@@ -103,13 +103,14 @@ def null_reference(
     there is more structure than the models have, which need not be separated groups: shapes of one piece that none of
     the models has, such as curves, triangles or Dirichlet distributions, are structured, too. A large one says that
     the scores are not distinguishable from those of data of one piece, not that there are no clusters. With "one piece"
-    the hypothesis is that any of three models holds, so the largest of their p-values is taken (intersection–union):
-    its error is at most that of the right model. How often it errs was simulated: docs/null.md.
+    the hypothesis is that any of three models holds, so the largest of their p-values is taken (an intersection–union
+    test [1]_): its error is at most that of the right model. How often it errs was simulated: docs/null.md.
 
     References
     ----------
-    Berger (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4).
-    Westfall and Young (1993). Resampling-Based Multiple Testing. Wiley.
+    .. [1] Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4),
+       295-300.
+    .. [2] Westfall, P. H. and Young, S. S. (1993). Resampling-Based Multiple Testing. Wiley.
 
     Examples
     --------

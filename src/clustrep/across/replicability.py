@@ -149,8 +149,8 @@ def replicability(
 
     References
     ----------
-    Masoero, Thomas, Parmigiani, Tyekucheva, Trippa (2023). Cross-study replicability in cluster analysis. Statistical
-    Science 38(2), sections 3.3.1 and 3.3.2.
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316, sections 3.3.1 and 3.3.2.
 
     Examples
     --------

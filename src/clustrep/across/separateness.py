@@ -34,7 +34,8 @@ def separateness(X: FloatArray, codes: IntArray, n_clusters: int) -> float:
 
     References
     ----------
-    Ding and He (2004). K-means clustering via principal component analysis. ICML.
+    .. [1] Ding, C. and He, X. (2004). K-means clustering via principal component analysis. Proceedings of the 21st
+       International Conference on Machine Learning.
 
     Examples
     --------

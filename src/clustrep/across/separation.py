@@ -98,6 +98,13 @@ def separation(
     spread first, so that the distance between a feature's own values is no gap. Curved continua have gaps along their
     chords; a second look between the facing halves of the pieces rejects most of them, not all.
 
+    References
+    ----------
+    .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics
+       6, 65-70. The adjustment over pairs of pieces.
+    .. [2] Hartigan, J. A. and Hartigan, P. M. (1985). The dip test of unimodality. Annals of Statistics 13(1), 70-84.
+       The classical test of one hump against several, within one study and along one feature.
+
     Examples
     --------
     >>> import numpy as np

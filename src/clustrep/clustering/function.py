@@ -37,6 +37,27 @@ class ClusteringFunction:
         How many features a point must have.
     features : tuple of str or None
         Their names: the columns of a frame are found by them.
+
+    See Also
+    --------
+    Replicability.clustering_function : Returns the function of a study, or of its draw in a resample.
+    Induced : Chooses the classifier that induces the function.
+
+    Notes
+    -----
+    It is the `predict` of the fitted clusterer where it has one. Else it is induced: a point gets the label of the
+    nearest training point, in the space that the clusterer saw, such as behind the scaler of a pipeline. An induced
+    function follows the training points closely, so that single outliers own a region of their own.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from clustrep import replicability
+    >>> tables = [[[0.0], [1.0], [9.0], [10.0]], [[0.0], [2.0], [8.0], [9.0]]]
+    >>> result = replicability(KMeans(2, n_init=2), tables, n_resamples=2, rng=0)
+    >>> labels = result.clustering_function("1")([[0.5], [9.5], [11.0]])
+    >>> bool(labels[0] != labels[1]), bool(labels[1] == labels[2])
+    (True, True)
     """
 
     def __init__(

@@ -45,6 +45,16 @@ class Induced(BaseEstimator):  # type: ignore[misc]
     classifier : scikit-learn classifier, optional
         Used instead of the nearest training point.
 
+    See Also
+    --------
+    ClusteringFunction : What is learned with it.
+
+    Notes
+    -----
+    Clusterers without `predict` are induced by the nearest training point without this class; it is needed for another
+    metric or classifier, or to replace a `predict`. A classifier that smooths, such as k nearest neighbours, may give
+    training points another label than the clusterer did.
+
     Examples
     --------
     >>> from sklearn.cluster import AgglomerativeClustering

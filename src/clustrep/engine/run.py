@@ -68,9 +68,15 @@ def config() -> Config:
 def get_config() -> dict[str, Any]:
     """Return the options in force as a dictionary.
 
+    Returns
+    -------
+    dict
+        The value of every option, by name.
+
     See Also
     --------
-    set_config, config_context
+    set_config : Set options for the whole process.
+    config_context : Set options for a block of code.
 
     Examples
     --------

@@ -89,6 +89,26 @@ RESULTS: dict[str, Any] = {
 def load(path: str | PathLike[str]) -> Any:
     """Read a result that `save` wrote.
 
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Result
+        Of the class that was saved, equal in all fields. It holds no data, so what needs a fit, such as
+        `clustering_function` or `null_reference`, raises an error.
+
+    Raises
+    ------
+    DataError
+        Where there is no such file, or it is no result of this package, or damaged.
+
+    See Also
+    --------
+    Replicability.save : Every result has this method.
+
     Examples
     --------
     >>> load("nothing.npz")

@@ -84,8 +84,8 @@ class LocalReplicability(Failing, Saved):
 
     References
     ----------
-    Masoero, Thomas, Parmigiani, Tyekucheva and Trippa (2023). Cross-Study Replicability in Cluster Analysis.
-    Statistical Science 38(2), Algorithm 3 and section 3.3.3.
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316, Algorithm 3 and section 3.3.3.
 
     See Also
     --------

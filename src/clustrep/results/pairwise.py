@@ -103,8 +103,8 @@ class Replicability(Resampled, Failing, Saved):
 
     References
     ----------
-    Masoero, Thomas, Parmigiani, Tyekucheva and Trippa (2023). Cross-Study Replicability in Cluster Analysis.
-    Statistical Science 38(2), Algorithms 1 and 2.
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316, Algorithms 1 and 2.
 
     See Also
     --------

@@ -191,6 +191,11 @@ def match_labels(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None
     The matching with the largest number of points in matched pairs of clusters (the Hungarian algorithm). Several may
     be equally good; which of them is returned then depends on the order of labels.
 
+    References
+    ----------
+    .. [1] Kuhn, H. W. (1955). The Hungarian method for the assignment problem. Naval Research Logistics Quarterly 2,
+       83-97.
+
     Examples
     --------
     >>> match_labels(["A", "A", "B", "B"], [1, 1, 0, 0])

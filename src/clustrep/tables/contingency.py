@@ -90,6 +90,15 @@ def contingency_table(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None =
     ndarray of int, (number of labels in u, number of labels in v)
         Rows and columns in the sorted order of the labels.
 
+    See Also
+    --------
+    adjusted_rand_index, adjusted_mutual_information : How much the two labelings agree, from this table.
+    match_labels : Which label of `v` corresponds to which of `u`.
+
+    Notes
+    -----
+    With many labels on both sides the table is large and nearly empty; the agreements list its occupied cells instead.
+
     Examples
     --------
     >>> contingency_table(["a", "a", "b", "b"], [1, 1, 1, 2])

@@ -150,7 +150,7 @@ INDICES: dict[str, IndexRecord] = {
             higher_is_better=True,
             bounds=(0.0, 1.0),
             per_cluster=True,
-            reference="Kapp and Tibshirani (2006)",
+            reference="Kapp and Tibshirani (2007)",
             needs_clusterer=False,
         ),
         IndexRecord(

@@ -179,8 +179,9 @@ def adjusted_mutual_information(
 
     References
     ----------
-    .. [1] Vinh, N. X., Epps, J. and Bailey, J. (2010). Information theoretic measures for clusterings comparison.
-       Journal of Machine Learning Research 11, 2837-2854.
+    .. [1] Vinh, N. X., Epps, J. and Bailey, J. (2010). Information theoretic measures for clusterings comparison:
+       variants, properties, normalization and correction for chance. Journal of Machine Learning Research 11,
+       2837-2854.
     .. [2] Romano, S., Vinh, N. X., Bailey, J. and Verspoor, K. (2016). Adjusting for chance clustering comparison
        measures. Journal of Machine Learning Research 17 (134), 1-32.
 

@@ -220,7 +220,8 @@ def consensus(
 
     References
     ----------
-    .. [1] Monti, S., Tamayo, P., Mesirov, J. and Golub, T. (2003). Consensus clustering. Machine Learning 52, 91-118.
+    .. [1] Monti, S., Tamayo, P., Mesirov, J. and Golub, T. (2003). Consensus clustering: a resampling-based method for
+       class discovery and visualization of gene expression microarray data. Machine Learning 52, 91-118.
     .. [2] Șenbabaoğlu, Y., Michailidis, G. and Li, J. Z. (2014). Critical limitations of consensus clustering in class
        discovery. Scientific Reports 4, 6207.
 
@@ -364,7 +365,8 @@ def assignment_consistency(
 
     References
     ----------
-    .. [1] Sorooshyari, Rivas and Tibshirani (2026). The Python package erica.
+    .. [1] Sorooshyari, S. K., Rivas, M. A. and Tibshirani, R. (2026). ERICA: quantifying replicability of cluster
+       analysis. arXiv:2606.00302.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Section 2.3.2: the in-group proportion of Kapp and Tibshirani (2006), within a study and across studies."""
+"""Section 2.3.2: the in-group proportion of Kapp and Tibshirani (2007), within a study and across studies."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def in_group_proportion(
 
     References
     ----------
-    .. [1] Kapp, A. V. and Tibshirani, R. (2006). Are clusters found in one dataset present in another dataset?
-       Biostatistics 8, 9-31.
+    .. [1] Kapp, A. V. and Tibshirani, R. (2007). Are clusters found in one dataset present in another dataset?
+       Biostatistics 8(1), 9-31.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def judge(study: Study, partition: Partition, neighbourhood: Neighbourhood, nois
 def _null(study: Study, judged: Judged, neighbourhood: Neighbourhood, n_null: int, root: int) -> FloatArray:
     """Return the proportions of random partitions, (n_null, n_j, k); NaN for a centre that no sample is nearest to.
 
-    Kapp & Tibshirani (2006), sec. 2.2: centres uniform in the box of the centroids along the principal components.
+    Kapp and Tibshirani (2007), section 2.2: centres uniform in the box of the centroids along the principal components.
     """
     partition, X = judged.partition, judged.X.astype(float)
     with one_thread():

@@ -82,8 +82,8 @@ def in_group_stability(
 
     References
     ----------
-    .. [1] Kapp, A. V. and Tibshirani, R. (2006). Are clusters found in one dataset present in another dataset?
-       Biostatistics 8, 9-31.
+    .. [1] Kapp, A. V. and Tibshirani, R. (2007). Are clusters found in one dataset present in another dataset?
+       Biostatistics 8(1), 9-31.
 
     Examples
     --------

@@ -86,7 +86,7 @@ def validate(
     References
     ----------
     .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
-       cluster analysis. Statistical Science 38 (2). Section 2.
+       cluster analysis. Statistical Science 38(2), 303-316, section 2.
 
     Examples
     --------

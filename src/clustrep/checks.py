@@ -156,7 +156,7 @@ def check_axis_names(names: object, what: str, length: int, subject: str) -> tup
 
 
 def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
-    """Make a frame of any table, and tell whether its columns and its rows had names.
+    """Make a frame of any table, and return whether its columns and its rows had names.
 
     Names become text. Without names they are numbered from 1: a frame's default index 0, 1, 2, … is not taken as names.
     """

@@ -28,8 +28,8 @@ HALF_THE_VARIANCE = math.sqrt(0.5)
 class Draw:
     """One replicate of a study: points, and which of them were drawn, in the order of drawing.
 
-    A point drawn twice has weight two in every table; a point not drawn has weight zero, and its label under a
-    clustering function can still be asked for.
+    A point drawn twice has weight two in every table; a point not drawn has weight zero, but still has a label
+    under a clustering function.
     """
 
     points: FloatArray  # (n_points, n_features)
@@ -78,7 +78,7 @@ class Perturbation(ABC):
         return self.change(whole(study), rng)
 
     def changes_nothing(self, n_samples: int, n_features: int) -> bool:
-        """Whether a study of this shape comes out as it was, but for the order of its samples."""
+        """Whether a study of this shape is unchanged, except for the order of its samples."""
         return False
 
     def __add__(self, other: object) -> Combination:
@@ -190,7 +190,7 @@ class FeatureSubset(Perturbation):
 
     Notes
     -----
-    Within one study only: a clustering function of some features says nothing of a study of which others were drawn.
+    Within one study only: a function of some features can't be applied to a study of which others were drawn.
     Few features that carry all clusters are lost in many draws, though the clusters are clear.
 
     References
@@ -318,7 +318,7 @@ class Rerun(Perturbation):
 
 @dataclass(frozen=True)
 class Combination(Perturbation):
-    """Several changes, one after the other; made by adding them."""
+    """Several changes, one after the other; the sum of perturbations."""
 
     steps: tuple[Perturbation, ...]
 
@@ -339,7 +339,7 @@ class Combination(Perturbation):
         return draw
 
     def changes_nothing(self, n_samples: int, n_features: int) -> bool:
-        """Whether none of the changes is one."""
+        """Whether none of the steps changes anything."""
         return all(step.changes_nothing(n_samples, n_features) for step in self.steps)
 
     def __repr__(self) -> str:
@@ -399,7 +399,7 @@ def whole(study: Study) -> Draw:
 def resampling_for(resampling: Resampling | None, studies: Sequence[Study]) -> Resampling:
     """Return the resampling that was asked for; None: the one that suits the studies.
 
-    The bootstrap with each drawn sample counted once: copies of a sample agree with themselves, which raises the scores
+    The bootstrap with each drawn sample counted once: copies of a sample agree with each other, which raises the scores
     of many small clusters. Where any study has more features than samples, 80 % of the samples without replacement:
     there scores depend much on the number of samples, and the bootstrap keeps 63 % of them (docs/calibration.md).
 

@@ -1,4 +1,4 @@
-"""The whole way at once: compare, look at data without clusters, choose, and follow the clusters of the choice."""
+"""The whole analysis: compare, compare with data without clusters, choose, follow the clusters of the choice."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def analyse(
         As in `compare`. The first agreement decides.
     null : str, function of (study, rng), or None
         As in `null_reference`: by default data in one piece, of three kinds. Single clusters are compared with the kind
-        that explains the scores best. None leaves such data out: then there is no telling structure from one piece.
+        that explains the scores best. None omits these data: then structure can't be distinguished from one piece.
     n_null : int
         Number of simulated collections, at least 19.
     train : str or sequence of str, optional
         Whose clusters to follow into the other studies; by default all studies'. An empty sequence leaves out
         everything that follows clusters: the degree and the number of clusters are found in a fraction of the time.
     embedding : {"pca", "tsne"}
-        How samples with more than two features are placed in pictures.
+        How samples with more than two features are placed in figures.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def analyse(
     root = root_entropy(rng)
     running: dict[str, Any] = {"n_jobs": n_jobs}
     options: dict[str, Any] = {"n_resamples": n_resamples, "rng": root, **running}
-    options["resampling"] = resampling_for(resampling, tuple(checked.values()))  # one for all steps
+    options["resampling"] = resampling_for(resampling, tuple(checked.values()))  # the same for all steps
     comparison = compare(
         clusterers, checked, n_clusters=numbers, agreement=agreement, noise=noise, diagonal=True, **options
     )

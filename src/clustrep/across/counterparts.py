@@ -1,4 +1,4 @@
-"""Which cluster of one study is which of another; and all studies but one against that one."""
+"""Which cluster of one study is which of another."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def counterparts(
     Failures.count(failed, causes).report("resample")
     nothing = np.full(full.overlap.shape, np.nan)
     partitions, most = full.partitions, full.overlap.shape[2]
-    named = isinstance(configuration.clusterer, KnownLabels)  # after themselves
+    named = isinstance(configuration.clusterer, KnownLabels)  # known labels name their clusters
     known = [None if named else study.labels for study in checked.values()]
     return Counterparts(
         clusterer=configuration.name,
@@ -154,7 +154,7 @@ class MatchPlan(ClusteringPlan[Matched | Failed]):
         partner, overlap = np.full((S, S, most), -1), np.full((S, S, most), np.nan)
         for s, t in np.ndindex(S, S):
             if s != t:
-                # Rows and columns behind the last are clusters that are not followed.
+                # Rows and columns after the last are clusters that are not followed.
                 table = _table(labelled[s][S + t], labelled[t][S + t], samples[t].draw.weights, most + 1)
                 partner[s, t] = partners_of(table[:most, :most]) if full is None else full.partner[s, t]
                 is_present = (_is_present(labelled[s][s], most), _is_present(labelled[t][t], most))
@@ -180,7 +180,7 @@ def _is_present(partition: Partition, most: int) -> BoolArray:
 
 
 def _renamed(partitions: Sequence[Partition], s: int, full: Matched | None) -> list[Partition]:
-    """Rename the clusters of a replicate after those of the study as it is; others get the number behind the last.
+    """Rename the clusters of a replicate after those of the study as it is; others get the number after the last.
 
     A cluster is found again where its Jaccard overlap with the new one, in its own study, is above one half: less than
     that is called dissolved (Hennig 2007).

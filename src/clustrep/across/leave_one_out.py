@@ -79,7 +79,7 @@ def leave_one_study_out(
     chosen = resolve_agreement(agreement)
     scores, causes = [], []
     for name, tested in checked.items():
-        others = [checked[other] for other in sorted(checked) if other != name]  # in whatever order they came
+        others = [checked[other] for other in sorted(checked) if other != name]  # whatever their order
         pooled = others[0].with_samples_of(others[1:], f"all but {name}")
         setting = Setting.prepare(source, (pooled, tested), [configuration])
         plan = ScorePlan(

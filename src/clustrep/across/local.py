@@ -144,7 +144,7 @@ def local_replicability(
     labels_of_points = replicates[0].labels_of_points
     if isinstance(labels_of_points, Failed):
         raise AllReplicatesFailed(
-            f"The clusterer failed on study {training.name!r} as it is, so there are no clusters to speak of: "
+            f"The clusterer failed on study {training.name!r} as it is, so there are no clusters to score: "
             f"{labels_of_points.cause}."
         )
     results = {
@@ -172,7 +172,7 @@ class LocalScores(NamedTuple):
 
 
 class LocalReplicate(NamedTuple):
-    """One replicate on all test studies, and what its training function says of the points."""
+    """One replicate on all test studies, with the labels of the points under its training function."""
 
     by_test: list[LocalScores | Failed]
     labels_of_points: Labels | Failed
@@ -215,7 +215,7 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
 
     @property
     def in_threads(self) -> bool:
-        """Whether all work is done by kernels; a function of the user's as agreement is not."""
+        """Whether all work is done by kernels; an agreement that is a user's function is not."""
         return self.setting.in_threads and self.agreement.of_counts is not None
 
     @property

@@ -51,7 +51,7 @@ from clustrep.tables.contingency import tables_of
 from clustrep.tables.noise import NOISE
 from clustrep.types import FloatArray, IntArray
 
-# A cluster of a cut is said to be repeated with this chance of error.
+# The error probability of calling a cluster of a cut repeated.
 CUT_LEVEL = 0.05
 
 
@@ -64,7 +64,7 @@ def presence(
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Presence:
-    """Say of each cluster of each study what became of it in every other study.
+    """Classify each cluster of each study by its presence in every other study.
 
     Every study has its own number of clusters: the separated groups that it has, joined where its own samples fill the
     gap between two of them; or those of the clusterer with a larger number, where a gap within a group is found again
@@ -207,7 +207,7 @@ class OwnClustersPlan(Plan[Own]):
     def of(
         cls, studies: list[Study], clusterer: Clusterer, groups: Separation | int, n_clusters: int | None, root: int
     ) -> OwnClustersPlan:
-        """Bring everything into the order of the studies' names."""
+        """Put everything in the order of the studies' names."""
         ends = np.cumsum([len(study) for study in studies])[:-1]
         X = np.concatenate([study.X for study in studies]).astype(float)
         spread = np.split(spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY))), ends)
@@ -299,7 +299,7 @@ def _gaps_of(train: Clusters, test: Clusters) -> int:
 
 
 def _by_study(groups: Separation, labels: IntArray, studies: Sequence[Study]) -> list[IntArray]:
-    """Bring labels of all samples into the order of these studies."""
+    """Put labels of all samples in the order of these studies."""
     parts = dict(zip(groups.names, np.split(labels, np.cumsum(groups.sizes)[:-1]), strict=True))
     return [parts[study.name] for study in studies]
 
@@ -360,7 +360,7 @@ def _numbers(labels: IntArray, reference: IntArray, n_reference: int) -> IntArra
 
 
 class Row(NamedTuple):
-    """What became of one cluster in one study, or which of its samples are new."""
+    """The presence of one cluster in one study, or the samples that are new there."""
 
     train: int
     test: int

@@ -106,7 +106,7 @@ def replicability(
         Number of resamples.
     diagonal : bool
         Also score each study against itself: the function of a second, independent draw, tested on the first. A
-        yardstick for the other scores, at the price of one more fit for each study and replicate.
+        reference for the other scores; costs one more fit for each study and replicate.
     labels : mapping of study name to labels, or True, optional
         Known labels instead of a clusterer, with `clusterer=None`; True takes the studies' own. A point's label is then
         that of the nearest drawn sample.
@@ -141,11 +141,11 @@ def replicability(
 
     The mean and the interval over resamples are about R, the expected score of a function learned in a new training
     study and tested on a new test study, both of these sizes. Two properties of a resample set its mean apart from R.
-    Copies of a sample always agree with each other, so that with the paper's `Bootstrap()` many small clusters of
-    nothing score too high; therefore each drawn sample counts once by default. And a resample holds fewer samples than
-    a study, 63 % of them (80 % with `Subsample(0.8)`), so that the mean lies below R where scores still grow with the
-    number of samples, most where features outnumber samples; therefore more of them are drawn there. `.estimate` is R̂
-    of the studies as they are. docs/calibration.md has means and coverage for both and for the paper's bootstrap.
+    Copies of a sample always agree with each other, so that with the paper's `Bootstrap()` many small clusters without
+    structure score too high; therefore each drawn sample counts once by default. And a resample holds fewer samples
+    than a study, 63 % of them (80 % with `Subsample(0.8)`), so that the mean lies below R where scores still grow with
+    the number of samples, most where features outnumber samples; therefore more of them are drawn there. `.estimate` is
+    R̂ of the studies as they are. docs/calibration.md has means and coverage for both and for the paper's bootstrap.
 
     References
     ----------
@@ -216,16 +216,16 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
     diagonal: bool
     noise: Noise
     description: str = "replicability"
-    separateness: bool = False  # of unweighted draws, as the studies as they are
+    separateness: bool = False  # only for draws without weights, such as the studies as they are
 
     @property
     def in_threads(self) -> bool:
-        """Whether all work is done by kernels; a function of the user's as agreement is not."""
+        """Whether all work is done by kernels; an agreement that is a user's function is not."""
         return self.setting.in_threads and all(agreement.of_counts for agreement in self.agreements)
 
     @property
     def compiles(self) -> bool:
-        """Whether there are kernels: in its paths, or in an agreement that reads logarithms off tables."""
+        """Whether there are kernels: in its paths, or in an agreement that needs logarithms."""
         return self.setting.has_kernels or any(agreement.compiled for agreement in self.agreements)
 
     @property
@@ -337,7 +337,7 @@ def _failures(
 
 
 def _where(plan: ScorePlan, no_fit: BoolArray) -> str:
-    """Say which configurations failed, and on which studies; and which studies are one point many times.
+    """Say which configurations failed, and on which studies; and in which studies all samples are equal.
 
     no_fit : which fits failed, (n_configurations, n_resamples, S)
     """

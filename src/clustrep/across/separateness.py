@@ -1,7 +1,7 @@
 """Separateness: how much of a held-out study's spread lies between the clusters that were learned elsewhere.
 
 R̂ has a ceiling: a long Gaussian is cut into the same halves in every study, so two clear groups can't score higher.
-Separateness has room above that: halves of a Gaussian explain 2/π = 64 % of what one cut could, two points 100 %.
+Separateness can: halves of a Gaussian explain 2/π = 64 % of what one cut could, two points 100 %.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def separations(
     studies: Studies, clusterers: Sequence[Sequence[Configuration]], source: Source, n_jobs: int | None
 ) -> list[Separation]:
     """Look for gaps by several clusterers, each with its numbers of pieces; p-values are adjusted over all of them."""
-    by_name = [studies[name] for name in sorted(studies)]  # in whatever order they came
+    by_name = [studies[name] for name in sorted(studies)]  # whatever their order
     pool = _Pool.of(by_name, source.root)
     pools = [by_name[0].with_samples_of(by_name[1:], EVERYTHING)]
     for h, held_out in enumerate(by_name):

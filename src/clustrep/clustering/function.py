@@ -32,7 +32,7 @@ class ClusteringFunction:
     Attributes
     ----------
     clusterer
-        The fitted clusterer; None where known labels stand in for one.
+        The fitted clusterer; None where known labels are used instead.
     n_features : int
         How many features a point must have.
     features : tuple of str or None
@@ -46,8 +46,8 @@ class ClusteringFunction:
     Notes
     -----
     It is the `predict` of the fitted clusterer where it has one. Else it is induced: a point gets the label of the
-    nearest training point, in the space that the clusterer saw, such as behind the scaler of a pipeline. An induced
-    function follows the training points closely, so that single outliers own a region of their own.
+    nearest training point, in the space that the clusterer saw, such as after the scaler of a pipeline. An induced
+    function follows the training points closely, so that single outliers have regions of their own.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def learn(
 ) -> ClusteringFunction:
     """Learn ψ(· ; clusterer, sample); `weights` only for a clusterer whose `fit_predict` takes them."""
     fitted = with_seed(clusterer, seed)
-    X = np.array(sample)  # the clusterer's own, to spoil if it likes
+    X = np.array(sample)  # a copy, because a clusterer may change it
     if is_function(fitted):
         return ClusteringFunction(nearest_label(sample, fitted(X), "euclidean"), sample, clusterer)
     if hasattr(fitted, "predict"):

@@ -80,7 +80,7 @@ class Induced(BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True, eq=False)
 class KnownLabels:
-    """Stands in for a clusterer where every sample's label is known: labels travel with the draw."""
+    """Known labels of every sample, used instead of a clusterer; a drawn sample keeps its label."""
 
     labels: Mapping[str, Labels]
 
@@ -121,7 +121,7 @@ def check_clusterer(clusterer: Clusterer) -> Clusterer:
 
 
 def check_metric(metric: object) -> None:
-    """Check that distances can be measured with it."""
+    """Check that SciPy can compute distances with this metric."""
     some = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 1.0], [4.0, 2.0]])
     try:
         cdist(some, some, SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric)
@@ -174,7 +174,7 @@ def count_clusters(labels: Labels) -> int:
 
 
 def fewest_clusters(clusterer: Clusterer) -> int:
-    """Return how many clusters a fit must have to count: as many as were asked for."""
+    """Return how many clusters a fit must have not to be counted as failed: as many as were asked for."""
     from sklearn.mixture import BayesianGaussianMixture
 
     last = clusterer.clusterer if isinstance(clusterer, Induced) else clusterer
@@ -192,7 +192,7 @@ def with_seed(clusterer: Clusterer, seed: np.random.SeedSequence) -> Clusterer:
 
 
 def has_open_randomness(clusterer: Clusterer) -> bool:
-    """Whether two fits to the same data may differ, as far as one can see: a function may always."""
+    """Whether two fits to the same data may differ, as far as its parameters show; those of a function always may."""
     return is_function(clusterer) or bool(_open_random_states(clusterer))
 
 
@@ -217,7 +217,7 @@ def _is_open(argument: inspect.Parameter | None) -> bool:
 
 
 class _WithArguments:
-    """A function of the user's with some of its arguments filled in."""
+    """A user's function with some of its arguments set."""
 
     def __init__(self, function: Callable[..., Any], arguments: Mapping[str, Any]):
         self.function = function
@@ -235,7 +235,7 @@ def _arguments(function: Any) -> Mapping[str, inspect.Parameter]:
         return _arguments(function.function)
     try:
         return inspect.signature(function).parameters
-    except ValueError:  # a builtin that does not tell
+    except ValueError:  # a builtin without a signature
         return {}
 
 
@@ -301,7 +301,7 @@ def _with(clusterer: Clusterer, parameters: Mapping[str, Any]) -> Clusterer:
 
 
 def describe(thing: Any, depth: int = 5) -> str:
-    """Write an object with its parameters, the same on every machine: no addresses, no depths without end."""
+    """Write an object with its parameters, the same on every machine: without addresses, and to a limited depth."""
     if isinstance(thing, KnownLabels):
         return "known labels"
     if isinstance(thing, Combination):

@@ -1,7 +1,7 @@
 """One study in one replicate: its points, its draw and its seeds; and the record of a run.
 
 Pure functions of what they are given: the same study, clusterer, root seed and replicate number give the same bits,
-whoever else is in the run and wherever it happens.
+whatever other studies are in the run and wherever it is computed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ BLOCK = 256
 
 @dataclass(frozen=True, eq=False)
 class PointSet:
-    """A table of points; told apart by identity.
+    """A table of points; compared by identity.
 
     rotated : the same points in fewer coordinates, where features outnumber samples by far
     keeps_own : whether to keep the distances between these points, for the next resample
@@ -57,7 +57,7 @@ class PointSet:
     keeps_own: bool = False
     keeps_others: bool = False
     _own: dict[str, FloatArray] = field(default_factory=dict)
-    # Weak, so that two sets that know each other's distances are freed as soon as nobody uses them.
+    # Weak, so that two sets that know each other's distances are freed as soon as they are not used elsewhere.
     _others: WeakKeyDictionary[PointSet, dict[str, FloatArray]] = field(default_factory=WeakKeyDictionary)
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ class PointSet:
 
     @cached_property
     def by_feature(self) -> FloatArray:
-        """The table turned, in one piece, (n_features, n_points)."""
+        """The transposed table, contiguous, (n_features, n_points)."""
         return np.ascontiguousarray(self.X.T)
 
     @property
@@ -99,7 +99,7 @@ class PointSet:
 
 
 def pairwise_distances(X: FloatArray, metric: str) -> FloatArray:
-    """Return the distances between all rows, (n, n), each computed once; interrupts are heard on the way."""
+    """Return the distances between all rows, (n, n), each computed once; interrupts are handled between blocks."""
     distances = np.empty((len(X), len(X)))
     for begin in range(0, len(X), BLOCK):
         rows = slice(begin, begin + BLOCK)
@@ -162,7 +162,7 @@ def configurations_of(name: str, clusterer: Clusterer, numbers: Sequence[int] | 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """What one clustering function says of several sets of points."""
+    """The labels that one clustering function gives to several sets of points."""
 
     partitions: Sequence[Partition]
     n_clusters: int  # in its own draw
@@ -192,7 +192,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What all replicates of a run have in common, whatever is done with them."""
+    """What all replicates of a run have in common."""
 
     resampling: Resampling
     root: int

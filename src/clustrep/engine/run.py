@@ -114,7 +114,7 @@ def set_config(**options: Any) -> None:
 
 @contextlib.contextmanager
 def config_context(**options: Any) -> Iterator[None]:
-    """Set options for a block of code; they are as before afterwards.
+    """Set options for a block of code; afterwards the previous ones are in force again.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class Plan(ABC, Generic[T]):
 
 @dataclass(frozen=True)
 class Outcome(Generic[T]):
-    """A computed block, and what was warned of meanwhile in another process."""
+    """A computed block, and the warnings that were given in another process."""
 
     values: list[T]
     warnings: list[tuple[str, str]]
@@ -248,7 +248,7 @@ def compute(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[
     try:
         if os.getpid() == run_of_blocks.process:  # perhaps a thread: warnings are recorded once for the whole process
             if getattr(current, "limited", None) != run_of_blocks:
-                # Of this thread's own pools; whoever started the run sets all limits back.
+                # Limits the pools of this thread; the thread that started the run restores all limits.
                 thread_pools().limit(limits=1)
                 current.limited = run_of_blocks
             return Outcome(plan.block(block), [])

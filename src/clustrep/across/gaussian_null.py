@@ -48,8 +48,8 @@ class Structure:
 def structures_of(tables: Sequence[FloatArray], n_features: int) -> list[Structure]:
     """Estimate the covariance of every study, as far as the data can tell it from the others' and from noise.
 
-    Simulated data must share between studies what the data share. Sample covariances do not: directions that all studies
-    have in common are found with an error of each study's own, and with many features noise alone has strong
+    Simulated data must share between studies what the data share. Sample covariances do not: directions that all
+    studies have in common are found with an error of each study's own, and with many features noise alone has strong
     directions, other ones in every study. So a study's covariance, apart from its scale, is drawn towards the pooled
     one by the share of their difference that sampling explains; eigenvalues that noise explains become equal, and the
     others lose what noise added to them (Johnstone 2001; Baik & Silverstein 2006).

@@ -381,11 +381,11 @@ def check_configuration(
         return Configuration(name_of(clusterer), check_clusterer(clusterer))
     if clusterer is not None:
         raise ParameterError(
-            "Pass either a clusterer or labels, not both: labels stand in for a clusterer.", parameter="labels"
+            "Pass either a clusterer or labels, not both: labels are used instead of a clusterer.", parameter="labels"
         )
     if isinstance(resampling, Simulate):
         raise ParameterError(
-            "labels can't travel with Simulate: simulated samples have no known labels.", parameter="labels"
+            "labels can't be used with Simulate: simulated samples have no known labels.", parameter="labels"
         )
     if labels is True:
         labels = {study.name: study.labels for study in studies if study.labels is not None}

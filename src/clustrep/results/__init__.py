@@ -126,7 +126,7 @@ def _result_of(fields: Fields, path: str | PathLike[str]) -> Any:
     expected = {field.name for field in dataclasses.fields(result) if not field.name.startswith("_")}
     if set(fields.values) != expected:
         differing = sorted(set(fields.values) ^ expected)
-        raise DataError(f"{path} is damaged: it lacks, or has beyond what it should, {listing(differing)}.")
+        raise DataError(f"{path} is damaged: these fields are missing or unknown: {listing(differing)}.")
     values = dict(fields.values)
     for name, value in values.items():
         if isinstance(value, Fields):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# With fewer resamples in which both clusters were found, an interval would tell of the lucky ones.
+# With fewer resamples in which both clusters were found, the interval would be biased upwards.
 FOUND_AT_LEAST = 0.5
 
 

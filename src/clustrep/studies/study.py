@@ -305,7 +305,7 @@ class Study:
         )
 
     def scaled_again(self) -> Study:
-        """Scale a table that replaced the study's, which `scale` says was scaled, in the same way."""
+        """Scale a table that replaces the study's own in the way that `scale` names."""
         return self if self.scale == "none" else self._with(scale="none").scaled(cast(Scale, self.scale))
 
     def with_table(self, X: FloatArray) -> Study:

@@ -1,9 +1,9 @@
 """How much two partitions of the same points agree: one number from their contingency table.
 
-Everything here is blind to the labels' names, and the same whether a point is repeated or weighted; all but the
-prediction strength is symmetric in its two labelings. The law of trivial cases, for all but the mutual information
+No score depends on the labels' names, or on whether a point is repeated or weighted; all but the
+prediction strength is symmetric in its two labelings. Trivial cases, for all but the mutual information
 itself: identical partitions score 1; one block, or all singletons, against anything else scores 0 once adjusted for
-chance. Nothing is ever NaN.
+chance. No score is NaN.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PairCounts:
     """N_11, N_10, N_01 and N_00 of section 3.1: pairs of points together in both, in U only, in V only, in neither.
 
     As floats: below 90 million points every one is a whole number that a float holds exactly, and the products of two,
-    which would overflow an int64 already at 100,000 points, lose nothing that a score in [−1, 1] could show.
+    which would overflow an int64 already at 100,000 points, are exact enough for a score in [−1, 1].
     """
 
     both: FloatArray
@@ -72,7 +72,7 @@ def _rand(counts: Counts) -> FloatArray:
 
 
 def _adjusted_rand(counts: Counts) -> FloatArray:
-    """Hubert & Arabie (1985), as a ratio of pair counts in which nothing large is subtracted from itself."""
+    """Hubert & Arabie (1985), as a ratio of pair counts without differences of large numbers."""
     pairs = PairCounts.of(counts)
     together_u, together_v = pairs.both + pairs.first, pairs.both + pairs.second
     apart_u, apart_v = pairs.second + pairs.neither, pairs.first + pairs.neither
@@ -143,7 +143,7 @@ def _divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class AgreementRecord:
-    """What is known about an agreement. Every part of the library that names or judges a score reads it here.
+    """What is known about an agreement: the rest of the library reads names and bounds here.
 
     Attributes
     ----------
@@ -250,7 +250,7 @@ AGREEMENTS: dict[str, AgreementRecord] = {
 
 
 def shown(name: str) -> str:
-    """Write an agreement's name as people do; a user's function keeps its name."""
+    """Return the label of an agreement; of a user's function, its name."""
     return AGREEMENTS[name].label if name in AGREEMENTS else name
 
 
@@ -301,7 +301,7 @@ class Agreement:
             return float(self.of_counts(Counts.from_codes(u, v))[0])
         assert self.of_labelings is not None
         score = attempt(self.of_labelings, u, v)
-        if isinstance(score, Failed):  # as a fit that fails: this score is missing, the run goes on
+        if isinstance(score, Failed):  # as a failed fit: this score is missing, the run continues
             return float("nan")
         if isinstance(score, Real) or (np.ndim(score) == 0 and np.asarray(score).dtype.kind in "iuf"):
             return float(score)

@@ -1,7 +1,7 @@
 """How well the clusters of one partition are found again in another: one number per cluster, from their table.
 
-Rows are the clusters of the reference U, columns those of the new partition V. Every function is blind to the labels'
-names, and the same whether a point is repeated or weighted. A cluster without points (in the points compared) has no
+Rows are the clusters of the reference U, columns those of the new partition V. No value depends on the labels'
+names, or on whether a point is repeated or weighted. A cluster without points (in the points compared) has no
 value, NaN; but its Jaccard coefficient is 0, as in Hennig (2007).
 """
 
@@ -146,7 +146,7 @@ def minimal_matching_distance(
     -----
     Not adjusted for chance: its value for unrelated partitions depends on the number and sizes of clusters, so that it
     can't be compared between numbers of clusters. `relative_validation` divides it by its value for random labels.
-    It looks at the best matching only, and ignores how the points outside it are distributed.
+    It depends on the best matching only, and ignores how the points outside it are distributed.
 
     References
     ----------
@@ -233,8 +233,8 @@ def inclusion(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -
     Notes
     -----
     Averaged over resamples, the share of those in which the cluster is found whole. Strict, and more so for large
-    clusters: a single point that leaves makes it 0. And it does not notice when clusters merge: a cluster of `v` that
-    holds everything includes all.
+    clusters: a single point that leaves makes it 0. Merged clusters are not detected: a cluster of `v` that holds
+    all points includes all clusters.
 
     References
     ----------
@@ -266,7 +266,7 @@ def jaccard(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> 
     Returns
     -------
     ndarray, (number of labels in u,)
-        In the sorted order of the labels. Between 0 and 1; 1 where `v` has the very same cluster.
+        In the sorted order of the labels. Between 0 and 1; 1 where `v` has an identical cluster.
 
     See Also
     --------
@@ -319,8 +319,8 @@ def r_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> 
 
     Notes
     -----
-    Does not notice when clusters merge: where `v` is a single cluster, all clusters have R = 1. Read it together with
-    `d_index`. Small clusters have few pairs, and a single point that leaves lowers their value a great deal.
+    Merged clusters are not detected: where `v` is a single cluster, all clusters have R = 1. Read it together with
+    `d_index`. Small clusters have few pairs, and a single point that leaves lowers their value much.
 
     References
     ----------
@@ -355,7 +355,7 @@ def d_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None, rel
     Returns
     -------
     ndarray, (number of labels in u,)
-        In the sorted order of the labels. 0 where `v` has the very same cluster; relative, it may exceed 1.
+        In the sorted order of the labels. 0 where `v` has an identical cluster; relative, it may exceed 1.
 
     See Also
     --------

@@ -21,7 +21,7 @@ from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 class Counts:
     """What the agreements read: cells with their margins, for many tables at once.
 
-    The cells may be a dense table, flattened, or the occupied ones alone: no formula can tell.
+    The cells may be a dense table, flattened, or the occupied ones alone: formulas are the same for both.
     """
 
     cells: FloatArray  # (n_tables, n_cells)

@@ -1,4 +1,4 @@
-"""What is done with points that a clusterer calls noise, label −1: the one place that knows the three treatments.
+"""The three treatments of points that a clusterer calls noise, label −1.
 
 `label` treats noise as a cluster like any other, `drop` omits points that either partition calls noise, `singletons`
 makes each noise point a cluster of its own. Each is a small object with the operations that comparisons need.

@@ -105,7 +105,7 @@ class Pairs:
             self.rule.codes(np.repeat(partition.codes, weights), np.repeat(partition.is_noise, weights))
             for partition in (pair.trained, pair.tested)
         )
-        # All of it noise, each point a block of its own, says as little as one block.
+        # All points noise, each a block of its own, is as trivial as one block.
         self._trivial[pair.place] = any(
             np.ptp(codes) == 0 or len(np.unique(codes)) == len(codes) for codes in (trained, tested)
         )

@@ -118,7 +118,7 @@ def instability_of(
     noise: NoiseWithin = "label",
     perturbation: Perturbation,
 ) -> BootstrapInstability:
-    """Read the instability of every k off pairs of labelings."""
+    """Compute the instability of every k from pairs of labelings."""
     score = _one_sided if one_sided else _symmetric
     relabelled = [
         fitted.failed_where_noise_is_all(noise, (fitted.labelings[0], fitted.labelings[1], None))
@@ -213,10 +213,10 @@ def consensus(
 
     Notes
     -----
-    Consensus near 0 or 1 for all pairs says that the clusterer does the same every time, not that there are clusters:
-    the matrix of data without clusters can look as clean. PAC falls with k where most pairs are apart in any case, and
-    so favours many clusters. The mean consensus within a cluster is high by selection: clusters are groups of pairs
-    that are together often.
+    Consensus near 0 or 1 for all pairs says that the clusterer returns the same clusters every time, not that the data
+    have any: the matrix of data without clusters can look the same. PAC falls with k where most pairs are apart in
+    any case, and so favours many clusters. The mean consensus within a cluster is high by selection: clusters are
+    groups of pairs that are together often.
 
     References
     ----------

@@ -80,7 +80,7 @@ def in_group_proportion(
         Distance, as in `scipy.spatial.distance.cdist`. Of neighbours at the same distance the lower row counts.
     n_null : int
         Number of null partitions for p-values; 0 for none. Where a `clusterer` finds the clusters in `X`, data without
-        clusters like `X` are simulated (Gaussian, its covariance as far as it can be told from sampling noise) and
+        clusters like `X` are simulated (Gaussian, its covariance as far as it differs from sampling noise) and
         clustered again. Else as many centres as there are clusters are drawn uniformly in the box of the clusters'
         centres along the principal components of `X`, and every sample goes to the nearest one.
     noise : {"label", "drop"}
@@ -100,15 +100,15 @@ def in_group_proportion(
 
     Notes
     -----
-    Meant for the question whether clusters that were found in one study are clusters in another (`train`). The
+    Answers whether clusters that were found in one study are clusters in another (`train`). The
     proportion is near 1 for nearly any partition with smooth borders, whether or not the data have clusters: judge it
     by its p-value, or by several `n_neighbors`, which make it stricter. p-values are (1 + number of null clusters with
     at least this proportion) / (1 + number of null clusters). Random cells that happen to hold whole clusters have
     proportion 1, so that p-values are rarely small even for good clusters of another study.
 
-    Clusters that were made from `X` itself, along its neighbours, beat random cells without any structure: Ward's in
-    41 % of clusters of 60 × 20 at a nominal 5 %. So with a `clusterer` null data are clustered again, and for `labels`
-    of `X`, of which it is not known how they were made, the share of random cells that exceed them is no p-value.
+    Clusters that were computed from `X` itself have higher proportions than random cells, without any structure:
+    Ward's in 41 % of clusters of 60 × 20 at a nominal 5 %. So with a `clusterer` null data are clustered again, and for
+    `labels` of `X`, of which the origin is not known, the share of random cells that exceed them is no p-value.
     Permuted labels, as a null, would reject for any contiguous partition.
 
     References
@@ -174,7 +174,7 @@ def question_about(
     root: int,
     n_jobs: int | None,
 ) -> Question:
-    """Ask about the clusters of the study itself, or about those of the training study."""
+    """Check whose clusters are judged: those of the study itself, or of the training study."""
     if (labels is None) == (clusterer is None):
         raise ParameterError(
             "Pass either labels or a clusterer: one of them says which clusters are judged.", parameter="labels"

@@ -51,7 +51,7 @@ def in_group_stability(
 ) -> InGroupStability:
     """Compute the in-group proportions of clusters in perturbed copies of a study.
 
-    Labels travel with the samples. Where a clusterer made them, every copy is clustered again, and its clusters are
+    Samples keep their labels. Where these come from a clusterer, every copy is clustered again, and its clusters are
     matched one to one with those of the study, so that most samples keep theirs.
 
     Parameters
@@ -77,8 +77,8 @@ def in_group_stability(
 
     Notes
     -----
-    Proportions of the study as it is are often 1 for all clusters; noise tells apart clusters with a gap around them
-    from those that only touch their neighbours.
+    Proportions of the study as it is are often 1 for all clusters; noise distinguishes clusters with a gap around
+    them from those that touch their neighbours.
 
     References
     ----------
@@ -135,7 +135,7 @@ def in_group_stability(
 
 
 class Copy(NamedTuple):
-    """The proportions in one perturbed copy, and why there are none."""
+    """The proportions in one perturbed copy, or the cause of their failure."""
 
     proportions: FloatArray  # (n_j, k)
     cause: str
@@ -159,7 +159,7 @@ class CopyPlan(ClusteringPlan[Copy]):
 
     @property
     def compiles(self) -> bool:
-        """Kernels may be needed, where labels do not travel."""
+        """Kernels may be needed where copies are clustered again."""
         return True
 
     def replicate(self, number: int) -> Copy:

@@ -1,4 +1,4 @@
-"""What is asked of one study: which clusterer, how many clusters, which labels are there already."""
+"""What is asked of one study: which clusterer, how many clusters, which existing labels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from clustrep.types import Labels
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One study, a clusterer with its numbers of clusters, and perhaps clusters that are there already."""
+    """One study, a clusterer with its numbers of clusters, and existing clusters where there are any."""
 
     study: Study
     configurations: tuple[Configuration, ...]
@@ -45,7 +45,7 @@ class Question:
         *,
         labels_suffice: bool = False,
     ) -> Question:
-        """Check what the user gave. `labels_suffice`: without a clusterer, labels may stand in for one."""
+        """Check what the user passed. `labels_suffice`: existing labels may be used instead of a clusterer."""
         study = one_study(X)
         known = None if labels is None else labels_of(labels, study)
         if clusterer is None:
@@ -66,7 +66,8 @@ class Question:
         else:
             if labels_suffice and known is not None:
                 raise ParameterError(
-                    "Pass either a clusterer or labels, not both: labels stand in for a clusterer.", parameter="labels"
+                    "Pass either a clusterer or labels, not both: labels are used instead of a clusterer.",
+                    parameter="labels",
                 )
             numbers = None if n_clusters is None else check_n_clusters(n_clusters)
             configurations = configurations_of(name_of(clusterer), check_clusterer(clusterer), numbers)
@@ -79,7 +80,7 @@ class Question:
 
     @property
     def reference(self) -> Partition | None:
-        """The partition that is there already."""
+        """The existing partition."""
         return None if self.labels is None else encode([self.labels])[0]
 
     def provenance(self, perturbation: Perturbation, **parameters: Any) -> Provenance:

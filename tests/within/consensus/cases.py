@@ -15,8 +15,6 @@ from clustrep.clustering.sample import Source
 from clustrep.errors import ParameterError
 
 ROOT = 8
-
-
 WARD = AgglomerativeClustering()
 
 
@@ -158,11 +156,6 @@ def assert_assignments(result, i, counts, totals, reference):
     assert result.labels[i].tolist() == list(reference)
     sizes = [(result.modal[i] == c).sum() for c in range(result.counts.shape[2])]
     assert result.sizes[i].tolist() == sizes
-
-
-def line(*labelings, n=6, **options):
-    options = {"perturbation": cr.Rerun(), "n_resamples": len(labelings) - 1, "rng": 0} | options
-    return cr.assignment_consistency(scripted(*labelings), np.arange(float(n))[:, None], **options)
 
 
 VERBS = [cr.bootstrap_instability, cr.consensus, cr.assignment_consistency]

@@ -16,8 +16,8 @@ from tests.within.consensus.cases import (
     WARD,
     assert_assignments,
     draws,
-    line,
     relabelled,
+    scripted,
     slices,
     two_or_three,
     ward,
@@ -71,6 +71,11 @@ def test_labels_without_a_partner_count_in_the_totals_alone(X):
     counts, totals = assignments_by_sample(X, two_or_three, cr.Subsample(0.8), 12, reference)
     assert_assignments(result, 0, counts, totals, reference)
     assert counts.sum() < totals.sum()
+
+
+def line(*labelings, n=6, **options):
+    options = {"perturbation": cr.Rerun(), "n_resamples": len(labelings) - 1, "rng": 0} | options
+    return cr.assignment_consistency(scripted(*labelings), np.arange(float(n))[:, None], **options)
 
 
 def test_assignment_consistency_by_hand():

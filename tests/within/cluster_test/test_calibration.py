@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import numpy as np
 import pytest
 from scipy.stats import binomtest, kstest
-from sklearn.cluster import KMeans
 from tests.within.cluster_test.cases import MANY_FEATURES, column_means, largest, standard_normal
 
 import clustrep as cr
-from clustrep.errors import DataWarning, ParameterError
 
 B = 39
 
@@ -30,11 +26,13 @@ def spread(pvalues):
     return pvalues - np.random.default_rng(0).uniform(size=len(pvalues)) / (B + 1)
 
 
+@pytest.mark.slow
 def test_pvalues_are_uniform_where_the_null_is_true():
     pvalues = pvalues_of(lambda rng: rng.normal(size=(25, 2)), 300, 1, null=standard_normal)
     assert kstest(spread(pvalues), "uniform").pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_pvalues_are_uniform_for_other_nulls_measures_and_statistics():
     pvalues = pvalues_of(
         lambda rng: rng.uniform(size=(10, 2)),
@@ -47,6 +45,7 @@ def test_pvalues_are_uniform_for_other_nulls_measures_and_statistics():
     assert kstest(spread(pvalues), "uniform").pvalue > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [2, 5])
 def test_pvalues_of_whitened_data_are_uniform_under_any_gaussian(d):
     mixing = np.triu(np.random.default_rng(d).uniform(0.5, 3, size=(d, d)))
@@ -54,6 +53,7 @@ def test_pvalues_of_whitened_data_are_uniform_under_any_gaussian(d):
     assert kstest(spread(pvalues), "uniform").pvalue > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [2, 5])
 def test_an_estimated_covariance_makes_no_more_rejections_than_nominal(d):
     pvalues = pvalues_of(lambda rng: rng.normal(size=(30, d)), 300, 4)
@@ -62,6 +62,7 @@ def test_an_estimated_covariance_makes_no_more_rejections_than_nominal(d):
         assert binomtest(n_rejected, len(pvalues), level, alternative="greater").pvalue > 0.01
 
 
+@pytest.mark.slow
 @MANY_FEATURES
 @pytest.mark.parametrize(("n", "d"), [(40, 20), (40, 100)])
 def test_with_many_features_an_estimated_covariance_rejects_too_often(n, d):
@@ -71,6 +72,7 @@ def test_with_many_features_an_estimated_covariance_rejects_too_often(n, d):
     assert binomtest(n_rejected, len(pvalues), 0.05, alternative="greater").pvalue < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correlation", [0.0, 0.6])
 def test_the_default_null_keeps_its_level_with_many_features(correlation):
     covariance = correlation ** np.abs(np.subtract.outer(np.arange(20), np.arange(20)))
@@ -86,30 +88,6 @@ def test_whitened_data_do_not_depend_on_which_gaussian_is_simulated(rng):
         cr.cluster_test(X, null=null, whiten=True, n_resamples=9, rng=1) for null in ("gaussian", "sample")
     )
     np.testing.assert_array_equal(default.null_distribution, sample.null_distribution)
-
-
-@pytest.mark.parametrize(
-    ("n", "d", "warned"), [(7, 4, True), (8, 4, True), (9, 4, False), (12, 5, True), (13, 5, False), (40, 100, True)]
-)
-def test_many_features_are_warned_about_unless_the_test_is_exact(n, d, warned, rng):
-    X = rng.normal(size=(n, d))
-    sentence = (
-        rf"^X has {d} features and {n} samples: with so few samples for the number of features, a Gaussian that is "
-        r"fitted to them can make the test reject too often\. cluster_test\(whiten=True\) is exact; "
-    )
-    with pytest.warns(DataWarning, match=sentence) if warned else contextlib.nullcontext():
-        cr.cluster_test(X, n_resamples=2, rng=0, null="sample")
-    cr.cluster_test(X, n_resamples=2, n_components=2, rng=0, null="sample")
-    cr.cluster_test(X, n_resamples=2, null=lambda X, rng: rng.normal(size=X.shape), rng=0)
-    if n >= d + 2:
-        cr.cluster_test(X, n_resamples=2, whiten=True, rng=0, null="sample")
-
-
-def test_a_clusterer_or_several_studies_are_no_table(rng):
-    with pytest.raises(ParameterError, match="X must be a table of samples by features, got KMeans: are the arguments"):
-        cr.cluster_test(KMeans(2))
-    with pytest.raises(ParameterError, match=r"X must be one study or table, got dict: pick one, studies\[name\]"):
-        cr.cluster_test({"a": rng.normal(size=(9, 2))})
 
 
 @pytest.mark.parametrize("whiten", [False, True])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import KMeans
 from tests.helpers import configured
 from tests.within.cluster_test.cases import MANY_FEATURES, largest, standard_normal
 
 import clustrep as cr
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import DataError, DataWarning, ParameterError
 
 # ---------------------------------------------------------------------------------------------------------------------
 # seeds and workers
@@ -199,3 +202,27 @@ def test_tables_that_are_none_are_refused(X):
 def test_text_is_no_measurement(what, X):
     with pytest.raises(DataError, match=f"{what} must return"):
         cr.cluster_test(X, n_resamples=3, **{what: lambda values: ["high"] * len(values)})
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "warned"), [(7, 4, True), (8, 4, True), (9, 4, False), (12, 5, True), (13, 5, False), (40, 100, True)]
+)
+def test_many_features_are_warned_about_unless_the_test_is_exact(n, d, warned, rng):
+    X = rng.normal(size=(n, d))
+    sentence = (
+        rf"^X has {d} features and {n} samples: with so few samples for the number of features, a Gaussian that is "
+        r"fitted to them can make the test reject too often\. cluster_test\(whiten=True\) is exact; "
+    )
+    with pytest.warns(DataWarning, match=sentence) if warned else contextlib.nullcontext():
+        cr.cluster_test(X, n_resamples=2, rng=0, null="sample")
+    cr.cluster_test(X, n_resamples=2, n_components=2, rng=0, null="sample")
+    cr.cluster_test(X, n_resamples=2, null=lambda X, rng: rng.normal(size=X.shape), rng=0)
+    if n >= d + 2:
+        cr.cluster_test(X, n_resamples=2, whiten=True, rng=0, null="sample")
+
+
+def test_a_clusterer_or_several_studies_are_no_table(rng):
+    with pytest.raises(ParameterError, match="X must be a table of samples by features, got KMeans: are the arguments"):
+        cr.cluster_test(KMeans(2))
+    with pytest.raises(ParameterError, match=r"X must be one study or table, got dict: pick one, studies\[name\]"):
+        cr.cluster_test({"a": rng.normal(size=(9, 2))})

@@ -147,6 +147,7 @@ def test_a_sample_without_direction_does_not_stop_the_null(X):
     assert cr.in_group_proportion(X, LABELS, metric="cosine", n_null=3, rng=0).exceeding.shape == (3,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "d"), [(2, 2), (3, 5)])
 def test_clusters_of_plain_gaussians_are_not_significant_more_often_than_nominal(k, d):
     n_sets = 150

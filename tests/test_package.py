@@ -188,6 +188,7 @@ def test_no_module_has_the_name_of_something_else_that_is_public():
     assert modules & set(cr.__all__) == {"datasets", "errors", "results"}
 
 
+@pytest.mark.slow
 def test_names_are_what_they_are_in_whatever_order_they_are_asked_for():
     code = """
 import importlib, json, sys

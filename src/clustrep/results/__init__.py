@@ -115,13 +115,18 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
 
     Returns
     -------
-    result
-        An object of the class whose `save` wrote the file: `Replicability`, `Analysis`, …
+    Result
+        Of the class that was saved, equal in all fields. It holds no data, so what needs a fit, such as
+        `clustering_function` or `null_reference`, raises an error.
 
     Raises
     ------
     DataError
-        If a single byte of the file has changed since it was written, or if it never was a result.
+        Where there is no such file, or it is no result of this package, or a single byte of it has changed.
+
+    See Also
+    --------
+    Replicability.save : Every result has this method.
 
     Notes
     -----
@@ -146,7 +151,7 @@ def _check_fields(path: str | PathLike[str], fields: Fields) -> None:
     public = {field.name: field for field in dataclasses.fields(RESULTS[fields.kind]) if field.name[0] != "_"}
     if set(fields.values) != set(public):
         differing = sorted(set(fields.values) ^ set(public))
-        raise DataError(f"{path} is damaged: it lacks, or has beyond what it should, {listing(differing)}.")
+        raise DataError(f"{path} is damaged: these fields are missing or unknown: {listing(differing)}.")
     for name, value in fields.values.items():
         if not _fits(value, str(public[name].type)):
             raise DataError(f"{path} is damaged: its {name} is not of the type {public[name].type}: run it again.")

@@ -15,12 +15,11 @@ def listing(items: Iterable[object], shown: int = N_SHOWN) -> str:
     """List the first items, printable, and say how many more there are: 'a, b, c and 4 more'."""
     items = list(items)
     more = f" and {len(items) - shown} more" if len(items) > shown else ""
-    return ", ".join(cut(str(item), 2 * N_LETTERS) for item in items[:shown]) + more
+    return ", ".join(cut(printable(str(item)), 2 * N_LETTERS) for item in items[:shown]) + more
 
 
 def cut(text: str, length: int = N_LETTERS) -> str:
-    """Make a text printable, and shorten it if it is too long to be shown."""
-    text = printable(text)
+    """Shorten a text that is too long to be shown."""
     return text if len(text) <= length else f"{text[:length]}…"
 
 
@@ -60,6 +59,15 @@ def printable(text: str, *, lines: bool = False) -> str:
     \u001b[2Jname\u202e
     """
     return UNPRINTABLE.sub(lambda match: match[0] if lines and match[0] == "\n" else _escaped(match[0]), text)
+
+
+def said_by(error: BaseException, length: int = 200) -> str:
+    """Return the first line of what an error of someone else's code says, printable; "" if it says nothing."""
+    try:
+        words = str(error).strip()
+    except Exception:  # its own code may fail, too
+        return ""
+    return printable(words.split("\n")[0][:length]).rstrip(".")
 
 
 def _escaped(letter: str) -> str:

@@ -175,6 +175,7 @@ def write_analysis(
     """Write the tables, figures and report of an analysis, and the cohorts that were simulated for it."""
     from clustrep import Report
     from clustrep.cli.drawing import draw_analysis
+    from clustrep.files import csv_text
 
     report = Report(analysis)
     with Results(settings["out"]) as results:
@@ -189,7 +190,7 @@ def write_analysis(
         for name, cohort in (cohorts or {}).items():
             frame = cohort.to_frame()
             frame.insert(0, "subtype", cohort.labels)
-            results.text(f"data/{name}.csv", frame.to_csv(index_label="sample", lineterminator="\n"))
+            results.text(f"data/{name}.csv", csv_text(frame, index_label="sample"))
         results.text("report.html", report.to_html())
         write_config(ctx, settings, results, analysis.provenance, studies)
     write_report(settings, report)

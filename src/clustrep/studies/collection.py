@@ -18,7 +18,7 @@ from clustrep.studies.alignment import check_alignment
 from clustrep.studies.from_files import studies_from_anndata, studies_from_files
 from clustrep.studies.readers.table import Request
 from clustrep.studies.study import SCALES, Label, LabelNotFound, Scale, Study, check_label_exists
-from clustrep.text import listing, plural
+from clustrep.text import listing, plural, printable
 
 StudiesLike: TypeAlias = "Studies | Mapping[str, Any] | Sequence[Any]"
 
@@ -422,10 +422,10 @@ class Studies(Mapping[str, Study]):
 
     def __repr__(self) -> str:
         head = f"Studies: {plural(len(self), 'study')}, {plural(len(self.features), 'shared feature')}"
-        width = max(map(len, self.names))
+        width = max(len(printable(name)) for name in self.names)
         lines = []
         for name, study in self.items():
-            line = f"  {name:<{width}}  {plural(len(study), 'sample')}"
+            line = f"  {printable(name):<{width}}  {plural(len(study), 'sample')}"
             if study.scale != "none":
                 line += f", scaled by {study.scale}"
             if study.labels is not None:

@@ -89,6 +89,8 @@ def study_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
     for file in files:
         if any("\ud800" <= letter <= "\udfff" for letter in str(file)):
             raise DataError(f"The name of the file {file} is not text in this system's encoding: rename it.")
+        if "\0" in str(file):
+            raise DataError(f"No file can be called {str(file)!r}, with a zero byte: correct the name.")
     stems = [_without_packing(file.name).rsplit(".", 1)[0] or file.name for file in files]
     for file, stem in zip(files, stems, strict=True):
         if not stem.strip():
@@ -112,24 +114,28 @@ def _without_packing(name: str) -> str:
 def beginning_of(path: str | PathLike[str]) -> Beginning:
     """Read the beginning of a file."""
     file = Path(path)
-    if file.is_dir():
-        raise DataError(f"{path} is a folder: name the files in it.")
-    if not file.exists():
-        if not file.parent.is_dir():
-            raise DataError(f"There is no file {path}: there is no folder {file.parent}. Check the path.")
-        siblings = sorted(entry.name for entry in file.parent.iterdir())
-        folder = "This folder" if file.parent == Path() else file.parent
-        contents = f" {folder} holds {listing(siblings)}." if siblings else ""
-        raise DataError(f"There is no file {path}.{contents}")
-    if not file.is_file():
-        raise DataError(f"{path} is a pipe or device, which is read only once: write it to a file first.")
     try:
+        _check_is_file(file)
         with file.open("rb") as stream:
             raw = stream.read(BEGINNING)
             stream.seek(0)
             return Beginning(raw, _first_text(raw, stream))
     except OSError as error:
         raise _unreadable(path, error) from None
+
+
+def _check_is_file(file: Path) -> None:
+    if file.is_dir():
+        raise DataError(f"{file} is a folder: name the files in it.")
+    if not file.exists():
+        if not file.parent.is_dir():
+            raise DataError(f"There is no file {file}: there is no folder {file.parent}. Check the path.")
+        siblings = sorted(entry.name for entry in file.parent.iterdir())
+        folder = "This folder" if file.parent == Path() else file.parent
+        contents = f" {folder} holds {listing(siblings)}." if siblings else ""
+        raise DataError(f"There is no file {file}.{contents}")
+    if not file.is_file():
+        raise DataError(f"{file} is a pipe or device, which is read only once: write it to a file first.")
 
 
 def _first_text(raw: bytes, stream: IO[bytes]) -> str:

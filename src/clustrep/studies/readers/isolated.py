@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import warnings
@@ -49,6 +50,7 @@ def _work_and_exit(work: Callable[[IO[bytes]], None], stream: IO[bytes], seconds
         for number in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
         signal.alarm(max(1, seconds))
+        faulthandler.disable()  # a crash is told in one sentence
         silence = os.open(os.devnull, os.O_WRONLY)  # libraries write of damaged files
         os.dup2(silence, 1)
         os.dup2(silence, 2)

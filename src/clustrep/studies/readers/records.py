@@ -115,9 +115,11 @@ class Points:
         thousands, whole = "", ""
         for place, cell in enumerate(cells[1:], 1):
             if self.MAY_BE_THOUSANDS.fullmatch(cell):
-                thousands = self._thousands.setdefault(place, cell)
+                self._thousands.setdefault(place, cell)
+                thousands = thousands or cell
             elif self.BELOW_THOUSAND.fullmatch(cell):
-                whole = self._whole.setdefault(place, cell)
+                self._whole.setdefault(place, cell)
+                whole = whole or cell
             elif (value := number(cell)) is not None and value == value:
                 self._are_decimal = True
         if thousands and whole and self._in_one_record is None:

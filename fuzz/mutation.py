@@ -28,7 +28,7 @@ def flipped(content: bytes, rng: Rng, n_most: int = 16) -> bytes:
 
 def mutated(content: bytes, rng: Rng) -> bytes:
     """Change a file as damage, carelessness or malice would: a few steps of any kind."""
-    for _ in range(int(rng.integers(1, 5))):
+    for _ in range(int(rng.integers(1, 5)) if rng.random() < 0.5 else 1):
         if not content:
             return content
         place, other = (int(place) for place in rng.integers(len(content), size=2))

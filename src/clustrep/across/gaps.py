@@ -85,6 +85,13 @@ def gabriel_edges(centres: FloatArray) -> IntArray:
     return np.array(edges, dtype=np.int64).reshape(-1, 2)
 
 
+def nearest_centre(X: FloatArray, centres: FloatArray) -> IntArray:
+    """Return the nearest centre of every sample, (n,); centres that are NaN are nobody's, and without any it is −1."""
+    squared = (centres**2).sum(axis=1) - 2 * X @ centres.T  # up to a constant of each sample
+    squared[:, np.isnan(centres[:, 0])] = np.inf
+    return np.asarray(np.where(np.isfinite(squared).any(axis=1), np.argmin(squared, axis=1), -1))
+
+
 class Windows(NamedTuple):
     """Where the samples of one study lie along the edges between pieces."""
 

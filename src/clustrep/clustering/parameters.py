@@ -150,6 +150,17 @@ def with_n_clusters(clusterer: Clusterer, n_clusters: int) -> Clusterer:
     return _with(clusterer, {parameter: n_clusters})
 
 
+def with_starts(clusterer: Clusterer, fewest: int) -> Clusterer:
+    """Return a copy with at least so many random starts; the clusterer itself where it has none, or given ones."""
+    prefix = _path_to_last_step(clusterer)
+    starts, given = prefix + "n_init", _value(clusterer, prefix + "init")
+    if is_function(clusterer) or not _has(clusterer, starts) or not (given is None or isinstance(given, str)):
+        return clusterer
+    present = _value(clusterer, starts)
+    enough = isinstance(present, int | np.integer) and present >= fewest
+    return clusterer if enough else _with(clusterer, {starts: fewest})
+
+
 def asked_n_clusters(clusterer: Clusterer) -> int | None:
     """Return the number of clusters that a clusterer is set to; None where it finds that number by itself."""
     parameter = n_clusters_parameter(clusterer)

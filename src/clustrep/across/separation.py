@@ -30,8 +30,7 @@ from clustrep.across.replicability import check_several
 from clustrep.checks import check_n_clusters
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of, with_starts
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_run
-from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.clustering.sample import Configuration, Source, configurations_of, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
 from clustrep.engine.run import run
 from clustrep.provenance import Provenance
@@ -110,7 +109,12 @@ def separation(
 
     References
     ----------
-    Tibshirani and Walther (2005), "Cluster validation by prediction strength", J. Comput. Graph. Statist. 14, 511–528.
+    .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics
+       6, 65-70. The adjustment over pairs of pieces.
+    .. [2] Hartigan, J. A. and Hartigan, P. M. (1985). The dip test of unimodality. Annals of Statistics 13(1), 70-84.
+       The classical test of one hump against several, within one study and along one feature.
+    .. [3] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal of Computational
+       and Graphical Statistics 14(3), 511-528.
 
     Examples
     --------
@@ -135,7 +139,7 @@ def separations(
     studies: Studies, clusterers: Sequence[Sequence[Configuration]], source: Source, n_jobs: int | None
 ) -> list[Separation]:
     """Look for gaps by several clusterers, each with its numbers of pieces; p-values are adjusted over all of them."""
-    by_name = [studies[name] for name in sorted(studies)]  # in whatever order they came
+    by_name = [studies[name] for name in sorted(studies)]  # whatever their order
     pool = _Pool.of(by_name, source.root)
     pools = [by_name[0].with_samples_of(by_name[1:], EVERYTHING)]
     for h, held_out in enumerate(by_name):
@@ -155,8 +159,8 @@ def separations(
     order = _order_of_samples(by_name, studies)
     results, begin = [], 0
     for members in clusterers:
-        made = provenance_of_run(source, tuple(studies.values()), members)
-        results.append(_result(studies, members, cuts[begin : begin + len(members)], order, made))
+        provenance = provenance_of_run(source, tuple(studies.values()), members)
+        results.append(_result(studies, members, cuts[begin : begin + len(members)], order, provenance))
         begin += len(members)
     return results
 
@@ -384,7 +388,7 @@ def _order_of_samples(by_name: Sequence[Study], studies: Studies) -> IntArray:
 
 
 def _result(
-    studies: Studies, members: Sequence[Configuration], cuts: Sequence[Cut], order: IntArray, made: Provenance
+    studies: Studies, members: Sequence[Configuration], cuts: Sequence[Cut], order: IntArray, provenance: Provenance
 ) -> Separation:
     chosen = choose(cuts)
     labels: Any = np.zeros(len(order), dtype=np.int64)
@@ -422,7 +426,7 @@ def _result(
         edge_adjusted=np.concatenate([holm(cut.edge_pvalues) for cut in cuts]),
         edge_is_open=np.concatenate([_is_open(cut) for cut in cuts]),
         positions=np.concatenate([cut.positions[order].T for cut in cuts]).astype(np.float32),
-        provenance=made,
+        provenance=provenance,
     )
 
 

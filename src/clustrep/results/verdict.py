@@ -1,4 +1,4 @@
-"""The verdict of an analysis: to what degree there are groups, and how many. It is made here and nowhere else.
+"""The verdict of an analysis: to what degree there are groups, and how many. Only this module decides it.
 
 A score says how well a cut repeats. Whether there are groups is another question, with three answers: *separated* (gaps
 between groups are found again in studies that did not define them), *structured* (more than data in one piece explain,

@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: demo test test-all bench check format calibration null-calibration presence-calibration relations-calibration
-.PHONY: exam exam-quick paper paper-quick clean
+.PHONY: exam exam-quick fuzz fuzz-quick paper paper-quick clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -42,6 +42,12 @@ exam: .venv/installed
 
 exam-quick: .venv/installed
 	$(BIN)/python -m exam.run exam-quick.md --quick $(ARGS)
+
+fuzz: .venv/installed-dev
+	$(BIN)/python -m fuzz.run $(ARGS)
+
+fuzz-quick: .venv/installed-dev
+	$(BIN)/python -m fuzz.run --quick $(ARGS)
 
 paper: .venv/installed-dev
 	$(BIN)/python -m paper.run paper $(ARGS)

@@ -26,10 +26,10 @@ MODULES = {
 
 # The road, folder by folder: a folder imports from itself and from what stands before it, never from what comes after.
 ROAD = [
+    "text",
     "sentences",
     "errors",
     "types",
-    "text",
     "text_cells",
     "checks",
     "label_checks",

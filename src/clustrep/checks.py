@@ -161,7 +161,7 @@ def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
     Names become text. Without names they are numbered from 1: a frame's default index 0, 1, 2, … is not taken as names.
     """
     if isinstance(values, pd.DataFrame):
-        frame = values.copy()
+        frame = values.copy(deep=False)  # only its names are changed; `check_numbers` copies the values
         named_columns, named_rows = not is_default(frame.columns), not is_default(frame.index)
         if frame.shape[1] and named_columns:
             check_axis_names(frame.columns, "feature", frame.shape[1], subject)

@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from clustrep.archives import Declared, TooLarge, check_seal, declared_arrays, read_array, write_archive
 from clustrep.errors import DataError, ParameterError
 from clustrep.provenance import Provenance
+from clustrep.text import for_spreadsheet
 
 FORMAT = 2
 
@@ -48,6 +50,18 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+def csv_text(frame: pd.DataFrame, **options: Any) -> str:
+    """Write a table as CSV in which no text is taken for a formula: `clustrep.text.for_spreadsheet` says how."""
+
+    def guarded(value: Any) -> Any:
+        return for_spreadsheet(value) if isinstance(value, str) else value
+
+    numeric = pd.api.types.is_numeric_dtype
+    columns = {guarded(name): column if numeric(column) else column.map(guarded) for name, column in frame.items()}
+    table = pd.DataFrame(columns, index=frame.index).rename(index=guarded)
+    return str(table.to_csv(lineterminator="\n", **options))
 
 
 def save_result(result: Any, path: str | os.PathLike[str]) -> None:

@@ -142,6 +142,7 @@ for name, sentence, content in [
     ("a fraction for a whole number", r"run\.toml.*seed.*2\.7", "seed = 2.7\n"),
     ("true for a number", r"run\.toml.*seed.*[Tt]rue", "seed = true\n"),
     ("a number for a file", r"run\.toml.*features", "features = 5\n"),
+    ("a zero byte", r"run\.toml: 'features' holds a zero byte, which no name has", 'features = "a\\u0000b"\n'),
     ("a number for a folder", r"run\.toml.*out", "out = 5\n"),
     ("a number for yes", r"run\.toml.*quiet", "quiet = 3\n"),
     ("true for a name", r"run\.toml.*label", "label = true\n"),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def run(ctx: click.Context, /, **settings: Any) -> None:
     """Say which algorithm and number of clusters replicate, which studies agree and which clusters hold.
 
-    Every STUDY is a table: CSV, TSV (also gzipped), Parquet, h5ad or a GEO series matrix; rows are samples.
+    Every STUDY is a table: CSV, TSV (also packed), Parquet, h5ad or a GEO series matrix; rows are samples.
 
     \b
     Example:
@@ -189,6 +189,8 @@ def write_analysis(
 
 def write_tables(results: Results, analysis: Analysis, cohorts: Studies | None) -> None:
     """Write the tables of an analysis, and the cohorts that were simulated for it."""
+    from clustrep.files import csv_text
+
     results.table("choice.csv", analysis.summary())
     results.table("scores.csv", analysis.scores())
     results.table("local.csv", analysis.samples())
@@ -198,4 +200,4 @@ def write_tables(results: Results, analysis: Analysis, cohorts: Studies | None) 
     for name, cohort in (cohorts or {}).items():
         frame = cohort.to_frame()
         frame.insert(0, "subtype", cohort.labels)
-        results.text(f"data/{name}.csv", frame.to_csv(index_label="sample", lineterminator="\n"))
+        results.text(f"data/{name}.csv", csv_text(frame, index_label="sample"))

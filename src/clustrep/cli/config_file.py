@@ -92,6 +92,8 @@ def _checked(parameter: click.Parameter, value: Any, subject: str) -> Any:
     """Check that TOML's value has the option's type, and that the option accepts it."""
     if isinstance(value, dict):
         raise click.BadParameter(f"{subject} is a table, but an option is a value or a list.")
+    if any(isinstance(item, str) and "\0" in item for item in (value if isinstance(value, list) else [value])):
+        raise click.BadParameter(f"{subject} holds a zero byte, which no name has: {value!r}.")
     if bool(getattr(parameter, "multiple", False)) or parameter.nargs == -1:
         items = value if isinstance(value, list) else [value]
         if not all(isinstance(item, str) for item in items):

@@ -100,7 +100,9 @@ class Results:
 
     def table(self, name: str, frame: pd.DataFrame) -> None:
         """Write a tidy table."""
-        self.text(name, frame.to_csv(index=False, lineterminator="\n"))
+        from clustrep.files import csv_text
+
+        self.text(name, csv_text(frame, index=False))
 
     def figure(self, name: str, draw: Callable[[], Any], formats: Sequence[str]) -> None:
         """Draw a figure, and write it in every format, the same bytes every time.

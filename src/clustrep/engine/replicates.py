@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from clustrep.errors import ClustrepError, ParameterError
+from clustrep.text import said_by
 
 T = TypeVar("T")
 Rng: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
@@ -114,7 +115,7 @@ def attempt(function: Callable[..., T], *args: Any, **kwargs: Any) -> T | Failed
     except (ClustrepError, MemoryError):
         raise
     except Exception as error:
-        first_line = str(error).strip().split("\n")[0][:200].rstrip(".")
+        first_line = said_by(error)
         return Failed(f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__)
 
 

@@ -193,7 +193,7 @@ class Analysis(Saved):
     @property
     def failures(self) -> Failures:
         """How many values failed, by cause: scores of the comparison, and resamples of what follows from it."""
-        parts = [self.comparison, *self.local, *([self.counterparts] if self.counterparts else [])]
+        parts: list[Any] = [self.comparison, *self.local, *([self.counterparts] if self.counterparts else [])]
         return Failures.merge([part.failures for part in parts])
 
     # -----------------------------------------------------------------------------------------------------------------

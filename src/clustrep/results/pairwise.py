@@ -11,7 +11,7 @@ import pandas as pd
 from clustrep.checks import check_choice, check_integer, check_known, freeze, read_only
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
-from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Resampled, Saved
+from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Printed, Resampled, Saved
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingAverage(Resampled):
+class TrainingAverage(Resampled, Printed):
     """Algorithm 2: the average over all test studies of one training study's scores.
 
     With r(s, t) the score of training study s on test study t, r(s) = Σ_{t ≠ s} r(s, t) / (S − 1): once for the studies

@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from clustrep.checks import freeze
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
-from clustrep.results.base import Saved, quiet
+from clustrep.results.base import Printed, Saved, quiet
 from clustrep.text import listing, plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -30,7 +30,7 @@ ROUNDING = 1e-20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StudyRelations:
+class StudyRelations(Printed):
     """How the studies of a collection relate: which are similar, and which one stands apart.
 
     With d_b(s, t) = R̂⁽ᵇ⁾(s, t) − R̂⁽ᵇ⁾(t, t), the score below the diagonal of the study that is tested:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from clustrep.across.replicability import ScorePlan, check_several, run_plan
@@ -14,7 +15,7 @@ from clustrep.engine.replicates import Rng
 from clustrep.errors import ParameterError
 from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Comparison
-from clustrep.studies.collection import StudiesLike, as_studies
+from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import Noise, check_noise
 
@@ -78,14 +79,27 @@ def compare(
     checked = check_several(as_studies(studies))
     source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
     configurations = configurations_to_compare(clusterers, n_clusters)
-    plan = ScorePlan(
+    check_flag(diagonal, "diagonal")
+    plan = comparison_plan(checked, configurations, source, n_resamples, agreement, noise)
+    return run_plan(replace(plan, diagonal=diagonal), n_jobs)
+
+
+def comparison_plan(
+    studies: Studies,
+    configurations: Sequence[Configuration],
+    source: Source,
+    n_resamples: int,
+    agreement: AgreementSpec | tuple[AgreementSpec, ...],
+    noise: Noise,
+) -> ScorePlan:
+    """Plan the comparison of configurations, each study against itself included."""
+    return ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
-        diagonal=check_flag(diagonal, "diagonal"),
+        diagonal=True,
         noise=check_noise(noise),
-        setting=Setting.prepare(source, tuple(checked.values()), configurations),
+        setting=Setting.prepare(source, tuple(studies.values()), configurations),
     )
-    return run_plan(plan, n_jobs)
 
 
 def configurations_to_compare(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:

@@ -17,7 +17,7 @@ from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
-from clustrep.engine.run import run
+from clustrep.engine.run import Kept
 from clustrep.errors import DataError, ParameterError
 from clustrep.failures import Failures
 from clustrep.resampling import Resampling, Simulate, resampling_for
@@ -259,10 +259,10 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
         return [ReplicateScores(*arrays) for arrays in of_replicates]
 
 
-def run_plan(plan: ScorePlan, n_jobs: int | None) -> Comparison:
-    """Score the studies as they are, and replicates of them."""
+def run_plan(plan: ScorePlan, n_jobs: int | None, kept: Kept | None = None) -> Comparison:
+    """Score the studies as they are, and replicates of them; not those that are `kept` from a shorter run."""
     source, studies = plan.setting.source, plan.setting.studies
-    replicates = run(plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
+    replicates = (kept or Kept()).run("scores", lambda: plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
     scores, trivial, clusters_found, causes, _ = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
     failed, cause_names = Failures.number(np.moveaxis(causes, 0, 2))
     by_configuration = np.moveaxis(scores, 0, 2)  # (n_configurations, n_agreements, 1 + n_resamples, S, S)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clustrep import Studies
-    from clustrep.results import Analysis
+    from clustrep.results import Analysis, Preliminary
 
 
 @click.command(short_help="Which algorithm and k replicate, which studies agree, which clusters hold.")
@@ -154,9 +155,22 @@ def analyse_studies(
             studies,
             null=None if settings["null"] == "none" else settings["null"].replace("-", " "),
             train=settings.get("train") or None,
+            on_progress=None if settings["quiet"] else tell_changes(),
             **options.library_arguments(settings, *names),
         )
     return replace(analysis, warnings=tuple(ctx.obj))
+
+
+def tell_changes() -> Callable[[Preliminary], None]:
+    """Return a function that writes a preliminary answer to stderr, unless it says the same as the one before."""
+    answers: list[str] = []
+
+    def tell(preliminary: Preliminary) -> None:
+        if preliminary.answer not in answers[-1:]:
+            answers.append(preliminary.answer)
+            write_message(str(preliminary))
+
+    return tell
 
 
 def gap_table(analysis: Analysis) -> pd.DataFrame:

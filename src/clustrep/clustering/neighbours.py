@@ -100,6 +100,9 @@ class NearestInBlocks:
 
 def nearest_of(distances: FloatArray) -> IntArray:
     """Return the column of the smallest distance in every row; one that is no number, such as an angle, is left out."""
+    nearest = np.asarray(distances.argmin(axis=1))  # in a row with any, a distance that is no number
+    if not np.isnan(distances[np.arange(len(distances)), nearest]).any():
+        return nearest
     unknown = np.isnan(distances)
     if unknown.all(axis=1).any():
         raise ReplicateFailure("the metric gives a point no distance to any training point")

@@ -20,14 +20,14 @@ from clustrep.results import (
     Counterparts,
     LocalReplicability,
     NullReference,
+    Preliminary,
     Replicability,
     Separation,
     StudyRelations,
 )
-from clustrep.results.analysis import PRESENCE, cluster_names, cluster_table, mean_estimates, summary_of
-from clustrep.results.headline import Evidence, Said, headline_of
-from clustrep.results.obstacles import obstacle_to
-from clustrep.results.verdict import Verdict, verdict_of
+from clustrep.results.analysis import PRESENCE, cluster_names, cluster_table, summary_of
+from clustrep.results.headline import Said
+from clustrep.results.verdict import Verdict
 
 Result = TypeVar("Result")
 
@@ -135,13 +135,8 @@ class Material:
             raise ParameterError(
                 "Relations are told beside the result that they come from: pass that, too.", parameter="results"
             )
-        choice = None if comparison is None else comparison.choice(reference)
-        verdict: Verdict | None = None
-        headline: tuple[Said, ...] = ()
-        if comparison is not None and choice is not None:
-            verdict = verdict_of(choice, separations, mean_estimates(comparison, choice))
-            obstacle, nowhere = obstacle_to(comparison, verdict.focus), pd.DataFrame(columns=list(PRESENCE))
-            headline = headline_of(Evidence(verdict, choice, separations, obstacle, nowhere))
+        answer = None if comparison is None else Preliminary(comparison, separations, reference)
+        choice = None if answer is None else answer.choice
         # The failures of single configurations are among those of the comparison.
         failing = [comparison, *([] if comparison is not None else replicabilities), *local, counterparts, *others]
         return cls(
@@ -162,8 +157,8 @@ class Material:
             maps=tuple(_map_from_memory(result, counterparts) for result in local if _is_of_training_study(result)),
             failures=_merged_failures(failing),
             others=tuple(others),
-            verdict=verdict,
-            headline=headline,
+            verdict=None if answer is None else answer.verdict,
+            headline=() if answer is None else answer.headline,
             separations=tuple(separations),
         )
 

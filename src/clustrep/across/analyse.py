@@ -73,8 +73,9 @@ def analyse(
     n_null : int
         Number of simulated collections, at least 19.
     train : str or sequence of str, optional
-        Whose clusters to follow into the other studies; by default all studies'. An empty sequence leaves out
-        everything that follows clusters: the degree and the number of clusters are found in a fraction of the time.
+        Whose clusters to follow into the other studies; by default all studies'. An empty sequence leaves out all
+        scores of single clusters: the degree, the number of clusters and their presence in every study are found in a
+        fraction of the time.
     embedding : {"pca", "tsne"}
         How samples with more than two features are placed in pictures.
     on_progress : function of a Preliminary, optional
@@ -139,7 +140,7 @@ def analyse(
     groups = start.verdict.separation or in_focus.n_clusters
     if groups is not None:
         words = presence(clusterer, checked, groups, n_clusters=in_focus.n_clusters, rng=root, n_jobs=n_jobs)
-        start = replace(start, presence_result=words)
+        start = replace(start, presence_result=words.of_training_on(followed) if followed else words)
     if not followed:
         return start
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement

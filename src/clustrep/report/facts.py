@@ -21,7 +21,7 @@ from clustrep.report.cluster_grid import grid_of
 from clustrep.report.columns import Table, plain_value, table_of, without_zero_counts
 from clustrep.report.material import Material
 from clustrep.report.methods import Run, methods_of
-from clustrep.results import Candidate, Choice, ClusterTest, Separation, Validation
+from clustrep.results import Candidate, Choice, ClusterTest, Separation, StudyDifferences, StudyRelations, Validation
 from clustrep.results.headline import NEXT
 from clustrep.results.labels import label
 from clustrep.results.verdict import ONE_PIECE, separation_of
@@ -82,6 +82,8 @@ def verdict_of(material: Material) -> list[dict[str, str]]:
     if material.replicabilities and (verdict is None or verdict.focus is not None):
         sentences.append(("studies", words.about_studies(material.replicabilities[0], material.relations)))
     presence = presence_told(material)
+    if verdict is not None and verdict.degree != ONE_PIECE:
+        sentences.append(("studies", words.about_differences(material.differences, material.followed, presence)))
     in_studies = words.about_presence(presence) or words.about_clusters(material.clusters)
     sentences.append(("clusters", in_studies))
     tests = [result for result in others if isinstance(result, ClusterTest)]
@@ -123,10 +125,13 @@ def answer_of(material: Material) -> dict[str, Any]:
         "rivals": [_candidate(rival, choice) for rival in rivals],
         "farthest_above": _candidate(choice.chosen, choice) if choice.against is not None else None,
         "looked_at": _candidate(verdict.focus, choice),
-        "apart": None
-        if relations is None
-        else [name for name, apart in zip(relations.names, relations.apart, strict=True) if apart],
+        "differs": None if material.differences is None else _flagged(material.differences),
+        "apart": None if relations is None else _flagged(relations),
     }
+
+
+def _flagged(result: StudyRelations | StudyDifferences) -> list[str]:
+    return [name for name, apart in zip(result.names, result.apart, strict=True) if apart]
 
 
 def _candidate(candidate: Candidate | None, choice: Choice) -> dict[str, Any] | None:
@@ -229,6 +234,12 @@ def _pairs(material: Material) -> Section | None:
         tables.append(
             table_of(relations.to_frame(), "relations-table", "Studies against the others", columns.RELATIONS)
         )
+    if material.differences is not None:
+        text.append(words.WHAT_DIFFERS)
+        frame = material.differences.to_frame()
+        frame = frame[frame["study"].isin(material.followed)].rename(columns={"cluster": "of the others"})
+        title = "Studies in the clusters of the others"
+        tables.append(table_of(frame, "differences-table", title, columns.DIFFERENCES))
     return _section("pairs", "Which studies agree", text, charts, tables)
 
 
@@ -242,6 +253,7 @@ def _clusters(material: Material) -> Section | None:
     if material.counterparts is not None:
         text.append(words.WHAT_COUNTERPARTS_ARE)
         matched = material.counterparts.to_frame()
+        matched = matched[matched["train"].isin(material.followed)]
         tables.append(table_of(matched, "counterparts-table", "Which cluster is which", columns.COUNTERPARTS))
     bars = [
         ClusterBars.of(result, table[(table["train"] == result.train) & (table["test"] == result.test)])

@@ -23,6 +23,7 @@ from clustrep.results import (
     Preliminary,
     Replicability,
     Separation,
+    StudyDifferences,
     StudyRelations,
 )
 from clustrep.results.analysis import PRESENCE, cluster_names, cluster_table, summary_of
@@ -49,6 +50,8 @@ class Material:
     local, clusters, counterparts, maps
         Local scores of the configuration in focus, the table of its clusters, their counterparts, and where the samples
         are drawn.
+    differences
+        Which study lacks a cluster that the others have; None where it is not known.
     others
         Results with a section of their own.
     failures
@@ -72,6 +75,7 @@ class Material:
     headline: tuple[Said, ...] = ()
     separations: tuple[Separation, ...] = ()
     presence: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(PRESENCE)))
+    differences: StudyDifferences | None = None
 
     @classmethod
     def of(cls, results: Sequence[Any]) -> Material:
@@ -111,6 +115,7 @@ class Material:
             headline=analysis.headline,
             separations=analysis.separations,
             presence=analysis.presence(),
+            differences=analysis.differences,
         )
 
     @classmethod
@@ -161,6 +166,11 @@ class Material:
             headline=() if answer is None else answer.headline,
             separations=tuple(separations),
         )
+
+    @property
+    def followed(self) -> tuple[str, ...]:
+        """The studies whose clusters are followed into the others."""
+        return tuple(dict.fromkeys(result.train for result in self.local))
 
     @property
     def results(self) -> tuple[Any, ...]:

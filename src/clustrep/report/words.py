@@ -12,7 +12,15 @@ import numpy as np
 import pandas as pd
 
 from clustrep.failures import Failures
-from clustrep.results import Candidate, ClusterTest, Replicability, Separation, StudyRelations, Validation
+from clustrep.results import (
+    Candidate,
+    ClusterTest,
+    Replicability,
+    Separation,
+    StudyDifferences,
+    StudyRelations,
+    Validation,
+)
 from clustrep.results.analysis import (
     HALF_WAY,
     HOLDS,
@@ -57,6 +65,10 @@ SCORE_AND_RIVALS = (
 STANDS_APART = (
     "A study stands apart if its scores with the others, even with its closest partner, lie below the diagonals of the "
     "tested studies, and farther below than those of the pairs without it."
+)
+WHAT_DIFFERS = (
+    "For every study, clusters are learned on all other studies, and its samples are assigned to them. It lacks a "
+    "cluster if its share is less than half of the others' share; clusters are blurred if they are no separate groups."
 )
 WHAT_HOLDS = (
     "A cluster's score in another study is the mean local score of its samples. The cluster holds if R̂, the score of "
@@ -130,6 +142,31 @@ def about_studies(result: Replicability, relations: StudyRelations | None) -> st
         return text
     share = percent(relations.heterogeneity)
     return f"{text} {share[0].upper()}{share[1:]} of the variance between pairs is more than resampling explains."
+
+
+def about_differences(differences: StudyDifferences | None, asked: Sequence[str], presence: pd.DataFrame) -> str:
+    """Say which of the studies asked about lack a cluster that the others have, or have blurred ones."""
+    if differences is None:
+        return ""
+    sentences = []
+    for name, rows in differences.to_frame().groupby("study", sort=False):
+        if name not in asked:
+            continue
+        lacking = rows[rows["lacks"]]
+        if len(lacking):
+            row = lacking.sort_values("share_elsewhere", kind="stable").iloc[-1]
+            more = "" if len(lacking) == 1 else f", and has few samples of {plural(len(lacking) - 1, 'more cluster')}"
+            sentences.append(
+                f"{name} has few samples of a cluster of the other studies, {percent(row['share'])} against "
+                f"{percent(row['share_elsewhere'])} there{more}."
+            )
+        if rows["blurred"].any():
+            sentences.append(f"In {name} the clusters of the other studies are blurred: no separate groups.")
+    if len(sentences) > MOST_NAMES:
+        sentences = [*sentences[:MOST_NAMES], f"{plural(len(sentences) - MOST_NAMES, 'more difference')} below."]
+    if not sentences and not (presence["word"] == "absent").any() and set(asked) == set(differences.names):
+        return "No study lacks a cluster that the other studies have."
+    return " ".join(sentences)
 
 
 def _extremes(result: Replicability) -> str:

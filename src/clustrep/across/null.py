@@ -83,8 +83,8 @@ def null_reference(
         p-value; for a local result it is "unimodal". "gaussian" is a Gaussian with each study's mean and covariance;
         "copula" a Gaussian copula with each feature's own values as margins. A sampler returns a table like the study.
     statistic : {"estimate", "mean"}
-        Compare R̂, one fit for each study and collection; or the bootstrap mean, which repeats all resamples in every
-        collection. Separateness is that of the studies as they are in either case.
+        Compare R̂, one fit for each study and collection; or the mean over resamples, all of which are repeated
+        in every collection. Separateness is that of the studies as they are in either case.
     rng : int, Generator, SeedSequence or None
         The seed; None takes the result's own.
     n_jobs
@@ -392,7 +392,7 @@ def _observed(
 
 
 def _observed_means(result: Replicability | Comparison) -> FloatArray:
-    """Return bootstrap means in which single blocks count 0, (n_configurations, n_agreements, S, S)."""
+    """Return means over resamples in which single blocks count 0, (n_configurations, n_agreements, S, S)."""
     several = isinstance(result, Comparison)
     scores = result.distribution if several else result.distribution[None, None]
     trivial = result.trivial[:, None] if several else result.trivial[None, None]

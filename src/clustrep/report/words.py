@@ -73,8 +73,8 @@ WHAT_DIFFERS = (
 WHAT_HOLDS = (
     "A cluster's score in another study is the mean local score of its samples. The cluster holds if R̂, the score of "
     f"the studies as they are, is above that of data without clusters (q at most {FALSE_FINDING}), and both R̂ and the "
-    f"bootstrap mean are at least {HALF_WAY}; it holds weakly if its score is above data without clusters but lower "
-    "than that. q-values are adjusted over all rows of the table but noise."
+    f"mean over resamples are at least {HALF_WAY}; it holds weakly if its score is above data without clusters but "
+    "lower than that. q-values are adjusted over all rows of the table but noise."
 )
 WHAT_COUNTERPARTS_ARE = (
     "Counterparts are matched one to one on the tested study's samples; overlap is the Jaccard coefficient there, "
@@ -235,7 +235,7 @@ def about_resolution(table: pd.DataFrame) -> str:
 
 
 def cautions(result: Replicability) -> list[str]:
-    """Say where an interval would mislead: bimodal scores, or an estimate far from the bootstrap mean."""
+    """Say where an interval would mislead: bimodal scores, or an estimate far from the mean over resamples."""
     bimodal: list[str] = []
     far: list[tuple[str, float, float]] = []
     for s, t in np.ndindex(result.estimate.shape):

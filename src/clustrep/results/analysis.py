@@ -85,7 +85,7 @@ class Analysis(Saved):
     Notes
     -----
     The configuration in focus is that of `verdict`. A cluster holds in another study where its local score R̂ is
-    above data without clusters (q-value at most 0.05) and R̂ and the bootstrap mean are at least 0.5, halfway from
+    above data without clusters (q-value at most 0.05) and R̂ and the mean over resamples are at least 0.5, halfway from
     chance to identity; it holds weakly where it is above them with a lower score. An agreement that is not adjusted for
     chance has no such half, and a cluster above data without clusters holds.
 
@@ -362,7 +362,7 @@ def cluster_names(counterparts: Counterparts | None, study: str, labels: Any) ->
 
 
 def _verdict(row: dict[Hashable, Any]) -> str:
-    """Say whether a cluster holds: by its score as the studies are, and by the bootstrap's mean."""
+    """Say whether a cluster holds: by its score as the studies are, and by the mean over resamples."""
     if row["cluster"] == NOISE:
         return NOISE
     if np.isnan(row["estimate"]) or np.isnan(row["mean"]):

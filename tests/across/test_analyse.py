@@ -753,3 +753,15 @@ def test_where_progress_is_shown_the_preliminary_answer_is_on_stderr(studies, ca
     assert "Preliminary, 20 resamples: 3 separated groups" in capsys.readouterr().err
     cr.analyse(WARD, studies, n_clusters=[3], n_resamples=21, null=None, train=[], rng=0)
     assert "Preliminary" not in capsys.readouterr().err
+
+
+def test_presence_is_of_the_studies_that_are_followed(studies):
+    options = {"n_clusters": [3], "null": None, "n_resamples": 2, "rng": 0}
+    everywhere = cr.analyse(WARD, studies, **options).presence()
+    followed = cr.analyse(WARD, studies, train="beta", **options)
+    expected = everywhere[everywhere["train"] == "beta"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(followed.presence(), expected)
+    assert cr.analyse(WARD, studies, train=[], **options).presence().equals(everywhere)
+    tables = {item["id"]: item for part in cr.Report(followed).facts["sections"] for item in part["tables"]}
+    for name, key in (("presence-table", "train"), ("counterparts-table", "train"), ("differences-table", "study")):
+        assert {row[key] for row in tables[name]["rows"]} == {"beta"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ import pandas as pd
 from clustrep.errors import ParameterError
 from clustrep.failures import Failures
 from clustrep.figures.local_maps import LocalMap
+from clustrep.report.shared_numbers import Names, piece_names, renamed, renamed_list, shared_names
 from clustrep.results import (
     RESULTS,
     Analysis,
@@ -52,6 +53,10 @@ class Material:
         are drawn.
     differences
         Which study lacks a cluster that the others have; None where it is not known.
+    pieces
+        What the pieces are called between which gaps are drawn, where that differs from their numbers.
+    names
+        What clusters are called, by their study and the clusterer's own number, where that differs.
     others
         Results with a section of their own.
     failures
@@ -76,6 +81,8 @@ class Material:
     separations: tuple[Separation, ...] = ()
     presence: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(PRESENCE)))
     differences: StudyDifferences | None = None
+    names: Names = field(default_factory=dict)
+    pieces: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Sequence[Any]) -> Material:
@@ -97,7 +104,8 @@ class Material:
 
     @classmethod
     def of_analysis(cls, analysis: Analysis) -> Material:
-        """Read everything off an analysis."""
+        """Read everything off an analysis; clusters have the numbers that they share with their counterparts."""
+        names = shared_names(analysis)
         return cls(
             comparison=analysis.comparison,
             reference=analysis.reference,
@@ -106,9 +114,11 @@ class Material:
             replicabilities=analysis.replicabilities,
             relations=analysis.relations,
             local=analysis.local,
-            clusters=analysis.clusters(),
+            clusters=renamed(analysis.clusters(), names, {"cluster": "train", "counterpart": "test"}),
             counterparts=analysis.counterparts,
-            maps=tuple(_map_of(analysis, result) for result in analysis.local),
+            names=names,
+            pieces=piece_names(analysis),
+            maps=tuple(_map_of(analysis, result, names) for result in analysis.local),
             failures=analysis.failures,
             warnings=analysis.warnings,
             verdict=analysis.verdict,
@@ -211,10 +221,12 @@ def _merged_failures(results: Sequence[Any]) -> Failures:
 # where samples are drawn
 
 
-def _map_of(analysis: Analysis, result: LocalReplicability) -> LocalMap:
+def _map_of(analysis: Analysis, result: LocalReplicability, names: Names) -> LocalMap:
     x, y = analysis.coordinate_names
-    names = cluster_names(analysis.counterparts, result.train, result.labels.tolist())
-    return LocalMap.of(result, analysis.coordinates_of(result.train), (x, y), names)
+    clusters = cluster_names(analysis.counterparts, result.train, result.labels.tolist())
+    return LocalMap.of(
+        result, analysis.coordinates_of(result.train), (x, y), renamed_list(clusters, result.train, names)
+    )
 
 
 def _map_from_memory(result: LocalReplicability, counterparts: Counterparts | None) -> LocalMap:

@@ -97,6 +97,7 @@ LEGEND_OF_PRESENCE = (
     "✓ present; ✗ absent: (nearly) no samples are like it; ⋏ split into groups with a gap; ⋎ merged with a "
     "neighbour; ? can't tell; + new: samples that are like no cluster of the training study; · the study itself."
 )
+LEGEND_OF_OVERVIEW = "✓ present, ✗ absent, ⋏ split, ⋎ merged, ? can't tell, · in this study alone."
 LEGEND_OF_HOLDING = (
     "✓ holds; ~ holds weakly; ✗ no better than data without clusters; ? can't tell; – no score; · the study itself."
 )
@@ -104,6 +105,7 @@ ABOUT_GAPS = (
     "Clusters are learned on the other studies. Held-out samples are counted around two neighbouring centres and "
     "half-way between them: a gap is a middle with fewer samples than either side."
 )
+NUMBERS_OF_PIECES = "Clusters a and b are numbered for every k by itself."
 AFTER_GAPS = "`clustrep run` says in which study each group is present."
 AFTER_NO_GAPS = "Try other numbers of clusters; `clustrep run` says whether there is structure without gaps."
 # The share of variance between pairs that is not only resampling's, from which it is told.
@@ -121,15 +123,15 @@ def named(result: Candidate | Replicability) -> str:
 # studies
 
 
-def about_studies(result: Replicability, relations: StudyRelations | None) -> str:
-    """Say which studies agree, and which stands apart."""
+def about_studies(result: Replicability, relations: StudyRelations | None, *, differ: bool = False) -> str:
+    """Say which studies agree, and which stands apart; that none does is not said where their clusters `differ`."""
     text = f"{named(result)}: {_extremes(result)}"
     if relations is None:
         return text
     stands = [name for name, apart in zip(relations.names, relations.apart, strict=True) if apart]
     if relations.says_who_stands_apart and stands:
         text += f" {listing(stands, MOST_NAMES)} {'stands' if len(stands) == 1 else 'stand'} apart."
-    elif relations.says_who_stands_apart:
+    elif relations.says_who_stands_apart and not differ:
         text += " No study can be said to stand apart."
     unsteady = [
         f"{name} ({mean:z.2f})"

@@ -13,7 +13,6 @@ import clustrep as cr
 from clustrep.report.cluster_grid import grid_of, overview_of, text_of
 from clustrep.report.columns import EXPLANATIONS, MOST_COLUMNS
 from clustrep.report.formatting import SIGNS, cell, sign_name
-from clustrep.report.shared_numbers import shared_names
 from clustrep.results.analysis import PRESENCE
 
 COLUMNS = [*PRESENCE, "n_like"]
@@ -198,7 +197,7 @@ def test_everything_on_the_page_has_the_numbers_that_counterparts_share(analysis
 
 
 def test_several_clusters_in_the_place_of_one_have_letters(analysis):
-    names = shared_names(dataclasses.replace(analysis, presence_result=OneCluster(analysis)))
+    names = dataclasses.replace(analysis, presence_result=OneCluster(analysis)).shared_names
     assert sorted(name.split(" ")[0] for (study, _), name in names.items() if study == "alpha") == ["0a", "0b", "0c"]
 
 

@@ -16,6 +16,8 @@ from clustrep.report import html
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: the page is not tried")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+CUT = """() => [...document.querySelectorAll('.scroll')]
+    .filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.getAttribute('aria-labelledby'))"""
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 
 
@@ -239,7 +241,7 @@ def test_paper_is_light_complete_and_as_wide_as_it_is(page: Any) -> None:
     page.emulate_media(media="screen", color_scheme="dark")
     page.get_by_role("button", name="Light theme").wait_for()
     page.emulate_media(media="print", color_scheme="dark")
-    page.locator("details[open]").wait_for()
+    page.locator("#report-provenance details[open]").wait_for()
     assert font_colours(page) == light
     assert page.evaluate("Math.max(...[...document.querySelectorAll('.plot svg')].map(svg => svg.clientWidth))") <= 680
     assert page.locator("#table-samples tbody tr:visible").count() == 240
@@ -247,7 +249,7 @@ def test_paper_is_light_complete_and_as_wide_as_it_is(page: Any) -> None:
     for unneeded in ("nav", "#report-theme", "#report-copy", ".more"):
         assert page.locator(f"{unneeded}:visible").count() == 0
     page.emulate_media(media="screen", color_scheme="dark")
-    page.locator("details:not([open])").wait_for()
+    page.locator("#report-provenance details:not([open])").wait_for()
     assert font_colours(page) != light
     assert page.pdf(format="A4").startswith(b"%PDF")
 
@@ -255,7 +257,7 @@ def test_paper_is_light_complete_and_as_wide_as_it_is(page: Any) -> None:
 def test_a_narrow_screen_does_not_scroll_sideways(browser: Any, address: str) -> None:
     narrow = Visit(browser, address, width=360, color_scheme="dark", has_touch=True)
     assert narrow.page.evaluate(OVERFLOW) <= 0
-    assert narrow.page.locator("#table-scores .scroll").evaluate("box => box.scrollWidth > box.clientWidth")
+    assert narrow.page.evaluate(CUT) == []
     assert narrow.complaints == []
     narrow.context.close()
 
@@ -349,10 +351,6 @@ def analysed(browser: Any, report: Any, tmp_path_factory: pytest.TempPathFactory
     yield visit.page
     assert visit.complaints == []
     visit.context.close()
-
-
-CUT = """() => [...document.querySelectorAll('.scroll')]
-    .filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.getAttribute('aria-labelledby'))"""
 
 
 def test_the_first_screen_has_the_answer_and_clusters_by_studies(analysed: Any) -> None:

@@ -21,10 +21,10 @@ from clustrep.report.cluster_grid import grid_of, overview_of
 from clustrep.report.columns import Table, plain_value, table_of, without_zero_counts
 from clustrep.report.material import Material
 from clustrep.report.methods import Run, methods_of
-from clustrep.report.shared_numbers import place_in_focus, renamed
 from clustrep.results import Candidate, Choice, ClusterTest, Separation, StudyDifferences, StudyRelations, Validation
 from clustrep.results.headline import NEXT
 from clustrep.results.labels import label
+from clustrep.results.shared_numbers import place_in_focus, renamed
 from clustrep.results.verdict import ONE_PIECE, separation_of
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
@@ -257,7 +257,7 @@ def _clusters(material: Material) -> Section | None:
     tables = [table_of(table, "clusters-table", "Clusters in the other studies", columns.CLUSTERS)]
     if material.counterparts is not None:
         text.append(words.WHAT_COUNTERPARTS_ARE)
-        matched = renamed(material.counterparts.to_frame(), material.names, {"cluster": "train", "counterpart": "test"})
+        matched = renamed(material.counterparts.to_frame(), material.names)
         matched = matched[matched["train"].isin(material.followed)]
         tables.append(table_of(matched, "counterparts-table", "Which cluster is which", columns.COUNTERPARTS))
     bars = [

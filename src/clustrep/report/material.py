@@ -12,7 +12,6 @@ import pandas as pd
 from clustrep.errors import ParameterError
 from clustrep.failures import Failures
 from clustrep.figures.local_maps import LocalMap
-from clustrep.report.shared_numbers import Names, piece_names, renamed, renamed_list, shared_names
 from clustrep.results import (
     RESULTS,
     Analysis,
@@ -29,6 +28,7 @@ from clustrep.results import (
 )
 from clustrep.results.analysis import PRESENCE, cluster_names, cluster_table, summary_of
 from clustrep.results.headline import Said
+from clustrep.results.shared_numbers import Names, piece_names
 from clustrep.results.verdict import Verdict
 
 Result = TypeVar("Result")
@@ -104,8 +104,7 @@ class Material:
 
     @classmethod
     def of_analysis(cls, analysis: Analysis) -> Material:
-        """Read everything off an analysis; clusters have the numbers that they share with their counterparts."""
-        names = shared_names(analysis)
+        """Read everything off an analysis."""
         return cls(
             comparison=analysis.comparison,
             reference=analysis.reference,
@@ -114,11 +113,11 @@ class Material:
             replicabilities=analysis.replicabilities,
             relations=analysis.relations,
             local=analysis.local,
-            clusters=renamed(analysis.clusters(), names, {"cluster": "train", "counterpart": "test"}),
+            clusters=analysis.clusters(),
             counterparts=analysis.counterparts,
-            names=names,
+            names=analysis.shared_names,
             pieces=piece_names(analysis),
-            maps=tuple(_map_of(analysis, result, names) for result in analysis.local),
+            maps=tuple(_map_of(analysis, result) for result in analysis.local),
             failures=analysis.failures,
             warnings=analysis.warnings,
             verdict=analysis.verdict,
@@ -221,12 +220,9 @@ def _merged_failures(results: Sequence[Any]) -> Failures:
 # where samples are drawn
 
 
-def _map_of(analysis: Analysis, result: LocalReplicability, names: Names) -> LocalMap:
+def _map_of(analysis: Analysis, result: LocalReplicability) -> LocalMap:
     x, y = analysis.coordinate_names
-    clusters = cluster_names(analysis.counterparts, result.train, result.labels.tolist())
-    return LocalMap.of(
-        result, analysis.coordinates_of(result.train), (x, y), renamed_list(clusters, result.train, names)
-    )
+    return LocalMap.of(result, analysis.coordinates_of(result.train), (x, y), analysis.clusters_of(result.train))
 
 
 def _map_from_memory(result: LocalReplicability, counterparts: Counterparts | None) -> LocalMap:

@@ -1,30 +1,34 @@
-"""One number for a cluster and its counterparts in other studies, wherever the page names them."""
+"""One number for a cluster and its counterparts in other studies, wherever they are named."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from clustrep.results import Analysis, Candidate, Separation
+if TYPE_CHECKING:
+    from clustrep.results.analysis import Analysis
+    from clustrep.results.choice import Candidate
+    from clustrep.results.groups import Separation
+    from clustrep.results.matches import Counterparts
+    from clustrep.results.presence_words import Presence
 
 # What a cluster is called instead, by its study and the name that the clusterer's own number gives it.
 Names = Mapping[tuple[str, str], str]
 
 
-def shared_names(analysis: Analysis) -> dict[tuple[str, str], str]:
+def shared_names(counterparts: Counterparts, presence: Presence) -> dict[tuple[str, str], str]:
     """Number the clusters of every study as `Analysis.presence` does: counterparts have the same number.
 
     Where a study has several clusters in the place of one, letters tell them apart, the largest first: 2a, 2b.
     """
-    if analysis.presence_result is None or analysis.counterparts is None:
-        return {}
     names: dict[tuple[str, str], str] = {}
-    for study in analysis.names:
-        clusters = pd.Series(analysis.counterparts.labels(study), name="cluster")
-        numbers = pd.Series(analysis.presence_result.labels_of(study), name="number")
+    for study in counterparts.names:
+        clusters = pd.Series(counterparts.labels(study), name="cluster")
+        numbers = pd.Series(presence.labels_of(study), name="number")
         counts = pd.crosstab(clusters[numbers >= 0], numbers[numbers >= 0])
         if counts.empty:
             continue
@@ -60,10 +64,10 @@ def place_in_focus(separation: Separation, focus: Candidate | None) -> int:
     return max(separation.chosen, 0)
 
 
-def renamed(frame: pd.DataFrame, names: Names, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Give clusters their shared names: `columns` says for each column of clusters which one holds their study."""
+def renamed(frame: pd.DataFrame, names: Names) -> pd.DataFrame:
+    """Give clusters of the training and counterparts of the test study their shared names."""
     changed = {}
-    for column, study in columns.items():
+    for column, study in (("cluster", "train"), ("counterpart", "test")):
         if column in frame:
             pairs = zip(frame[study], frame[column], strict=True)
             changed[column] = [names.get((name, str(cluster)), cluster) for name, cluster in pairs]

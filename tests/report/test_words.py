@@ -174,6 +174,11 @@ def test_a_study_that_lacks_a_cluster_is_named_with_both_shares():
     assert text == "In c the clusters of the other studies are blurred: no separate groups."
 
 
+def test_a_study_that_lacks_a_cluster_is_not_called_blurred():
+    text = words.about_differences(differences(lacks=["b"], blurred=["b"]), ("a", "b", "c"), NOWHERE)
+    assert "blurred" not in text
+
+
 def test_that_no_study_differs_is_said_unless_a_cluster_is_absent():
     everywhere, none = ("a", "b", "c"), differences()
     absent = pd.DataFrame([("a", "0", "b", "absent")], columns=NOWHERE.columns)

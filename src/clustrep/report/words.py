@@ -162,7 +162,7 @@ def about_differences(differences: StudyDifferences | None, asked: Sequence[str]
                 f"{name} has few samples of a cluster of the other studies, {percent(row['share'])} against "
                 f"{percent(row['share_elsewhere'])} there{more}."
             )
-        if rows["blurred"].any():
+        elif rows["blurred"].any():  # a study that lacks a cluster seems blurred for that reason alone
             sentences.append(f"In {name} the clusters of the other studies are blurred: no separate groups.")
     if len(sentences) > MOST_NAMES:
         sentences = [*sentences[:MOST_NAMES], f"{plural(len(sentences) - MOST_NAMES, 'more difference')} below."]

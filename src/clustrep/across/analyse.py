@@ -1,4 +1,4 @@
-"""The whole way at once: compare, look at data without clusters, choose, and follow the clusters of the choice."""
+"""The whole analysis: compare, compare with data without clusters, choose, follow the clusters of the choice."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustrep.across.apart import RESAMPLES_FOR_ERRORS, differences_of
-from clustrep.across.compare import comparison_plan, configurations_to_compare
+from clustrep.across.compare import comparison_plan, configurations_to_compare, run_comparison
 from clustrep.across.counterparts import counterparts
 from clustrep.across.local import local_replicability
 from clustrep.across.null import null_reference, reference_of
 from clustrep.across.null_models import ONE_PIECE, Sampler, check_null
 from clustrep.across.presence import presence
-from clustrep.across.replicability import ScorePlan, check_several, run_plan
+from clustrep.across.replicability import ScorePlan, check_several
 from clustrep.across.separation import separations
 from clustrep.checks import check_choice, check_integer, check_known
 from clustrep.clustering.sample import Configuration, Source
@@ -69,7 +69,7 @@ def analyse(
         As in `compare`. The first agreement decides.
     null : str, function of (study, rng), or None
         As in `null_reference`: by default data in one piece, of three kinds. Single clusters are compared with the kind
-        that explains the scores best. None leaves such data out: then there is no telling structure from one piece.
+        that explains the scores best. None omits these data: then structure can't be distinguished from one piece.
     n_null : int
         Number of simulated collections, at least 19.
     train : str or sequence of str, optional
@@ -77,7 +77,7 @@ def analyse(
         scores of single clusters: the degree, the number of clusters and their presence in every study are found in a
         fraction of the time.
     embedding : {"pca", "tsne"}
-        How samples with more than two features are placed in pictures.
+        How samples with more than two features are placed in figures.
     on_progress : function of a Preliminary, optional
         Called with what the first 20 resamples say, and where these show no separated groups again with the first 39
         simulated collections. They are the first of those that the analysis uses anyway: its results are the same. By
@@ -86,16 +86,36 @@ def analyse(
     Returns
     -------
     Analysis
+        `.headline`, the answer in words; `.degree`; `.focus`, the configuration that the rest is about; `.clusters()`,
+        one row for every cluster; and the results of the single functions.
+
+    See Also
+    --------
+    compare, separation, null_reference : The steps that decide the degree and the number of clusters.
+    local_replicability, counterparts : The steps that follow single clusters.
+    Report : The analysis as a page.
+
+    Notes
+    -----
+    Meant as the first call on several studies of the same kind. The degree is one of three words for a continuum:
+    groups that overlap much are called structured or one piece. Error rates and power on many kinds of data, and what
+    other methods answer there, are in docs/exam.md. All decisions are made at a level of 5 %; with several analyses of
+    the same studies, errors add up.
+
+    References
+    ----------
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316.
 
     Examples
     --------
     >>> from sklearn.cluster import KMeans
     >>> from clustrep.datasets import simulate_cohorts
     >>> studies = simulate_cohorts(n_cohorts=2, n_samples=60, missing={}, shifted={}, rng=1)
-    >>> found = analyse(KMeans(n_init=3), studies, n_clusters=[3, 4], n_resamples=10, n_null=39, rng=0)
-    >>> found.focus.n_clusters
+    >>> analysis = analyse(KMeans(n_init=3), studies, n_clusters=[3, 4], n_resamples=10, n_null=39, rng=0)
+    >>> analysis.focus.n_clusters
     4
-    >>> found.clusters()["verdict"].unique().tolist()
+    >>> analysis.clusters()["verdict"].unique().tolist()
     ['holds']
     """
     checked = check_several(as_studies(studies))
@@ -182,7 +202,7 @@ class Steps:
 
     def final(self, gaps: Sequence[Separation], *, always_null: bool) -> Preliminary:
         """Score all resamples, and compare with data in one piece; only where there are no gaps, or always."""
-        comparison = run_plan(self.plan, self.n_jobs, self.kept)
+        comparison = run_comparison(self.plan, self.n_jobs, self.kept)
         gaps = gaps or self.gaps()
         reference = None
         if self.null is not None and (always_null or not any_separated(gaps)):
@@ -195,7 +215,7 @@ class Steps:
             return []
         try:
             with _without_warnings():  # the whole run gives them
-                first = run_plan(replace(self.plan, n_resamples=FIRST_RESAMPLES), self.n_jobs, self.kept)
+                first = run_comparison(replace(self.plan, n_resamples=FIRST_RESAMPLES), self.n_jobs, self.kept)
         except AllReplicatesFailed:  # perhaps the other resamples do not
             return []
         gaps = self.gaps()

@@ -7,17 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 from clustrep.across.replicability import ScorePlan, check_several, run_plan
-from clustrep.checks import check_flag, check_integer, check_n_clusters
+from clustrep.checks import check_choice, check_flag, check_integer, check_n_clusters
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
 from clustrep.engine.replicates import Rng
+from clustrep.engine.run import Kept
 from clustrep.errors import ParameterError
 from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Comparison
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
-from clustrep.tables.noise import Noise, check_noise
+from clustrep.tables.noise import RULES, Noise
 
 
 def compare(
@@ -67,6 +68,11 @@ def compare(
     The highest score need not be the right number of clusters: few clusters are often cut the same way in all studies,
     whether they are real or not. Read the comparison beside `null_reference`.
 
+    References
+    ----------
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316.
+
     Examples
     --------
     >>> from sklearn.cluster import KMeans
@@ -81,7 +87,7 @@ def compare(
     configurations = configurations_to_compare(clusterers, n_clusters)
     check_flag(diagonal, "diagonal")
     plan = comparison_plan(checked, configurations, source, n_resamples, agreement, noise)
-    return run_plan(replace(plan, diagonal=diagonal), n_jobs)
+    return run_comparison(replace(plan, diagonal=diagonal), n_jobs)
 
 
 def comparison_plan(
@@ -93,12 +99,32 @@ def comparison_plan(
     noise: Noise,
 ) -> ScorePlan:
     """Plan the comparison of configurations, each study against itself included."""
+    check_choice(noise, "noise", RULES)
     return ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
         diagonal=True,
-        noise=check_noise(noise),
+        noise=noise,
         setting=Setting.prepare(source, tuple(studies.values()), configurations),
+    )
+
+
+def run_comparison(plan: ScorePlan, n_jobs: int | None, kept: Kept | None = None) -> Comparison:
+    """Score all configurations; replicates that are `kept` from a shorter run are not computed again."""
+    scores = run_plan(plan, n_jobs, kept)
+    return Comparison(
+        names=tuple(study.name for study in plan.setting.studies),
+        agreements=tuple(asked.name for asked in plan.agreements),
+        clusterers=tuple(configuration.name for configuration in plan.configurations),
+        n_clusters=tuple(configuration.n_clusters for configuration in plan.configurations),
+        estimate=scores.estimate,
+        distribution=scores.distribution,
+        trivial=scores.trivial,
+        clusters_found=scores.clusters_found,
+        failed=scores.failed,
+        causes=scores.causes,
+        provenance=scores.provenance,
+        _origins=scores.origins,
     )
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from clustrep.results.analysis import PRESENCE, mean_estimates
+from clustrep.results.analysis import PRESENCE
 from clustrep.results.choice import Choice
 from clustrep.results.comparison import Comparison
 from clustrep.results.groups import Separation
@@ -62,7 +62,7 @@ class Preliminary:
     @cached_property
     def verdict(self) -> Verdict:
         """To what degree there are groups, as far as is known."""
-        return verdict_of(self.choice, self.separations, mean_estimates(self.comparison, self.choice))
+        return verdict_of(self.choice, self.separations)
 
     @cached_property
     def headline(self) -> tuple[Said, ...]:

@@ -1,4 +1,4 @@
-"""What an interval would hide: a distribution with two humps, an estimate far from the mean over resamples."""
+"""What an interval does not show: a distribution with two humps, an estimate far from the mean over resamples."""
 
 from __future__ import annotations
 

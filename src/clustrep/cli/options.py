@@ -82,7 +82,7 @@ def count(flag: str, name: str, default: int, help_text: str, *, at_least: int =
 
 def resamples(default: int = 100) -> Callable[[Command], Command]:
     """Take a number of resamples."""
-    return count("--resamples", "n_resamples", default, "Number of bootstrap resamples.")
+    return count("--resamples", "n_resamples", default, "Number of resamples of every study.")
 
 
 clusterer = click.option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -20,14 +20,16 @@ from clustrep.results import (
     Counterparts,
     LocalReplicability,
     NullReference,
+    Preliminary,
     Replicability,
     Separation,
+    StudyDifferences,
     StudyRelations,
 )
 from clustrep.results.analysis import PRESENCE, cluster_names, cluster_table, summary_of
-from clustrep.results.headline import Evidence, Said, headline_of
-from clustrep.results.obstacles import obstacle_to
-from clustrep.results.verdict import Verdict, verdict_of
+from clustrep.results.headline import Said
+from clustrep.results.shared_numbers import Names, piece_names
+from clustrep.results.verdict import Verdict
 
 Result = TypeVar("Result")
 
@@ -49,6 +51,12 @@ class Material:
     local, clusters, counterparts, maps
         Local scores of the configuration in focus, the table of its clusters, their counterparts, and where the samples
         are drawn.
+    differences
+        Which study lacks a cluster that the others have; None where it is not known.
+    pieces
+        What the pieces are called between which gaps are drawn, where that differs from their numbers.
+    names
+        What clusters are called, by their study and the clusterer's own number, where that differs.
     others
         Results with a section of their own.
     failures
@@ -72,6 +80,9 @@ class Material:
     headline: tuple[Said, ...] = ()
     separations: tuple[Separation, ...] = ()
     presence: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(PRESENCE)))
+    differences: StudyDifferences | None = None
+    names: Names = field(default_factory=dict)
+    pieces: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Sequence[Any]) -> Material:
@@ -104,6 +115,8 @@ class Material:
             local=analysis.local,
             clusters=analysis.clusters(),
             counterparts=analysis.counterparts,
+            names=analysis.shared_names,
+            pieces=piece_names(analysis),
             maps=tuple(_map_of(analysis, result) for result in analysis.local),
             failures=analysis.failures,
             warnings=analysis.warnings,
@@ -111,6 +124,7 @@ class Material:
             headline=analysis.headline,
             separations=analysis.separations,
             presence=analysis.presence(),
+            differences=analysis.differences,
         )
 
     @classmethod
@@ -135,13 +149,8 @@ class Material:
             raise ParameterError(
                 "Relations are told beside the result that they come from: pass that, too.", parameter="results"
             )
-        choice = None if comparison is None else comparison.choice(reference)
-        verdict: Verdict | None = None
-        headline: tuple[Said, ...] = ()
-        if comparison is not None and choice is not None:
-            verdict = verdict_of(choice, separations)
-            obstacle, nowhere = obstacle_to(comparison, verdict.focus), pd.DataFrame(columns=list(PRESENCE))
-            headline = headline_of(Evidence(verdict, choice, separations, obstacle, nowhere))
+        answer = None if comparison is None else Preliminary(comparison, separations, reference)
+        choice = None if answer is None else answer.choice
         # The failures of single configurations are among those of the comparison.
         failing = [comparison, *([] if comparison is not None else replicabilities), *local, counterparts, *others]
         return cls(
@@ -162,10 +171,15 @@ class Material:
             maps=tuple(_map_from_memory(result, counterparts) for result in local if _is_of_training_study(result)),
             failures=_merged_failures(failing),
             others=tuple(others),
-            verdict=verdict,
-            headline=headline,
+            verdict=None if answer is None else answer.verdict,
+            headline=() if answer is None else answer.headline,
             separations=tuple(separations),
         )
+
+    @property
+    def followed(self) -> tuple[str, ...]:
+        """The studies whose clusters are followed into the others."""
+        return tuple(dict.fromkeys(result.train for result in self.local))
 
     @property
     def results(self) -> tuple[Any, ...]:
@@ -208,8 +222,7 @@ def _merged_failures(results: Sequence[Any]) -> Failures:
 
 def _map_of(analysis: Analysis, result: LocalReplicability) -> LocalMap:
     x, y = analysis.coordinate_names
-    names = cluster_names(analysis.counterparts, result.train, result.labels.tolist())
-    return LocalMap.of(result, analysis.coordinates_of(result.train), (x, y), names)
+    return LocalMap.of(result, analysis.coordinates_of(result.train), (x, y), analysis.clusters_of(result.train))
 
 
 def _map_from_memory(result: LocalReplicability, counterparts: Counterparts | None) -> LocalMap:

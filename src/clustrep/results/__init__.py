@@ -24,6 +24,7 @@ from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference
 from clustrep.results.pairwise import Replicability, TrainingAverage
+from clustrep.results.preliminary import Preliminary
 from clustrep.results.presence_words import Presence
 from clustrep.results.proportions import InGroupProportion, InGroupStability
 from clustrep.results.relations import StudyDifferences, StudyRelations
@@ -49,6 +50,7 @@ __all__ = [
     "LocalReplicability",
     "NullReference",
     "PredictionStrength",
+    "Preliminary",
     "Presence",
     "RelativeValidation",
     "Replicability",

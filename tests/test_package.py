@@ -44,6 +44,7 @@ ROAD = [
     "results",
     "figures",
     "across",
+    "exchange",
     "within",
     "datasets",
     "report",

@@ -159,6 +159,14 @@ def analyse_studies(
     return replace(analysis, warnings=tuple(ctx.obj))
 
 
+def without_names(analysis: Analysis) -> Analysis:
+    """Number the samples instead of naming them."""
+    numbered = [
+        replace(result, samples=tuple(str(i + 1) for i in range(len(result.samples)))) for result in analysis.local
+    ]
+    return replace(analysis, local=tuple(numbered))
+
+
 def gap_table(analysis: Analysis) -> pd.DataFrame:
     """Return the pairs of neighbouring clusters of all clusterers in one table."""
     import pandas as pd
@@ -176,7 +184,9 @@ def write_analysis(
     from clustrep import Report
     from clustrep.cli.drawing import draw_analysis
 
-    report = Report(analysis)
+    if settings["no_samples"]:
+        analysis = without_names(analysis)
+    report = Report(analysis, samples=not settings["no_samples"])
     with Results(settings["out"]) as results:
         results.table("choice.csv", analysis.summary())
         results.table("scores.csv", analysis.scores())

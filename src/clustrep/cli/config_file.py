@@ -21,7 +21,7 @@ RUN_RECORD = "made"  # the table with the versions, data and files of a run; not
 # Not written, because they do not change the results: where these go, and how the program runs and talks.
 NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "allow_failures")
 
-PATHS = ("studies", "features", "out")
+PATHS = ("studies", "features", "out", "functions", "scores", "study", "secret")
 
 LISTS = ("numbers", "words")  # types whose values may be written as a list
 

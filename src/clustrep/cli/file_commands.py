@@ -24,8 +24,9 @@ from clustrep.cli.output import RESULT
     help="What to make.",
 )
 @click.option("--out", type=options.FILE, metavar="FILE", help="The file to write; - is stdout.")
+@options.unnamed
 @options.configuration
-def report(folder: Path, format_name: str, out: Path | None, **_: Any) -> None:
+def report(folder: Path, format_name: str, out: Path | None, *, no_samples: bool, **_: Any) -> None:
     """Make the report of earlier results again, as a page, as Markdown or as JSON.
 
     The page goes to DIR/report.html, the others to stdout, unless --out says otherwise.
@@ -43,7 +44,7 @@ def report(folder: Path, format_name: str, out: Path | None, **_: Any) -> None:
     from clustrep import Report, load
     from clustrep.files import written_whole
 
-    again = Report(*(load(path) for path in paths))
+    again = Report(*(load(path) for path in paths), samples=not no_samples)
     text = {"html": again.to_html, "markdown": again.to_markdown, "json": again.to_json}[format_name]()
     target = folder / "report.html" if out is None and format_name == "html" else out
     if target is None or str(target) == "-":

@@ -15,6 +15,7 @@ from clustrep.results.co_assignment import AssignmentConsistency, Consensus
 from clustrep.results.comparison import Comparison
 from clustrep.results.curves import BootstrapInstability, PredictionStrength, RelativeValidation
 from clustrep.results.groups import Separation
+from clustrep.results.joint import Combined, SiteClusters, SiteGaps
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
@@ -36,6 +37,7 @@ __all__ = [
     "Candidate",
     "Choice",
     "ClusterTest",
+    "Combined",
     "Comparison",
     "Consensus",
     "Counterparts",
@@ -50,6 +52,8 @@ __all__ = [
     "Replicability",
     "Sensitivity",
     "Separation",
+    "SiteClusters",
+    "SiteGaps",
     "Stability",
     "StudyDifferences",
     "StudyRelations",
@@ -82,6 +86,9 @@ RESULTS: dict[str, Any] = {
         LeaveOneStudyOut,
         StudyDifferences,
         Analysis,
+        Combined,
+        SiteClusters,
+        SiteGaps,
     )
 }
 

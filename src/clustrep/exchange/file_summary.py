@@ -18,7 +18,7 @@ def summary_of_functions(file: SiteFunctions) -> str:
     question = file.question
     shelves = [*file.shelves, *file.null_shelves]
     n_numbers = sum(shelf.n_numbers for shelf in shelves)
-    n_bytes = sum(packed.values.nbytes for shelf in shelves for packed in shelf.arrays)
+    n_bytes = sum(packed.stacked.nbytes for shelf in shelves for packed in shelf.arrays)
     lines = [
         f"Clustering functions of study {file.study!r} ({plural(file.n_samples, 'sample')}), exchange format "
         f"{file.version}",

@@ -38,7 +38,7 @@ class Packed:
     """One array of many functions, one after the other along the first axis."""
 
     name: str
-    values: NDArray[Any]
+    stacked: NDArray[Any]
     lengths: IntArray  # (n_functions,)
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ class Shelf:
     def functions(self) -> list[Form | None]:
         """Unpack the functions, one for every replicate; None where there is none."""
         parts = {
-            packed.name: np.split(np.asarray(packed.values), np.cumsum(packed.lengths)[:-1]) for packed in self.arrays
+            packed.name: np.split(np.asarray(packed.stacked), np.cumsum(packed.lengths)[:-1]) for packed in self.arrays
         }
         forms = iter(
             [FORMS[self.form](**dict(zip(parts, arrays, strict=True))) for arrays in zip(*parts.values(), strict=True)]
@@ -108,7 +108,7 @@ class Shelf:
     @property
     def n_numbers(self) -> int:
         """How many measurements are inside."""
-        return sum(packed.values.size for packed in self.arrays if packed.name not in INTEGERS)
+        return sum(packed.stacked.size for packed in self.arrays if packed.name not in INTEGERS)
 
     def check(self, n_replicates: int, n_features: int, n_causes: int) -> None:
         """Raise an error of any kind where the arrays do not fit together."""
@@ -129,11 +129,11 @@ class Shelf:
 def _packed_fits(packed: Packed, n_there: int) -> bool:
     kind = "i" if packed.name in INTEGERS else "f"
     return (
-        packed.values.dtype.kind == kind
+        packed.stacked.dtype.kind == kind
         and packed.lengths.dtype.kind == "i"
         and packed.lengths.shape == (n_there,)
         and bool((packed.lengths > 0).all())
-        and int(packed.lengths.sum()) == len(packed.values)
+        and int(packed.lengths.sum()) == len(packed.stacked)
     )
 
 

@@ -394,7 +394,10 @@ class LeafTree(Form):
 
 def _are_codes(codes: NDArray[Any]) -> bool:
     """Whether numbers are 0, 1, … without a gap."""
-    return codes.ndim == 1 and codes.dtype.kind in "iu" and len(codes) > 0 and set(codes) == set(range(codes.max() + 1))
+    if codes.ndim != 1 or codes.dtype.kind not in "iu" or not len(codes):
+        return False
+    distinct = np.unique(codes)
+    return np.array_equal(distinct, np.arange(len(distinct)))
 
 
 def _is_tree(children: NDArray[Any], n_nodes: int) -> bool:

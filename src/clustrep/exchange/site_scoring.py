@@ -48,8 +48,9 @@ from clustrep.types import BoolArray, FloatArray, IntArray
 
 # Scores that are told beside contingency tables are rounded to so many decimals: from all digits small counts follow.
 DECIMALS_BESIDE_TABLES = 3
-# A study whose mean is farther from the training study's than so many of its own deviations may have other units.
-FAR = 5.0
+# Units may differ where a mean is farther from the training study's than so many standard deviations of this study;
+# or than so many, and than FAR times the distance between the training study's clusters.
+FAR, NOT_NEAR = 5.0, 2.0
 
 
 def score(
@@ -172,13 +173,15 @@ def warn_of_units(study: Study, others: Sequence[SiteFunctions]) -> None:
     """Warn of features whose mean at another site is so far from this study's that their units may differ."""
     mean, sd = study.X.mean(axis=0), study.X.std(axis=0)
     for site in others:
-        means = [_mean_of(site, c) for c in range(len(site.shelves))]
-        known = [centre for centre in means if centre is not None]
-        if not known:
+        moments = [_moments_of(site, c) for c in range(len(site.shelves))]
+        known = next((both for both in moments if both is not None), None)
+        if known is None:
             continue
-        far = np.flatnonzero(np.abs(known[0] - mean) > FAR * np.where(sd > 0, sd, np.inf))
+        there, between = known
+        apart, unit = np.abs(there - mean), np.where(sd > 0, sd, np.inf)
+        far = np.flatnonzero((apart > FAR * unit) | ((apart > NOT_NEAR * unit) & (apart > FAR * between)))
         if far.size:
-            told = [f"{study.features[j]!r} ({known[0][j]:.3g} there, {mean[j]:.3g} here)" for j in far]
+            told = [f"{study.features[j]!r} ({there[j]:.3g} there, {mean[j]:.3g} here)" for j in far]
             warn(
                 f"The means of study {site.study!r} are far from those of {study.name!r} in "
                 f"{plural(len(told), 'feature')}: {listing(told, 3)}. Are the units the same?",
@@ -186,15 +189,15 @@ def warn_of_units(study: Study, others: Sequence[SiteFunctions]) -> None:
             )
 
 
-def _mean_of(site: SiteFunctions, c: int) -> FloatArray | None:
-    """Return the mean of a site's samples as far as its clusters tell it."""
+def _moments_of(site: SiteFunctions, c: int) -> tuple[FloatArray, FloatArray] | None:
+    """Return the mean of a site's samples and the distances between its clusters, as far as these tell them."""
     form, sizes = site.functions(c)[FULL_STUDY], site.shelves[c].sizes
     centres = None if isinstance(form, Failed) else form.centres(sizes)
     if centres is None or not len(sizes):
         return None
     clusters = getattr(form, "clusters", np.arange(len(centres)))
     weights = np.bincount(clusters, sizes, minlength=len(centres)) if len(clusters) == len(sizes) else None
-    return np.asarray(np.average(centres, axis=0, weights=weights))
+    return np.asarray(np.average(centres, axis=0, weights=weights)), np.ptp(centres, axis=0)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

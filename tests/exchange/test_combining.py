@@ -182,6 +182,8 @@ def test_what_was_withheld_is_on_the_page():
     with pytest.warns(cr.errors.ReplicateWarning):
         combined = exchanged(KMeans(n_init=2), studies, n_clusters=(2, 3), n_resamples=8, rng=7)
     assert combined.failures
+    assert any(line.startswith("alpha: functions of KMeans, k = 3: ") for line in combined.withheld)
+    assert len(set(combined.withheld)) == len(combined.withheld)
     told = " ".join(cr.Report(combined).facts["warnings"])
     assert "withheld by the site: a cluster of fewer than 10 samples" in told
 

@@ -99,6 +99,8 @@ def _type_of(parameter: click.Parameter, value: Any) -> tuple[str, bool]:
         return "true or false", isinstance(value, bool)
     if isinstance(parameter.type, click.types.IntParamType):
         return "a whole number", isinstance(value, int) and not isinstance(value, bool)
+    if isinstance(parameter.type, click.types.FloatParamType):
+        return "a number", isinstance(value, int | float) and not isinstance(value, bool)
     if parameter.type.name in LISTS:
         items = value if isinstance(value, list) else [value]
         fits = all(isinstance(item, str | int) and not isinstance(item, bool) for item in items)

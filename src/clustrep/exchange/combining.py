@@ -16,6 +16,7 @@ from clustrep.clustering.parameters import describe
 from clustrep.clustering.recording import record_of
 from clustrep.engine.replicates import FULL_STUDY
 from clustrep.errors import DataError, DataWarning, warn
+from clustrep.exchange.disclosure import entries_of
 from clustrep.exchange.inquiry import Inquiry, resampling_of
 from clustrep.exchange.site_files import GapTable, SiteScores, check_same_question, read_files
 from clustrep.failures import Failures
@@ -71,7 +72,7 @@ def combine(scores: Sequence[SiteScores | str | PathLike[str]]) -> Combined:
         gaps=sites.gaps(comparison.provenance),
         reference=sites.reference(comparison),
         tables=sites.tables(),
-        withheld=tuple(f"{file.study}: {entry}" for file in files for entry in file.disclosure_log),
+        withheld=sites.withheld(),
     )
 
 
@@ -284,6 +285,17 @@ class _Sites:
     def _mean_over_pairs(self, field: str) -> FloatArray:
         shape = getattr(self.files[0], field).shape[:-1]
         return np.asarray(np.nanmean(self._pairs(field, shape, np.nan, float), axis=(-2, -1)))
+
+    def withheld(self) -> tuple[str, ...]:
+        """Return what sites withheld or changed, of their functions and of their scores, each once."""
+        learned = [
+            f"{name}: {entry}"
+            for file in self.files
+            for name, log in zip(file.trains, file.train_logs, strict=True)
+            for entry in entries_of(log)
+        ]
+        scored = [f"{file.study}: {entry}" for file in self.files for entry in file.disclosure_log]
+        return tuple(dict.fromkeys([*learned, *scored]))
 
     def tables(self) -> tuple[dict[str, Any], ...]:
         """Return the contingency tables of all sites."""

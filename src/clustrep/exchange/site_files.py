@@ -291,6 +291,8 @@ class SiteScores(SiteFile):
         As in `SiteFunctions`.
     trains, train_digests : tuple of str
         The sites whose functions were scored, and the digests of their files.
+    train_logs : tuple
+        The disclosure logs of these files.
     agreements : tuple of str
         How partitions were compared.
     decimals : int or None
@@ -318,6 +320,7 @@ class SiteScores(SiteFile):
     rules: Mapping[str, Any]
     trains: tuple[str, ...]
     train_digests: tuple[str, ...]
+    train_logs: tuple[Any, ...]
     agreements: tuple[str, ...]
     decimals: int | None
     diagonal: bool
@@ -362,9 +365,10 @@ class SiteScores(SiteFile):
         whole = fits and np.array_equal(np.isnan(self.scores), self.failed > 0) if self.diagonal else fits
         whole = whole and _codes(self.failed, len(self.causes) + 1) and not np.isinf(self.scores).any()
         parts_fit = all(part.train in self.trains and 0 <= part.configuration < C for part in self._parts)
-        if not (whole and parts_fit and len(self.train_digests) == T == len(set(self.trains))):
+        if not (whole and parts_fit and len(self.train_digests) == len(self.train_logs) == T == len(set(self.trains))):
             raise ValueError
-        entries_of(self.log)
+        for log in (self.log, *self.train_logs):
+            entries_of(log)
 
     @property
     def _parts(self) -> tuple[ClusterTable | GapTable | CrossTable, ...]:

@@ -333,6 +333,7 @@ class _Scoring:
             rules=self.rules.to_fields(),
             trains=tuple(site.study for site in self.others),
             train_digests=tuple(site.digest for site in self.others),
+            train_logs=tuple([entry.to_fields() for entry in site.disclosure_log] for site in self.others),
             agreements=tuple(agreement.name for agreement in self.plan.agreements),
             decimals=self.asked.decimals,
             diagonal=self.plan.diagonal,

@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench check format calibration null-calibration presence-calibration relations-calibration
+.PHONY: demo test bench check format calibration null-calibration presence-calibration relations-calibration exchange-calibration
 .PHONY: exam exam-quick paper paper-quick clean
 
 demo: .venv/installed
@@ -33,6 +33,9 @@ presence-calibration: .venv/installed
 
 relations-calibration: .venv/installed
 	$(BIN)/python -m calibration.relations
+
+exchange-calibration: .venv/installed
+	$(BIN)/python -m calibration.exchange $(ARGS)
 
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)

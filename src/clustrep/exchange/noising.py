@@ -46,7 +46,7 @@ class GaussianNoise:
     Examples
     --------
     >>> round(GaussianNoise(epsilon=1.0, delta=1e-5, bound=4.0).rho, 4)
-    0.0207
+    0.0208
     """
 
     epsilon: float

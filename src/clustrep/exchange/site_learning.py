@@ -106,7 +106,7 @@ def learn(
     >>> from clustrep import combine, score
     >>> from clustrep.datasets import simulate_cohorts
     >>> alpha, beta = simulate_cohorts(n_cohorts=2, missing={}, shifted={}, rng=1).values()
-    >>> question = dict(n_clusters=range(3, 6), n_resamples=10, rng=0)
+    >>> question = dict(n_clusters=range(2, 5), n_resamples=10, rng=0)
     >>> of_alpha, of_beta = (learn(KMeans(n_init=3), study, **question) for study in (alpha, beta))
     >>> combine([score(alpha, [of_beta]), score(beta, [of_alpha])]).comparison.best().n_clusters
     4

@@ -35,9 +35,9 @@ def suppressed_table(counts: IntArray, least: int) -> IntArray:
     Examples
     --------
     >>> suppressed_table(np.array([[40, 3, 20], [2, 35, 30], [25, 22, 60]]), 10)
-    array([[-1, -1, 20],
+    array([[-1, -1, -1],
            [-1, -1, 30],
-           [25, 22, 60]])
+           [25, -1, 60]])
     """
     small = (counts > 0) & (counts < least)
     hidden = small.copy()

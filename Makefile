@@ -1,14 +1,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench check format calibration null-calibration presence-calibration relations-calibration exchange-calibration
-.PHONY: exam exam-quick paper paper-quick clean
+.PHONY: demo test test-all bench check format calibration null-calibration presence-calibration relations-calibration
+.PHONY: exchange-calibration exam exam-quick fuzz fuzz-quick paper paper-quick clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
 
 test: .venv/installed-dev
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
+
+test-all: .venv/installed-dev
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
 
 bench: .venv/installed
 	$(BIN)/python -m benchmarks.bench $(ARGS)
@@ -42,6 +45,12 @@ exam: .venv/installed
 
 exam-quick: .venv/installed
 	$(BIN)/python -m exam.run exam-quick.md --quick $(ARGS)
+
+fuzz: .venv/installed-dev
+	$(BIN)/python -m fuzz.run $(ARGS)
+
+fuzz-quick: .venv/installed-dev
+	$(BIN)/python -m fuzz.run --quick $(ARGS)
 
 paper: .venv/installed-dev
 	$(BIN)/python -m paper.run paper $(ARGS)

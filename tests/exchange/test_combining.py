@@ -138,7 +138,7 @@ def test_contingency_tables(studies):
     rule = cr.Disclosure(min_cluster_size=1)
     scores = [cr.score(study, functions, tables=True, disclosure=rule) for study in studies.values()]
     assert {file.decimals for file in scores} == {3}
-    frame = cr.combine(scores).tables_frame()
+    frame = cr.combine(scores).tables.to_frame()
     pooled = cr.replicability(KMeans(3, n_init=2), studies, n_resamples=1, rng=7)
     by_alpha, by_beta = (pooled.clustering_function(name)(studies["beta"].X) for name in ("alpha", "beta"))
     rows = frame[(frame["train"] == "alpha") & (frame["test"] == "beta") & (frame["k"] == 3)]

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clustrep.cli import options
-from clustrep.cli.config_file import config_values
 from clustrep.cli.console import exit_if_failed, write_data
-from clustrep.cli.output import RESULT, Results, check_folder, write_report
+from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output
 
 if TYPE_CHECKING:
     from clustrep.results import Combined
@@ -34,20 +33,20 @@ def combine(ctx: click.Context, /, **settings: Any) -> None:
     """
     if not settings["scores"]:
         raise click.UsageError("name the files of scores, one of every site.")
-    check_folder(settings["out"], force=settings["force"])
+    claim_folder(ctx, settings)
     from clustrep import Report
     from clustrep import combine as combine_scores
 
     combined = combine_scores(settings["scores"])
-    report = Report(combined, warnings=ctx.obj, samples=False)
-    with Results(settings["out"]) as results:
-        _write_tables(results, combined)
-        combined.save(results.path(RESULT))
-        _draw(results, combined, options.figure_formats(settings))
-        results.text("report.html", report.to_html())
-        record = {"versions": combined.provenance["versions"], "data": {}}
-        results.config(config_values(ctx, settings, record, results.folder))
-    write_report(settings, report)
+    output = Output(
+        Report(combined, warnings=ctx.obj, samples=False),
+        save=lambda results: combined.save(results.path(RESULT)),
+        tables=lambda results: _write_tables(results, combined),
+        figures=lambda results: _draw(results, combined, options.figure_formats(settings)),
+        provenance=combined.provenance,
+        studies={},
+    )
+    write_output(ctx, settings, output)
     exit_if_failed(ctx, settings, combined)
 
 
@@ -57,8 +56,8 @@ def _write_tables(results: Results, combined: Combined) -> None:
     results.table("clusters.csv", combined.clusters.to_frame())
     if combined.gaps is not None:
         results.table("gaps.csv", combined.gaps.to_frame())
-    if combined.tables:
-        results.table("tables.csv", combined.tables_frame())
+    if combined.tables is not None:
+        results.table("tables.csv", combined.tables.to_frame())
     results.text("withheld.txt", "".join(f"{line}\n" for line in combined.withheld))
 
 

@@ -13,7 +13,6 @@ from scipy.special import betainc
 from clustrep.across.gaps import LEFT, MIDDLE, RIGHT, holm, poorer_sides
 from clustrep.across.null import best_explained
 from clustrep.clustering.parameters import describe
-from clustrep.clustering.recording import record_of
 from clustrep.engine.replicates import FULL_STUDY
 from clustrep.errors import DataError, DataWarning, warn
 from clustrep.exchange.disclosure import entries_of
@@ -21,7 +20,7 @@ from clustrep.exchange.inquiry import Inquiry, resampling_of
 from clustrep.exchange.site_files import GapTable, SiteScores, check_same_question, read_files
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance, StudyRecord
-from clustrep.results import Combined, Comparison, NullReference, SiteClusters, SiteGaps
+from clustrep.results import Combined, Comparison, NullReference, SiteClusters, SiteGaps, SiteTables
 from clustrep.results.base import quiet
 from clustrep.results.null_scores import CollectionScores
 from clustrep.text import listing
@@ -71,7 +70,7 @@ def combine(scores: Sequence[SiteScores | str | PathLike[str]]) -> Combined:
         clusters=sites.clusters(comparison.provenance),
         gaps=sites.gaps(comparison.provenance),
         reference=sites.reference(comparison),
-        tables=sites.tables(),
+        tables=sites.tables(comparison.provenance),
         withheld=sites.withheld(),
     )
 
@@ -179,7 +178,7 @@ class _Sites:
             resampling=describe(resampling_of(inquiry.resampling)),
             accelerate=inquiry.accelerate,
             parameters={"n_resamples": inquiry.n_resamples, "diagonal": self.files[0].diagonal, "noise": "label"},
-            clusterers=tuple(record_of(configuration) for configuration in inquiry.configurations),
+            clusterers=tuple(configuration.record for configuration in inquiry.configurations),
             studies=studies,
             versions=_versions([file.versions for file in self.files]),
         )
@@ -297,20 +296,27 @@ class _Sites:
         scored = [f"{file.study}: {entry}" for file in self.files for entry in file.disclosure_log]
         return tuple(dict.fromkeys([*learned, *scored]))
 
-    def tables(self) -> tuple[dict[str, Any], ...]:
-        """Return the contingency tables of all sites."""
-        configurations = self.inquiry.configurations
-        return tuple(
-            {
-                "train": table.train,
-                "test": file.study,
-                "clusterer": configurations[table.configuration].name,
-                "k": configurations[table.configuration].n_clusters,
-                "counts": table.counts.tolist(),
-            }
+    def tables(self, provenance: Provenance) -> SiteTables | None:
+        """Return the contingency tables of all sites, cell by cell; None where no site gave any."""
+        cells = [
+            (table.train, file.study, self.inquiry.configurations[table.configuration], *place, table.counts[place])
             for file in self.files
             for table in file.tables
             if table.train in self.names
+            for place in np.ndindex(table.counts.shape)
+        ]
+        if not cells:
+            return None
+        train, test, of, cluster, own, count = zip(*cells, strict=True)
+        return SiteTables(
+            train=train,
+            test=test,
+            clusterers=tuple(configuration.name for configuration in of),
+            n_clusters=tuple(configuration.n_clusters for configuration in of),
+            cluster=np.array(cluster, dtype=np.int64),
+            own=np.array(own, dtype=np.int64),
+            count=np.array(count, dtype=np.int64),
+            provenance=provenance,
         )
 
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -417,18 +417,11 @@ SAID = {"SiteFunctions": "clustering functions", "SiteScores": "scores"}
 
 def read_file(path: str | PathLike[str]) -> Any:
     """Read a file of functions or of scores, and check all of it."""
-    fields = load_fields(path)
-    if fields.kind not in KINDS:
-        raise DataError(f"{path} holds no {' and no '.join(SAID.values())} of a site, but {fields.kind!r}.")
-    version = fields.values.get("version")
-    if isinstance(version, int) and version > VERSION:
-        raise DataError(
-            f"{path} was written by a newer clustrep (exchange format {version}, this one reads {VERSION}): update it."
-        )
+    fields = load_fields(path, partial(_check_declared, path))
     damaged = f"{path} was changed after it was written, or is damaged"
     try:
         content = _assembled(fields, KINDS)
-    except Exception:  # fields may be anything
+    except Exception:  # values may be anything
         raise DataError(f"{damaged}: ask for a new one.") from None
     if content.digest != digest_of(content):
         raise DataError(f"{damaged}: its SHA-256 is not that of its content. Ask for a new one.")
@@ -456,12 +449,31 @@ def read_files(files: object, kind: type[T], parameter: str) -> list[T]:
     return contents  # type: ignore[return-value]
 
 
+def _check_declared(path: str | PathLike[str], fields: Fields) -> None:
+    """Check kind, version and names of fields, before any array is read."""
+    if fields.kind not in KINDS:
+        raise DataError(f"{path} holds no {' and no '.join(SAID.values())} of a site, but {fields.kind!r}.")
+    version = fields.values.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise DataError(
+            f"{path} was written by a newer clustrep (exchange format {version}, this one reads {VERSION}): update it."
+        )
+    _check_names(fields, KINDS)
+
+
+def _check_names(fields: Fields, kinds: Mapping[str, Any]) -> None:
+    """Raise an error of any kind where a part is of an unknown kind, or its fields are not those of its kind."""
+    if set(fields.values) != {part.name for part in dataclasses.fields(kinds[fields.kind])}:
+        raise ValueError
+    for value in fields.values.values():
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Fields):
+                _check_names(part, PARTS)
+
+
 def _assembled(fields: Fields, kinds: Mapping[str, Any]) -> Any:
     kind = kinds[fields.kind]
-    values = {name: _part(value) for name, value in fields.values.items()}
-    if set(values) != {part.name for part in dataclasses.fields(kind)}:
-        raise ValueError
-    return kind(**values)
+    return kind(**{name: _part(value) for name, value in fields.values.items()})
 
 
 def _part(value: Any) -> Any:

@@ -14,9 +14,8 @@ from clustrep.checks import check_choice, check_integer
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, PointSet, Source
-from clustrep.config import config
 from clustrep.engine.replicates import FULL_STUDY, Rng, root_entropy
-from clustrep.engine.run import run
+from clustrep.engine.run import config, run
 from clustrep.errors import DataError, ParameterError
 from clustrep.exchange.disclosure import Disclosure, LogEntry, rare_values
 from clustrep.exchange.extraction import check_may_travel

@@ -15,6 +15,7 @@ from clustrep.files import written_whole
 from clustrep.report.cluster_grid import text_of
 from clustrep.report.facts import Facts, facts_of
 from clustrep.report.material import Material
+from clustrep.text import printable
 
 
 class Report:
@@ -32,6 +33,14 @@ class Report:
         Further warnings for the page.
     samples : bool
         Whether hover texts name samples. Leave names out of a page that is to be sent around.
+
+    See Also
+    --------
+    analyse : What to report, from studies to verdict.
+
+    Notes
+    -----
+    The page says what the results have: it computes no scores. The same results give the same bytes.
 
     Examples
     --------
@@ -79,9 +88,9 @@ class Report:
             stream.write(text.encode())
 
     def __repr__(self) -> str:
-        lines = [item["text"] for item in self.facts["verdict"] if item["kind"] != "next"]
+        lines = [printable(item["text"]) for item in self.facts["verdict"] if item["kind"] != "next"]
         for section in self.facts["sections"]:
             if section["id"] == "presence":
                 lines += ["", text_of(section["tables"][0]), ""]
-        lines += [f"Next: {item['text']}" for item in self.facts["verdict"] if item["kind"] == "next"]
+        lines += [f"Next: {printable(item['text'])}" for item in self.facts["verdict"] if item["kind"] == "next"]
         return "\n".join(lines)

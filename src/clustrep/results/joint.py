@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -157,6 +156,58 @@ class SiteGaps(Saved):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class SiteTables(Saved):
+    """Contingency tables between the clusters of two sites, of the test site's samples; a row for every cell.
+
+    Attributes
+    ----------
+    train, test : tuple of str
+        Whose clusters, at whose samples.
+    clusterers : tuple of str
+    n_clusters : tuple of int or None
+        The configuration that each row belongs to.
+    cluster, own : ndarray of int
+        The clusters of the training site, and of the test site itself.
+    count : ndarray of int
+        How many samples are in both; −1 where the site does not tell.
+    provenance : Provenance
+
+    See Also
+    --------
+    score : Gives the tables if asked, without small counts.
+    """
+
+    train: tuple[str, ...]
+    test: tuple[str, ...]
+    clusterers: tuple[str, ...]
+    n_clusters: tuple[int | None, ...]
+    cluster: IntArray
+    own: IntArray
+    count: IntArray
+    provenance: Provenance
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for every cell: train, test, clusterer, k, cluster, own, count; empty where sites do not tell."""
+        return pd.DataFrame(
+            {
+                "train": self.train,
+                "test": self.test,
+                "clusterer": self.clusterers,
+                "k": pd.array(list(self.n_clusters), dtype="Int64"),
+                "cluster": self.cluster,
+                "own": self.own,
+                "count": pd.array([None if count == NOT_TOLD else int(count) for count in self.count], dtype="Int64"),
+            }
+        )
+
+    def __repr__(self) -> str:
+        return self.to_frame().to_string(index=False)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Combined(Saved):
     """What the scores of several sites say together; no sample was pooled for it.
 
@@ -171,8 +222,8 @@ class Combined(Saved):
         Gaps between clusters, where all sites counted.
     reference : NullReference or None
         The same scores on data without clusters, where sites simulated them.
-    tables : tuple of dict
-        Contingency tables, where sites gave them: train, test, clusterer, k and counts, with −1 for what is not told.
+    tables : SiteTables or None
+        Contingency tables, where sites gave them.
     withheld : tuple of str
         The disclosure logs of all sites.
 
@@ -185,7 +236,7 @@ class Combined(Saved):
     clusters: SiteClusters
     gaps: SiteGaps | None
     reference: NullReference | None
-    tables: tuple[Any, ...]
+    tables: SiteTables | None
     withheld: tuple[str, ...]
 
     @property
@@ -197,22 +248,6 @@ class Combined(Saved):
     def failures(self) -> Failures:
         """How many scores are missing, by cause."""
         return self.comparison.failures
-
-    def tables_frame(self) -> pd.DataFrame:
-        """One row for every cell of the contingency tables: train, test, clusterer, k, cluster, own, count."""
-        rows = [
-            {
-                **{name: table[name] for name in ("train", "test", "clusterer", "k")},
-                "cluster": i,
-                "own": j,
-                "count": None if count == NOT_TOLD else count,
-            }
-            for table in self.tables
-            for i, row in enumerate(table["counts"])
-            for j, count in enumerate(row)
-        ]
-        columns = ["train", "test", "clusterer", "k", "cluster", "own", "count"]
-        return pd.DataFrame(rows, columns=columns).astype({"k": "Int64", "count": "Int64"})
 
     def __repr__(self) -> str:
         lines = [repr(self.comparison)]

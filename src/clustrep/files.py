@@ -199,7 +199,8 @@ def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> Fields:
 def _n_arrays(fields: Fields) -> int:
     """Count the arrays among fields, and among those of their parts."""
     count = 0
-    for value in fields.values.values():
+    _, values = fields
+    for value in values.values():
         parts = [value] if isinstance(value, Declared | Fields) else value if isinstance(value, tuple) else ()
         count += sum(_n_arrays(part) if isinstance(part, Fields) else isinstance(part, Declared) for part in parts)
     return count

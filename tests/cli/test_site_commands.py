@@ -42,6 +42,7 @@ def test_the_whole_exchange(learned):
     done = invoke("combine", *(f"{name}.scores" for name in SITES), "--out", "together", "--figures", "png")
     assert done.stdout == f"{cr.Report(cr.load('together/result.npz'))!r}\n"
     assert listed(learned / "together") == [
+        "SHA256SUMS",
         "choice.csv",
         "clusters.csv",
         "config.toml",

@@ -165,10 +165,10 @@ def reference_of(
         references.append(NullReference.of(result, statistic, observed, simulated, name, provenance))
         if not references[-1].overall_pvalue <= NOT_EXPLAINED:
             break
-    return _best_explained(references)
+    return best_explained(references)
 
 
-def _best_explained(references: Sequence[NullReference]) -> NullReference:
+def best_explained(references: Sequence[NullReference]) -> NullReference:
     """Return the reference with the largest p-value, the first of equals, with the p-values of all models tried."""
     pvalues = np.array([reference.overall_pvalue for reference in references])
     best = references[int(np.argmax(np.nan_to_num(pvalues, nan=1.0)))]

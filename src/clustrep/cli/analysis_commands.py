@@ -200,6 +200,14 @@ def tell_changes() -> Callable[[Preliminary], None]:
     return tell
 
 
+def without_names(analysis: Analysis) -> Analysis:
+    """Number the samples instead of naming them."""
+    numbered = [
+        replace(result, samples=tuple(str(i + 1) for i in range(len(result.samples)))) for result in analysis.local
+    ]
+    return replace(analysis, local=tuple(numbered))
+
+
 def gap_table(analysis: Analysis) -> pd.DataFrame:
     """Return the pairs of neighbouring clusters of all clusterers in one table."""
     import pandas as pd
@@ -217,8 +225,10 @@ def write_analysis(
     from clustrep import Report
     from clustrep.cli.drawing import draw_analysis
 
+    if settings["no_samples"]:
+        analysis = without_names(analysis)
     output = Output(
-        Report(analysis),
+        Report(analysis, samples=not settings["no_samples"]),
         save=lambda results: analysis.save(results.path(RESULT)),
         tables=lambda results: write_tables(results, analysis, cohorts),
         figures=lambda results: draw_analysis(results, analysis, options.figure_formats(settings)),

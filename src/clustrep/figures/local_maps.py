@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,6 +69,11 @@ class LocalMap:
     mean: FloatArray
     sd: FloatArray  # 0 where it is not known
     top: float  # of the colour scale
+    names_samples: bool = True  # in hover texts
+
+    def unnamed(self) -> LocalMap:
+        """Return the same map without the names of samples."""
+        return replace(self, names_samples=False)
 
     @classmethod
     def of(
@@ -171,7 +176,9 @@ class LocalMap:
     def _trace(self, i: int, rows: IntArray) -> Trace:
         """Write the points of the i-th cluster."""
         name, style = escaped(self.clusters[i]), look_of_cluster(self.clusters[i], i)
-        texts = [f"{escaped(self.samples[r])}<br>cluster {name}: {self.mean[r]:.2f} ± {self.sd[r]:.2f}" for r in rows]
+        names = [f"{escaped(self.samples[r])}<br>" if self.names_samples else "" for r in rows]
+        scores = [f"cluster {name}: {self.mean[r]:.2f} ± {self.sd[r]:.2f}" for r in rows]
+        texts = [sample + score for sample, score in zip(names, scores, strict=True)]
         marker = {
             "symbol": style.symbol,
             "size": [round(SIZE + SIZE_PER_SD * float(self.sd[r]), 1) for r in rows],

@@ -50,6 +50,7 @@ def facts_of(material: Material, title: str | None = None) -> Facts:
     return {
         "title": title or _title(material),
         "subtitle": f"{', '.join(studies)}: {sum(about['samples'] for about in studies.values()):,} samples",
+        "samples": words.NAMES_SAMPLES if any(points.names_samples for points in material.maps) else words.NO_SAMPLES,
         "verdict": verdict_of(material),
         "answer": answer_of(material),
         "overview": overview_of(presence_told(material), list(studies)),
@@ -274,7 +275,8 @@ def _map(material: Material) -> Section | None:
 
 def _other(result: Any, number: int) -> Section:
     """Tell of a result in a section of its own: a chart where there is one, and its table."""
-    name, title = f"{type(result).__name__.lower()}-{number}", type(result).__name__
+    kind = type(result).__name__
+    name, title = f"{kind.lower()}-{number}", words.SECTIONS.get(kind, kind)
     chart: Chart | None = None
     if isinstance(result, ClusterTest):
         chart, title = NullHistogram.of(result).chart(), f"Are there clusters at all: {_studies_of(result)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from clustrep.results import (
     RESULTS,
     Analysis,
     Choice,
+    Combined,
     Comparison,
     Counterparts,
     LocalReplicability,
@@ -88,6 +89,8 @@ class Material:
     def of(cls, results: Sequence[Any]) -> Material:
         """Sort results; an analysis brings everything along."""
         flat = [part for result in results for part in (result.values() if isinstance(result, dict) else [result])]
+        withheld = tuple(line for result in flat if isinstance(result, Combined) for line in result.withheld)
+        flat = [part for result in flat for part in (_parts_of(result) if isinstance(result, Combined) else [result])]
         if not flat:
             raise ParameterError("A report needs at least one result.", parameter="results")
         for result in flat:
@@ -97,7 +100,7 @@ class Material:
                     f"A report is made of results such as compare returns, got {name}.", parameter="results"
                 )
         if not _all(flat, Analysis):
-            return cls.of_parts(flat)
+            return replace(cls.of_parts(flat), warnings=tuple(f"Withheld or changed: {line}" for line in withheld))
         if len(flat) > 1:
             raise ParameterError("An analysis makes a report by itself: pass nothing beside it.", parameter="results")
         return cls.of_analysis(flat[0])
@@ -193,6 +196,24 @@ class Material:
             *self.others,
         ]
         return tuple(result for result in parts if result is not None)
+
+
+def _parts_of(combined: Combined) -> list[Any]:
+    """Return the results of several sites one by one; pairs of sites are told of the best configuration."""
+    comparison, reference = combined.comparison, combined.reference
+    choice = comparison.choice(reference)
+    best = choice.best if choice.best is not None else choice.chosen
+    pairs = [] if best is None else [comparison.replicability(best.clusterer, best.n_clusters)]
+    parts = [
+        comparison,
+        *pairs,
+        *(result.relations() for result in pairs),
+        reference,
+        combined.clusters,
+        combined.gaps,
+        combined.tables,
+    ]
+    return [part for part in parts if part is not None]
 
 
 def _all(results: Sequence[Any], kind: type[Result]) -> list[Result]:

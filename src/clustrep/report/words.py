@@ -112,6 +112,15 @@ AFTER_NO_GAPS = "Try other numbers of clusters; `clustrep run` says whether ther
 WORTH_TELLING = 0.05
 # Scores that differ by less are not called better and worse.
 NO_DIFFERENCE = 0.005
+# Titles of sections of their own.
+SECTIONS = {
+    "SiteClusters": "Clusters at other sites",
+    "SiteGaps": "Gaps between clusters, counted at other sites",
+    "SiteTables": "Clusters of two sites, sample counts",
+}
+# Whether the page can be sent around.
+NAMES_SAMPLES = "Hover texts on this page name samples."
+NO_SAMPLES = "This page names no samples."
 
 
 def named(result: Candidate | Replicability) -> str:

@@ -19,6 +19,7 @@ from clustrep.results.co_assignment import AssignmentConsistency, Consensus
 from clustrep.results.comparison import Comparison
 from clustrep.results.curves import BootstrapInstability, PredictionStrength, RelativeValidation
 from clustrep.results.groups import Separation
+from clustrep.results.joint import Combined, SiteClusters, SiteGaps, SiteTables
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
@@ -41,6 +42,7 @@ __all__ = [
     "Candidate",
     "Choice",
     "ClusterTest",
+    "Combined",
     "Comparison",
     "Consensus",
     "Counterparts",
@@ -56,6 +58,9 @@ __all__ = [
     "Replicability",
     "Sensitivity",
     "Separation",
+    "SiteClusters",
+    "SiteGaps",
+    "SiteTables",
     "Stability",
     "StudyDifferences",
     "StudyRelations",
@@ -88,6 +93,10 @@ RESULTS: dict[str, Any] = {
         LeaveOneStudyOut,
         StudyDifferences,
         Analysis,
+        Combined,
+        SiteClusters,
+        SiteGaps,
+        SiteTables,
     )
 }
 

@@ -8,7 +8,8 @@ ClustrepError                       .sentence, worded by each front end
 
 ClustrepWarning(UserWarning)        .sentence, worded by each front end
 ├── DataWarning                     data that can be used, and is perhaps not what was meant
-└── ReplicateWarning                some replicates failed, or the clusterer itself warned
+├── ReplicateWarning                some replicates failed, or the clusterer itself warned
+└── MachineWarning                  the machine made the work slower; the results are the same
 
 How sentences are worded: `clustrep.sentences`.
 """
@@ -61,6 +62,10 @@ class DataWarning(ClustrepWarning):
 
 class ReplicateWarning(ClustrepWarning):
     """Some replicates failed, or the clusterer itself warned."""
+
+
+class MachineWarning(ClustrepWarning):
+    """The machine made the work slower, because a file or a process was lost. The results are the same."""
 
 
 def warn(message: str, category: type[ClustrepWarning]) -> None:

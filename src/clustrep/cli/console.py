@@ -21,7 +21,7 @@ from typing import IO, Any
 import click
 
 from clustrep.cli.option_wording import in_options
-from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning, DataError
+from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning, DataError, MachineWarning
 from clustrep.sentences import Worded
 
 INTERNAL, USAGE, BAD_DATA, SOME_FAILED, INTERRUPTED = 1, 2, 3, 4, 130
@@ -116,11 +116,14 @@ class Commands(click.Group):
 def warnings_told(wording: Callable[[Worded], str]) -> Iterator[list[str]]:
     """Write warnings to stderr as they come, each once, and keep them for the report."""
     texts: list[str] = []
+    told: set[str] = set()
 
     def tell(message: Warning | str, *_: Any, **__: Any) -> None:
         text = wording(message) if isinstance(message, Worded) else str(message)
-        if text not in texts:
-            texts.append(text)
+        if text not in told:
+            told.add(text)
+            if not isinstance(message, MachineWarning):  # a report is the same on any machine
+                texts.append(text)
             write_message(f"{click.style('warning:', fg='yellow')} {on_one_line(text)}")
 
     with warnings.catch_warnings():

@@ -4,6 +4,7 @@ ClustrepError                       .sentence, worded by each front end
 ├── DataError(ValueError)           a table, a file or a labelling that can't be used as it is
 ├── ParameterError(ValueError)      an argument out of its range, or a combination that makes no sense: .parameter
 ├── AllReplicatesFailed             not one replicate could be scored
+├── WorkerKilled                    a process that computed replicates was killed, and another with fewer beside it
 └── NoBest                          nothing that was compared can be called the best
 
 ClustrepWarning(UserWarning)        .sentence, worded by each front end
@@ -46,6 +47,10 @@ class ParameterError(ClustrepError, ValueError):
 
 class AllReplicatesFailed(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
     """Not one replicate could be scored."""
+
+
+class WorkerKilled(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
+    """A process that computed replicates was killed, and again with half as many beside it."""
 
 
 class NoBest(ClustrepError, RuntimeError):  # noqa: N818 - says what happened

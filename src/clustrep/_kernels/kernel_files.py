@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import inspect
 import io
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -33,8 +32,8 @@ _said: set[str] = set()
 
 
 def _say_once(sentence: str, **details: object) -> None:
-    """Warn once in a process, and never in a worker: its parent has compiled the same kernels before."""
-    if sentence not in _said and multiprocessing.parent_process() is None:
+    """Warn once in a process; what workers say as well is told once for all of them."""
+    if sentence not in _said:
         _said.add(sentence)
         warn(sentence.format(**details), MachineWarning)
 

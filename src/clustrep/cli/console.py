@@ -6,6 +6,7 @@
 3    the data can't be used as they are
 4    some replicates failed: results are written, `--allow-failures` makes it 0
 130  interrupted
+143  terminated
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from typing import IO, Any
 import click
 
 from clustrep.cli.option_wording import in_options
-from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning, DataError, MachineWarning
+from clustrep.cli.termination import TERMINATED, Terminated, termination_heard
+from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning, DataError, MachineWarning, WorkerKilled
 from clustrep.sentences import Worded
 
 INTERNAL, USAGE, BAD_DATA, SOME_FAILED, INTERRUPTED = 1, 2, 3, 4, 130
@@ -79,13 +81,15 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn whatever it raises into a sentence and an exit code."""
         try:
-            with warnings_told(partial(self.worded, ctx)) as ctx.obj:
+            with termination_heard(), warnings_told(partial(self.worded, ctx)) as ctx.obj:
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit):
             raise
+        except Terminated:
+            raise Interrupted("Terminated.", TERMINATED) from None
         except (KeyboardInterrupt, click.Abort):
             raise Interrupted("Interrupted.", INTERRUPTED) from None
-        except (DataError, AllReplicatesFailed) as error:
+        except (DataError, AllReplicatesFailed, WorkerKilled) as error:
             raise Failure(self.worded(ctx, error), BAD_DATA) from None
         except ClustrepError as error:
             raise Failure(self.worded(ctx, error), USAGE) from None

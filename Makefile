@@ -6,14 +6,17 @@ QUICK_TESTS := tests/studies tests/_kernels/test_kernel_files.py tests/cli/test_
 	tests/cli/test_other_clusterers.py tests/across/test_replicability.py::test_golden_run_pins_the_random_streams
 INSTALL := $(BIN)/uv pip install --quiet --editable
 
-.PHONY: demo test test-oldest test-newest bench check format calibration null-calibration presence-calibration relations-calibration
-.PHONY: exam exam-quick paper paper-quick clean
+.PHONY: demo test test-all test-oldest test-newest bench check format calibration null-calibration presence-calibration relations-calibration
+.PHONY: exam exam-quick fuzz fuzz-quick paper paper-quick clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
 
 test: .venv/installed-dev
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
+
+test-all: .venv/installed-dev
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
 
 # The oldest versions that pyproject.toml allows. Deprecations that they don't know of yet are not ours.
 test-oldest: .venv-oldest/installed
@@ -54,6 +57,12 @@ exam: .venv/installed
 
 exam-quick: .venv/installed
 	$(BIN)/python -m exam.run exam-quick.md --quick $(ARGS)
+
+fuzz: .venv/installed-dev
+	$(BIN)/python -m fuzz.run $(ARGS)
+
+fuzz-quick: .venv/installed-dev
+	$(BIN)/python -m fuzz.run --quick $(ARGS)
 
 paper: .venv/installed-dev
 	$(BIN)/python -m paper.run paper $(ARGS)

@@ -18,6 +18,7 @@ NO_NULL = ["--null", "none"]
 PAIR = ["alpha.csv", "beta.csv"]
 RUN = ["run", *PAIR, "--k", "2:3", *READING, *SMALL, *NO_NULL]
 FILES = [
+    "SHA256SUMS",
     "choice.csv",
     "clusters.csv",
     "config.toml",

@@ -13,7 +13,7 @@ from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import exit_if_failed, write_message
 from clustrep.cli.input_files import read_studies
 from clustrep.cli.option_types import accepted_agreements
-from clustrep.cli.output import RESULT, Results, check_folder, write_config, write_report
+from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def run(ctx: click.Context, /, **settings: Any) -> None:
     """Say which algorithm and number of clusters replicate, which studies agree and which clusters hold.
 
-    Every STUDY is a table: CSV, TSV (also gzipped), Parquet, h5ad or a GEO series matrix; rows are samples.
+    Every STUDY is a table: CSV, TSV (also packed), Parquet, h5ad or a GEO series matrix; rows are samples.
 
     \b
     Example:
@@ -71,7 +71,7 @@ def demo(ctx: click.Context, /, **settings: Any) -> None:
     cohorts are written into the folder as CSV files, so that `clustrep run` can be tried on them.
     """
     settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS
-    clusterers = checked_clusterers(settings)
+    clusterers = checked_clusterers(ctx, settings)
     from clustrep import datasets
 
     cohorts = datasets.simulate_cohorts(rng=1)
@@ -107,9 +107,9 @@ def check_several_studies(settings: dict[str, Any], studies: Studies) -> None:
         )
 
 
-def checked_clusterers(settings: dict[str, Any]) -> dict[str, Any]:
+def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str, Any]:
     """Check whatever can be checked before files are read, and return the clusterers."""
-    check_folder(settings["out"], force=settings["force"])
+    claim_folder(ctx, settings)
     adjusted = accepted_agreements(adjusted=True)
     if settings["agreement"][0] not in adjusted:
         raise click.UsageError(
@@ -130,7 +130,7 @@ def checked_clusterers(settings: dict[str, Any]) -> dict[str, Any]:
 
 def analyse_files(ctx: click.Context, settings: dict[str, Any]) -> None:
     """Read studies, analyse them and write the results."""
-    clusterers = checked_clusterers(settings)
+    clusterers = checked_clusterers(ctx, settings)
     studies = read_studies(settings)
     check_several_studies(settings, studies)
     analysis = analyse_studies(ctx, settings, clusterers, studies)
@@ -176,20 +176,28 @@ def write_analysis(
     from clustrep import Report
     from clustrep.cli.drawing import draw_analysis
 
-    report = Report(analysis)
-    with Results(settings["out"]) as results:
-        results.table("choice.csv", analysis.summary())
-        results.table("scores.csv", analysis.scores())
-        results.table("local.csv", analysis.samples())
-        results.table("clusters.csv", analysis.clusters())
-        results.table("presence.csv", analysis.presence())
-        results.table("gaps.csv", gap_table(analysis))
-        analysis.save(results.path(RESULT))
-        draw_analysis(results, analysis, options.figure_formats(settings))
-        for name, cohort in (cohorts or {}).items():
-            frame = cohort.to_frame()
-            frame.insert(0, "subtype", cohort.labels)
-            results.text(f"data/{name}.csv", frame.to_csv(index_label="sample", lineterminator="\n"))
-        results.text("report.html", report.to_html())
-        write_config(ctx, settings, results, analysis.provenance, studies)
-    write_report(settings, report)
+    output = Output(
+        Report(analysis),
+        save=lambda results: analysis.save(results.path(RESULT)),
+        tables=lambda results: write_tables(results, analysis, cohorts),
+        figures=lambda results: draw_analysis(results, analysis, options.figure_formats(settings)),
+        provenance=analysis.provenance,
+        studies=studies,
+    )
+    write_output(ctx, settings, output)
+
+
+def write_tables(results: Results, analysis: Analysis, cohorts: Studies | None) -> None:
+    """Write the tables of an analysis, and the cohorts that were simulated for it."""
+    from clustrep.files import csv_text
+
+    results.table("choice.csv", analysis.summary())
+    results.table("scores.csv", analysis.scores())
+    results.table("local.csv", analysis.samples())
+    results.table("clusters.csv", analysis.clusters())
+    results.table("presence.csv", analysis.presence())
+    results.table("gaps.csv", gap_table(analysis))
+    for name, cohort in (cohorts or {}).items():
+        frame = cohort.to_frame()
+        frame.insert(0, "subtype", cohort.labels)
+        results.text(f"data/{name}.csv", csv_text(frame, index_label="sample"))

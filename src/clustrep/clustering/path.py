@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Psi(ABC):
-    """A clustering function inside a run: it is asked about sets of points that many others are asked about, too."""
+    """A clustering function inside a run: it labels sets of points that other functions label, too."""
 
     classes: Labels | None = None  # all labels that it can give, where they are 0, 1, …
 
@@ -51,11 +51,11 @@ class Path(ABC):
 
     compiled: ClassVar[bool] = True  # whether there are kernels in it
     in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
-    batch: ClassVar[int] = 1  # from how many replicates it likes to learn at once
+    batch: ClassVar[int] = 1  # how many replicates it learns from at once
 
     @classmethod
     def applies(cls, clusterer: Clusterer) -> bool:
-        """Whether this path replaces the clusterer exactly: its very class, with parameters that the path supports."""
+        """Whether this path replaces the clusterer exactly: one of that class, with parameters that are supported."""
         return False
 
     def __init__(self, members: Sequence[Configuration], rotation: Rotation | None):
@@ -73,7 +73,7 @@ class Path(ABC):
         """Make what all resamples of the studies share."""
 
     def work(self, points: PointSet) -> float:
-        """Say roughly how many numbers the kernels compare in one resample."""
+        """Estimate how many numbers the kernels compare in one resample."""
         return 0.0
 
     @abstractmethod
@@ -91,7 +91,7 @@ class Path(ABC):
 
     @abstractmethod
     def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
-        """Return the member as it would be after fitting, for the user to look into."""
+        """Return the member as it would be after fitting, for the user to inspect."""
 
     def learn(self, samples: Sequence[Sample]) -> list[Learned]:
         """Learn from many samples at once, of any studies and replicates; what is learned from one is lazy.
@@ -122,7 +122,7 @@ class Learned:
         """Apply the clustering function of one member to every set of points in `at`."""
         configuration = self.path.members[member]
         outcome = attempt(self._labels, configuration, at)
-        # Clusterers say this in many ways, or crash on it.
+        # Clusterers report this by different errors.
         if isinstance(outcome, Failed) and configuration.fewest_clusters > self.sample.draw.n_distinct():
             return Failed(FEW_DISTINCT_POINTS)
         return outcome
@@ -212,11 +212,11 @@ def fit_rows(path: Path, sample: Sample, configuration: Configuration) -> Cluste
     return fitted if path.rotation is None else with_features(fitted, path.rotation, configuration.clusterer)
 
 
-# Numbers that the kernels must compare in a resample for threads to be worth more than processes: a few milliseconds.
+# Numbers that the kernels must compare in a resample for threads to be faster than processes: a few milliseconds.
 LEAST_THREAD_WORK = 20_000_000
 # Bytes of distances that are kept for all resamples.
 MOST_KEPT = 10**9
-# Features for each coordinate, from which on it pays to find coordinates.
+# The least number of features for each coordinate for which a rotation saves time.
 ROTATION_PAYS = 2
 
 
@@ -227,7 +227,7 @@ class Setting:
     source: Source
     studies: tuple[Study, ...]
     places: tuple[PointSet, ...]  # the studies' points
-    at: PointSet | None  # further points that are asked about
+    at: PointSet | None  # further points that are labelled
     paths: tuple[Path, ...]  # their members, one after the other, are the configurations
 
     @classmethod
@@ -270,7 +270,7 @@ class Setting:
 
     @property
     def in_threads(self) -> bool:
-        """Whether threads can share the work: kernels alone, and long enough for Python to get out of the way."""
+        """Whether threads can share the work: kernels alone, and long enough for the time in Python not to matter."""
         if not all(path.in_threads for path in self.paths):
             return False
         return sum(path.work(points) for path in self.paths for points in self.places) > LEAST_THREAD_WORK
@@ -308,12 +308,12 @@ class ClusteringPlan(Plan[T]):
 
     @property
     def batch(self) -> int:
-        """How many replicates the paths like to learn at once."""
+        """How many replicates the paths learn from at once."""
         return self.setting.batch
 
 
 def rotates(source: Source, studies: Sequence[Study], configuration: Configuration) -> bool:
-    """Whether a configuration is worked out in coordinates: far fewer than features, with the same result."""
+    """Whether a configuration is computed in coordinates: far fewer than features, with the same result."""
     return (
         source.accelerate
         and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points

@@ -1,4 +1,4 @@
-"""One runner for every plan.
+"""One runner for every plan, and the options that all runs share.
 
 A plan is a pure function of replicates' numbers: a block of them can be computed anywhere, in any order, together with
 any others, and gives the same bits. Here blocks are computed one after the other, or handed to workers.
@@ -14,17 +14,140 @@ import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, fields, replace
 from numbers import Integral
 from typing import Any, Generic, TypeVar
 
-from clustrep.config import config
+from clustrep.checks import check_choice, check_flag
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
 from clustrep.errors import MachineWarning, ParameterError, ReplicateWarning, warn
 from clustrep.text import plural
 
 T = TypeVar("T")
 _run_numbers = itertools.count()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# options: they change how a run is carried out; `accelerate=False` also fits k-means with scikit-learn's random numbers
+
+
+@dataclass(frozen=True)
+class Config:
+    """The options in force.
+
+    Attributes
+    ----------
+    accelerate : bool
+        Use the exact shortcuts: kernels for k-means, one tree for all k, fewer coordinates where features outnumber
+        samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
+    progress : bool or "auto"
+        Show a progress bar; "auto" shows one on a terminal and in a notebook.
+    """
+
+    accelerate: bool = True
+    progress: bool | str = "auto"
+
+    def __post_init__(self) -> None:
+        check_flag(self.accelerate, "accelerate")
+        if not isinstance(self.progress, bool) and self.progress != "auto":
+            raise ParameterError(
+                f"progress must be True, False or 'auto', got {self.progress!r}.", parameter="progress"
+            )
+
+
+_of_process = Config()
+_of_context: ContextVar[Config | None] = ContextVar("clustrep_config", default=None)
+
+
+def config() -> Config:
+    """Return the options in force: those of the innermost `config_context`, else those of the process."""
+    return _of_context.get() or _of_process
+
+
+def get_config() -> dict[str, Any]:
+    """Return the options in force as a dictionary.
+
+    Returns
+    -------
+    dict
+        The value of every option, by name.
+
+    See Also
+    --------
+    set_config : Set options for the whole process.
+    config_context : Set options for a block of code.
+
+    Examples
+    --------
+    >>> sorted(get_config())
+    ['accelerate', 'progress']
+    """
+    return asdict(config())
+
+
+def set_config(**options: Any) -> None:
+    """Set options for the whole process.
+
+    Parameters
+    ----------
+    accelerate : bool, default True
+        Use the exact shortcuts: kernels for k-means, one tree for all k, fewer coordinates where features outnumber
+        samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
+    progress : bool or "auto", default "auto"
+        Show a progress bar; "auto" shows one on a terminal and in a notebook.
+
+    See Also
+    --------
+    config_context : the same for a block of code.
+
+    Examples
+    --------
+    >>> set_config(progress=False)
+    >>> get_config()["progress"]
+    False
+    >>> set_config(progress="auto")
+    """
+    global _of_process
+    _of_process = replace(_of_process, **_checked(options))
+
+
+@contextlib.contextmanager
+def config_context(**options: Any) -> Iterator[None]:
+    """Set options for a block of code; afterwards the previous ones are in force again.
+
+    Parameters
+    ----------
+    accelerate, progress
+        As in `set_config`.
+
+    See Also
+    --------
+    set_config : the same for the whole process.
+
+    Examples
+    --------
+    >>> with config_context(accelerate=False):
+    ...     get_config()["accelerate"]
+    False
+    >>> get_config()["accelerate"]
+    True
+    """
+    token = _of_context.set(replace(config(), **_checked(options)))
+    try:
+        yield
+    finally:
+        _of_context.reset(token)
+
+
+def _checked(options: dict[str, Any]) -> dict[str, Any]:
+    for name in options:
+        check_choice(name, "An option", [field.name for field in fields(Config)])
+    return options
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# plans
 
 
 class Plan(ABC, Generic[T]):
@@ -61,7 +184,7 @@ class Plan(ABC, Generic[T]):
 
 @dataclass(frozen=True)
 class Outcome(Generic[T]):
-    """A computed block, and what was warned of meanwhile in another process."""
+    """A computed block, and the warnings that were given in another process."""
 
     values: list[T]
     warnings: list[tuple[str, str]]
@@ -125,7 +248,7 @@ def compute(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[
     try:
         if os.getpid() == run_of_blocks.process:  # perhaps a thread: warnings are recorded once for the whole process
             if getattr(current, "limited", None) != run_of_blocks:
-                # Of this thread's own pools; whoever started the run sets all limits back.
+                # Limits the pools of this thread; the thread that started the run restores all limits.
                 thread_pools().limit(limits=1)
                 current.limited = run_of_blocks
             return Outcome(plan.block(block), [])

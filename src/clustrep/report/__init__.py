@@ -13,6 +13,7 @@ from clustrep.files import written_whole
 from clustrep.report.cluster_grid import text_of
 from clustrep.report.facts import Facts, facts_of
 from clustrep.report.material import Material
+from clustrep.text import printable
 
 
 class Report:
@@ -28,6 +29,14 @@ class Report:
         The page's title.
     warnings : sequence of str
         Further warnings for the page.
+
+    See Also
+    --------
+    analyse : What to report, from studies to verdict.
+
+    Notes
+    -----
+    The page says what the results have: it computes no scores. The same results give the same bytes.
 
     Examples
     --------
@@ -74,9 +83,9 @@ class Report:
             stream.write(text.encode())
 
     def __repr__(self) -> str:
-        lines = [item["text"] for item in self.facts["verdict"] if item["kind"] != "next"]
+        lines = [printable(item["text"]) for item in self.facts["verdict"] if item["kind"] != "next"]
         for section in self.facts["sections"]:
             if section["id"] == "presence":
                 lines += ["", text_of(section["tables"][0]), ""]
-        lines += [f"Next: {item['text']}" for item in self.facts["verdict"] if item["kind"] == "next"]
+        lines += [f"Next: {printable(item['text'])}" for item in self.facts["verdict"] if item["kind"] == "next"]
         return "\n".join(lines)

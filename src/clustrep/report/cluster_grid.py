@@ -11,6 +11,7 @@ import clustrep.report.words as words
 from clustrep.report.columns import Table, table_of
 from clustrep.report.formatting import cell
 from clustrep.results.analysis import NOISE, NOT_COMPARED, UNTESTED
+from clustrep.text import printable
 
 NEW = "new"
 NEW_SAMPLES = "new samples"
@@ -62,6 +63,7 @@ def text_of(table: Mapping[str, Any]) -> str:
     columns = table["columns"]
     cells = [[column["label"] for column in columns]]
     cells += [[cell(row[column["key"]], column["kind"]) for column in columns] for row in table["rows"]]
+    cells = [[printable(text) for text in row] for row in cells]
     widths = [max(len(row[c]) for row in cells) for c in range(len(columns))]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-    return "\n".join([*lines, table["note"]])
+    return "\n".join([*lines, printable(table["note"], lines=True)])

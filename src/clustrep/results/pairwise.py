@@ -11,7 +11,7 @@ import pandas as pd
 from clustrep.checks import check_choice, check_integer, check_known, freeze, read_only
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
-from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Resampled, Saved
+from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Printed, Resampled, Saved
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingAverage(Resampled):
+class TrainingAverage(Resampled, Printed):
     """Algorithm 2: the average over all test studies of one training study's scores.
 
     With r(s, t) the score of training study s on test study t, r(s) = Σ_{t ≠ s} r(s, t) / (S − 1): once for the studies
@@ -80,7 +80,7 @@ class Replicability(Resampled, Failing, Saved):
     distribution : ndarray, (n_resamples, S, S)
         R̂⁽ᵇ⁾. NaN where a replicate failed, and on the diagonal where that was not asked for.
     trivial : ndarray of bool, (n_resamples, S, S)
-        Replicates in which either partition is a single block: their score says nothing.
+        Replicates in which either partition is a single block: their score is not informative.
     clusters_found : ndarray of int, (n_resamples, S)
         Number of clusters in each study's draw, noise apart; −1 where the fit failed.
     failed : ndarray of int, (n_resamples + 1, S, S)
@@ -103,8 +103,8 @@ class Replicability(Resampled, Failing, Saved):
 
     References
     ----------
-    Masoero, Thomas, Parmigiani, Tyekucheva and Trippa (2023). Cross-Study Replicability in Cluster Analysis.
-    Statistical Science 38(2), Algorithms 1 and 2.
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316, Algorithms 1 and 2.
 
     See Also
     --------

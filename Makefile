@@ -6,8 +6,9 @@ QUICK_TESTS := tests/studies tests/_kernels/test_kernel_files.py tests/cli/test_
 	tests/cli/test_other_clusterers.py tests/across/test_replicability.py::test_golden_run_pins_the_random_streams
 INSTALL := $(BIN)/uv pip install --quiet --editable
 
-.PHONY: demo test test-all test-oldest test-newest bench check format calibration null-calibration presence-calibration relations-calibration
-.PHONY: exchange-calibration exam exam-quick fuzz fuzz-quick paper paper-quick clean
+.PHONY: demo test test-all test-oldest test-newest bench check format clean
+.PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration
+.PHONY: exam exam-quick fuzz fuzz-quick paper paper-quick
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
-from clustrep._kernels import lloyd, lloyd_distance, lloyd_product
+from clustrep._kernels import first_centres, lloyd, lloyd_distance, lloyd_product
 from clustrep.checks import is_whole
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Path, Psi
@@ -164,7 +164,7 @@ class KMeansSample:
 def _fit_by_feature(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
     table, weights = sample.by_feature, sample.weights
     if settings.init is None:
-        centres = table.T[_picks(table, lloyd.BY_FEATURE, weights, settings, seed)]
+        centres = table.T[_picks(first_centres.choose_by_feature, table, weights, settings, seed)]
     else:
         centres = settings.init[None]
     return _iterate(lloyd.lloyd_by_feature, table, sample, settings, centres)
@@ -173,7 +173,7 @@ def _fit_by_feature(sample: KMeansSample, settings: Settings, seed: np.random.Se
 def _fit_by_product(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
     table, weights = sample.centred, sample.weights
     if settings.init is None:
-        centres = table[_picks(sample.by_feature, lloyd.BY_FEATURE, weights, settings, seed)]
+        centres = table[_picks(first_centres.choose_by_feature, sample.by_feature, weights, settings, seed)]
     else:
         centres = settings.init[None] - sample.mean
     state = (np.empty((2, len(weights))), np.empty(centres.shape[1:]))  # bounds and sums
@@ -184,7 +184,7 @@ def _fit_by_product(sample: KMeansSample, settings: Settings, seed: np.random.Se
 def _fit_by_distance(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
     squared = np.require(sample.points.distances(), requirements=["C", "W"])
     weights = sample.all_weights
-    picks = _picks(squared, lloyd.DISTANCES, weights, settings, seed)
+    picks = _picks(first_centres.choose_by_distance, squared, weights, settings, seed)
     labels = np.full((len(picks), len(weights)), -1, np.int32)
     members = labels.copy()
     taken = np.full(picks.shape, -1)
@@ -212,7 +212,11 @@ _FITS = {
 
 
 def _picks(
-    table: FloatArray, layout: int, weights: FloatArray, settings: Settings, seed: np.random.SeedSequence
+    kernel: Callable[..., bool],
+    table: FloatArray,
+    weights: FloatArray,
+    settings: Settings,
+    seed: np.random.SeedSequence,
 ) -> IntArray:
     """Choose the first centres of every start by greedy k-means++, (n_init, n_clusters)."""
     k = settings.n_clusters
@@ -221,7 +225,7 @@ def _picks(
     uniforms = rng.random((settings.n_init, 1 + (k - 1) * n_trials))
     picks = np.empty((settings.n_init, k), np.int64)
     state = (np.empty(len(weights)), np.zeros(2, np.int64))
-    run_in_pieces(lloyd.choose_centres, table, layout, weights, uniforms, picks, *state, BUDGET)
+    run_in_pieces(kernel, table, weights, uniforms, picks, *state, BUDGET)
     return picks
 
 

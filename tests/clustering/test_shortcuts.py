@@ -18,11 +18,12 @@ from sklearn.preprocessing import FunctionTransformer
 from tests.helpers import configured
 
 import clustrep as cr
-from clustrep.clustering.path import Path, PlainPath, Setting
+from clustrep.clustering.path import PlainPath, Setting
 from clustrep.clustering.sample import FEW_DISTINCT_POINTS, FEWER_CLUSTERS, Configuration, Source
 from clustrep.clustering.shortcuts.birch import BirchPath
 from clustrep.clustering.shortcuts.dbscan import DensityPath
-from clustrep.clustering.shortcuts.kmeans import KMeansPath, Strategy, strategy_for
+from clustrep.clustering.shortcuts.kmeans import KMeansPath
+from clustrep.clustering.shortcuts.kmeans_fits import Strategy, strategy_for
 from clustrep.clustering.shortcuts.trees import TreePath
 from clustrep.engine import replicates
 from clustrep.engine.run import Plan, run
@@ -359,7 +360,7 @@ def by_one_worker():
     ("backend", "n_jobs", "batch"), [("loky", 1, 7), ("loky", 2, 2), ("threading", 2, 1), ("threading", 2, 7)]
 )
 def test_neither_workers_nor_batches_change_a_bit(name, backend, n_jobs, batch, by_one_worker, monkeypatch):
-    monkeypatch.setattr(Path, "batch", batch)  # replicates that are learned together
+    monkeypatch.setattr(Setting, "batch", batch)  # replicates that are learned together
     with joblib.parallel_config(backend=backend):
         result = WORKED[name](n_resamples=4, rng=3, n_jobs=n_jobs)
     assert_same_bits(result, by_one_worker[name])
@@ -382,7 +383,7 @@ def test_work_in_pieces_changes_no_bit_and_interrupts_are_heard_between_them(nam
     breaths = []
     heard = replicates.breathe
     monkeypatch.setattr(replicates, "breathe", lambda: breaths.append(heard()))
-    for module in ("kmeans", "trees"):
+    for module in ("kmeans_fits", "trees"):
         monkeypatch.setattr(f"clustrep.clustering.shortcuts.{module}.BUDGET", 1)
     result = WORKED[name](n_resamples=4, rng=3)
     assert_same_bits(result, by_one_worker[name])

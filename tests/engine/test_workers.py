@@ -28,7 +28,6 @@ from tests.helpers import configured
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import clustrep as cr
-from clustrep.clustering.path import Path
 from clustrep.clustering.sample import FEW_DISTINCT_POINTS, FEWER_CLUSTERS, Source
 from clustrep.engine.replicates import root_entropy
 from clustrep.engine.run import check_n_jobs
@@ -106,7 +105,7 @@ def alone(cohorts):
     ],
 )
 def test_neither_workers_nor_batches_change_a_bit(name, backend, n_jobs, batch, cohorts, alone, monkeypatch):
-    monkeypatch.setattr(Path, "batch", batch)  # replicates that are learned together
+    monkeypatch.setattr(Setting, "batch", batch)  # replicates that are learned together
     if (name, backend) == ("closure", "multiprocessing"):
         name = "function"  # that backend can't send a closure
     context = contextlib.nullcontext() if backend is None else joblib.parallel_config(backend=backend)

@@ -27,10 +27,24 @@ def choose_by_feature(
     Returns False once more than `budget` numbers were compared: call again with the same `closest`, (n,), and `state`,
     (2,), zero at first, to go on. `uniforms` is (n_starts, 1 + (k − 1) · n_trials).
     """
-    p, n = by_feature.shape
+    return choose_in_table(in_rows(by_feature), weights, uniforms, picks, closest, state, budget)
+
+
+@compiled
+def choose_in_table(
+    table: FloatArray,
+    weights: FloatArray,
+    uniforms: FloatArray,
+    picks: IntArray,
+    closest: FloatArray,
+    state: IntArray,
+    budget: int,
+) -> bool:
+    """Do the same with points that were put into a table, (n_rows, n_columns), for several calls."""
+    n = weights.size
     n_starts, k = picks.shape
     n_trials = (uniforms.shape[1] - 1) // max(k - 1, 1)
-    table, sums = in_rows(by_feature), np.empty(TILE)
+    sums = np.empty(TILE)
     masses, near = np.zeros(n_columns(n)), np.zeros(n_columns(n))
     masses[:n] = weights
     near[:n] = closest
@@ -44,7 +58,7 @@ def choose_by_feature(
             best = candidates[_lowest(potentials)]
         draw_near_in_table(table, best, near, sums)
         _take(picks, state, best)
-        spent += n * max(n_trials, 1) * p
+        spent += n * max(n_trials, 1) * table.shape[0]
         if spent > budget and state[0] < n_starts:
             closest[:] = near[:n]
             return False

@@ -45,9 +45,24 @@ def lloyd_by_feature(
     budget: int,
 ) -> bool:
     """Move `centres`, (n_starts, k, n_features), to where they stay; `labels` is (n_starts, n), −1 at first."""
-    p, n = by_feature.shape
-    n_starts, k = centres.shape[:2]
-    table = in_rows(by_feature)
+    return lloyd_in_table(in_rows(by_feature), weights, centres, labels, inertia, steps, max_iter, tol, budget)
+
+
+@compiled
+def lloyd_in_table(
+    table: FloatArray,
+    weights: FloatArray,
+    centres: FloatArray,
+    labels: IntArray,
+    inertia: FloatArray,
+    steps: IntArray,
+    max_iter: int,
+    tol: float,
+    budget: int,
+) -> bool:
+    """Do the same with points that were put into a table, (n_rows, n_columns), for several calls."""
+    n = weights.size
+    n_starts, k, p = centres.shape
     best, nearest, partial = np.empty(n_columns(n)), np.empty(n_columns(n)), np.empty(TILE)
     distances = best[:n]
     padded = np.zeros((k, n_rows(p)))

@@ -51,7 +51,6 @@ class Path(ABC):
 
     compiled: ClassVar[bool] = True  # whether there are kernels in it
     in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
-    batch: ClassVar[int] = 1  # from how many replicates it likes to learn at once
 
     @classmethod
     def applies(cls, clusterer: Clusterer) -> bool:
@@ -76,6 +75,10 @@ class Path(ABC):
         """Say roughly how many numbers the kernels compare in one resample."""
         return 0.0
 
+    def batch(self, places: Sequence[PointSet]) -> int:
+        """Say from how many replicates it likes to learn at once."""
+        return 1
+
     @abstractmethod
     def share(self, sample: Sample) -> Any:
         """Learn what all members have in common."""
@@ -93,11 +96,12 @@ class Path(ABC):
     def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
         """Return the member as it would be after fitting, for the user to look into."""
 
-    def learn(self, samples: Sequence[Sample]) -> list[Learned]:
+    def learn(self, samples: Sequence[Sample], at: Sequence[Sequence[PointSet]] | None = None) -> Sequence[Learned]:
         """Learn from many samples at once, of any studies and replicates; what is learned from one is lazy.
 
         This is where compiled batches and accelerators come in: a path that gains from many samples overrides it and
-        says in `batch` how many replicates it wants. What is learned from a sample must not depend on the others.
+        says in `batch` how many replicates it wants. What is learned from a sample must not depend on the others. `at`
+        says for every sample which points its clustering functions will be asked about, so that this is done at once.
         """
         return [Learned(self, sample) for sample in samples]
 
@@ -283,7 +287,7 @@ class Setting:
     @property
     def batch(self) -> int:
         """How many replicates are learned together."""
-        return max(path.batch for path in self.paths)
+        return max(path.batch(self.places) for path in self.paths)
 
     def sample(self, s: int, replicate: int, *, second: bool = False) -> Sample:
         """Draw one of the studies."""

@@ -1,266 +1,38 @@
-"""k-means by compiled kernels."""
+"""k-means by compiled kernels: all resamples of a batch and all numbers of clusters together."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
-from clustrep._kernels import first_centres, lloyd, lloyd_distance, lloyd_product
-from clustrep.checks import is_whole
 from clustrep.clustering.parameters import Clusterer
-from clustrep.clustering.path import Path, Psi
-from clustrep.clustering.rotation import Rotation
-from clustrep.clustering.sample import FEWER_CLUSTERS, SHARED_POINTS, TOO_LARGE, Configuration, PointSet, Sample
-from clustrep.engine.replicates import ReplicateFailure, breathe, make_generator, run_in_pieces
-from clustrep.types import FloatArray, IntArray, Labels
+from clustrep.clustering.path import Learned, Path, Psi
+from clustrep.clustering.sample import Configuration, Labelled, PointSet, Sample
+from clustrep.clustering.shortcuts.kmeans_fits import (
+    KMeansSample,
+    Members,
+    Settings,
+    Solution,
+    Strategy,
+    fit_by_distance,
+    fit_by_feature,
+    label_points,
+    nearest_centre,
+)
+from clustrep.engine.replicates import Failed, words_of
+from clustrep.tables.contingency import Partition
+from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
-# From so many features on, a matrix product is faster than differences.
-PRODUCT_FEATURES = 16
-# Numbers that a kernel compares before it lets an interrupt be heard: well below half a second.
-BUDGET = 200_000_000
-
-
-class Strategy(Enum):
-    """How Lloyd's iterations find the nearest centres."""
-
-    BY_FEATURE = "few features: differences, in vectors over points"
-    BY_DISTANCE = "many features, few points: from the points' distances to each other"
-    BY_PRODUCT = "many features, many points: matrix products, where bounds ask for them"
-
-
-def strategy_for(n_points: int, n_features: int, n_clusters: int, n_init: int = 10, *, shared: bool = True) -> Strategy:
-    """Choose by shape alone, so that results never depend on a stopwatch.
-
-    `shared` says whether distances serve all resamples. Even then they cost as much as some fits without them: there
-    must be enough starts and clusters to make up for that soon.
-    """
-    if n_features < PRODUCT_FEATURES:
-        return Strategy.BY_FEATURE
-    if shared and n_points <= min(SHARED_POINTS, n_clusters * n_features, 32 * n_init * n_clusters):
-        return Strategy.BY_DISTANCE
-    return Strategy.BY_PRODUCT
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The parameters of scikit-learn's `KMeans` that matter here."""
-
-    n_clusters: int
-    n_init: int
-    max_iter: int
-    tol: float
-    random_state: int | None
-    init: FloatArray | None  # (n_clusters, n_features); None: k-means++
-    n_init_features: int | None = None  # before they were rotated
-
-    def strategy(self, points: PointSet) -> Strategy:
-        """Choose how to fit these points; given centres that are no points have no distances yet."""
-        shared = points.shares_distances and self.init is None
-        return strategy_for(len(points), points.X.shape[1], self.n_clusters, self.n_init, shared=shared)
-
-    @classmethod
-    def of(cls, clusterer: Any, rotation: Rotation | None = None) -> Settings | None:
-        """Read a `KMeans`, its given centres in coordinates; None where it asks for what scikit-learn alone can do."""
-        p = clusterer.get_params(deep=False)
-        init, n_init = p["init"], 1 if p["n_init"] == "auto" else p["n_init"]
-        starts_ok = isinstance(init, str) and init == "k-means++"
-        given: FloatArray | None = None
-        if isinstance(init, np.ndarray | list | tuple):
-            given = _as_points(init)
-            starts_ok = given is not None and len(given) == p["n_clusters"] and n_init == 1  # else it warns
-        honoured = (
-            starts_ok
-            and all(is_whole(n, at_least=1) for n in (p["n_clusters"], n_init, p["max_iter"]))
-            and isinstance(p["tol"], int | float)
-            and p["tol"] >= 0
-            and p["verbose"] == 0
-            and p["algorithm"] in ("lloyd", "elkan")
-            and (p["random_state"] is None or is_whole(p["random_state"], at_least=0))
-        )
-        if not honoured:
-            return None
-        return cls(
-            n_clusters=int(p["n_clusters"]),
-            n_init=int(n_init),
-            max_iter=int(p["max_iter"]),
-            tol=float(p["tol"]),
-            random_state=None if p["random_state"] is None else int(p["random_state"]),
-            init=given if rotation is None else _project(given, rotation),
-            n_init_features=None if given is None else given.shape[1],
-        )
-
-
-def _as_points(init: Any) -> FloatArray | None:
-    """Take given centres as a table; None where they are no such thing, and scikit-learn will say why."""
-    try:
-        table = np.asarray(init)
-    except ValueError:  # rows of different lengths
-        return None
-    return table if table.ndim == 2 and table.dtype.kind in "fiu" and np.isfinite(table).all() else None
-
-
-def _project(init: FloatArray | None, rotation: Rotation) -> FloatArray | None:
-    if init is None or init.shape[1] != rotation.n_features:  # the latter fails when it is fitted
-        return init
-    return rotation.project(init)
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """The best of all starts."""
-
-    centres: FloatArray  # (n_clusters, n_features)
-    inertia: float
-    n_iter: int
-
-
-class KMeansSample:
-    """The drawn points of a study, prepared once for every number of clusters.
-
-    Parameters
-    ----------
-    points : PointSet
-    weights : ndarray of int, (n_points,)
-        How often each was drawn.
-    n_features : int
-        How many the points had before they were rotated: scikit-learn's tolerance is relative to a variance that is
-        divided by it.
-    """
-
-    def __init__(self, points: PointSet, weights: IntArray, n_features: int):
-        self.points = points
-        self.n_features = n_features
-        self.all_weights = weights.astype(float)
-        self.drawn = np.flatnonzero(weights)
-        self.weights = self.all_weights[self.drawn]
-        self.centred = points.X[self.drawn]
-        self.mean = (self.weights @ self.centred / self.weights.sum()).astype(self.centred.dtype)
-        self.centred -= self.mean
-        spread = self.weights @ lloyd.squared_lengths(self.centred) / self.weights.sum()
-        self.variance = float(spread) / n_features
-
-    @cached_property
-    def by_feature(self) -> FloatArray:
-        """The drawn points, (n_features, n_drawn)."""
-        return np.take(self.points.by_feature, self.drawn, axis=1)  # in one piece, unlike by an index
-
-    def fit(self, settings: Settings, seed: np.random.SeedSequence) -> Solution:
-        """Find the best of all starts."""
-        if settings.n_init_features not in (None, self.n_features):
-            raise ReplicateFailure(f"init has {settings.n_init_features} features, the data {self.n_features}")
-        if not np.isfinite(self.variance):
-            raise ReplicateFailure(TOO_LARGE)
-        return _FITS[settings.strategy(self.points)](self, settings, seed)
-
-
-def _fit_by_feature(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
-    table, weights = sample.by_feature, sample.weights
-    if settings.init is None:
-        centres = table.T[_picks(first_centres.choose_by_feature, table, weights, settings, seed)]
-    else:
-        centres = settings.init[None]
-    return _iterate(lloyd.lloyd_by_feature, table, sample, settings, centres)
-
-
-def _fit_by_product(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
-    table, weights = sample.centred, sample.weights
-    if settings.init is None:
-        centres = table[_picks(first_centres.choose_by_feature, sample.by_feature, weights, settings, seed)]
-    else:
-        centres = settings.init[None] - sample.mean
-    state = (np.empty((2, len(weights))), np.empty(centres.shape[1:]))  # bounds and sums
-    solution = _iterate(lloyd_product.lloyd_by_product, table, sample, settings, centres, *state)
-    return Solution(solution.centres + sample.mean, solution.inertia, solution.n_iter)
-
-
-def _fit_by_distance(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
-    squared = np.require(sample.points.distances(), requirements=["C", "W"])
-    weights = sample.all_weights
-    picks = _picks(first_centres.choose_by_distance, squared, weights, settings, seed)
-    labels = np.full((len(picks), len(weights)), -1, np.int32)
-    members = labels.copy()
-    taken = np.full(picks.shape, -1)
-    inertia, steps = np.empty(len(picks)), np.zeros(len(picks), np.int64)
-    tol = settings.tol * sample.variance
-    arrays = (labels, members, taken, inertia, steps)
-    run_in_pieces(lloyd_distance.lloyd_by_distance, squared, weights, picks, *arrays, settings.max_iter, tol, BUDGET)
-    best = int(inertia.argmin())
-    in_cluster = (members[best] == np.arange(settings.n_clusters)[:, None]) * weights  # (n_clusters, n_points)
-    for j in np.flatnonzero(taken[best] >= 0):
-        in_cluster[members[best, taken[best, j]], taken[best, j]] -= 1
-        in_cluster[j, taken[best, j]] += 1
-    in_cluster = in_cluster[:, sample.drawn]
-    sizes = in_cluster.sum(axis=1, keepdims=True)
-    centres = in_cluster @ sample.centred / np.maximum(sizes, 1) + sample.mean
-    centres[sizes[:, 0] == 0] = np.inf  # fewer different points than clusters: nobody's nearest
-    return Solution(centres, float(inertia[best]), int(-1 - steps[best]))
-
-
-_FITS = {
-    Strategy.BY_FEATURE: _fit_by_feature,
-    Strategy.BY_DISTANCE: _fit_by_distance,
-    Strategy.BY_PRODUCT: _fit_by_product,
-}
-
-
-def _picks(
-    kernel: Callable[..., bool],
-    table: FloatArray,
-    weights: FloatArray,
-    settings: Settings,
-    seed: np.random.SeedSequence,
-) -> IntArray:
-    """Choose the first centres of every start by greedy k-means++, (n_init, n_clusters)."""
-    k = settings.n_clusters
-    n_trials = 2 + int(math.log(k))  # as scikit-learn
-    rng = make_generator(seed if settings.random_state is None else settings.random_state)
-    uniforms = rng.random((settings.n_init, 1 + (k - 1) * n_trials))
-    picks = np.empty((settings.n_init, k), np.int64)
-    state = (np.empty(len(weights)), np.zeros(2, np.int64))
-    run_in_pieces(kernel, table, weights, uniforms, picks, *state, BUDGET)
-    return picks
-
-
-def _iterate(
-    kernel: Callable[..., bool],
-    table: FloatArray,
-    sample: KMeansSample,
-    settings: Settings,
-    centres: FloatArray,
-    *state: FloatArray,
-) -> Solution:
-    centres = np.array(centres, dtype=float, order="C")  # (n_starts, n_clusters, n_features)
-    labels = np.full((len(centres), len(sample.weights)), -1, np.int32)
-    inertia, steps = np.empty(len(centres)), np.zeros(len(centres), np.int64)
-    tol = settings.tol * sample.variance
-    arrays = (centres, labels, inertia, steps, *state)
-    run_in_pieces(kernel, table, sample.weights, *arrays, settings.max_iter, tol, BUDGET)
-    best = int(inertia.argmin())
-    return Solution(centres[best], float(inertia[best]), int(-1 - steps[best]))
-
-
-def nearest_centre(points: PointSet, centres: FloatArray) -> IntArray:
-    """Give every point the nearest of the centres, (n_points,)."""
-    labels, distances = np.empty(len(points), np.int32), np.empty(len(points))
-    step = max(1, BUDGET // centres.size)
-    for begin in range(0, len(points), step):
-        piece = slice(begin, begin + step)
-        by_feature = np.require(points.by_feature[:, piece], requirements=["C", "W"])
-        lloyd.nearest_centres(by_feature, centres, labels[piece], distances[piece])
-        breathe()
-    return labels
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# k-means
+# Numbers that the kernels compare in one batch, about a tenth of a second's; replicates and bytes that it may have.
+BATCH_WORK = 400_000_000
+MOST_REPLICATES = 64
+MOST_BYTES = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,6 +61,10 @@ class KMeansPath(Path):
         settings = {member: Settings.of(member.clusterer, self.rotation) for member in self.members}
         return {member: known for member, known in settings.items() if known is not None}
 
+    def settings_of(self, member: Configuration) -> Settings:
+        """Return the settings of one member."""
+        return self._settings[member]
+
     def prepare(self, places: Sequence[PointSet]) -> None:
         """Turn the points; measure their distances where a member will ask for them."""
         for points in map(self.space, places):
@@ -301,6 +77,17 @@ class KMeansPath(Path):
         n, p = self.space(points).X.shape
         return float(sum(10.0 * s.n_init * n * min(s.n_clusters * p, n) for s in self._settings.values()))
 
+    def batch(self, places: Sequence[PointSet]) -> int:
+        """Say how many replicates make a batch: of enough work, but not of too many labels."""
+        work = sum(map(self.work, places))
+        n_labels = sum(map(len, places)) * len(places) * len(self.members)
+        return int(max(1, min(MOST_REPLICATES, BATCH_WORK / work, MOST_BYTES / (4 * n_labels))))
+
+    def learn(self, samples: Sequence[Sample], at: Sequence[Sequence[PointSet]] | None = None) -> Sequence[Learned]:
+        """Learn from all samples together, once one of them is asked for."""
+        batch = Batch(self, samples, [[] for _ in samples] if at is None else at)
+        return [_LearnedTogether(self, sample, batch, i) for i, sample in enumerate(samples)]
+
     def share(self, sample: Sample) -> KMeansSample:
         """Prepare the drawn points."""
         return KMeansSample(self.space(sample.points), sample.draw.weights, sample.points.X.shape[1])
@@ -308,8 +95,6 @@ class KMeansPath(Path):
     def psi(self, shared: KMeansSample, sample: Sample, configuration: Configuration) -> Psi:
         """Find the centres."""
         settings = self._settings[configuration]
-        if settings.n_clusters > len(shared.drawn):
-            raise ReplicateFailure(FEWER_CLUSTERS)
         return _CentresPsi(self, shared.fit(settings, sample.seed(configuration.n_clusters)))
 
     def fitted(self, psi: _CentresPsi, sample: Sample, configuration: Configuration) -> Clusterer:
@@ -323,3 +108,149 @@ class KMeansPath(Path):
         fitted.n_features_in_ = X.shape[1]
         fitted._n_threads, fitted._n_features_out = 1, len(centres)  # what `predict` and `transform` need
         return fitted
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# batches
+
+
+class Batch:
+    """Samples that are fitted together, and what their clustering functions say of points.
+
+    Parameters
+    ----------
+    path : KMeansPath
+    samples : sequence of Sample
+    at : sequence of sequences of PointSet
+        The points that the functions of every sample will be asked about, beside its own.
+    """
+
+    def __init__(self, path: KMeansPath, samples: Sequence[Sample], at: Sequence[Sequence[PointSet]]):
+        self.path = path
+        self.samples = samples
+        self.at = at
+        self.settings = [path.settings_of(member) for member in path.members]
+        self.classes = [np.arange(settings.n_clusters) for settings in self.settings]
+        self.fewest = [member.fewest_clusters for member in path.members]
+
+    @cached_property
+    def _strategies(self) -> list[list[Strategy]]:
+        """How every member is fitted to every sample."""
+        known: dict[PointSet, list[Strategy]] = {}
+        for sample in self.samples:
+            points = self.path.space(sample.points)
+            if points not in known:
+                known[points] = [settings.strategy(points) for settings in self.settings]
+        return [known[self.path.space(sample.points)] for sample in self.samples]
+
+    @cached_property
+    def _words(self) -> tuple[IntArray, list[int]]:
+        """The words of all seeds, (n_samples, n_members, n_words), and how many of them count for every member."""
+        prefixes = [sample.seed_words() for sample in self.samples]
+        n_words = 1 + max(map(len, prefixes))
+        fixed = [None if s.random_state is None else words_of(s.random_state) for s in self.settings]
+        lengths = [n_words if words is None else len(words) for words in fixed]
+        words = np.zeros((len(prefixes), len(fixed), max(n_words, *lengths)), np.uint32)
+        words[:, :, : n_words - 1] = np.array(prefixes, np.uint32)[:, None]
+        words[:, :, n_words - 1] = [member.n_clusters or 0 for member in self.path.members]
+        for m, given in enumerate(fixed):
+            if given is not None:
+                words[:, m, : len(given)] = given
+        return words, lengths
+
+    @cached_property
+    def _members(self) -> Members:
+        return Members(self.settings, self.path.space(self.samples[0].points).X.shape[1], self._words[1])
+
+    @property
+    def _n_features(self) -> int:
+        """How many features there are before points are rotated."""
+        return int(self.samples[0].points.X.shape[1])
+
+    @property
+    def _can_begin(self) -> BoolArray:
+        """Which members have first centres, if any are given, with the features of the data, (n_members,)."""
+        return np.array([s.n_init_features in (None, self._n_features) for s in self.settings])
+
+    @cached_property
+    def _fits(self) -> tuple[FloatArray, BoolArray]:
+        """The centres of all members, (n_samples, n_centres, n_features), and which of them were fitted."""
+        members, (words, _) = self._members, self._words
+        centres = np.zeros((len(self.samples), members.n_centres, members.given.shape[1]))
+        is_fitted = np.zeros((len(self.samples), len(members)), dtype=bool)
+        by_points: dict[PointSet, list[int]] = defaultdict(list)
+        for i, sample in enumerate(self.samples):
+            if self._strategies[i][0] is Strategy.BY_FEATURE:
+                by_points[self.path.space(sample.points)].append(i)
+            else:
+                self._fit_distances(i, members.borders, centres[i], is_fitted[i])
+        for points, places in by_points.items():
+            fits = fit_by_feature(points, self._weights(places), members, self._n_features, words[places])
+            centres[places], is_fitted[places] = fits.centres, fits.n_iter > 0
+        return centres, is_fitted & self._can_begin
+
+    def _fit_distances(self, i: int, borders: IntArray, centres: FloatArray, is_fitted: BoolArray) -> None:
+        """Fit those members that work with distances to one sample."""
+        chosen = [m for m, strategy in enumerate(self._strategies[i]) if strategy is Strategy.BY_DISTANCE]
+        shared = self.path.share(self.samples[i])
+        if not chosen or not np.isfinite(shared.variance):
+            return
+        words, n_words = self._words
+        some = Members([self.settings[m] for m in chosen], centres.shape[1], [n_words[m] for m in chosen])
+        fits = fit_by_distance(shared, some, words[i, chosen])
+        for place, m in enumerate(chosen):
+            if fits.n_iter[0, place]:
+                centres[borders[m] : borders[m + 1]] = fits.solution(0, place).centres
+                is_fitted[m] = True
+
+    @cached_property
+    def _labels(self) -> tuple[dict[tuple[int, PointSet], IntArray], IntArray]:
+        """What functions say of points, each (n_members, n_points), and how many labels they give to their own draw."""
+        centres, is_fitted = self._fits
+        members = self._members
+        n_found = np.zeros((len(self.samples), len(members)), np.int64)
+        own: dict[PointSet, list[int]] = defaultdict(list)
+        others: dict[PointSet, list[int]] = defaultdict(list)
+        for i, sample in enumerate(self.samples):
+            own[sample.points].append(i)
+            for points in dict.fromkeys(self.at[i]):
+                if points is not sample.points:
+                    others[points].append(i)
+        known: dict[tuple[int, PointSet], IntArray] = {}
+        for points, places in own.items():
+            labels, n_found[places] = label_points(
+                self.path.space(points), members, centres[places], is_fitted[places], self._weights(places)
+            )
+            known.update({(i, points): row for i, row in zip(places, labels, strict=True)})
+        for points, places in others.items():
+            labels, _ = label_points(self.path.space(points), members, centres[places], is_fitted[places], None)
+            known.update({(i, points): row for i, row in zip(places, labels, strict=True)})
+        return known, n_found
+
+    def _weights(self, places: Sequence[int]) -> FloatArray:
+        return np.array([self.samples[i].draw.weights for i in places], dtype=float)
+
+    def labelled(self, i: int, member: int, at: Sequence[PointSet]) -> Labelled | None:
+        """Return what one function says of points; None where it was not fitted, or has too few clusters."""
+        known, n_found = self._labels
+        if n_found[i, member] < max(1, self.fewest[member]):
+            return None
+        codes = [self._codes(i, member, points, known) for points in at]
+        return Labelled([Partition(found, self.classes[member]) for found in codes], int(n_found[i, member]))
+
+    def _codes(self, i: int, member: int, points: PointSet, known: dict[tuple[int, PointSet], IntArray]) -> IntArray:
+        if (i, points) in known:
+            return np.asarray(known[i, points][member])
+        begin = sum(settings.n_clusters for settings in self.settings[:member])
+        centres = self._fits[0][i, begin : begin + self.settings[member].n_clusters]
+        return nearest_centre(self.path.space(points), centres)
+
+
+@dataclass(frozen=True, eq=False)
+class _LearnedTogether(Learned):
+    batch: Batch
+    number: int
+
+    def labels(self, member: int, at: Sequence[PointSet]) -> Labelled | Failed:
+        labelled = self.batch.labelled(self.number, member, at)
+        return super().labels(member, at) if labelled is None else labelled  # alone, it says why it failed

@@ -7,6 +7,7 @@ import importlib.metadata
 import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,7 @@ def fingerprint(*arrays: NDArray[Any], about: str = "") -> str:
     return digest.hexdigest()[:16]
 
 
+@cache  # reading it takes longer than a small run
 def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)

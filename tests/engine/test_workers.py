@@ -28,6 +28,7 @@ from tests.helpers import configured
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import clustrep as cr
+from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import FEW_DISTINCT_POINTS, FEWER_CLUSTERS, Source
 from clustrep.engine.replicates import root_entropy
 from clustrep.engine.run import check_n_jobs

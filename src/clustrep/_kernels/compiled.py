@@ -82,6 +82,6 @@ def _multiply_add(context: Any, a: Any, b: Any, c: Any) -> Any:
 @overload(fused)
 def _fused(a: Any, b: Any, c: Any) -> Any:
     def implementation(a: Any, b: Any, c: Any) -> Any:
-        return _multiply_add(a, b, c)
+        return _multiply_add(a, b, c)  # type: ignore[call-arg]  # numba passes the context
 
     return implementation

@@ -27,7 +27,8 @@ def choose_by_feature(
     Returns False once more than `budget` numbers were compared: call again with the same `closest`, (n,), and `state`,
     (2,), zero at first, to go on. `uniforms` is (n_starts, 1 + (k − 1) · n_trials).
     """
-    return choose_in_table(in_rows(by_feature), weights, uniforms, picks, closest, state, budget)
+    done: bool = choose_in_table(in_rows(by_feature), weights, uniforms, picks, closest, state, budget)
+    return done
 
 
 @compiled
@@ -108,7 +109,7 @@ def _propose(
     if chosen == 0:
         closest[:] = 1.0
         _accumulate(weights, closest, cumulative)
-        first = _place(weights, closest, cumulative, uniforms[0])
+        first: int = _place(weights, closest, cumulative, uniforms[0])
         closest[:] = np.inf
         return first
     _accumulate(weights, closest, cumulative)

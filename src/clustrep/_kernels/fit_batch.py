@@ -124,7 +124,8 @@ def _fit_table(
             for j in range(k):
                 centres[s, j] = table[:p, picks[s, j]]
         state[PHASE] = MOVE
-    return lloyd_in_table(table, drawn, centres, labels, inertia, steps, known[ITERATIONS], tol, budget)
+    done: bool = lloyd_in_table(table, drawn, centres, labels, inertia, steps, known[ITERATIONS], tol, budget)
+    return done
 
 
 @compiled
@@ -147,7 +148,8 @@ def _drawn_points(by_feature: FloatArray, weights: FloatArray) -> tuple[FloatArr
 @compiled
 def _variance(table: FloatArray, weights: FloatArray) -> float:
     """Return the variance of weighted points, summed over features."""
-    total, variance = weights.sum(), 0.0
+    total: float = weights.sum()
+    variance = 0.0
     for f in range(table.shape[0]):
         mean = 0.0
         for i in range(weights.size):
@@ -245,7 +247,8 @@ def _fit_distances(
             return False
         state[PHASE] = MOVE
     arrays = (picks, labels, members, taken, inertia, steps)
-    return lloyd_by_distance(between, drawn, *arrays, known[ITERATIONS], tol, budget)
+    done: bool = lloyd_by_distance(between, drawn, *arrays, known[ITERATIONS], tol, budget)
+    return done
 
 
 @compiled
@@ -322,4 +325,5 @@ def _count_labels(labels: IntArray, weights: FloatArray, n_clusters: int) -> int
     for i in range(labels.size):
         if weights[i] > 0.0:
             seen[labels[i]] = True
-    return seen.sum()
+    n_seen: int = seen.sum()
+    return n_seen

@@ -45,7 +45,9 @@ def lloyd_by_feature(
     budget: int,
 ) -> bool:
     """Move `centres`, (n_starts, k, n_features), to where they stay; `labels` is (n_starts, n), −1 at first."""
-    return lloyd_in_table(in_rows(by_feature), weights, centres, labels, inertia, steps, max_iter, tol, budget)
+    table = in_rows(by_feature)
+    done: bool = lloyd_in_table(table, weights, centres, labels, inertia, steps, max_iter, tol, budget)
+    return done
 
 
 @compiled

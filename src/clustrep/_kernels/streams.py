@@ -6,6 +6,8 @@ points. Both algorithms are published and fixed: NumPy guarantees the stream of 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from clustrep._kernels.compiled import compiled
@@ -66,7 +68,7 @@ def _mix_entropy(words: IntArray, pool: IntArray) -> None:
 
 
 @compiled
-def _hash(word: int, constant: int) -> tuple[int, int]:
+def _hash(word: Any, constant: Any) -> tuple[Any, Any]:
     value = np.uint32(word ^ constant)
     constant = np.uint32(constant * MULT_A)
     value = np.uint32(value * constant)
@@ -74,7 +76,7 @@ def _hash(word: int, constant: int) -> tuple[int, int]:
 
 
 @compiled
-def _mix(first: int, second: int) -> int:
+def _mix(first: Any, second: Any) -> Any:
     value = np.uint32(np.uint32(MIX_LEFT * first) - np.uint32(MIX_RIGHT * second))
     return np.uint32(value ^ (value >> HALF))
 
@@ -94,21 +96,22 @@ def _generate(pool: IntArray, seeds: IntArray) -> None:
 
 
 @compiled
-def _advance(high: int, low: int, high_increment: int, low_increment: int) -> tuple[int, int]:
+def _advance(high: Any, low: Any, high_increment: Any, low_increment: Any) -> tuple[Any, Any]:
     """Multiply a number of 128 bits by the multiplier, and add the increment."""
     product = _high_product(low, MULTIPLIER[1]) + high * MULTIPLIER[1] + low * MULTIPLIER[0]
-    return _add(product, low * MULTIPLIER[1], high_increment, low_increment)
+    total: tuple[Any, Any] = _add(product, low * MULTIPLIER[1], high_increment, low_increment)
+    return total
 
 
 @compiled
-def _add(high: int, low: int, other_high: int, other_low: int) -> tuple[int, int]:
+def _add(high: Any, low: Any, other_high: Any, other_low: Any) -> Any:
     total = low + other_low
     carry = ONE if total < low else np.uint64(0)
     return high + other_high + carry, total
 
 
 @compiled
-def _high_product(a: int, b: int) -> int:
+def _high_product(a: Any, b: Any) -> Any:
     """Return the upper 64 bits of a product of two numbers of 64 bits."""
     a_low, a_high, b_low, b_high = a & LOW_HALF, a >> BITS, b & LOW_HALF, b >> BITS
     low = a_low * b_low

@@ -28,7 +28,7 @@ from clustrep.clustering.sample import (
     Source,
 )
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
-from clustrep.engine.run import Plan
+from clustrep.engine.run import Cost, Plan
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition, encode
 from clustrep.types import FloatArray, IntArray, Labels
@@ -216,8 +216,10 @@ def fit_rows(path: Path, sample: Sample, configuration: Configuration) -> Cluste
     return fitted if path.rotation is None else with_features(fitted, path.rotation, configuration.clusterer)
 
 
-# Numbers that the kernels must compare in a resample for threads to be worth more than processes: a few milliseconds.
-LEAST_THREAD_WORK = 20_000_000
+# Numbers that kernels compare in a second, roughly, and seconds that Python takes beside them: for a sample, for one
+# member of a path on a pair of studies, and for a fit by the clusterer itself, which also grows with the table.
+NUMBERS_PER_SECOND = 5e9
+SAMPLE_SECONDS, PAIR_SECONDS, FIT_SECONDS, NUMBER_SECONDS = 1.5e-4, 2e-5, 5e-3, 1e-7
 # Bytes of distances that are kept for all resamples.
 MOST_KEPT = 10**9
 # Features for each coordinate, from which on it pays to find coordinates.
@@ -274,10 +276,20 @@ class Setting:
 
     @property
     def in_threads(self) -> bool:
-        """Whether threads can share the work: kernels alone, and long enough for Python to get out of the way."""
-        if not all(path.in_threads for path in self.paths):
-            return False
-        return sum(path.work(points) for path in self.paths for points in self.places) > LEAST_THREAD_WORK
+        """Whether threads can share the work: it is done by kernels alone."""
+        return all(path.in_threads for path in self.paths)
+
+    @property
+    def cost(self) -> Cost:
+        """Roughly how long a replicate takes, from the shapes of the studies and the paths."""
+        S, n_members = len(self.places), sum(len(path.members) for path in self.paths)
+        numbers = sum(path.work(points) for path in self.paths for points in self.places)
+        plain = [
+            points.X.size for path in self.paths if not path.compiled for _ in path.members for points in self.places
+        ]
+        python = S * SAMPLE_SECONDS + n_members * S**2 * PAIR_SECONDS
+        python += by_clusterer * (S * FIT_SECONDS + sum(sizes) * NUMBER_SECONDS)
+        return Cost(numbers / NUMBERS_PER_SECOND, python)
 
     @property
     def has_kernels(self) -> bool:
@@ -304,6 +316,11 @@ class ClusteringPlan(Plan[T]):
     def in_threads(self) -> bool:
         """Whether all paths spend their time in kernels."""
         return self.setting.in_threads
+
+    @property
+    def cost(self) -> Cost:
+        """Roughly how long a replicate takes."""
+        return self.setting.cost
 
     @property
     def compiles(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import os
 import sys
 import warnings
@@ -15,8 +16,9 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from numbers import Integral
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from clustrep.config import config
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
@@ -25,6 +27,58 @@ from clustrep.text import plural
 
 T = TypeVar("T")
 _run_numbers = itertools.count()
+
+# Seconds, roughly: until processes have started and imported what they need, until threads have, and what a block costs
+# beside its replicates.
+PROCESSES_START = 2.5
+THREADS_START = 0.02
+# A run must become shorter by this factor for workers to be worth their trouble; estimates are no better.
+WORTHWHILE = 0.8
+# Blocks for each worker, so that none waits long for the last, and how long a block should take at least.
+BLOCKS_PER_WORKER = 4
+LEAST_BLOCK = 0.05
+
+
+class Cost(NamedTuple):
+    """Roughly how many seconds a replicate takes, from shapes alone: in kernels, and in Python, which has one lock."""
+
+    kernels: float
+    python: float
+
+    @property
+    def total(self) -> float:
+        """All seconds together."""
+        return self.kernels + self.python
+
+
+class Workers(Enum):
+    """Who computes the blocks of a run."""
+
+    NONE = "none"
+    THREADS = "threads"
+    PROCESSES = "processes"
+
+
+def choose_workers(cost: Cost, n_replicates: int, n_workers: int, *, in_threads: bool) -> Workers:
+    """Choose who computes a run, from its cost and the number of workers that were asked for.
+
+    Threads can only share what kernels do: Python's part is done by one of them at a time. Processes share all of it,
+    but take seconds to start. A run that neither makes clearly shorter is computed here. No choice changes a result.
+    """
+    alone = n_replicates * cost.total
+    with_threads = THREADS_START + max(n_replicates * cost.python, alone / n_workers)
+    with_processes = PROCESSES_START + alone / n_workers
+    if in_threads and with_threads <= min(with_processes, WORTHWHILE * alone):
+        return Workers.THREADS
+    return Workers.PROCESSES if with_processes <= WORTHWHILE * alone else Workers.NONE
+
+
+def block_size(plan: Plan[Any], n_replicates: int, n_workers: int) -> int:
+    """Return how many replicates make a block: what the plan likes, or less where several workers share them."""
+    if n_workers == 1:
+        return plan.batch
+    long_enough = math.ceil(LEAST_BLOCK / max(plan.cost.total, 1e-9))
+    return max(1, min(max(plan.batch, long_enough), math.ceil(n_replicates / (BLOCKS_PER_WORKER * n_workers))))
 
 
 class Plan(ABC, Generic[T]):
@@ -39,6 +93,11 @@ class Plan(ABC, Generic[T]):
     def in_threads(self) -> bool:
         """Whether its time is spent in kernels, which let other threads run."""
         return False
+
+    @property
+    def cost(self) -> Cost:
+        """Roughly how long a replicate takes; a hundredth of a second where nothing is known."""
+        return Cost(0.0, 0.01)
 
     @property
     def compiles(self) -> bool:
@@ -70,12 +129,11 @@ class Outcome(Generic[T]):
 def run(plan: Plan[T], numbers: Sequence[int], n_jobs: int | None = None) -> list[T]:
     """Compute replicates, and return their values in order.
 
-    Workers are processes, or threads for a plan that spends its time in kernels; a backend that the user has set with
+    `choose_workers` decides whether workers are processes, threads or none; a backend that the user has set with
     `joblib.parallel_config` is used instead.
     """
     run_of_blocks = Run(os.getpid(), next(_run_numbers))
-    blocks = [numbers[begin : begin + plan.batch] for begin in range(0, len(numbers), plan.batch)]
-    outcomes = _outcomes(plan, blocks, run_of_blocks, check_n_jobs(n_jobs))
+    outcomes = _outcomes(plan, numbers, run_of_blocks, check_n_jobs(n_jobs))
     values: list[T] = []
     messages: list[tuple[str, str]] = []
     with one_thread(), _recorded_warnings() as messages_here, _progress_bar(len(numbers), plan.description) as bar:
@@ -103,19 +161,37 @@ def check_n_jobs(n_jobs: int | None) -> int | None:
 
 
 def _outcomes(
-    plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_jobs: int | None
+    plan: Plan[T], numbers: Sequence[int], run_of_blocks: Run, n_jobs: int | None
 ) -> Generator[Outcome[T], None, None]:
     import joblib
 
-    if joblib.effective_n_jobs(n_jobs) == 1:
+    n_workers = joblib.effective_n_jobs(n_jobs)
+    workers = Workers.NONE
+    if n_workers > 1:
+        workers = _chosen_by_user() or choose_workers(plan.cost, len(numbers), n_workers, in_threads=plan.in_threads)
+    size = block_size(plan, len(numbers), 1 if workers is Workers.NONE else n_workers)
+    blocks = [numbers[begin : begin + size] for begin in range(0, len(numbers), size)]
+    if workers is Workers.NONE:
         yield from (compute(plan, block, run_of_blocks) for block in blocks)
         return
     from clustrep.engine.workers import compute_in_workers
 
     # Kernels are compiled once, here, and not by every process.
-    n_here = int(plan.compiles and not plan.in_threads)
+    n_here = int(plan.compiles and workers is Workers.PROCESSES)
     yield from (compute(plan, block, run_of_blocks) for block in blocks[:n_here])
-    yield from compute_in_workers(plan, blocks[n_here:], run_of_blocks, n_jobs)
+    in_threads = workers is Workers.THREADS
+    yield from compute_in_workers(plan, blocks[n_here:], run_of_blocks, n_jobs, in_threads=in_threads)
+
+
+def _chosen_by_user() -> Workers | None:
+    """Return the kind of the backend that the user has set; None where there is none."""
+    from joblib.parallel import get_active_backend
+
+    # A wish is followed only where no backend is set.
+    backends = [get_active_backend(prefer=wish)[0] for wish in ("threads", "processes")]
+    if type(backends[0]) is not type(backends[1]):
+        return None
+    return Workers.THREADS if getattr(backends[0], "uses_threads", False) else Workers.PROCESSES
 
 
 def compute(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[T]:

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def compute_in_workers(
-    plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_jobs: int | None
+    plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_jobs: int | None, *, in_threads: bool
 ) -> Iterator[Outcome[T]]:
     """Compute blocks in workers, and yield them in order; no worker outlives a run that failed or was interrupted."""
     import joblib
@@ -20,12 +20,12 @@ def compute_in_workers(
     parallel = joblib.Parallel(
         n_jobs=n_jobs,
         return_as=_return_as(joblib),
-        prefer="threads" if plan.in_threads else "processes",
+        prefer="threads" if in_threads else "processes",
     )
     try:
         yield from parallel(joblib.delayed(compute)(plan, block, run_of_blocks) for block in blocks)
     except BaseException:
-        if not plan.in_threads:
+        if not in_threads:
             _stop_workers()
         raise
 

@@ -1,14 +1,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench check format calibration null-calibration presence-calibration relations-calibration
+.PHONY: demo test test-all bench check format calibration null-calibration presence-calibration relations-calibration
 .PHONY: exam exam-quick paper paper-quick clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
 
 test: .venv/installed-dev
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
+
+test-all: .venv/installed-dev
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
 
 bench: .venv/installed
 	$(BIN)/python -m benchmarks.bench $(ARGS)

@@ -19,7 +19,7 @@ from exam.designs import CLUSTERS, CURVE, KINDS, MISSING, ONE_PIECE, ROUND, Kind
 from exam.outcomes import Outcome, Task, outcome_of
 from exam.page import Size, page
 
-FULL = Size({ONE_PIECE: 60, CURVE: 60, ROUND: 60, CLUSTERS: 60, MISSING: 60}, slow=5, n_null=59)
+FULL = Size({ONE_PIECE: 60, CURVE: 60, ROUND: 60, CLUSTERS: 60, MISSING: 60}, slow=2, n_null=59)
 QUICK = Size({ONE_PIECE: 2, CURVE: 2, ROUND: 2, CLUSTERS: 2, MISSING: 2}, slow=1, n_null=39)
 
 

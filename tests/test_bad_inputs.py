@@ -149,7 +149,7 @@ REPLICABILITY = [
         "labels and Simulate",
         lambda: run(None, labels={"alpha": HALVES, "beta": HALVES}, resampling=cr.Simulate(lambda study, rng: study.X)),
         ParameterError,
-        r"labels can't travel with Simulate",
+        r"labels can't be used with Simulate",
     ),
 ]
 # fmt: on

@@ -40,3 +40,25 @@ def test_the_demo_finds_the_truth_and_leaves_its_results(tmp_path, capsys):
 def test_links_between_documents_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
         assert "://" in target or (path.parent / target).exists(), target
+
+
+def test_commands_in_documents_are_targets_of_the_makefile():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    paths = [ROOT / "README.md", ROOT / ".ci" / "run", *sorted(ROOT.glob("docs/**/*.md"))]
+    named = {
+        path.name: re.findall(r"(?:^(?: {4})?|`)make ([a-z-]+)", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        for path in paths
+    }
+    assert {name for names in named.values() for name in names} <= targets
+    assert {"test", "test-all"} <= set(named["README.md"])
+    assert "test-all" in named["run"]
+
+
+def test_all_tests_are_run_by_test_all_and_all_but_slow_ones_by_test():
+    commands = dict(
+        re.findall(r"^(test[a-z-]*):.*\n\t.* -m pytest (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    )
+    assert set(commands) == {"test", "test-all"}
+    assert '-m "not slow"' in commands["test"]
+    assert " -m " not in commands["test-all"]
+    assert "--cov " in commands["test-all"]

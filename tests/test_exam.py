@@ -259,6 +259,7 @@ def test_an_outcome_depends_on_kind_and_number_alone():
     assert set(first.choices) == {c.name for c in COMPETITORS if not c.is_slow}
 
 
+@pytest.mark.slow
 def test_the_page_has_a_row_for_every_kind_and_the_same_bytes_twice(tmp_path, capsys):
     kinds = [BY_NAME[name] for name in SAMPLE]
     outcomes = sit(kinds, TINY, jobs=1, shown=False)

@@ -6,6 +6,7 @@ import ast
 import importlib.metadata
 import importlib.resources
 import inspect
+import itertools
 import json
 import pkgutil
 import subprocess
@@ -29,8 +30,9 @@ ROAD = [
     "errors",
     "types",
     "text",
+    "text_cells",
     "checks",
-    "config",
+    "label_checks",
     "provenance",
     "files",
     "failures",
@@ -186,6 +188,7 @@ def test_no_module_has_the_name_of_something_else_that_is_public():
     assert modules & set(cr.__all__) == {"datasets", "errors", "results"}
 
 
+@pytest.mark.slow
 def test_names_are_what_they_are_in_whatever_order_they_are_asked_for():
     code = """
 import importlib, json, sys
@@ -245,6 +248,16 @@ print(json.dumps("matplotlib" in sys.modules))
 # words
 
 
+@pytest.mark.parametrize("name", [name for name in MODULES if folder_of(name) != "_kernels"])
+def test_names_of_values_say_what_they_hold(name):
+    names = {
+        getattr(node, attribute, None)
+        for node in ast.walk(tree_of(name))
+        for attribute in ("id", "arg", "attr")  # of variables, parameters and attributes
+    }
+    assert not names & {"one", "own", "found", "made"}
+
+
 PUBLIC = {name: getattr(cr, name) for name in cr.__all__}
 FUNCTIONS = {
     **{name: value for name, value in PUBLIC.items() if inspect.isfunction(value)},
@@ -253,11 +266,48 @@ FUNCTIONS = {
 CLASSES = {name: value for name, value in PUBLIC.items() if inspect.isclass(value)}
 
 
+# Functions that return no score: those that set or read something have no formula, no weakness and no reference.
+WITHOUT_SCORES = {
+    "config_context",
+    "get_config",
+    "load",
+    "set_config",
+    "contingency_table",
+    "datasets.simulate_cohorts",
+}
+
+
+def sections_of(text):
+    """Return the sections of a docstring as NumPy writes them, by title."""
+    lines = text.splitlines()
+    return {title for title, rule in itertools.pairwise(lines) if title and rule == "-" * len(title)}
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_public_function_is_explained_with_an_example_that_runs(name):
     text = inspect.getdoc(FUNCTIONS[name])
-    assert text
+    expected = {"Returns", "See Also", "Examples"}
+    if inspect.signature(FUNCTIONS[name]).parameters:
+        expected.add("Parameters")
+    if name not in WITHOUT_SCORES:
+        expected |= {"Notes", "References"}
+    if name in ("set_config", "config_context"):
+        expected -= {"Returns"}  # they return nothing
+    assert expected - sections_of(text) == set()
     assert "Examples\n--------\n>>> " in text
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_public_class_is_explained_with_an_example_that_runs(name):
+    sections = sections_of(inspect.getdoc(CLASSES[name]))
+    assert {"See Also", "Notes", "Examples"} - sections == set()
+    if inspect.signature(CLASSES[name]).parameters:
+        assert sections & {"Parameters", "Attributes"}
+
+
+def test_sections_are_told_from_text():
+    text = "Summary.\n\nParameters\n----------\nu : int\n\nNotes\n---\nSee Also\n"
+    assert sections_of(text) == {"Parameters"}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

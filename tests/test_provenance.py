@@ -14,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 
 import clustrep as cr
 from clustrep.clustering.parameters import KnownLabels, describe, with_n_clusters
-from clustrep.clustering.recording import record_of
 from clustrep.clustering.sample import Configuration
 from clustrep.provenance import Provenance, StudyRecord
 
@@ -102,7 +101,7 @@ def test_a_file_whose_provenance_lacks_or_adds_something_is_refused(comparison, 
 
 
 def test_a_pipeline_has_the_parameters_of_its_steps():
-    record = record_of(Configuration("scaled", make_pipeline(StandardScaler(), KMeans(4, n_init=1))))
+    record = Configuration("scaled", make_pipeline(StandardScaler(), KMeans(4, n_init=1))).record
     assert record.kind == "Pipeline"
     assert record.n_clusters_parameter == "kmeans__n_clusters"
     assert (record.n_clusters, record.parameters["kmeans__n_clusters"]) == (4, "4")
@@ -114,22 +113,22 @@ def halves(X, n_clusters=2):
 
 
 def test_a_function_has_its_name_and_the_arguments_it_was_given():
-    record = record_of(Configuration("f", with_n_clusters(halves, 3)))
+    record = Configuration("f", with_n_clusters(halves, 3)).record
     assert (record.kind, record.n_clusters) == ("halves", 3)
     assert dict(record.parameters) == {"n_clusters": "3"}
     assert record.description_for_any_k == "halves(n_clusters=k)"
 
 
 def test_known_labels_have_no_parameters():
-    record = record_of(Configuration("known labels", KnownLabels({"a": np.arange(3)})))
+    record = Configuration("known labels", KnownLabels({"a": np.arange(3)})).record
     assert (record.kind, record.parameters, record.n_clusters) == ("known labels", {}, None)
     assert record.description_for_any_k == record.description == "known labels"
 
 
 @pytest.mark.parametrize("clusterer", [KMeans(3), AgglomerativeClustering(12), AgglomerativeClustering(1)])
 def test_the_description_is_the_same_for_any_k(clusterer):
-    record = record_of(Configuration("one", clusterer))
-    other = record_of(Configuration("one", with_n_clusters(clusterer, 25)))
+    record = Configuration("one", clusterer).record
+    other = Configuration("one", with_n_clusters(clusterer, 25)).record
     assert record.description == describe(clusterer)
     assert record.description_for_any_k == other.description_for_any_k
     assert record.description != other.description

@@ -1,4 +1,4 @@
-"""Checks of what users pass: parameters, labelings, tables.
+"""Checks of what users pass: parameters, names, tables.
 
 Each check either returns the value in the form that the rest of the package uses or raises an error whose sentence
 names the parameter, study or file, states the rule, shows the value or its place, and says what to do about it.
@@ -7,21 +7,20 @@ names the parameter, study or file, states the rule, shows the value or its plac
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from numbers import Integral, Number, Real
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from clustrep.errors import DataError, ParameterError
-from clustrep.sentences import argument, wording
-from clustrep.text import cut, listing, nearest, plural
-from clustrep.types import FloatArray, IntArray, Labels
+from clustrep.sentences import wording
+from clustrep.text import listing, nearest, plural
+from clustrep.text_cells import Texts, not_numeric, texts_of
+from clustrep.types import FloatArray
 
 # ---------------------------------------------------------------------------------------------------------------------
 # parameters
@@ -115,116 +114,6 @@ def check_n_clusters(n_clusters: object, *, at_least: int = 2) -> tuple[int, ...
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# labelings
-
-
-def check_labels(
-    labels: ArrayLike,
-    name: str,
-    *,
-    length: int | None = None,
-    same_as: str = "",
-    samples: Sequence[str] | None = None,
-) -> Labels:
-    """Check a labelling: one label for every point, none missing; return it as integers or text."""
-    if isinstance(labels, str | set | frozenset | Mapping) or not hasattr(labels, "__len__"):
-        raise DataError(f"{name} must be a sequence of labels, one for every point; got {labels!r}.")
-    array = _as_objects(labels)
-    if array is None or array.ndim != 1:
-        got = "sequences of different lengths" if array is None else f"an array of {array.shape}"
-        raise DataError(f"{name} must be one-dimensional, one label for every point; got {got}.")
-    is_plural = name.startswith(("labels", "the clusterer's labels"))
-    if array.size == 0:
-        raise DataError(f"{name} {'are' if is_plural else 'is'} empty: there must be at least one point.")
-    if length is not None and len(array) != length:
-        raise DataError(f"{name} must have one label for every point of {same_as}: {length}; got {len(array)}.")
-    missing = np.flatnonzero(pd.isna(array))
-    if missing.size:
-        first, points = f"position {missing[0] + 1}", "points"
-        if samples is not None:
-            first, points = f"sample {samples[missing[0]]!r}", "samples"
-        raise DataError(
-            f"{name} {'have' if is_plural else 'has'} {plural(missing.size, 'missing label')}, the first at {first}: "
-            f"leave those {points} out, or give them a label of their own."
-        )
-    return _as_integers_or_text(array, name)
-
-
-def _as_integers_or_text(array: NDArray[Any], name: str) -> Labels:
-    if array.dtype.kind == "O" and all(isinstance(value, Real) for value in array):
-        array = np.array([float(value) if isinstance(value, float) else int(value) for value in array])
-    if array.dtype.kind in "ib":
-        return array.astype(np.int64)
-    if array.dtype.kind in "uf":
-        unusable = array[(array != np.rint(array)) | (np.abs(array.astype(float)) >= 2.0**63)]
-        if unusable.size:
-            raise DataError(
-                f"{name} must hold whole numbers or text, got {unusable[0].item()!r}: labels are names, not "
-                "measurements."
-            )
-        return array.astype(np.int64)
-    return np.array([value.decode() if isinstance(value, bytes) else str(value) for value in array.tolist()])
-
-
-def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[str] | None) -> Labels:
-    """Check the labels of a study; a Series whose index holds the samples' names is put in their order."""
-    name = f"labels of study {study!r}"
-    if isinstance(labels, pd.Series) and samples is None and sorted_is_range(labels.index, n_samples):
-        labels = labels.sort_index()  # shuffled rows of a numbered table
-    if isinstance(labels, pd.Series) and samples is not None and not _is_default(labels.index):
-        labels = labels.set_axis([str(sample) for sample in labels.index])
-        unlabelled = [sample for sample in samples if sample not in labels.index]
-        if unlabelled or len(labels) != n_samples:
-            unknown = [sample for sample in labels.index if sample not in set(samples)]
-            raise DataError(
-                f"{name} must be named like its samples: {plural(len(unlabelled), 'sample')} without a label "
-                f"({listing(unlabelled, 3) or 'none'}), {plural(len(unknown), 'label')} without a sample "
-                f"({listing(unknown, 3) or 'none'})."
-            )
-        labels = labels.loc[list(samples)]
-    return check_labels(labels, name, length=n_samples, same_as=f"study {study!r}", samples=samples)
-
-
-def sorted_is_range(index: pd.Index[Any], n: int) -> bool:
-    """Whether an index holds the numbers 0, 1, …, n - 1 in any order."""
-    return index.dtype.kind in "iu" and len(index) == n and bool((np.sort(index.to_numpy()) == np.arange(n)).all())
-
-
-def _as_objects(values: Any) -> NDArray[Any] | None:
-    """Make an array without letting NumPy change values, such as numbers among text to text; None if it is ragged."""
-    if isinstance(values, np.ma.MaskedArray):
-        unmasked = np.array(values.data, dtype=object)
-        unmasked[np.ma.getmaskarray(values)] = None
-        return unmasked
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iubfO":
-        return values
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        return None
-    return array if array.dtype.kind in "iubf" else np.asarray(values, dtype=object)
-
-
-def check_weights(weights: ArrayLike, *, length: int) -> IntArray:
-    """Check the weights of points: whole numbers of at least 0, not all zero."""
-    array = _as_objects(weights)
-    if array is None or array.shape != (length,):
-        got = "sequences of different lengths" if array is None else f"an array of {array.shape}"
-        got = repr(weights) if array is not None and array.ndim == 0 else got
-        raise DataError(f"weights must have one number for every point: {length}; got {got}.")
-    for value in array.tolist():
-        number = float(value) if isinstance(value, Real) else math.nan
-        if not 0 <= number < 2**53 or not number.is_integer():
-            negative = " that are not negative" if number < 0 else ""
-            raise DataError(
-                f"weights must be whole numbers{negative}, got {value!r}: they say how often a point counts."
-            )
-    if not array.any():
-        raise DataError("weights are all zero: at least one point must count.")
-    return array.astype(np.int64)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 # names
 
 
@@ -267,13 +156,13 @@ def check_axis_names(names: object, what: str, length: int, subject: str) -> tup
 
 
 def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
-    """Make a frame of any table, and tell whether its columns and its rows had names.
+    """Make a frame of any table, and return whether its columns and its rows had names.
 
     Names become text. Without names they are numbered from 1: a frame's default index 0, 1, 2, … is not taken as names.
     """
     if isinstance(values, pd.DataFrame):
         frame = values.copy()
-        named_columns, named_rows = not _is_default(frame.columns), not _is_default(frame.index)
+        named_columns, named_rows = not is_default(frame.columns), not is_default(frame.index)
         if frame.shape[1] and named_columns:
             check_axis_names(frame.columns, "feature", frame.shape[1], subject)
         if frame.shape[0] and named_rows:
@@ -288,7 +177,8 @@ def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
     return frame, named_columns, named_rows
 
 
-def _is_default(index: Any) -> bool:
+def is_default(index: Any) -> bool:
+    """Whether an index is the one that pandas gives to rows or columns without names."""
     return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
@@ -351,18 +241,7 @@ def check_not_empty(shape: tuple[int, ...], subject: str, *, samples_at_least: i
 
 # ---------------------------------------------------------------------------------------------------------------------
 # numbers in tables
-
 LARGEST = 1e150  # its square, also summed over features, does not overflow
-
-N_CELLS_EXAMINED = 1000  # of a column, to find out how its numbers are written
-
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE)
-
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-
-EITHER_COMMA = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
-
-THOUSANDS = re.compile(r"[+-]?\d{1,3}([,. '’_]\d{3})+([.,]\d+)?")
 
 
 def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = False) -> FloatArray:
@@ -374,11 +253,11 @@ def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = F
     for name, column in zip(table.columns, _columns(table), strict=True):
         numbers = _as_floats(column)
         if numbers is None:
-            text_columns[name] = _texts(column)
+            text_columns[name] = texts_of(column)
         else:
             columns.append(numbers)
     if text_columns:
-        raise DataError(_not_numeric(text_columns, list(table.index), subject, may_have_label))
+        raise DataError(not_numeric(text_columns, list(table.index), subject, may_have_label))
     if not columns:
         raise DataError(f"{subject} has no features: there is nothing to cluster by.")
     return np.ascontiguousarray(np.column_stack(columns))
@@ -405,76 +284,6 @@ def _as_floats(column: NDArray[Any]) -> FloatArray | None:
         return np.array([np.nan if pd.isna(value) else float(value) for value in column])
     except (TypeError, ValueError):
         return None
-
-
-class Texts(NamedTuple):
-    """What a column holds besides numbers."""
-
-    cells: dict[int, str]  # by row; none of those that are numbers written as text
-    are_few: bool  # less than half of the column
-    example: str
-
-
-def _texts(column: NDArray[Any]) -> Texts:
-    values = column.tolist() if column.dtype.kind == "O" else [str(value) for value in column]
-    present = {i: value for i, value in enumerate(values) if not (pd.api.types.is_scalar(value) and pd.isna(value))}
-    cells = {i: str(value) for i, value in present.items() if not _is_number(value)}
-    return Texts(cells, 0 < len(cells) < len(present) / 2, str(next(iter((cells or present).values()))))
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, str):
-        return NUMBER.fullmatch(value.strip()) is not None
-    return isinstance(value, Number) and not isinstance(value, complex)
-
-
-def _not_numeric(columns: Mapping[str, Texts], samples: Sequence[str], subject: str, may_have_label: bool) -> str:
-    """Say which columns, or where these are few, which cells, are not numbers."""
-    whole = {name: texts for name, texts in columns.items() if not texts.are_few}
-    if not whole:
-        places = [(text, samples[i], name) for name, texts in columns.items() for i, text in texts.cells.items()]
-        return text_sentence(places, subject)
-    examples = ", ".join(f"{name!r} (such as {cut(texts.example)!r})" for name, texts in list(whole.items())[:3])
-    more = f" and {len(whole) - 3} more" if len(whole) > 3 else ""
-    are = "is" if len(whole) == 1 else "are"
-    advice = _column_advice(whole, may_have_label)
-    return f"{subject} has {plural(len(whole), 'column')} that {are} not numeric: {examples}{more}. {advice}"
-
-
-def _column_advice(columns: Mapping[str, Texts], may_have_label: bool) -> str:
-    they, them, hold = ("It", "it", "holds") if len(columns) == 1 else ("They", "them", "hold")
-    examined = [text for texts in columns.values() for text in islice(texts.cells.values(), N_CELLS_EXAMINED)]
-    if advice := _number_advice(examined):
-        return advice
-    if any(not texts.cells for texts in columns.values()):
-        return f"{they} {hold} numbers as text: turn {them} into numbers."
-    if not may_have_label:
-        return f"Leave {them} out."
-    return f"Leave {them} out, or use {argument('label', next(iter(columns)))} if that is the samples' known class."
-
-
-def text_sentence(places: Sequence[tuple[str, str, str]], subject: str) -> str:
-    """Say that a few cells, each given with its sample and feature, are not numbers."""
-    shown = [f"{cut(text)!r} at sample {sample!r}, feature {feature!r}" for text, sample, feature in places[:3]]
-    more = f" and {len(places) - 3:,} more" if len(places) > 3 else ""
-    are, remedy = "are", "Write numbers there, or drop those samples or features."
-    if len(places) == 1:
-        are, remedy = "is", "Write a number there, or drop that sample or feature."
-    advice = _number_advice([text for text, _, _ in places]) or remedy
-    return f"{subject} has {plural(len(places), 'value')} that {are} not numeric: {'; '.join(shown)}{more}. {advice}"
-
-
-def _number_advice(texts: Sequence[str]) -> str:
-    """Say what to do about numbers with decimal commas or thousands separators; return "" for other texts."""
-    if any(DECIMAL_COMMA.fullmatch(text) and not EITHER_COMMA.fullmatch(text) for text in texts):
-        return "The numbers seem to have decimal commas: write them with points."
-    if any(EITHER_COMMA.fullmatch(text) for text in texts):
-        return (
-            "The comma may be a thousands separator or a decimal comma: write the number without it, or with a point."
-        )
-    if any(THOUSANDS.fullmatch(text) for text in texts):
-        return "The numbers seem to have thousands separators: write them without, and with decimal points."
-    return ""
 
 
 def check_finite(X: FloatArray, samples: Iterable[str], features: Iterable[str], subject: str) -> None:

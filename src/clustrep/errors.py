@@ -2,12 +2,12 @@
 
 ClustrepError                       .sentence, worded by each front end
 ├── DataError(ValueError)           a table, a file or a labelling that can't be used as it is
-├── ParameterError(ValueError)      an argument out of its range, or a combination that makes no sense: .parameter
+├── ParameterError(ValueError)      an argument out of its range, or an invalid combination: .parameter
 ├── AllReplicatesFailed             not one replicate could be scored
 └── NoBest                          nothing that was compared can be called the best
 
 ClustrepWarning(UserWarning)        .sentence, worded by each front end
-├── DataWarning                     data that can be used, and is perhaps not what was meant
+├── DataWarning                     data that can be used, but may not be what was intended
 └── ReplicateWarning                some replicates failed, or the clusterer itself warned
 
 How sentences are worded: `clustrep.sentences`.
@@ -30,12 +30,12 @@ class DataError(ClustrepError, ValueError):
 
 
 class ParameterError(ClustrepError, ValueError):
-    """An argument out of its range, or a combination of arguments that makes no sense.
+    """An argument out of its range, or an invalid combination of arguments.
 
     Attributes
     ----------
     parameter : str or None
-        The name of the parameter, where one is to blame.
+        The name of the invalid parameter, where it is a single one.
     """
 
     def __init__(self, sentence: str = "", *, parameter: str | None = None):
@@ -56,7 +56,7 @@ class ClustrepWarning(sentences.Worded, UserWarning):
 
 
 class DataWarning(ClustrepWarning):
-    """Data that can be used, and is perhaps not what was meant."""
+    """Data that can be used, but may not be what was intended."""
 
 
 class ReplicateWarning(ClustrepWarning):

@@ -55,7 +55,7 @@ class Failures(Mapping[str, int]):
 
     @classmethod
     def count(cls, failed: IntArray, causes: Sequence[str], n_values: int | None = None) -> Failures:
-        """Count numbered causes: 0 for no failure, i for `causes[i - 1]`; of `failed.size` values unless told."""
+        """Count numbered causes: 0 for no failure, i for `causes[i - 1]`; of `failed.size` values by default."""
         counts = Counter(failed[failed > 0].tolist())
         by_cause = {cause: counts[i] for i, cause in enumerate(causes, 1) if counts[i]}
         return cls(by_cause, failed.size if n_values is None else n_values)

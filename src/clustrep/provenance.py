@@ -25,9 +25,9 @@ class ClustererRecord:
     name : str
         Its name in the run.
     kind : str
-        Its class, or the name of the function; "known labels" where labels stood in for a clusterer.
+        Its class, or the name of the function; "known labels" where labels were used instead of a clusterer.
     parameters : dict of str to str
-        The value of every parameter, as text; those of its parts behind their names and "__", as in scikit-learn.
+        The value of every parameter, as text; those of its parts as "part__parameter", as in scikit-learn.
     n_clusters : int or None
         The number of clusters asked for; None where the clusterer finds it by itself.
     n_clusters_parameter : str or None
@@ -45,7 +45,7 @@ class ClustererRecord:
 
     @property
     def description_for_any_k(self) -> str:
-        """The description with "k" in the place of the number of clusters: the same for all of a series.
+        """The description with "k" instead of the number of clusters: the same for all of a series.
 
         Examples
         --------
@@ -162,13 +162,14 @@ class Provenance(Mapping[str, Any]):
         return repr(self._entries)
 
 
-def installed_versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that numbers depend on."""
+@cache
+def installed_versions() -> Mapping[str, str]:
+    """Return the versions of Python and of the packages that numbers depend on; looked up once a process."""
     return {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
 
 
 def fingerprint(*arrays: NDArray[Any], about: str = "") -> str:
-    """Return a text of 16 letters that other arrays, or arrays about other things, do not have."""
+    """Return 16 hexadecimal digits that identify the arrays and what they are about."""
     digest = hashlib.sha256(about.encode())
     for array in arrays:
         digest.update(str(array.shape).encode())

@@ -28,8 +28,8 @@ HALF_THE_VARIANCE = math.sqrt(0.5)
 class Draw:
     """One replicate of a study: points, and which of them were drawn, in the order of drawing.
 
-    A point drawn twice has weight two in every table; a point not drawn has weight zero, and its label under a
-    clustering function can still be asked for.
+    A point drawn twice has weight two in every table; a point not drawn has weight zero, but still has a label
+    under a clustering function.
     """
 
     points: FloatArray  # (n_points, n_features)
@@ -78,7 +78,7 @@ class Perturbation(ABC):
         return self.change(whole(study), rng)
 
     def changes_nothing(self, n_samples: int, n_features: int) -> bool:
-        """Whether a study of this shape comes out as it was, but for the order of its samples."""
+        """Whether a study of this shape is unchanged, except for the order of its samples."""
         return False
 
     def __add__(self, other: object) -> Combination:
@@ -96,6 +96,26 @@ class Bootstrap(Perturbation):
     distinct : bool
         Keep each drawn sample once: about 63 % of them. What functions of several studies take by default, unless
         features outnumber samples; the paper's experiments use False.
+
+    See Also
+    --------
+    Subsample : Draws without replacement.
+    Simulate : Draws new data instead of resampling.
+
+    Notes
+    -----
+    Copies of a sample always agree with each other, so that with `distinct=False` many small clusters score too high;
+    docs/calibration.md compares both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clustrep import Study
+    >>> study = Study(np.arange(10.0).reshape(5, 2), "a")
+    >>> Bootstrap().draw(study, np.random.default_rng(0)).weights
+    array([0, 2, 1, 1, 1])
+    >>> Bootstrap(distinct=True).draw(study, np.random.default_rng(0)).weights
+    array([0, 1, 1, 1, 1])
     """
 
     distinct: bool = False
@@ -119,6 +139,23 @@ class Subsample(Perturbation):
     ----------
     fraction : float
         Above 0 and at most 1; at least two samples are drawn.
+
+    See Also
+    --------
+    Bootstrap : Draws with replacement.
+
+    Notes
+    -----
+    Subsamples of a large fraction overlap much, so that scores on them vary less than scores on new studies would: the
+    interval over subsamples is too narrow as a confidence interval.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clustrep import Study
+    >>> study = Study(np.arange(10.0).reshape(5, 2), "a")
+    >>> len(Subsample(0.6).draw(study, np.random.default_rng(0)).order)
+    3
     """
 
     fraction: float = 0.8
@@ -146,6 +183,28 @@ class FeatureSubset(Perturbation):
     ----------
     fraction : float
         Above 0 and at most 1; ⌊fraction · p⌋ features are kept, at least one.
+
+    See Also
+    --------
+    stability : Takes it by default for `index="inclusion"`.
+
+    Notes
+    -----
+    Within one study only: a function of some features can't be applied to a study of which others were drawn.
+    Few features that carry all clusters are lost in many draws, though the clusters are clear.
+
+    References
+    ----------
+    .. [1] Smolkin, M. and Ghosh, D. (2003). Cluster stability scores for microarray data in cancer studies. BMC
+       Bioinformatics 4, 36.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clustrep import Study
+    >>> study = Study(np.arange(10.0).reshape(2, 5), "a")
+    >>> FeatureSubset(0.4).draw(study, np.random.default_rng(0)).points.shape
+    (2, 2)
     """
 
     fraction: float = 0.8
@@ -185,6 +244,29 @@ class Jitter(Perturbation):
         The noise's standard deviation, in units of each feature's own; by default its variance is half the feature's.
     relative : bool
         False: `scale` is in the data's units instead, the same for all features.
+
+    See Also
+    --------
+    sensitivity : An index at several scales of noise.
+
+    Notes
+    -----
+    In units of standard deviations, features that carry the clusters get as much noise as those that carry none; with
+    many features, small noise in each adds up. The scale is a choice, and any cluster is lost under enough noise.
+
+    References
+    ----------
+    .. [1] McShane, L. M. et al. (2002). Methods for assessing reproducibility of clustering patterns observed in
+       analyses of microarray data. Bioinformatics 18, 1462-1469.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clustrep import Study
+    >>> study = Study(np.arange(10.0).reshape(5, 2), "a")
+    >>> draw = Jitter(0.1).draw(study, np.random.default_rng(0))
+    >>> bool(np.abs(draw.points - study.X).max() > 0), draw.weights
+    (True, array([1, 1, 1, 1, 1]))
     """
 
     scale: float = HALF_THE_VARIANCE
@@ -203,7 +285,25 @@ class Jitter(Perturbation):
 
 @dataclass(frozen=True)
 class Rerun(Perturbation):
-    """Change nothing: what varies is the clusterer's own randomness."""
+    """Change nothing: what varies is the clusterer's own randomness.
+
+    See Also
+    --------
+    Jitter : Changes the points a little.
+
+    Notes
+    -----
+    Shows how much of an index's variation comes from random starts. A deterministic clusterer, or one with a fixed
+    `random_state`, gives the same clusters every time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clustrep import Study
+    >>> study = Study(np.arange(4.0).reshape(2, 2), "a")
+    >>> Rerun().draw(study, np.random.default_rng(0)).points is study.X
+    True
+    """
 
     keeps_points: ClassVar[bool] = True
 
@@ -218,7 +318,7 @@ class Rerun(Perturbation):
 
 @dataclass(frozen=True)
 class Combination(Perturbation):
-    """Several changes, one after the other; made by adding them."""
+    """Several changes, one after the other; the sum of perturbations."""
 
     steps: tuple[Perturbation, ...]
 
@@ -239,7 +339,7 @@ class Combination(Perturbation):
         return draw
 
     def changes_nothing(self, n_samples: int, n_features: int) -> bool:
-        """Whether none of the changes is one."""
+        """Whether none of the steps changes anything."""
         return all(step.changes_nothing(n_samples, n_features) for step in self.steps)
 
     def __repr__(self) -> str:
@@ -254,6 +354,15 @@ class Simulate:
     ----------
     sampler : function of (study, rng)
         Returns a table with the study's features. `study.name` says which study, `len(study)` how large it is.
+
+    See Also
+    --------
+    Bootstrap : Resamples the study itself.
+
+    Notes
+    -----
+    For methods research, where the distribution is known: scores then vary as they do between new studies. Known labels
+    can't be used with it, because simulated samples have none.
 
     Examples
     --------
@@ -290,7 +399,7 @@ def whole(study: Study) -> Draw:
 def resampling_for(resampling: Resampling | None, studies: Sequence[Study]) -> Resampling:
     """Return the resampling that was asked for; None: the one that suits the studies.
 
-    The bootstrap with each drawn sample counted once: copies of a sample agree with themselves, which raises the scores
+    The bootstrap with each drawn sample counted once: copies of a sample agree with each other, which raises the scores
     of many small clusters. Where any study has more features than samples, 80 % of the samples without replacement:
     there scores depend much on the number of samples, and the bootstrap keeps 63 % of them (docs/calibration.md).
 

@@ -29,6 +29,7 @@ def flagged(case, clusterer=FOUR, n=N_COLLECTIONS, size=(200, 2, 3)):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", ["no difference", "shares vary, Dirichlet(20, …)", "no clusters anywhere", "weak clusters"]
 )
@@ -37,6 +38,7 @@ def test_at_most_one_collection_in_twenty_has_a_false_flag(case):
     assert binomtest(false, N_COLLECTIONS, 0.05, alternative="greater").pvalue > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", ["the last lacks one of four", "the last is one Gaussian alike", "the last is one round Gaussian"]
 )

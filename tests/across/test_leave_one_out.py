@@ -24,13 +24,6 @@ import clustrep as cr
 from clustrep.clustering.sample import Source
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning
 
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # all but one
 

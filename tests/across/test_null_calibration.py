@@ -59,6 +59,7 @@ STRUCTURELESS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", STRUCTURELESS)
 def test_without_clusters_pvalues_are_not_below_nominal(shape):
     make, k, null = STRUCTURELESS[shape]
@@ -73,6 +74,7 @@ def test_without_clusters_pvalues_are_not_below_nominal(shape):
         assert np.mean(pvalues) < 0.65
 
 
+@pytest.mark.slow
 def test_studies_with_covariances_of_their_own_do_not_look_replicable():
     def make(seed):
         rng = np.random.default_rng([seed, 17])
@@ -83,6 +85,7 @@ def test_studies_with_covariances_of_their_own_do_not_look_replicable():
     assert binomtest(int((pvalues <= 0.05).sum()), 30, 0.05, alternative="greater").pvalue > 0.05
 
 
+@pytest.mark.slow
 def test_many_features_with_more_noise_in_one_study_do_not_look_replicable():
     def make(seed):
         rng = np.random.default_rng([seed, 23])

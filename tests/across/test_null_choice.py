@@ -467,6 +467,7 @@ def test_of_those_that_cannot_be_told_apart_the_one_with_most_evidence_is_looked
 # the choice on data
 
 
+@pytest.mark.slow
 def test_on_data_without_clusters_the_choice_says_so():
     said = 0
     for seed in range(10):

@@ -273,6 +273,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_data_of_one_piece_are_seldom_called_structured(shape):
     n_collections, rejected = 20, 0
@@ -283,6 +284,7 @@ def test_data_of_one_piece_are_seldom_called_structured(shape):
     assert binomtest(rejected, n_collections, 0.07, alternative="greater").pvalue > 0.001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [2, 10])
 def test_three_groups_are_found(p):
     found = 0

@@ -22,12 +22,6 @@ import clustrep as cr
 from clustrep.errors import ParameterError, ReplicateWarning
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def scored():
     rng = np.random.default_rng(3)

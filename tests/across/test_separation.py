@@ -152,3 +152,43 @@ def test_a_fit_that_fails_is_no_evidence():
     found = cr.separation(fails_on_pools, [draw(rng, n=60) for _ in range(3)], rng=0)
     assert found.groups == 1
     assert found.pvalue.tolist() == [1.0]
+
+
+def test_strength_is_the_worst_share_of_pairs_that_other_studies_keep_together():
+    rng = np.random.default_rng(3)
+    centres = np.array([[0.0, 0.0], [7.0, 0.0], [0.0, 7.0]])
+    tables = [rng.normal(size=(40, 2)) + centres[rng.integers(3, size=40)] for _ in range(3)]
+    result = cr.separation(KMeans(n_init=5), tables, n_clusters=[3, 5], rng=0)
+    pooled, study = np.concatenate(tables), np.repeat(np.arange(3), 40)
+    for i, k in enumerate((3, 5)):
+        pieces, kept, pairs = result.pieces[i], np.zeros(k), np.zeros(k)
+        for h in range(3):
+            fit = KMeans(k, n_init=50, random_state=0).fit(pooled[study != h])
+            for piece in range(k):
+                members = fit.predict(pooled[(study == h) & (pieces == piece)])
+                same = members[:, None] == members
+                pairs[piece] += len(members) * (len(members) - 1)
+                kept[piece] += same.sum() - len(members)
+        assert result.strength[i] == pytest.approx((kept / pairs).min())
+    assert result.strength[0] > 0.95 > result.strength[1]
+
+
+def test_the_cut_with_most_evidence_is_chosen(result):
+    assert result.chosen == np.argmax(result.evidence)
+    shows = result.evidence > 0
+    np.testing.assert_allclose(result.evidence[shows], (-np.log(result.pvalue) * result.strength**2)[shows])
+
+
+def test_pieces_are_joined_where_no_cut_into_fewer_was_tried():
+    rng = np.random.default_rng(0)
+    tables = [rng.normal(size=(80, 2)) + rng.integers(0, 2, 80)[:, None] * [9, 0] for _ in range(3)]
+    assert cr.separation(KMeans(3, n_init=3), tables, rng=0).groups == 2
+    assert cr.separation(KMeans(n_init=3), tables, n_clusters=[2, 3], rng=0).groups == 2
+
+
+@pytest.mark.parametrize("seed", [2, 3, 5])
+def test_a_poor_start_does_not_hide_the_gaps(seed):
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(6, 60)) * 6 / np.sqrt(120)
+    tables = [rng.normal(size=(60, 60)) + centres[rng.integers(6, size=60)] for _ in range(3)]
+    assert cr.separation(KMeans(n_init=1), tables, n_clusters=range(2, 8), rng=0).groups == 6

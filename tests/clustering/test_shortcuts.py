@@ -366,14 +366,13 @@ def test_neither_workers_nor_batches_change_a_bit(name, backend, n_jobs, batch, 
     assert_same_bits(result, by_one_worker[name])
 
 
-@pytest.mark.parametrize(("least_work", "in_threads"), [(0, True), (10**12, False)])
-def test_threads_are_taken_where_kernels_have_enough_to_do(least_work, in_threads, by_one_worker, monkeypatch):
+@pytest.mark.parametrize(("numbers_per_second", "in_threads"), [(1.0, True), (1e30, False)])
+def test_threads_are_taken_where_kernels_have_enough_to_do(numbers_per_second, in_threads, by_one_worker, monkeypatch):
     seen = set()
-    monkeypatch.setattr("clustrep.clustering.path.LEAST_THREAD_WORK", least_work)
-    monkeypatch.setattr("clustrep.clustering.shortcuts.kmeans.breathe", lambda: seen.add(threading.current_thread()))
+    monkeypatch.setattr("clustrep.clustering.path.NUMBERS_PER_SECOND", numbers_per_second)
+    monkeypatch.setattr("clustrep.engine.run.breathe", lambda: seen.add(threading.current_thread()))
     result = WORKED["k-means BY_FEATURE"](n_resamples=4, rng=3, n_jobs=2)
     assert_same_bits(result, by_one_worker["k-means BY_FEATURE"])
-    # Processes are not seen from here, but for the first replicate, after which kernels are compiled for all.
     assert (threading.main_thread() not in seen) == in_threads
     assert seen
 

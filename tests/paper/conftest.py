@@ -33,6 +33,14 @@ class QuickRun:
         return [name for claim in self.claims for name in claim.figures]
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` deselects
+def pytest_collection_modifyitems(items):
+    """Mark what needs a quick run of an experiment as slow."""
+    for item in items:
+        if "quick_run" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def quick_run(tmp_path_factory):
     """Run an experiment at quick size, once in a session."""

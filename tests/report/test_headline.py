@@ -43,13 +43,13 @@ def gaps():
     return dataclasses.replace(found, clusterer="ward"), dataclasses.replace(none, clusterer="ward")
 
 
-def told(chosen, separations=(), obstacle=None, presence=NOWHERE, estimates=(0.5, 0.9, 0.4)):
-    verdict = verdict_of(chosen, separations, np.array(estimates))
+def told(chosen, separations=(), obstacle=None, presence=NOWHERE):
+    verdict = verdict_of(chosen, separations)
     return verdict, headline_of(Evidence(verdict, chosen, separations, obstacle, presence))
 
 
 def test_separated_groups(gaps):
-    verdict, said = told(choice(adjusted=[1, 1, 1], ks=(3, 2, 4)), [gaps[0]], estimates=(0.9, 0.5, 0.4))
+    verdict, said = told(choice(adjusted=[1, 1, 1], ks=(3, 2, 4)), [gaps[0]])
     assert (verdict.degree, verdict.n_clusters) == (SEPARATED, 3)
     depth = 100 * gaps[0].depth[1]
     beside = "there are hardly any held-out samples" if depth >= 99.5 else f"there are {depth:.0f} % fewer held-out"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustrep.checks import check_labels, check_weights
 from clustrep.errors import ClustrepError, DataError
+from clustrep.label_checks import check_labels, check_weights
 from clustrep.tables.contingency import Counts, check_labelings, contingency_table, encode, tables_of
 from clustrep.tables.noise import separate
 

@@ -4,29 +4,17 @@ import numpy as np
 import pytest
 
 from clustrep.errors import ParameterError
-from clustrep.tables.noise import NOISE, RULES, Margins, check_noise, check_noise_within, separate
+from clustrep.tables.noise import NOISE, RULES, Margins, check_noise_within, separate
 
 U_NOISE = np.array([True, False, False, True])
 V_NOISE = np.array([False, False, True, True])
-
-
-def never():
-    raise AssertionError("is not needed")
 
 
 def test_only_drop_omits_points_that_either_side_calls_noise():
     assert RULES["drop"].counted(U_NOISE, V_NOISE).tolist() == [False, True, False, False]
     for name in ("label", "singletons"):
         assert RULES[name].counted(U_NOISE, V_NOISE).tolist() == [True] * 4
-
-
-def test_only_drop_changes_weights():
-    weights = np.array([3, 2, 1, 4])
-    for name in ("label", "singletons"):
-        assert RULES[name].weigh(weights, never) is weights
-        assert RULES[name].weigh(None, never) is None
-    assert RULES["drop"].weigh(weights, lambda: U_NOISE).tolist() == [0, 2, 1, 0]
-    assert RULES["drop"].weigh(None, lambda: U_NOISE).tolist() == [False, True, True, False]
+    assert {name: rule.omits for name, rule in RULES.items()} == {"label": False, "drop": True, "singletons": False}
 
 
 def test_noise_is_a_cluster_as_a_label_alone():
@@ -71,10 +59,7 @@ def test_a_dropped_point_has_no_score():
     np.testing.assert_array_equal(RULES["drop"].point_scores(scores, (-1, -1)), scores)
 
 
-def test_a_treatment_is_checked():
-    assert [check_noise(name) for name in RULES] == list(RULES)
+def test_a_treatment_within_one_study_is_checked():
     assert [check_noise_within(name) for name in ("label", "drop")] == ["label", "drop"]
-    with pytest.raises(ParameterError, match="noise must be one of 'label', 'drop', 'singletons'; got 'dropped'"):
-        check_noise("dropped")
     with pytest.raises(ParameterError, match="noise must be one of 'label', 'drop'; got 'singletons'"):
         check_noise_within("singletons")

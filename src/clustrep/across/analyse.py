@@ -1,4 +1,4 @@
-"""The whole way at once: compare, look at data without clusters, choose, and follow the clusters of the choice."""
+"""The whole analysis: compare, compare with data without clusters, choose, follow the clusters of the choice."""
 
 from __future__ import annotations
 
@@ -62,28 +62,48 @@ def analyse(
         As in `compare`. The first agreement decides.
     null : str, function of (study, rng), or None
         As in `null_reference`: by default data in one piece, of three kinds. Single clusters are compared with the kind
-        that explains the scores best. None leaves such data out: then there is no telling structure from one piece.
+        that explains the scores best. None omits these data: then structure can't be distinguished from one piece.
     n_null : int
         Number of simulated collections, at least 19.
     train : str or sequence of str, optional
         Whose clusters to follow into the other studies; by default all studies'. An empty sequence leaves out
         everything that follows clusters: the degree and the number of clusters are found in a fraction of the time.
     embedding : {"pca", "tsne"}
-        How samples with more than two features are placed in pictures.
+        How samples with more than two features are placed in figures.
 
     Returns
     -------
     Analysis
+        `.headline`, the answer in words; `.degree`; `.focus`, the configuration that the rest is about; `.clusters()`,
+        one row for every cluster; and the results of the single functions.
+
+    See Also
+    --------
+    compare, separation, null_reference : The steps that decide the degree and the number of clusters.
+    local_replicability, counterparts : The steps that follow single clusters.
+    Report : The analysis as a page.
+
+    Notes
+    -----
+    Meant as the first call on several studies of the same kind. The degree is one of three words for a continuum:
+    groups that overlap much are called structured or one piece. Error rates and power on many kinds of data, and what
+    other methods answer there, are in docs/exam.md. All decisions are made at a level of 5 %; with several analyses of
+    the same studies, errors add up.
+
+    References
+    ----------
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316.
 
     Examples
     --------
     >>> from sklearn.cluster import KMeans
     >>> from clustrep.datasets import simulate_cohorts
     >>> studies = simulate_cohorts(n_cohorts=2, n_samples=60, missing={}, shifted={}, rng=1)
-    >>> found = analyse(KMeans(n_init=3), studies, n_clusters=[3, 4], n_resamples=10, n_null=39, rng=0)
-    >>> found.focus.n_clusters
+    >>> analysis = analyse(KMeans(n_init=3), studies, n_clusters=[3, 4], n_resamples=10, n_null=39, rng=0)
+    >>> analysis.focus.n_clusters
     4
-    >>> found.clusters()["verdict"].unique().tolist()
+    >>> analysis.clusters()["verdict"].unique().tolist()
     ['holds']
     """
     checked = check_several(as_studies(studies))
@@ -99,7 +119,7 @@ def analyse(
     root = root_entropy(rng)
     running: dict[str, Any] = {"n_jobs": n_jobs}
     options: dict[str, Any] = {"n_resamples": n_resamples, "rng": root, **running}
-    options["resampling"] = resampling_for(resampling, tuple(checked.values()))  # one for all steps
+    options["resampling"] = resampling_for(resampling, tuple(checked.values()))  # the same for all steps
     comparison = compare(
         clusterers, checked, n_clusters=numbers, agreement=agreement, noise=noise, diagonal=True, **options
     )

@@ -13,8 +13,7 @@ from clustrep.across.replicability import check_configuration, check_several
 from clustrep.checks import check_integer
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_run
-from clustrep.clustering.sample import Configuration, Source
+from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed
@@ -29,7 +28,7 @@ from clustrep.types import FloatArray, IntArray
 RATIO = 0.5
 # Its clusters are blurred where they leave so many times the share of spread unexplained that they leave elsewhere.
 MARGIN = 1.25
-# Of each study's spread at least so much is taken to be unexplained: perfect clusters have no logarithm.
+# The smallest share of spread taken to be unexplained: perfect clusters would have log 0.
 LEAST_UNEXPLAINED = 1e-3
 RESAMPLES_FOR_ERRORS = 100
 
@@ -55,7 +54,7 @@ def study_relations(
     at most (the first k − 1 principal axes). Its logarithm is compared with the median of the other studies', each
     measured in the same way, and must exceed it by more than log 1.25; standard errors come from resampled samples.
 
-    Both are asked at half the level, adjusted for all studies (and clusters) together (Bonferroni).
+    Both are tested at half the level, adjusted for all studies (and clusters) together (Bonferroni).
 
     Parameters
     ----------
@@ -88,8 +87,15 @@ def study_relations(
 
     Studies are compared as they are. A shift between studies moves samples across borders and looks like a lack: of
     clusters 4.5 standard deviations apart, shifts by one standard deviation were hardly ever flagged, by two in half
-    of the collections (n = 200). Centring each study would hide what is asked, because a study that lacks a cluster has
-    another mean. Remove shifts between batches first, by what is known about them.
+    of the collections (n = 200). Centring each study would hide the difference, because a study that lacks a cluster
+    has another mean. Remove known shifts between batches first.
+
+    References
+    ----------
+    .. [1] Przyborowski, J. and Wilenski, H. (1940). Homogeneity of results in testing samples from Poisson series.
+       Biometrika 31, 313-323. The conditional binomial test of two rates.
+    .. [2] Ding, C. and He, X. (2004). K-means clustering via principal component analysis. Proceedings of the 21st
+       International Conference on Machine Learning. The bound on what k clusters can explain.
 
     Examples
     --------
@@ -111,11 +117,11 @@ def study_relations(
 def differences_of(
     studies: Studies, configuration: Configuration, source: Source, n_resamples: int, n_jobs: int | None
 ) -> StudyDifferences:
-    """Ask both questions of every study."""
+    """Test every study for both."""
     names = studies.names
     assigned: list[Assigned] = []
     for name, held_out in studies.items():
-        first, *rest = [studies[other] for other in sorted(studies) if other != name]  # in whatever order they came
+        first, *rest = [studies[other] for other in sorted(studies) if other != name]  # whatever their order
         pooled = first.with_samples_of(rest, f"all but {name}")
         plan = AssignPlan(Setting.prepare(source, (pooled, held_out), [configuration]))
         (outcome,) = run(plan, [FULL_STUDY], n_jobs)
@@ -179,7 +185,7 @@ class AssignPlan(ClusteringPlan["Assigned | Failed"]):
 
 
 def lacking_pvalues(here: IntArray, elsewhere: IntArray) -> FloatArray:
-    """Return for every cluster how likely so few samples are, had it half the share that it has elsewhere.
+    """Return for every cluster the probability of so few samples if its share were half of that elsewhere.
 
     Examples
     --------

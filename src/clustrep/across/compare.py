@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clustrep.across.replicability import ScorePlan, check_several, run_plan
-from clustrep.checks import check_flag, check_integer, check_n_clusters
+from clustrep.checks import check_choice, check_flag, check_integer, check_n_clusters
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
@@ -16,7 +16,7 @@ from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Comparison
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
-from clustrep.tables.noise import Noise, check_noise
+from clustrep.tables.noise import RULES, Noise
 
 
 def compare(
@@ -66,6 +66,11 @@ def compare(
     The highest score need not be the right number of clusters: few clusters are often cut the same way in all studies,
     whether they are real or not. Read the comparison beside `null_reference`.
 
+    References
+    ----------
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316.
+
     Examples
     --------
     >>> from sklearn.cluster import KMeans
@@ -78,14 +83,29 @@ def compare(
     checked = check_several(as_studies(studies))
     source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
     configurations = configurations_to_compare(clusterers, n_clusters)
+    check_choice(noise, "noise", RULES)
     plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
         diagonal=check_flag(diagonal, "diagonal"),
-        noise=check_noise(noise),
+        noise=noise,
         setting=Setting.prepare(source, tuple(checked.values()), configurations),
     )
-    return run_plan(plan, n_jobs)
+    scores = run_plan(plan, n_jobs)
+    return Comparison(
+        names=checked.names,
+        agreements=tuple(asked.name for asked in plan.agreements),
+        clusterers=tuple(configuration.name for configuration in plan.configurations),
+        n_clusters=tuple(configuration.n_clusters for configuration in plan.configurations),
+        estimate=scores.estimate,
+        distribution=scores.distribution,
+        trivial=scores.trivial,
+        clusters_found=scores.clusters_found,
+        failed=scores.failed,
+        causes=scores.causes,
+        provenance=scores.provenance,
+        _origins=scores.origins,
+    )
 
 
 def configurations_to_compare(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:

@@ -1,4 +1,4 @@
-"""Which cluster of one study is which of another; and all studies but one against that one."""
+"""Which cluster of one study is which of another."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from clustrep.across.replicability import KnownLabelsLike, check_configuration, 
 from clustrep.checks import check_integer
 from clustrep.clustering.parameters import Clusterer, KnownLabels
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_run
-from clustrep.clustering.sample import Source
+from clustrep.clustering.sample import Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed
@@ -65,11 +64,12 @@ def counterparts(
     -----
     One-to-one matching gives a cluster at most one partner: of a cluster that the other study splits in two, only the
     larger part is shown as its counterpart. Clusters of a resample are followed where more than half of them is kept
-    (Jaccard above 0.5; Hennig 2007 calls less than that dissolved).
+    (Jaccard above 0.5; less than that is called dissolved [1]_).
 
     References
     ----------
-    Hennig (2007). Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis 52.
+    .. [1] Hennig, C. (2007). Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis
+       52, 258-271.
 
     Examples
     --------
@@ -92,22 +92,24 @@ def counterparts(
     plan = MatchPlan(setting, full)
     replicates = run(plan, range(1, n_resamples + 1), n_jobs)
     failed, causes = Failures.number(
-        np.array([one.cause if isinstance(one, Failed) else "" for one in replicates], dtype=object)
+        np.array([outcome.cause if isinstance(outcome, Failed) else "" for outcome in replicates], dtype=object)
     )
     Failures.count(failed, causes).report("resample")
     nothing = np.full(full.overlap.shape, np.nan)
-    own, most = full.own, full.overlap.shape[2]
-    named = isinstance(configuration.clusterer, KnownLabels)  # after themselves
+    partitions, most = full.partitions, full.overlap.shape[2]
+    named = isinstance(configuration.clusterer, KnownLabels)  # known labels name their clusters
     known = [None if named else study.labels for study in checked.values()]
     return Counterparts(
         clusterer=configuration.name,
         names=checked.names,
-        clusters=np.array([_named(labels_, one, most) for labels_, one in zip(known, own, strict=True)]),
-        sizes=np.stack([np.bincount(one.codes, minlength=most) for one in own]),
+        clusters=np.array(
+            [_named(labels_, partition, most) for labels_, partition in zip(known, partitions, strict=True)]
+        ),
+        sizes=np.stack([np.bincount(partition.codes, minlength=most) for partition in partitions]),
         partner=full.partner,
         overlap=full.overlap,
-        distribution=np.stack([nothing if isinstance(one, Failed) else one.overlap for one in replicates]),
-        places=np.concatenate([one.codes for one in own]),
+        distribution=np.stack([nothing if isinstance(outcome, Failed) else outcome.overlap for outcome in replicates]),
+        places=np.concatenate([partition.codes for partition in partitions]),
         failed=failed,
         causes=causes,
         provenance=provenance_of_run(source, tuple(checked.values()), [configuration], n_resamples=n_resamples),
@@ -117,7 +119,7 @@ def counterparts(
 class Matched(NamedTuple):
     """Clusters of all studies in one replicate, matched."""
 
-    own: list[Partition]  # Ψ(X_s; X_s⁽ᵇ⁾), under the names of the studies as they are
+    partitions: list[Partition]  # Ψ(X_s; X_s⁽ᵇ⁾), under the names of the studies as they are
     partner: IntArray  # (S, S, most clusters)
     overlap: FloatArray  # (S, S, most clusters)
 
@@ -152,33 +154,33 @@ class MatchPlan(ClusteringPlan[Matched | Failed]):
         partner, overlap = np.full((S, S, most), -1), np.full((S, S, most), np.nan)
         for s, t in np.ndindex(S, S):
             if s != t:
-                # Rows and columns behind the last are clusters that are not followed.
+                # Rows and columns after the last are clusters that are not followed.
                 table = _table(labelled[s][S + t], labelled[t][S + t], samples[t].draw.weights, most + 1)
                 partner[s, t] = partners_of(table[:most, :most]) if full is None else full.partner[s, t]
-                found = (_found(labelled[s][s], most), _found(labelled[t][t], most))
-                overlap[s, t] = _overlaps(table, partner[s, t], *found)
+                is_present = (_is_present(labelled[s][s], most), _is_present(labelled[t][t], most))
+                overlap[s, t] = _overlaps(table, partner[s, t], *is_present)
                 if full is None:  # a cluster without a counterpart overlaps with nothing
-                    overlap[s, t, found[0] & (partner[s, t] < 0)] = 0.0
+                    overlap[s, t, is_present[0] & (partner[s, t] < 0)] = 0.0
         return Matched([labelled[s][s] for s in range(S)], partner, overlap)
 
 
-def _overlaps(table: FloatArray, partner: IntArray, found: BoolArray, partner_found: BoolArray) -> FloatArray:
+def _overlaps(table: FloatArray, partner: IntArray, is_present: BoolArray, partner_is_present: BoolArray) -> FloatArray:
     """Return each cluster's Jaccard overlap with its partner; NaN without one, or where either is not found."""
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     overlaps = np.full(len(partner), np.nan)
     for i, j in enumerate(partner):
-        if j >= 0 and found[i] and partner_found[j]:
+        if j >= 0 and is_present[i] and partner_is_present[j]:
             union = rows[i] + columns[j] - table[i, j]
             overlaps[i] = table[i, j] / union if union > 0 else np.nan
     return overlaps
 
 
-def _found(own: Partition, most: int) -> BoolArray:
-    return np.asarray(np.bincount(own.codes, minlength=most + 1)[:most] > 0)
+def _is_present(partition: Partition, most: int) -> BoolArray:
+    return np.asarray(np.bincount(partition.codes, minlength=most + 1)[:most] > 0)
 
 
 def _renamed(partitions: Sequence[Partition], s: int, full: Matched | None) -> list[Partition]:
-    """Rename the clusters of a replicate after those of the study as it is; others get the number behind the last.
+    """Rename the clusters of a replicate after those of the study as it is; others get the number after the last.
 
     A cluster is found again where its Jaccard overlap with the new one, in its own study, is above one half: less than
     that is called dissolved (Hennig 2007).
@@ -186,13 +188,13 @@ def _renamed(partitions: Sequence[Partition], s: int, full: Matched | None) -> l
     if full is None:
         return list(partitions)
     most = full.overlap.shape[2]
-    own, reference = partitions[s], full.own[s]
-    table = tables_of(own.codes[None], reference.codes, None, (own.n_labels, reference.n_labels))[0]
+    partition, reference = partitions[s], full.partitions[s]
+    table = tables_of(partition.codes[None], reference.codes, None, (partition.n_labels, reference.n_labels))[0]
     partners = partners_of(table)
     overlaps = _overlaps(table, partners, table.sum(axis=1) > 0, table.sum(axis=0) > 0)
-    found = np.nan_to_num(overlaps) > DISSOLVED
-    numbers, classes = np.where(found, partners, most), np.arange(most + 1)
-    return [Partition(numbers[one.codes], classes) for one in partitions]
+    is_kept = np.nan_to_num(overlaps) > DISSOLVED
+    numbers, classes = np.where(is_kept, partners, most), np.arange(most + 1)
+    return [Partition(numbers[labelled.codes], classes) for labelled in partitions]
 
 
 def _table(u: Partition, v: Partition, weights: IntArray, k: int) -> FloatArray:
@@ -203,10 +205,10 @@ def _named(labels: Labels | None, partition: Partition, most: int) -> list[str]:
     """Name clusters, after the most frequent known label of their samples where labels are known."""
     names = []
     for code, label in enumerate(partition.classes.tolist()):
-        own = partition.codes == code
+        is_inside = partition.codes == code
         name = str(label)
-        if labels is not None and own.any():
-            values, counts = np.unique(labels[own], return_counts=True)
+        if labels is not None and is_inside.any():
+            values, counts = np.unique(labels[is_inside], return_counts=True)
             name += f" ({values[counts.argmax()]})"
         names.append(name)
     return names + [""] * (most - len(names))

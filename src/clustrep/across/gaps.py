@@ -17,7 +17,7 @@ from clustrep.types import BoolArray, FloatArray, IntArray
 
 # A feature is discrete where one value holds this share of all samples (about ten levels or fewer).
 SHARE_OF_A_LEVEL = 0.1
-# The tube around a line holds this share of the outer windows' points: all but stragglers.
+# The tube around a line holds this share of the outer windows' points: without the most distant ones.
 TUBE = 0.9
 # A study lacks a piece where it has less than this share of the samples that the training share predicts.
 LACKS = 0.25
@@ -85,6 +85,13 @@ def gabriel_edges(centres: FloatArray) -> IntArray:
     return np.array(edges, dtype=np.int64).reshape(-1, 2)
 
 
+def nearest_centre(X: FloatArray, centres: FloatArray) -> IntArray:
+    """Return the nearest centre of every sample, (n,); centres that are NaN are nobody's, and without any it is −1."""
+    squared = (centres**2).sum(axis=1) - 2 * X @ centres.T  # up to a constant of each sample
+    squared[:, np.isnan(centres[:, 0])] = np.inf
+    return np.asarray(np.where(np.isfinite(squared).any(axis=1), np.argmin(squared, axis=1), -1))
+
+
 class Windows(NamedTuple):
     """Where the samples of one study lie along the edges between pieces."""
 
@@ -95,7 +102,7 @@ class Windows(NamedTuple):
 class _Cells(NamedTuple):
     squared: FloatArray  # (n, n_pieces): distances to the centres
     nearest: IntArray  # (n,)
-    lacking: BoolArray  # (n_pieces,): the study has next to no samples there
+    lacking: BoolArray  # (n_pieces,): the study has hardly any samples there
 
 
 def place_in_windows(X: FloatArray, centres: FloatArray, edges: IntArray, shares: FloatArray) -> Windows:
@@ -111,7 +118,7 @@ def place_in_windows(X: FloatArray, centres: FloatArray, edges: IntArray, shares
     centres : ndarray, (n_pieces, p)
         NaN for a piece that was not found in training.
     shares : ndarray, (n_pieces,)
-        The share of training samples in every piece: a study with far fewer says nothing about that piece's edges.
+        The share of training samples in every piece: a study with far fewer is not used for that piece's edges.
     """
     members = np.zeros((len(X), len(edges), 3), dtype=bool)
     positions = np.full((len(X), len(edges)), np.nan)

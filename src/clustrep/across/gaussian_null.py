@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from clustrep.clustering.rotation import Rotation
 from clustrep.types import FloatArray
 
-# A difference between studies up to so many times what sampling leads one to expect is taken for sampling.
+# A difference between studies up to this multiple of its expectation under sampling is attributed to sampling.
 SAME = 2.0
 
 
@@ -48,7 +48,7 @@ class Structure:
 def structures_of(tables: Sequence[FloatArray], n_features: int) -> list[Structure]:
     """Estimate the covariance of every study, as far as the data can tell it from the others' and from noise.
 
-    Simulated data must share between studies what the data share. Sample covariances would not do: directions that all
+    Simulated data must share between studies what the data share. Sample covariances do not: directions that all
     studies have in common are found with an error of each study's own, and with many features noise alone has strong
     directions, other ones in every study. So a study's covariance, apart from its scale, is drawn towards the pooled
     one by the share of their difference that sampling explains; eigenvalues that noise explains become equal, and the
@@ -61,16 +61,16 @@ def structures_of(tables: Sequence[FloatArray], n_features: int) -> list[Structu
     sizes, freedom = np.array([len(X) for X in tables]), np.array([len(X) - 1 for X in tables])
     raw = [(X - mean).T @ (X - mean) / nu for X, mean, nu in zip(tables, means, freedom, strict=True)]
     traces = np.array([float(np.trace(S)) for S in raw])
-    scales = np.where(traces > 0, traces / n_features, 1.0)  # every study keeps its own: noise in one is none in others
-    own = [S / scale for S, scale in zip(raw, scales, strict=True)]
+    scales = np.where(traces > 0, traces / n_features, 1.0)  # of each study by itself: studies may differ in scale
+    scaled = [S / scale for S, scale in zip(raw, scales, strict=True)]
     total = int(freedom.sum())
-    pooled = np.asarray(sum(nu * S for nu, S in zip(freedom, own, strict=True)) / total)
+    pooled = np.asarray(sum(nu * S for nu, S in zip(freedom, scaled, strict=True)) / total)
     trace, squares = float(np.trace(pooled)), float(np.sum(pooled**2))
     spread = max(squares - trace**2 / total, 0) + trace**2  # E‖S − Σ‖² is this, divided by the degrees of freedom
     weights = sizes / sizes.sum()
     centre, variances = weights @ means, traces / sizes  # of the means
     structures = []
-    for s, (nu, S, mean, scale) in enumerate(zip(freedom, own, means, scales, strict=True)):
+    for s, (nu, S, mean, scale) in enumerate(zip(freedom, scaled, means, scales, strict=True)):
         towards = float(explained_by_sampling(np.sum((S - pooled) ** 2), spread * (1 / nu - 1 / total)))
         effective = 1 / ((1 - towards) ** 2 / nu + (1 - (1 - towards) ** 2) / total)
         expected = (1 - 2 * weights[s]) * variances[s] + weights**2 @ variances
@@ -81,7 +81,7 @@ def structures_of(tables: Sequence[FloatArray], n_features: int) -> list[Structu
 
 
 def explained_by_sampling(squares: ArrayLike, expected: ArrayLike) -> FloatArray:
-    """Return the shares of squared differences that sampling explains, given the squares that it leads to expect."""
+    """Return the shares of squared differences that sampling explains, given the squares expected from sampling."""
     squares, allowed = np.asarray(squares, dtype=float), SAME * np.asarray(expected, dtype=float)
     same = squares <= allowed
     return np.asarray(np.where(same, 1.0, allowed / np.where(same, 1.0, squares)))
@@ -95,21 +95,21 @@ def _without_noise(S: FloatArray, n_features: int, freedom: float) -> tuple[Floa
     trace, n_strong = float(values.sum()), 0
     noise, strong = trace / n_features, np.zeros(0)
     for _ in range(len(values)):
-        edge = noise * (1 + np.sqrt(gamma)) ** 2  # Marčenko–Pastur: noise alone reaches so far
-        found = min(int(np.count_nonzero(values > edge)), n_features - 1)
+        edge = noise * (1 + np.sqrt(gamma)) ** 2  # Marčenko–Pastur: the largest eigenvalue of noise alone
+        n_above = min(int(np.count_nonzero(values > edge)), n_features - 1)
         # A strong variance ℓ, in units of noise, is seen as ℓ (1 + γ / (ℓ − 1)).
-        ratio = values[:found] / max(noise, np.finfo(float).tiny)
+        ratio = values[:n_above] / max(noise, np.finfo(float).tiny)
         half = (ratio + 1 - gamma) / 2
         strong = noise * (half + np.sqrt(np.maximum(half**2 - ratio, 0)))
-        noise = max(trace - float(strong.sum()), 0) / max(n_features - found, 1)
-        if found == n_strong:
+        noise = max(trace - float(strong.sum()), 0) / max(n_features - n_above, 1)
+        if n_above == n_strong:
             break
-        n_strong = found
+        n_strong = n_above
     return axes[: len(strong)], strong, noise
 
 
 class Collection(Protocol):
-    """Studies without clusters, in the place of a collection of studies."""
+    """Simulated studies without clusters, instead of a collection of studies."""
 
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
         """Draw a table for every study."""
@@ -118,7 +118,7 @@ class Collection(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class GaussianCollection:
-    """Gaussian studies, each with its own size, and with its own mean and covariance as far as these can be told.
+    """Gaussian studies, each with its own size, and with its own mean and covariance as far as the data determine them.
 
     beyond : features beyond the coordinates. In these there is noise alone, of which distances see no more than what
         the inner products of all samples tell: a triangle of random numbers has the same (Bartlett 1933).
@@ -130,7 +130,7 @@ class GaussianCollection:
 
     @classmethod
     def of(cls, tables: Sequence[FloatArray]) -> GaussianCollection:
-        """Learn from studies; with more features than samples in all, by way of their coordinates."""
+        """Learn from studies; from their coordinates where there are more features than samples."""
         n_features, n = tables[0].shape[1], sum(map(len, tables))
         sizes = tuple(map(len, tables))
         if n_features <= n:
@@ -138,8 +138,13 @@ class GaussianCollection:
         rotation = Rotation.of(tables, with_basis=True)
         assert rotation.basis is not None
         structures = [
-            Structure(rotation.restore(one.mean), one.axes @ rotation.basis.T, one.variances, one.noise)
-            for one in structures_of(rotation.coordinates, n_features)
+            Structure(
+                rotation.restore(structure.mean),
+                structure.axes @ rotation.basis.T,
+                structure.variances,
+                structure.noise,
+            )
+            for structure in structures_of(rotation.coordinates, n_features)
         ]
         return cls(sizes, tuple(structures))
 
@@ -151,8 +156,8 @@ class GaussianCollection:
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
         """Draw a table for every study."""
         tables = [
-            one.draw(n, rng, noise=rng.standard_normal((n, len(one.mean))))
-            for n, one in zip(self.sizes, self.structures, strict=True)
+            structure.draw(n, rng, noise=rng.standard_normal((n, len(structure.mean))))
+            for n, structure in zip(self.sizes, self.structures, strict=True)
         ]
         if not self.beyond:
             return tables
@@ -161,8 +166,8 @@ class GaussianCollection:
         triangle[np.diag_indices(n)] = np.sqrt(rng.chisquare(self.beyond - np.arange(n)))
         parts = np.split(triangle, np.cumsum(self.sizes)[:-1])
         return [
-            np.hstack([table, np.sqrt(one.noise) * part])
-            for table, one, part in zip(tables, self.structures, parts, strict=True)
+            np.hstack([table, np.sqrt(structure.noise) * part])
+            for table, structure, part in zip(tables, self.structures, parts, strict=True)
         ]
 
 

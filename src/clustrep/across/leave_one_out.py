@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from clustrep.across.replicability import ScorePlan, check_configuration, check_several
-from clustrep.checks import check_integer, read_only
+from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Setting
-from clustrep.clustering.recording import provenance_of_run
-from clustrep.clustering.sample import Source
+from clustrep.clustering.sample import Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Rng
 from clustrep.engine.run import run
 from clustrep.failures import Failures
@@ -17,7 +16,7 @@ from clustrep.resampling import Resampling, resampling_for
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreement
-from clustrep.tables.noise import Noise, check_noise
+from clustrep.tables.noise import RULES, Noise
 
 
 def leave_one_study_out(
@@ -54,6 +53,15 @@ def leave_one_study_out(
     Pooling assumes that the studies are on one scale: differences between studies that are larger than those between
     clusters become clusters of the pool. Scale the studies first (`Studies.scaled`).
 
+    Meant for the question what a further study would be worth: a pool of several studies is the training set that one
+    would use in practice. Large studies dominate the pool. The scores of different test studies share most of their
+    training samples, so they are dependent.
+
+    References
+    ----------
+    .. [1] Bernau, C. et al. (2014). Cross-study validation for the assessment of prediction algorithms. Bioinformatics
+       30(12), i105-i112.
+
     Examples
     --------
     >>> from sklearn.cluster import KMeans
@@ -67,11 +75,11 @@ def leave_one_study_out(
     configuration = check_configuration(clusterer, None, tuple(checked.values()), chosen_resampling)
     source = Source.of(chosen_resampling, rng)
     check_integer(n_resamples, "n_resamples")
-    check_noise(noise)
+    check_choice(noise, "noise", RULES)
     chosen = resolve_agreement(agreement)
     scores, causes = [], []
     for name, tested in checked.items():
-        others = [checked[other] for other in sorted(checked) if other != name]  # in whatever order they came
+        others = [checked[other] for other in sorted(checked) if other != name]  # whatever their order
         pooled = others[0].with_samples_of(others[1:], f"all but {name}")
         setting = Setting.prepare(source, (pooled, tested), [configuration])
         plan = ScorePlan(

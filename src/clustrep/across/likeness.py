@@ -28,7 +28,7 @@ AGREES = 1.0
 BORROWED = 4
 # A cluster is absent where its share is below this part of its share in the training study.
 SMALL_SHARE = 0.5
-# Chance of saying so of a study that has this share.
+# The probability of calling a cluster absent that has this share.
 ABSENT_LEVEL = 0.05
 # Samples count as a cluster's where they lie this part of the distance beyond the middle to the next cluster.
 BEYOND_MIDDLE = 1 / 6
@@ -62,9 +62,9 @@ class Clusters(NamedTuple):
         """Return the variance of cluster i along unit vectors, (n_directions,)."""
         known = self.labels >= 0
         along = (self.X[known] - self.centres[self.labels[known]]) @ directions.T  # (n, n_directions)
-        squares, own = along**2, self.labels[known] == i
+        squares, is_inside = along**2, self.labels[known] == i
         pooled = squares.sum(axis=0) / max(len(along) - len(self.sizes), 1)
-        return np.asarray((squares[own].sum(axis=0) + BORROWED * pooled) / (own.sum() - 1 + BORROWED))
+        return np.asarray((squares[is_inside].sum(axis=0) + BORROWED * pooled) / (is_inside.sum() - 1 + BORROWED))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class Shift(NamedTuple):
 def find_shift(train: Clusters, test: Clusters) -> Shift:
     """Estimate the shift between two studies from the clusters that both have.
 
-    One pair of clusters says nothing about it: every cluster is like every other, but for a shift. It takes two pairs
+    One pair of clusters does not determine it: any cluster can be moved onto any other by a shift. It takes two pairs
     or more that agree about it, because a cluster that is split or merged moves by itself; and it must be less than
     half the smallest distance between two clusters of a study, so that no cluster is taken for its neighbour. Of
     several, the one that pairs most clusters is taken, then the smallest.
@@ -177,7 +177,7 @@ def links(first: Clusters, second: Clusters) -> BoolArray:
 def with_groups(linked: BoolArray, apart: FloatArray, same_group: BoolArray) -> BoolArray:
     """Link clusters without any link that all studies together put into the same group, up to the distance PART.
 
-    Where features outnumber samples, a study's own clusters are blurred, and farther from each other than they should.
+    Where features outnumber samples, clusters of a single study are blurred, and farther apart than they should be.
     """
     lonely = ~linked.any(axis=1, keepdims=True) & ~linked.any(axis=0, keepdims=True)
     return np.asarray(linked | (lonely & same_group & (apart <= PART)))
@@ -205,7 +205,7 @@ def parts(train: Clusters, test: Clusters, shift: Shift) -> BoolArray:
 
 
 def word_of(linked: BoolArray, i: int, is_rare: bool) -> str:
-    """Return what became of training cluster i, from its links, (k_train, k_test)."""
+    """Return the word for training cluster i, from its links, (k_train, k_test)."""
     of_cluster = np.flatnonzero(linked[i])
     if len(of_cluster) == 0:
         return "absent" if is_rare else "can't tell"
@@ -222,9 +222,9 @@ def count_strays(train: Clusters, i: int, test: Clusters, shift: Shift) -> int:
     centre = train.centres[i] + shift.vector
     to_cluster = ((test.X - centre) ** 2).sum(axis=1)
     beyond = np.ones(len(test.X), dtype=bool)
-    for own in test.centres:
-        length_squared = ((own - centre) ** 2).sum()
-        beyond &= ((test.X - own) ** 2).sum(axis=1) - to_cluster > 2 * BEYOND_MIDDLE * length_squared
+    for test_centre in test.centres:
+        length_squared = ((test_centre - centre) ** 2).sum()
+        beyond &= ((test.X - test_centre) ** 2).sum(axis=1) - to_cluster > 2 * BEYOND_MIDDLE * length_squared
     return int(beyond.sum())
 
 

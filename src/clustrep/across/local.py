@@ -11,12 +11,11 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from clustrep.across.replicability import KnownLabelsLike, Options, check_configuration
-from clustrep.checks import as_table, check_integer, check_table
+from clustrep.checks import as_table, check_choice, check_integer, check_table
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.refit import RunOrigin
-from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source
+from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
@@ -27,7 +26,7 @@ from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreement
 from clustrep.tables.contingency import Partition, tables_of
-from clustrep.tables.noise import ONLY_NOISE, RULES, Margins, Noise, check_noise
+from clustrep.tables.noise import ONLY_NOISE, RULES, Margins, Noise
 from clustrep.tables.scoring import NO_NUMBER
 from clustrep.text import listing, plural
 from clustrep.types import FloatArray, IntArray, Labels
@@ -112,8 +111,8 @@ def local_replicability(
 
     References
     ----------
-    Masoero, Thomas, Parmigiani, Tyekucheva, Trippa (2023). Cross-study replicability in cluster analysis. Statistical
-    Science 38(2), section 3.3.3 and Algorithm 3.
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316, section 3.3.3 and Algorithm 3.
 
     Examples
     --------
@@ -133,18 +132,19 @@ def local_replicability(
     configuration = check_configuration(clusterer, labels, studies, chosen_resampling)
     source = Source.of(chosen_resampling, rng)
     check_integer(n_resamples, "n_resamples")
+    check_choice(noise, "noise", RULES)
     plan = LocalPlan(
         n_tests=len(tests),
         samples=points.samples,
         agreement=resolve_agreement(agreement),
-        noise=check_noise(noise),
+        noise=noise,
         setting=Setting.prepare(source, studies, [configuration], at=points.X),
     )
     replicates = run(plan, range(FULL_STUDY, n_resamples + 1), n_jobs)
     labels_of_points = replicates[0].labels_of_points
     if isinstance(labels_of_points, Failed):
         raise AllReplicatesFailed(
-            f"The clusterer failed on study {training.name!r} as it is, so there are no clusters to speak of: "
+            f"The clusterer failed on study {training.name!r} as it is, so there are no clusters to score: "
             f"{labels_of_points.cause}."
         )
     results = {
@@ -172,7 +172,7 @@ class LocalScores(NamedTuple):
 
 
 class LocalReplicate(NamedTuple):
-    """One replicate on all test studies, and what its training function says of the points."""
+    """One replicate on all test studies, with the labels of the points under its training function."""
 
     by_test: list[LocalScores | Failed]
     labels_of_points: Labels | Failed
@@ -215,7 +215,7 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
 
     @property
     def in_threads(self) -> bool:
-        """Whether all work is done by kernels; a function of the user's as agreement is not."""
+        """Whether all work is done by kernels; an agreement that is a user's function is not."""
         return self.setting.in_threads and self.agreement.of_counts is not None
 
     @property
@@ -390,8 +390,8 @@ def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
     return training, tuple(study for study in studies.values() if study is not training)
 
 
-def _same(one: Study, other: Study) -> bool:
-    return one.features == other.features and np.array_equal(one.X, other.X)
+def _same(study: Study, other: Study) -> bool:
+    return study.features == other.features and np.array_equal(study.X, other.X)
 
 
 def _distinct(studies: Sequence[Study]) -> tuple[Study, ...]:

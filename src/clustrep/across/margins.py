@@ -163,7 +163,7 @@ def shrunk_moments(tables: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray
     """Return means and standard deviations, (S, n_features), without the differences that sampling explains.
 
     Means are drawn towards the common ones as in `structures_of`; so are the logarithms of variances, apart from the
-    study's scale, with the error that the features' kurtosis leads one to expect.
+    study's scale, with the error expected from the features' kurtosis.
     """
     sizes = np.array([len(X) for X in tables], dtype=float)
     weights = sizes / sizes.sum()
@@ -215,7 +215,7 @@ def _discrete_margins(columns: Sequence[FloatArray], distinct: Sequence[FloatArr
     """Return the margins of a feature with few values: the same in all studies, or scaled in each, or its own."""
     pooled, n_studies = np.unique(np.concatenate(distinct), return_counts=True)
     common = pooled[n_studies > 1]
-    # A study without any of these has values of its own, as after scaling.
+    # A study without any of these has other values, as after scaling.
     if len(pooled) <= few and all(np.isin(values, common).any() for values in distinct):
         distinct = [pooled] * len(columns)
     counts = [

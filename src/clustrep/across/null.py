@@ -1,4 +1,4 @@
-"""Scores read against data of one piece: the same clusterer on simulated collections that look like the studies."""
+"""Scores compared with those of simulated collections like the studies, but of one piece, by the same clusterer."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from clustrep.across.replicability import ScorePlan
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.parameters import KnownLabels, describe
 from clustrep.clustering.path import Setting, rotates
-from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.rotation import Rotation, in_coordinates, needs_basis
-from clustrep.clustering.sample import Configuration, Source
+from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Failed,
@@ -63,7 +62,7 @@ def null_reference(
     """Compute the same scores on simulated data of one piece, and compare.
 
     A high score says that a cut repeats, not that there are clusters: one long Gaussian is cut across its long axis
-    again and again. Here every study is replaced by simulated data that have its size, and its means, covariances and
+    every time. Here every study is replaced by simulated data that have its size, and its means, covariances and
     shapes of features as far as one piece allows and as far as the data can tell them from noise, `n` times. Two
     statistics are compared: R̂, which says whether a cut repeats, and the separateness Q, which says how much of the
     held-out study's spread lies between the predicted clusters, of what so many clusters could explain at most.
@@ -104,13 +103,14 @@ def null_reference(
     there is more structure than the models have, which need not be separated groups: shapes of one piece that none of
     the models has, such as curves, triangles or Dirichlet distributions, are structured, too. A large one says that
     the scores are not distinguishable from those of data of one piece, not that there are no clusters. With "one piece"
-    the hypothesis is that any of three models holds, so the largest of their p-values is taken (intersection–union):
-    its error is at most that of the right model. How often it errs was simulated: docs/null.md.
+    the hypothesis is that any of three models holds, so the largest of their p-values is taken (an intersection–union
+    test [1]_): its error is at most that of the right model. How often it errs was simulated: docs/null.md.
 
     References
     ----------
-    Berger (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4).
-    Westfall and Young (1993). Resampling-Based Multiple Testing. Wiley.
+    .. [1] Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4),
+       295-300.
+    .. [2] Westfall, P. H. and Young, S. S. (1993). Resampling-Based Multiple Testing. Wiley.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def _best_explained(references: Sequence[NullReference]) -> NullReference:
 
 
 def _warn_of_skewness(studies: Sequence[Study]) -> None:
-    """Say that a Gaussian is no fair comparison for skewed features: their long tails alone look like clusters."""
+    """Warn that a Gaussian is no suitable null for skewed features: their long tails alone look like clusters."""
     for study in studies:
         border = SKEWED + 2 * np.sqrt(6 / len(study))  # two standard errors of a Gaussian's
         with quiet():
@@ -225,7 +225,7 @@ class NullPlan(Plan[CollectionScores]):
     """Everything that a simulated collection's scores follow from, except its number."""
 
     studies: tuple[Study, ...]
-    order: tuple[int, ...]  # the studies by their names, as they are simulated: in whatever order they came
+    order: tuple[int, ...]  # the studies by their names, as they are simulated, so that their order does not matter
     simulated: Collection
     configurations: tuple[Configuration, ...]
     agreements: tuple[Agreement, ...]
@@ -243,13 +243,13 @@ class NullPlan(Plan[CollectionScores]):
         statistic: str,
         root: int,
     ) -> NullPlan:
-        """Take over what the result was made with; where features outnumber samples, in coordinates."""
+        """Take the settings of the result; where features outnumber samples, in coordinates."""
         first = origins[0]
         configurations = tuple(origin.configuration for origin in origins)
         in_features = (
             any(study.scale != "none" for study in first.studies)  # simulated ones are scaled, too
-            or any(needs_basis(one.clusterer) for one in configurations)
-            or not all(rotates(first.source, first.studies, one) for one in configurations)
+            or any(needs_basis(configuration.clusterer) for configuration in configurations)
+            or not all(rotates(first.source, first.studies, configuration) for configuration in configurations)
         )
         order = tuple(sorted(range(len(first.studies)), key=lambda s: first.studies[s].name))
         by_name = [first.studies[s] for s in order]
@@ -262,11 +262,12 @@ class NullPlan(Plan[CollectionScores]):
                 simulated = model.learn_in_coordinates(rotation)
                 simulated_in = Rotation(rotation.origin, tuple(simulated.draw(make_generator(0))), None)
                 configurations = tuple(
-                    Configuration(one.name, in_coordinates(one.clusterer, simulated_in)) for one in configurations
+                    Configuration(configuration.name, in_coordinates(configuration.clusterer, simulated_in))
+                    for configuration in configurations
                 )
         agreements = first.agreements
         if isinstance(result, Replicability):
-            agreements = tuple(one for one in agreements if one.name == result.agreement)
+            agreements = tuple(agreement for agreement in agreements if agreement.name == result.agreement)
         return cls(
             studies=first.studies,
             order=order,
@@ -343,8 +344,8 @@ def _scores_of_collection(
 ) -> CollectionScores:
     """Average the scores of replicates of a collection; separateness is that of the studies as they are.
 
-    A single block, on both sides perhaps, agrees on nothing that a cluster could be compared with: 0. So does what is
-    noise but for a point.
+    A single block, on one side or both, scores 0, because it shows no agreement about clusters; so does a partition in
+    which all points but one are noise.
     """
     plan = ScorePlan(setting, n_resamples=0, agreements=agreements, diagonal=False, noise=noise)
     full = replace(plan, separateness=True).replicate(FULL_STUDY)
@@ -406,7 +407,7 @@ def _is_trivial(origin: RunOrigin) -> bool:
 
 
 def _place_of_points(result: LocalReplicability, origin: RunOrigin) -> int:
-    """Find whose points a local result scores: the training study's, or the test study's."""
+    """Find the study whose points a local result scores: the training study's, or the test study's."""
     for place, study in enumerate(origin.studies):
         if result._points is not None and np.array_equal(result._points, study.X):
             return place

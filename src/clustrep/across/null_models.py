@@ -45,10 +45,10 @@ class CopulaCollection:
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
         """Draw normal scores, and give every feature the quantiles of its own values."""
         tables = []
-        for z, one, ordered in zip(self.scores.draw(rng), self.scores.structures, self.ordered, strict=True):
-            extra = np.maximum(one.variances - one.noise, 0)
-            sd = np.sqrt(one.noise + extra @ one.axes**2)
-            tables.append(_quantiles(ordered, norm.cdf((z - one.mean) / np.where(sd > 0, sd, 1.0))))
+        for z, structure, ordered in zip(self.scores.draw(rng), self.scores.structures, self.ordered, strict=True):
+            extra = np.maximum(structure.variances - structure.noise, 0)
+            sd = np.sqrt(structure.noise + extra @ structure.axes**2)
+            tables.append(_quantiles(ordered, norm.cdf((z - structure.mean) / np.where(sd > 0, sd, 1.0))))
         return tables
 
 
@@ -63,7 +63,7 @@ def _quantiles(ordered: FloatArray, shares: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class GivenCollection:
-    """A sampler of the user's, for one study after the other."""
+    """A user's sampler, called for one study after the other."""
 
     studies: tuple[Study, ...]
     sampler: Sampler
@@ -86,7 +86,7 @@ class GivenCollection:
 
 @dataclass(frozen=True)
 class NullModel:
-    """How studies are learned from, to be simulated."""
+    """How a model is learned from studies."""
 
     learn: Callable[[Sequence[FloatArray]], Collection]  # from tables
     learn_in_coordinates: Callable[[Rotation], Collection] | None = None  # where features outnumber samples by far
@@ -112,7 +112,7 @@ def check_null(null: object) -> None:
 
 
 def collection_of(null: str | Sampler, studies: Sequence[Study]) -> Collection:
-    """Learn a model from these studies, to draw others in their place."""
+    """Learn a model from these studies, to draw simulated ones."""
     if callable(null):
         return GivenCollection(tuple(studies), null)
     return NULLS[null].learn([study.X.astype(float) for study in studies])

@@ -78,7 +78,7 @@ class EllipticalCollection:
         return cls(gaussian.sizes, means, white.roots, falling_density(radii, tables[0].shape[1]))
 
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw directions, and how far to go."""
+        """Draw directions and radii."""
         tables = []
         for n, mean, root in zip(self.sizes, self.means, self.roots, strict=True):
             directions = rng.standard_normal((n, len(root)))
@@ -110,7 +110,7 @@ def falling_density(radii: FloatArray, n_features: int) -> Margin:
 class WideEllipticalCollection:
     """Gaussians whose samples get other distances from the mean, those of the data.
 
-    For many features: there the density of elliptical data can hardly do anything but fall outwards.
+    For many features: there the density of elliptical data falls outwards for nearly any distribution of radii.
     """
 
     gaussian: GaussianCollection
@@ -192,7 +192,7 @@ class UnimodalCollection:
             common = (rng.standard_normal((n, len(extra))) * np.sqrt(extra)) @ structure.axes
             variance = extra @ structure.axes**2
             # Ties weaken correlations of ranks: what features have in common is made stronger by as much.
-            share = np.minimum(variance / kept**2, MOST_COMMON)  # of a variance of 1: the rest is each feature's own
+            share = np.minimum(variance / kept**2, MOST_COMMON)  # of a variance of 1; the rest is not shared
             common *= np.sqrt(share / np.where(variance > 0, variance, 1.0))
             shares = norm.cdf(common + np.sqrt(1 - share) * rng.standard_normal(common.shape))
             tables.append(_quantiles(margins, shares))
@@ -337,7 +337,7 @@ def _fast_ica(X: FloatArray, contrast: str) -> FloatArray:
     q = X.shape[1]
     search = FastICA(whiten=False, fun=contrast, w_init=np.eye(q), max_iter=100, tol=1e-5)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # what it has after 100 steps is refined in any case
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the state after 100 steps is refined in any case
         try:
             rotation = search.fit(white).components_.T
         except (np.linalg.LinAlgError, ValueError):  # constant studies
@@ -383,7 +383,7 @@ class InStrongDirections:
     along: Collection  # in these directions
 
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw Gaussian studies, and replace what they are in the strong directions."""
+        """Draw Gaussian studies, and replace their coordinates in the strong directions."""
         tables, q = self.gaussian.draw(rng), self.directions.shape[1]
         for X, replacement in zip(tables, self.along.draw(rng), strict=True):
             X[:, :q] += (replacement - X[:, :q] @ self.directions.T) @ self.directions
@@ -405,8 +405,11 @@ def _strongest(gaussian: GaussianCollection, most: int) -> FloatArray:
     total, tiny = sum(gaussian.sizes), np.finfo(float).tiny
     stacked = np.concatenate(
         [
-            np.sqrt(n / total * np.maximum(one.variances - one.noise, 0) / max(one.noise, tiny))[:, None] * one.axes
-            for n, one in zip(gaussian.sizes, gaussian.structures, strict=True)
+            np.sqrt(n / total * np.maximum(structure.variances - structure.noise, 0) / max(structure.noise, tiny))[
+                :, None
+            ]
+            * structure.axes
+            for n, structure in zip(gaussian.sizes, gaussian.structures, strict=True)
         ]
     )
     if not len(stacked):

@@ -29,12 +29,12 @@ TYPICAL_GAP, ODDS_TO_JOIN = 0.3, 20.0
 # A study has a gap of its own where left-out samples show it again, at this p-value and depth.
 SPLIT_LEVEL, SPLIT_DEPTH = 0.02, 0.6
 FOLDS = 10
-# So many folds may have found other clusters than the whole study, by a bad start of the clusterer.
+# At most this many folds may have other clusters than the whole study, because of a bad start of the clusterer.
 MOST_UNLIKE = 2
 # Samples of a study are outside all groups where they are farther away than this share of the others' own samples; this
 # share of them may be, without anything new, and the test has this level.
 INSIDE, OUTSIDE_RATE, OUTSIDE_LEVEL = 0.99, 0.03, 0.005
-# So many numbers of clusters beyond the groups are tried in vain.
+# So many numbers of clusters beyond the groups are tried without success.
 MOST_TRIES = 2
 
 # Labels of rows in k clusters, 0 to k − 1; the last argument numbers the call. None where the clusterer failed.
@@ -95,9 +95,9 @@ def many_outside(X: FloatArray, others: FloatArray, groups_of_others: IntArray) 
     if len(centres) == 0:
         return False
     without = sizes[groups] / np.maximum(sizes[groups] - 1, 1)  # the centre without the sample itself
-    own = np.sqrt(((others - centres_of(others, groups, len(sizes))[groups]) ** 2).sum(axis=1)) * without
+    within = np.sqrt(((others - centres_of(others, groups, len(sizes))[groups]) ** 2).sum(axis=1)) * without
     distance = np.sqrt(((X[:, None] - centres) ** 2).sum(axis=-1).min(axis=1))
-    outside = int((distance > np.quantile(own, INSIDE)).sum())
+    outside = int((distance > np.quantile(within, INSIDE)).sum())
     return outside >= FEWEST and float(betainc(outside, len(X) - outside + 1, OUTSIDE_RATE)) <= OUTSIDE_LEVEL
 
 

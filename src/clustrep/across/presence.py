@@ -29,8 +29,7 @@ from clustrep.across.separation import EVERYTHING, numbered
 from clustrep.checks import check_integer
 from clustrep.clustering.function import learn
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of, with_n_clusters
-from clustrep.clustering.recording import provenance_of_run
-from clustrep.clustering.sample import Configuration, Source
+from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Failed,
@@ -52,7 +51,7 @@ from clustrep.tables.contingency import tables_of
 from clustrep.tables.noise import NOISE
 from clustrep.types import FloatArray, IntArray
 
-# A cluster of a cut is said to be repeated with this chance of error.
+# The error probability of calling a cluster of a cut repeated.
 CUT_LEVEL = 0.05
 
 
@@ -65,7 +64,7 @@ def presence(
     rng: Rng = None,
     n_jobs: int | None = None,
 ) -> Presence:
-    """Say of each cluster of each study what became of it in every other study.
+    """Classify each cluster of each study by its presence in every other study.
 
     Every study has its own number of clusters: the separated groups that it has, joined where its own samples fill the
     gap between two of them; or those of the clusterer with a larger number, where a gap within a group is found again
@@ -138,10 +137,10 @@ def presence(
     source = Source.of(Rerun(), rng)
     configuration = Configuration(name_of(clusterer), clusterer)
     plan = OwnClustersPlan.of([checked[name] for name in sorted(checked)], clusterer, groups, n_clusters, source.root)
-    own = _with_gaps_of_others(plan, run(plan, range(len(checked)), n_jobs))
-    by_gaps = any(groups.max() > 0 for groups in [*plan.groups, *(study.groups for study in own)])
+    own_clusters = _with_gaps_of_others(plan, run(plan, range(len(checked)), n_jobs))
+    by_gaps = any(groups.max() > 0 for groups in [*plan.groups, *(study.groups for study in own_clusters)])
     with one_thread():
-        clusters = _clusters(plan, own, by_gaps)
+        clusters = _clusters(plan, own_clusters, by_gaps)
         rows = [
             row
             for s, train in enumerate(checked)
@@ -208,7 +207,7 @@ class OwnClustersPlan(Plan[Own]):
     def of(
         cls, studies: list[Study], clusterer: Clusterer, groups: Separation | int, n_clusters: int | None, root: int
     ) -> OwnClustersPlan:
-        """Bring everything into the order of the studies' names."""
+        """Put everything in the order of the studies' names."""
         ends = np.cumsum([len(study) for study in studies])[:-1]
         X = np.concatenate([study.X for study in studies]).astype(float)
         spread = np.split(spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY))), ends)
@@ -260,15 +259,15 @@ class OwnClustersPlan(Plan[Own]):
         return np.split(numbered(np.concatenate(labels)), np.cumsum([len(table) for table in tables])[:-1])
 
 
-def _with_gaps_of_others(plan: OwnClustersPlan, own: Sequence[Own]) -> list[Own]:
+def _with_gaps_of_others(plan: OwnClustersPlan, own_clusters: Sequence[Own]) -> list[Own]:
     """Look in every study for the gaps that only other studies showed so far: there, less evidence is enough."""
     if n_clusters_parameter(plan.clusterer) is None:
-        return list(own)
+        return list(own_clusters)
     with one_thread():
-        clusters = [Clusters.of(X, study.groups) for X, study in zip(plan.spread, own, strict=True)]
+        clusters = [Clusters.of(X, study.groups) for X, study in zip(plan.spread, own_clusters, strict=True)]
         result = []
-        for t, study in enumerate(own):
-            refined = [s for s, other in enumerate(own) if s != t and not np.isnan(other.pvalue)]
+        for t, study in enumerate(own_clusters):
+            refined = [s for s, other in enumerate(own_clusters) if s != t and not np.isnan(other.pvalue)]
             more = max((_gaps_of(clusters[s], clusters[t]) for s in refined), default=0)
             if more:
                 raw, k = plan.studies[t].X, int(study.groups.max()) + 1 + more
@@ -300,7 +299,7 @@ def _gaps_of(train: Clusters, test: Clusters) -> int:
 
 
 def _by_study(groups: Separation, labels: IntArray, studies: Sequence[Study]) -> list[IntArray]:
-    """Bring labels of all samples into the order of these studies."""
+    """Put labels of all samples in the order of these studies."""
     parts = dict(zip(groups.names, np.split(labels, np.cumsum(groups.sizes)[:-1]), strict=True))
     return [parts[study.name] for study in studies]
 
@@ -320,25 +319,25 @@ class Shown(NamedTuple):
         return np.append(self.numbers, NOISE)[self.clusters.labels]
 
 
-def _clusters(plan: OwnClustersPlan, own: Sequence[Own], by_gaps: bool) -> dict[str, Shown]:
+def _clusters(plan: OwnClustersPlan, own_clusters: Sequence[Own], by_gaps: bool) -> dict[str, Shown]:
     """Number the clusters of every study like the clusters of all studies together that they share most with."""
     n_groups = max(int(groups.max(initial=0)) for groups in plan.groups) + 1
     result = {}
-    for s, (study, found) in enumerate(zip(plan.studies, own, strict=True)):
-        failed = not by_gaps and not found.cut
-        labels = found.groups if by_gaps else np.full(len(study), NOISE) if failed else found.cut[s]
+    for s, (study, clusters) in enumerate(zip(plan.studies, own_clusters, strict=True)):
+        failed = not by_gaps and not clusters.cut
+        labels = clusters.groups if by_gaps else np.full(len(study), NOISE) if failed else clusters.cut[s]
         kept = np.unique(labels[labels >= 0])
-        most = max(int(cut.max(initial=-1)) for cut in [labels, *found.cut])
+        most = max(int(cut.max(initial=-1)) for cut in [labels, *clusters.cut])
         renumber = np.full(most + 2, NOISE)  # the last is noise itself
         renumber[kept] = np.arange(len(kept))
         labels = renumber[labels]
         elsewhere = {}
         if not by_gaps and not failed:
-            elsewhere = {plan.studies[t].name: renumber[cut] for t, cut in enumerate(found.cut)}
+            elsewhere = {plan.studies[t].name: renumber[cut] for t, cut in enumerate(clusters.cut)}
         reference = plan.groups[s] if by_gaps else plan.reference[s]
         numbers = _numbers(labels, reference, n_groups)
         shown = Clusters.of(plan.spread[s], labels)
-        result[study.name] = Shown(shown, numbers, n_groups if n_groups > 1 else 0, found.pvalue, elsewhere)
+        result[study.name] = Shown(shown, numbers, n_groups if n_groups > 1 else 0, clusters.pvalue, elsewhere)
     return result
 
 
@@ -361,7 +360,7 @@ def _numbers(labels: IntArray, reference: IntArray, n_reference: int) -> IntArra
 
 
 class Row(NamedTuple):
-    """What became of one cluster in one study, or which of its samples are new."""
+    """The presence of one cluster in one study, or the samples that are new there."""
 
     train: int
     test: int
@@ -387,12 +386,12 @@ def _rows_by_gaps(s: int, t: int, train: Shown, test: Shown) -> list[Row]:
     linked = with_groups(linked, distances(a, b, shift), same_group)
     rows = []
     for i, number in enumerate(train.numbers):
-        own = np.flatnonzero(linked[i])
-        n_like = int(b.sizes[own].sum()) if len(own) else count_strays(a, i, b, shift)
+        partners = np.flatnonzero(linked[i])
+        n_like = int(b.sizes[partners].sum()) if len(partners) else count_strays(a, i, b, shift)
         share = a.sizes[i] / len(a.X)
         word = word_of(linked, i, is_rare(n_like, n, share))
         pvalue = test.pvalue if word == "split" else gap_to_neighbour(a, i, b)
-        rows.append(Row(s, t, int(number), word, _listed(test.numbers[own]), n_like, n * share, pvalue))
+        rows.append(Row(s, t, int(number), word, _listed(test.numbers[partners]), n_like, n * share, pvalue))
     new = np.flatnonzero(~linked.any(axis=0))
     if len(new):
         rows.append(Row(s, t, NOISE, NEW, _listed(test.numbers[new]), int(b.sizes[new].sum()), 0.0, np.nan))

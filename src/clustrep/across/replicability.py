@@ -10,23 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.across.separateness import separateness_of_pairs, spread_of
-from clustrep.checks import check_flag, check_integer, check_labels_of
+from clustrep.checks import check_choice, check_flag, check_integer
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_run
 from clustrep.clustering.refit import RunOrigin
-from clustrep.clustering.sample import Configuration, Source
+from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import DataError, ParameterError
 from clustrep.failures import Failures
+from clustrep.label_checks import check_labels_of
+from clustrep.provenance import Provenance
 from clustrep.resampling import Resampling, Simulate, resampling_for
-from clustrep.results import Comparison, Replicability
+from clustrep.results import Replicability
 from clustrep.results.labels import label
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreements
-from clustrep.tables.noise import Noise, check_noise
+from clustrep.tables.noise import RULES, Noise
 from clustrep.tables.scoring import Pairs
 from clustrep.text import listing
 from clustrep.types import BoolArray, FloatArray, IntArray
@@ -105,7 +106,7 @@ def replicability(
         Number of resamples.
     diagonal : bool
         Also score each study against itself: the function of a second, independent draw, tested on the first. A
-        yardstick for the other scores, at the price of one more fit for each study and replicate.
+        reference for the other scores; costs one more fit for each study and replicate.
     labels : mapping of study name to labels, or True, optional
         Known labels instead of a clusterer, with `clusterer=None`; True takes the studies' own. A point's label is then
         that of the nearest drawn sample.
@@ -140,16 +141,16 @@ def replicability(
 
     The mean and the interval over resamples are about R, the expected score of a function learned in a new training
     study and tested on a new test study, both of these sizes. Two properties of a resample set its mean apart from R.
-    Copies of a sample always agree with each other, so that with the paper's `Bootstrap()` many small clusters of
-    nothing score too high; therefore each drawn sample counts once by default. And a resample holds fewer samples than
-    a study, 63 % of them (80 % with `Subsample(0.8)`), so that the mean lies below R where scores still grow with the
-    number of samples, most where features outnumber samples; therefore more of them are drawn there. `.estimate` is R̂
-    of the studies as they are. docs/calibration.md has means and coverage for both and for the paper's bootstrap.
+    Copies of a sample always agree with each other, so that with the paper's `Bootstrap()` many small clusters without
+    structure score too high; therefore each drawn sample counts once by default. And a resample holds fewer samples
+    than a study, 63 % of them (80 % with `Subsample(0.8)`), so that the mean lies below R where scores still grow with
+    the number of samples, most where features outnumber samples; therefore more of them are drawn there. `.estimate` is
+    R̂ of the studies as they are. docs/calibration.md has means and coverage for both and for the paper's bootstrap.
 
     References
     ----------
-    Masoero, Thomas, Parmigiani, Tyekucheva, Trippa (2023). Cross-study replicability in cluster analysis. Statistical
-    Science 38(2), sections 3.3.1 and 3.3.2.
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316, sections 3.3.1 and 3.3.2.
 
     Examples
     --------
@@ -163,15 +164,32 @@ def replicability(
     chosen_resampling = resampling_for(resampling, tuple(checked.values()))
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), chosen_resampling)
     source = Source.of(chosen_resampling, rng)
+    check_choice(noise, "noise", RULES)
     plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
         diagonal=check_flag(diagonal, "diagonal"),
-        noise=check_noise(noise),
+        noise=noise,
         setting=Setting.prepare(source, tuple(checked.values()), [configuration]),
     )
     scores = run_plan(plan, n_jobs)
-    results = {name: scores.replicability(configuration.name, agreement=name) for name in scores.agreements}
+    results = {
+        asked.name: Replicability(
+            names=checked.names,
+            agreement=asked.name,
+            clusterer=configuration.name,
+            n_clusters=configuration.n_clusters,
+            estimate=scores.estimate[0, a],
+            distribution=scores.distribution[0, a],
+            trivial=scores.trivial[0],
+            clusters_found=scores.clusters_found[0],
+            failed=scores.failed[0, a],
+            causes=scores.causes,
+            provenance=scores.provenance,
+            _origin=scores.origins[0],
+        )
+        for a, asked in enumerate(plan.agreements)
+    }
     return results if isinstance(agreement, tuple | list) else next(iter(results.values()))
 
 
@@ -198,16 +216,16 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
     diagonal: bool
     noise: Noise
     description: str = "replicability"
-    separateness: bool = False  # of unweighted draws, as the studies as they are
+    separateness: bool = False  # only for draws without weights, such as the studies as they are
 
     @property
     def in_threads(self) -> bool:
-        """Whether all work is done by kernels; a function of the user's as agreement is not."""
+        """Whether all work is done by kernels; an agreement that is a user's function is not."""
         return self.setting.in_threads and all(agreement.of_counts for agreement in self.agreements)
 
     @property
     def compiles(self) -> bool:
-        """Whether there are kernels: in its paths, or in an agreement that reads logarithms off tables."""
+        """Whether there are kernels: in its paths, or in an agreement that needs logarithms."""
         return self.setting.has_kernels or any(agreement.compiled for agreement in self.agreements)
 
     @property
@@ -261,22 +279,33 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
         return [ReplicateScores(*arrays) for arrays in of_replicates]
 
 
-def run_plan(plan: ScorePlan, n_jobs: int | None) -> Comparison:
+class RunScores(NamedTuple):
+    """The scores of a finished run: what `Replicability` and `Comparison` are built from."""
+
+    estimate: FloatArray  # (n_configurations, n_agreements, S, S)
+    distribution: FloatArray  # (n_configurations, n_agreements, n_resamples, S, S)
+    trivial: BoolArray  # (n_configurations, n_resamples, S, S)
+    clusters_found: IntArray  # (n_configurations, n_resamples, S), −1 where the fit failed
+    failed: IntArray  # (n_configurations, n_agreements, n_resamples + 1, S, S): 0, or 1 + position in causes
+    causes: tuple[str, ...]
+    provenance: Provenance
+    origins: tuple[RunOrigin, ...]  # one for each configuration
+
+
+def run_plan(plan: ScorePlan, n_jobs: int | None) -> RunScores:
     """Score the studies as they are, and replicates of them."""
     source, studies = plan.setting.source, plan.setting.studies
     replicates = run(plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
-    scores, trivial, clusters_found, causes, _ = (np.stack(arrays) for arrays in zip(*replicates, strict=True))
-    failed, cause_names = Failures.number(np.moveaxis(causes, 0, 2))
-    by_configuration = np.moveaxis(scores, 0, 2)  # (n_configurations, n_agreements, 1 + n_resamples, S, S)
-    result = Comparison(
-        names=tuple(study.name for study in studies),
-        agreements=tuple(agreement.name for agreement in plan.agreements),
-        clusterers=tuple(configuration.name for configuration in plan.configurations),
-        n_clusters=tuple(configuration.n_clusters for configuration in plan.configurations),
-        estimate=by_configuration[:, :, 0],
-        distribution=by_configuration[:, :, 1:],
-        trivial=np.moveaxis(trivial[1:], 0, 1),
-        clusters_found=np.moveaxis(clusters_found[1:], 0, 1),
+    scores, trivial, clusters_found, causes, _ = (
+        np.moveaxis(np.stack(arrays), 0, 1) for arrays in zip(*replicates, strict=True)
+    )  # (n_configurations, 1 + n_resamples, ...)
+    by_agreement, causes = np.moveaxis(scores, 1, 2), np.moveaxis(causes, 1, 2)
+    failed, cause_names = _failures(plan, causes, by_agreement[:, :, 1:], clusters_found[:, 1:])
+    return RunScores(
+        estimate=by_agreement[:, :, 0],
+        distribution=by_agreement[:, :, 1:],
+        trivial=trivial[:, 1:],
+        clusters_found=clusters_found[:, 1:],
         failed=failed,
         causes=cause_names,
         provenance=provenance_of_run(
@@ -287,26 +316,41 @@ def run_plan(plan: ScorePlan, n_jobs: int | None) -> Comparison:
             diagonal=plan.diagonal,
             noise=plan.noise,
         ),
-        _origins=tuple(
+        origins=tuple(
             RunOrigin(source, studies, configuration, plan.agreements, plan.noise)
             for configuration in plan.configurations
         ),
     )
-    n_scores = failed.size if plan.diagonal else failed.size // len(studies) * (len(studies) - 1)
-    Failures.count(failed, cause_names, n_scores).report(
-        "score", nothing_left=bool(np.isnan(result.distribution).all()), where=_where(result, studies)
+
+
+def _failures(
+    plan: ScorePlan, causes: NDArray[np.object_], distribution: FloatArray, clusters_found: IntArray
+) -> tuple[IntArray, tuple[str, ...]]:
+    """Number the causes of failed scores, and report them; the arrays are those of `RunScores`."""
+    if not causes.astype(bool).any():
+        return np.zeros(causes.shape, np.int64), ()
+    failed, names = Failures.number(causes)
+    n_studies = len(plan.setting.studies)
+    n_scores = failed.size if plan.diagonal else failed.size // n_studies * (n_studies - 1)
+    Failures.count(failed, names, n_scores).report(
+        "score", nothing_left=bool(np.isnan(distribution).all()), where=_where(plan, clusters_found < 0)
     )
-    return result
+    return failed, names
 
 
-def _where(result: Comparison, studies: Sequence[Study]) -> str:
-    """Say which configurations failed, and on which studies; and which studies are one point many times."""
-    no_fit = result.clusters_found < 0  # (n_configurations, n_resamples, S)
+def _where(plan: ScorePlan, no_fit: BoolArray) -> str:
+    """Say which configurations failed, and on which studies; and in which studies all samples are equal.
+
+    no_fit : which fits failed, (n_configurations, n_resamples, S)
+    """
     if not no_fit.any():
         return ""
-    without_fit = np.flatnonzero(no_fit.any(axis=(1, 2)))
-    configurations = [repr(label(result.clusterers[c], result.n_clusters[c])) for c in without_fit.tolist()]
-    names = [repr(result.names[s]) for s in np.flatnonzero(no_fit.any(axis=(0, 1)))]
+    configurations = [
+        repr(label(plan.configurations[c].name, plan.configurations[c].n_clusters))
+        for c in np.flatnonzero(no_fit.any(axis=(1, 2))).tolist()
+    ]
+    studies = plan.setting.studies
+    names = [repr(studies[s].name) for s in np.flatnonzero(no_fit.any(axis=(0, 1)))]
     same = [repr(study.name) for study in studies if not np.ptp(study.X, axis=0).any()]
     constant = f" All samples of {' and of '.join(same)} are the same." if same else ""
     return f" Failed on {listing(names)}: {listing(configurations)}.{constant}"
@@ -339,11 +383,11 @@ def check_configuration(
         return Configuration(name_of(clusterer), check_clusterer(clusterer))
     if clusterer is not None:
         raise ParameterError(
-            "Pass either a clusterer or labels, not both: labels stand in for a clusterer.", parameter="labels"
+            "Pass either a clusterer or labels, not both: labels are used instead of a clusterer.", parameter="labels"
         )
     if isinstance(resampling, Simulate):
         raise ParameterError(
-            "labels can't travel with Simulate: simulated samples have no known labels.", parameter="labels"
+            "labels can't be used with Simulate: simulated samples have no known labels.", parameter="labels"
         )
     if labels is True:
         labels = {study.name: study.labels for study in studies if study.labels is not None}

@@ -1,7 +1,7 @@
 """Separateness: how much of a held-out study's spread lies between the clusters that were learned elsewhere.
 
 R̂ has a ceiling: a long Gaussian is cut into the same halves in every study, so two clear groups can't score higher.
-Separateness has room above that: halves of a Gaussian explain 2/π = 64 % of what one cut could, two points 100 %.
+Separateness can: halves of a Gaussian explain 2/π = 64 % of what one cut could, two points 100 %.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def separateness(X: FloatArray, codes: IntArray, n_clusters: int) -> float:
 
     References
     ----------
-    Ding and He (2004). K-means clustering via principal component analysis. ICML.
+    .. [1] Ding, C. and He, X. (2004). K-means clustering via principal component analysis. Proceedings of the 21st
+       International Conference on Machine Learning.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from clustrep.across.gaps import (
     holm,
     join_pieces,
     near_counts,
+    nearest_centre,
     place_in_windows,
     poorer_sides,
     spread_ties,
@@ -27,10 +28,9 @@ from clustrep.across.gaps import (
 )
 from clustrep.across.replicability import check_several
 from clustrep.checks import check_n_clusters
-from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
+from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of, with_starts
 from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_run
-from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.clustering.sample import Configuration, Source, configurations_of, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
 from clustrep.engine.run import run
 from clustrep.provenance import Provenance
@@ -38,11 +38,15 @@ from clustrep.resampling import Rerun
 from clustrep.results.groups import LEVEL, Separation
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.study import Study
+from clustrep.tables.cluster_indices import pairs_of
 from clustrep.tables.contingency import tables_of
 from clustrep.tables.noise import NOISE
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 EVERYTHING = "all studies"
+# Pools are fitted from so many random starts where that is cheap: a poor local optimum hides the gaps.
+STARTS = 30
+CHEAP = 5_000_000  # values times starts
 
 
 def separation(
@@ -95,9 +99,22 @@ def separation(
     study's own shift, the width of the tube around a line and the overlap of windows make it approximate. How often
     "separated" is said of data in one piece was simulated for many kinds of data: docs/exam.md.
 
+    The number of groups is that of the clustering with the highest −log p · strength², where strength is the
+    prediction strength across studies (Tibshirani and Walther 2005, with studies in place of halves). Pools are fitted
+    from at least 30 random starts (`n_init`) where that is cheap, because a poor local optimum hides gaps.
+
     Groups closer than about 3.5 standard deviations hardly have a gap and are rarely found. Discrete features are
     spread first, so that the distance between a feature's own values is no gap. Curved continua have gaps along their
     chords; a second look between the facing halves of the pieces rejects most of them, not all.
+
+    References
+    ----------
+    .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics
+       6, 65-70. The adjustment over pairs of pieces.
+    .. [2] Hartigan, J. A. and Hartigan, P. M. (1985). The dip test of unimodality. Annals of Statistics 13(1), 70-84.
+       The classical test of one hump against several, within one study and along one feature.
+    .. [3] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal of Computational
+       and Graphical Statistics 14(3), 511-528.
 
     Examples
     --------
@@ -122,13 +139,15 @@ def separations(
     studies: Studies, clusterers: Sequence[Sequence[Configuration]], source: Source, n_jobs: int | None
 ) -> list[Separation]:
     """Look for gaps by several clusterers, each with its numbers of pieces; p-values are adjusted over all of them."""
-    by_name = [studies[name] for name in sorted(studies)]  # in whatever order they came
+    by_name = [studies[name] for name in sorted(studies)]  # whatever their order
     pool = _Pool.of(by_name, source.root)
     pools = [by_name[0].with_samples_of(by_name[1:], EVERYTHING)]
     for h, held_out in enumerate(by_name):
         first, *rest = [study for s, study in enumerate(by_name) if s != h]
         pools.append(first.with_samples_of(rest, f"all but {held_out.name}"))
-    configurations = [configuration for configurations in clusterers for configuration in configurations]
+    given = [configuration for configurations in clusterers for configuration in configurations]
+    starts = min(STARTS, CHEAP // pool.X.size)
+    configurations = [replace(each, clusterer=with_starts(each.clusterer, starts)) for each in given]
     plan = PoolPlan(Setting.prepare(source, pools, configurations))
     by_pool = run(plan, range(len(pools)), n_jobs)  # (n_pools, n_configurations)
     n_tried = sum(configuration.n_clusters != 1 for configuration in configurations)
@@ -140,8 +159,8 @@ def separations(
     order = _order_of_samples(by_name, studies)
     results, begin = [], 0
     for members in clusterers:
-        made = provenance_of_run(source, tuple(studies.values()), members)
-        results.append(_result(studies, members, cuts[begin : begin + len(members)], order, made))
+        provenance = provenance_of_run(source, tuple(studies.values()), members)
+        results.append(_result(studies, members, cuts[begin : begin + len(members)], order, provenance))
         begin += len(members)
     return results
 
@@ -233,6 +252,7 @@ class Cut:
     adjusted: float
     depth: float
     near_depth: float  # NaN where it was not needed
+    strength: float  # of prediction across studies: of the worst piece
     groups: int  # 1 unless significant and empty between the facing halves
     edges: IntArray  # (n_edges, 2)
     counts: IntArray  # (n_edges, S, 3)
@@ -241,9 +261,24 @@ class Cut:
     positions: FloatArray  # (n, n_edges)
 
     @property
+    def n_pieces(self) -> int:
+        """The number of pieces."""
+        return len(self.group_of_piece)
+
+    @property
     def joined(self) -> int:
         """The number of groups, before the facing halves were looked at."""
         return int(self.group_of_piece.max(initial=0)) + 1
+
+    @property
+    def evidence(self) -> float:
+        """Return −log p · strength², by which cuts are compared; 0 for one that shows no groups.
+
+        A finer cut of a continuum has many pieces without a gap: at most one pair of pieces may be joined.
+        """
+        if self.adjusted > LEVEL or self.groups == 1 or self.joined < self.n_pieces - 1:
+            return 0.0
+        return -float(np.log(max(self.pvalue, np.finfo(float).tiny))) * self.strength**2
 
 
 def _cut(pool: _Pool, labels: _Labels, n_tried: int) -> Cut:
@@ -251,11 +286,13 @@ def _cut(pool: _Pool, labels: _Labels, n_tried: int) -> Cut:
     edges = gabriel_edges(centres_of(pool.X, labels.reference, m)) if m > 1 else np.empty((0, 2), dtype=np.int64)
     members = np.zeros((len(pool.X), len(edges), 3), dtype=bool)
     positions = np.full((len(pool.X), len(edges)), np.nan)
+    predicted = np.full(len(pool.X), NOISE)
     for h, fold in labels.by_fold.items():
         held_out = pool.study == h
         shares = np.bincount(fold[fold >= 0], minlength=m) / len(fold)
         centres = centres_of(pool.X[~held_out], fold, m)
         members[held_out], positions[held_out] = place_in_windows(pool.X[held_out], centres, edges, shares)
+        predicted[held_out] = nearest_centre(pool.X[held_out], centres)
     counts = np.array([members[pool.study == h].sum(axis=0) for h in range(pool.n_studies)])  # (S, n_edges, 3)
     poorer = np.array([poorer_sides(counts[:, e]) for e in range(len(edges))], dtype=np.int64).reshape(-1, len(counts))
     in_side = np.where(poorer.T[pool.study] == LEFT, members[:, :, LEFT], members[:, :, RIGHT])
@@ -275,12 +312,31 @@ def _cut(pool: _Pool, labels: _Labels, n_tried: int) -> Cut:
         adjusted=adjusted,
         depth=1 - middle.sum() / side.sum() if side.sum() else np.nan,
         near_depth=near_depth,
+        strength=_strength(pool, labels, predicted),
         groups=joined if near_depth >= 1 - FILLED_NEARBY else 1,
         edges=edges,
         counts=np.moveaxis(counts, 0, 1),
         sides=side,
         edge_pvalues=np.array([gap_pvalue(in_middle[:, [e]], in_side[:, [e]]) for e in range(len(edges))]),
         positions=positions,
+    )
+
+
+def _strength(pool: _Pool, labels: _Labels, predicted: IntArray) -> float:
+    """Return the prediction strength across studies, of the worst piece.
+
+    Of the pairs of samples of one study in one piece, it is the share that is still in one piece when the pieces are
+    learned from the other studies.
+    """
+    m = labels.n_pieces
+    known = (labels.reference >= 0) & (predicted >= 0)
+    tables = [
+        tables_of(labels.reference[None, rows], predicted[rows], None, (m, m))[0]
+        for rows in (known & (pool.study == h) for h in range(pool.n_studies))
+    ]
+    pairs, together = pairs_of(np.array(tables, dtype=float))
+    return float(
+        np.min(together.sum(axis=0) / np.maximum(pairs.sum(axis=0), 1.0), where=pairs.sum(axis=0) > 0, initial=1.0)
     )
 
 
@@ -306,17 +362,22 @@ def _near_depth(pool: _Pool, labels: _Labels, edges: IntArray, group_of_piece: I
 def choose(cuts: Sequence[Cut]) -> int | None:
     """Return the cut that shows the groups; None where there are none.
 
-    Candidates are significant cuts with at most one pair of pieces joined: a finer cut of a continuum has many. The one
-    with the smallest p-value must be empty between facing halves; of those that are, the deepest is taken.
+    Of the significant cuts with at most one pair of pieces joined, that with the smallest p-value must be empty between
+    facing halves. Then the cut is taken for which p-value and prediction strength together speak most. The rule was
+    chosen by simulation (docs/exam.md): p-values alone prefer cuts that are too fine, and strength alone cuts that are
+    too coarse, because few clusters are often the same in all studies.
     """
-    candidates = [
-        i
-        for i, cut in enumerate(cuts)
-        if cut.adjusted <= LEVEL and cut.joined > 1 and cut.joined >= len(cut.group_of_piece) - 1
-    ]
-    if not candidates or cuts[min(candidates, key=lambda i: cuts[i].pvalue)].groups == 1:
+    candidates = [cut for cut in cuts if cut.adjusted <= LEVEL and cut.joined > 1 and cut.joined >= cut.n_pieces - 1]
+    if not candidates or min(candidates, key=lambda cut: cut.pvalue).groups == 1:
         return None
-    return max((i for i in candidates if cuts[i].groups > 1), key=lambda i: cuts[i].depth)
+    return max(range(len(cuts)), key=lambda i: cuts[i].evidence)
+
+
+def _groups_of_chosen(cuts: Sequence[Cut], chosen: int) -> IntArray:
+    """Return the group of every piece: pieces stay apart where a cut into fewer was tried and explains less."""
+    cut = cuts[chosen]
+    fewer_tried = any(other.n_pieces == cut.joined for other in cuts)
+    return np.arange(cut.n_pieces) if fewer_tried else cut.group_of_piece
 
 
 def _order_of_samples(by_name: Sequence[Study], studies: Studies) -> IntArray:
@@ -327,13 +388,13 @@ def _order_of_samples(by_name: Sequence[Study], studies: Studies) -> IntArray:
 
 
 def _result(
-    studies: Studies, members: Sequence[Configuration], cuts: Sequence[Cut], order: IntArray, made: Provenance
+    studies: Studies, members: Sequence[Configuration], cuts: Sequence[Cut], order: IntArray, provenance: Provenance
 ) -> Separation:
     chosen = choose(cuts)
     labels: Any = np.zeros(len(order), dtype=np.int64)
     if chosen is not None:
-        cut = cuts[chosen]
-        labels = np.asarray(np.where(cut.labels >= 0, cut.group_of_piece[np.maximum(cut.labels, 0)], NOISE)[order])
+        cut, groups = cuts[chosen], _groups_of_chosen(cuts, chosen)
+        labels = np.asarray(np.where(cut.labels >= 0, groups[np.maximum(cut.labels, 0)], NOISE)[order])
     ranks = np.argsort(sorted(range(len(studies)), key=lambda s: studies.names[s]))  # of studies, by name
     depths = [
         [valley_depth(int(m), int(s)) for m, s in zip(cut.counts[:, :, MIDDLE].sum(axis=1), cut.sides, strict=True)]
@@ -349,8 +410,10 @@ def _result(
         adjusted=np.array([cut.adjusted for cut in cuts]),
         depth=np.array([cut.depth for cut in cuts]),
         near_depth=np.array([cut.near_depth for cut in cuts]),
+        strength=np.array([cut.strength for cut in cuts]),
+        evidence=np.array([cut.evidence for cut in cuts]),
         groups_by_k=np.array([cut.groups for cut in cuts]),
-        complete=np.array([cut.groups > 1 and cut.groups == len(cut.group_of_piece) for cut in cuts]),
+        complete=np.array([cut.groups > 1 and cut.groups == cut.n_pieces for cut in cuts]),
         chosen=-1 if chosen is None else chosen,
         labels=labels,
         pieces=np.stack([cut.labels[order] for cut in cuts]),
@@ -363,7 +426,7 @@ def _result(
         edge_adjusted=np.concatenate([holm(cut.edge_pvalues) for cut in cuts]),
         edge_is_open=np.concatenate([_is_open(cut) for cut in cuts]),
         positions=np.concatenate([cut.positions[order].T for cut in cuts]).astype(np.float32),
-        provenance=made,
+        provenance=provenance,
     )
 
 

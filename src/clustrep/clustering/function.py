@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from clustrep.checks import as_table, check_labels, check_table
+from clustrep.checks import as_table, check_table
 from clustrep.clustering.neighbours import SCIPY_METRICS, Metric, nearest_label
 from clustrep.clustering.parameters import Clusterer, Induced, is_function, with_seed
 from clustrep.errors import DataError
+from clustrep.label_checks import check_labels
 from clustrep.text import listing, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -31,11 +32,32 @@ class ClusteringFunction:
     Attributes
     ----------
     clusterer
-        The fitted clusterer; None where known labels stand in for one.
+        The fitted clusterer; None where known labels are used instead.
     n_features : int
         How many features a point must have.
     features : tuple of str or None
         Their names: the columns of a frame are found by them.
+
+    See Also
+    --------
+    Replicability.clustering_function : Returns the function of a study, or of its draw in a resample.
+    Induced : Chooses the classifier that induces the function.
+
+    Notes
+    -----
+    It is the `predict` of the fitted clusterer where it has one. Else it is induced: a point gets the label of the
+    nearest training point, in the space that the clusterer saw, such as after the scaler of a pipeline. An induced
+    function follows the training points closely, so that single outliers have regions of their own.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from clustrep import replicability
+    >>> tables = [[[0.0], [1.0], [9.0], [10.0]], [[0.0], [2.0], [8.0], [9.0]]]
+    >>> result = replicability(KMeans(2, n_init=2), tables, n_resamples=2, rng=0)
+    >>> labels = result.clustering_function("1")([[0.5], [9.5], [11.0]])
+    >>> bool(labels[0] != labels[1]), bool(labels[1] == labels[2])
+    (True, True)
     """
 
     def __init__(
@@ -88,7 +110,7 @@ def learn(
 ) -> ClusteringFunction:
     """Learn ψ(· ; clusterer, sample); `weights` only for a clusterer whose `fit_predict` takes them."""
     fitted = with_seed(clusterer, seed)
-    X = np.array(sample)  # the clusterer's own, to spoil if it likes
+    X = np.array(sample)  # a copy, because a clusterer may change it
     if is_function(fitted):
         return ClusteringFunction(nearest_label(sample, fitted(X), "euclidean"), sample, clusterer)
     if hasattr(fitted, "predict"):

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from clustrep.checks import check_labels
 from clustrep.engine.replicates import ReplicateFailure
+from clustrep.label_checks import check_labels
 from clustrep.types import FloatArray, IntArray, Labels
 
 Metric: TypeAlias = str | Callable[[FloatArray, FloatArray], float]
@@ -99,7 +99,7 @@ class NearestInBlocks:
 
 
 def nearest_of(distances: FloatArray) -> IntArray:
-    """Return the column of the smallest distance in every row; one that is no number, such as an angle, is left out."""
+    """Return the column of the smallest distance in every row, NaN omitted, such as the angle of a zero vector."""
     unknown = np.isnan(distances)
     if unknown.all(axis=1).any():
         raise ReplicateFailure("the metric gives a point no distance to any training point")
@@ -107,10 +107,10 @@ def nearest_of(distances: FloatArray) -> IntArray:
 
 
 def _fixed_by(points: FloatArray, metric: Metric, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Fix by the training points what SciPy would estimate anew from whatever it compares."""
+    """Fix by the training points what SciPy would estimate from the points compared."""
     if metric == "seuclidean" and "V" not in parameters:
         variances = np.var(points, axis=0, ddof=1)
-        return {**parameters, "V": np.where(variances > 0, variances, 1.0)}  # a constant feature tells nothing apart
+        return {**parameters, "V": np.where(variances > 0, variances, 1.0)}  # a constant feature has no weight
     if metric == "mahalanobis" and "VI" not in parameters:
         return {**parameters, "VI": np.linalg.pinv(np.atleast_2d(np.cov(points, rowvar=False)))}
     return parameters
@@ -119,7 +119,7 @@ def _fixed_by(points: FloatArray, metric: Metric, parameters: Mapping[str, Any])
 def neighbours(X: FloatArray, n_neighbours: int, metric: Metric = "euclidean") -> IntArray:
     """Return the nearest other points of every point, (n_points, n_neighbours): itself never, of equal ones the first.
 
-    A point is told from itself by its row, so a copy of it is a neighbour like any other. Distances that differ by
+    A point is identified by its row, so a copy of it is a neighbour like any other. Distances that differ by
     rounding alone are equal.
     """
     metric = SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric
@@ -145,14 +145,14 @@ def assigned(X: FloatArray, centres: FloatArray, metric: Metric) -> IntArray:
 
 
 def _neighbours_by_tree(X: FloatArray, n_neighbours: int) -> IntArray:
-    """Ask a KD-tree, and look at all distances where two are equal: the tree does not say which comes first."""
-    distances, found = cKDTree(X).query(X, k=n_neighbours + 2)
-    is_self = found == np.arange(len(X))[:, None]
+    """Query a KD-tree, and compute all distances where two are equal: the tree does not return the first of them."""
+    distances, nearest = cKDTree(X).query(X, k=n_neighbours + 2)
+    is_self = nearest == np.arange(len(X))[:, None]
     # Nearer copies may have pushed the point itself out of the list; then there are ties, too.
     tied = (distances[:, 1:] <= distances[:, :-1] * (1 + ROUNDING)).any(axis=1) | ~is_self.any(axis=1)
     result = np.empty((len(X), n_neighbours), dtype=np.int64)
     clear = np.flatnonzero(~tied)
-    result[clear] = found[clear][~is_self[clear]].reshape(len(clear), n_neighbours + 1)[:, :n_neighbours]
+    result[clear] = nearest[clear][~is_self[clear]].reshape(len(clear), n_neighbours + 1)[:, :n_neighbours]
     result[tied] = _neighbours_of(np.flatnonzero(tied), X, n_neighbours, "euclidean")
     return result
 
@@ -190,5 +190,5 @@ def _first_nearest(distances: FloatArray, n_nearest: int) -> IntArray:
 
 def _distances(points: FloatArray, others: FloatArray, metric: Metric, parameters: Mapping[str, Any]) -> FloatArray:
     distances = np.asarray(cdist(points, others, metric, **parameters))
-    distances[np.isnan(distances)] = np.finfo(float).max / 2  # no number, such as an angle: farther than any other
+    distances[np.isnan(distances)] = np.finfo(float).max / 2  # as of a zero vector's angle: farther than any other
     return distances

@@ -45,6 +45,16 @@ class Induced(BaseEstimator):  # type: ignore[misc]
     classifier : scikit-learn classifier, optional
         Used instead of the nearest training point.
 
+    See Also
+    --------
+    ClusteringFunction : What is learned with it.
+
+    Notes
+    -----
+    Clusterers without `predict` are induced by the nearest training point without this class; it is needed for another
+    metric or classifier, or to replace a `predict`. A classifier that smooths, such as k nearest neighbours, may give
+    training points another label than the clusterer did.
+
     Examples
     --------
     >>> from sklearn.cluster import AgglomerativeClustering
@@ -70,7 +80,7 @@ class Induced(BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True, eq=False)
 class KnownLabels:
-    """Stands in for a clusterer where every sample's label is known: labels travel with the draw."""
+    """Known labels of every sample, used instead of a clusterer; a drawn sample keeps its label."""
 
     labels: Mapping[str, Labels]
 
@@ -111,7 +121,7 @@ def check_clusterer(clusterer: Clusterer) -> Clusterer:
 
 
 def check_metric(metric: object) -> None:
-    """Check that distances can be measured with it."""
+    """Check that SciPy can compute distances with this metric."""
     some = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 1.0], [4.0, 2.0]])
     try:
         cdist(some, some, SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric)
@@ -150,6 +160,17 @@ def with_n_clusters(clusterer: Clusterer, n_clusters: int) -> Clusterer:
     return _with(clusterer, {parameter: n_clusters})
 
 
+def with_starts(clusterer: Clusterer, fewest: int) -> Clusterer:
+    """Return a copy with at least so many random starts; the clusterer itself where it has none, or given ones."""
+    prefix = _path_to_last_step(clusterer)
+    starts, given = prefix + "n_init", _value(clusterer, prefix + "init")
+    if is_function(clusterer) or not _has(clusterer, starts) or not (given is None or isinstance(given, str)):
+        return clusterer
+    present = _value(clusterer, starts)
+    enough = isinstance(present, int | np.integer) and present >= fewest
+    return clusterer if enough else _with(clusterer, {starts: fewest})
+
+
 def asked_n_clusters(clusterer: Clusterer) -> int | None:
     """Return the number of clusters that a clusterer is set to; None where it finds that number by itself."""
     parameter = n_clusters_parameter(clusterer)
@@ -164,7 +185,7 @@ def count_clusters(labels: Labels) -> int:
 
 
 def fewest_clusters(clusterer: Clusterer) -> int:
-    """Return how many clusters a fit must have to count: as many as were asked for."""
+    """Return how many clusters a fit must have not to be counted as failed: as many as were asked for."""
     from sklearn.mixture import BayesianGaussianMixture
 
     last = clusterer.clusterer if isinstance(clusterer, Induced) else clusterer
@@ -182,7 +203,7 @@ def with_seed(clusterer: Clusterer, seed: np.random.SeedSequence) -> Clusterer:
 
 
 def has_open_randomness(clusterer: Clusterer) -> bool:
-    """Whether two fits to the same data may differ, as far as one can see: a function may always."""
+    """Whether two fits to the same data may differ, as far as its parameters show; those of a function always may."""
     return is_function(clusterer) or bool(_open_random_states(clusterer))
 
 
@@ -207,7 +228,7 @@ def _is_open(argument: inspect.Parameter | None) -> bool:
 
 
 class _WithArguments:
-    """A function of the user's with some of its arguments filled in."""
+    """A user's function with some of its arguments set."""
 
     def __init__(self, function: Callable[..., Any], arguments: Mapping[str, Any]):
         self.function = function
@@ -225,7 +246,7 @@ def _arguments(function: Any) -> Mapping[str, inspect.Parameter]:
         return _arguments(function.function)
     try:
         return inspect.signature(function).parameters
-    except ValueError:  # a builtin that does not tell
+    except ValueError:  # a builtin without a signature
         return {}
 
 
@@ -274,14 +295,14 @@ def _with(clusterer: Clusterer, parameters: Mapping[str, Any]) -> Clusterer:
             return _WithArguments(clusterer.function, {**clusterer.arguments, **parameters})
         return _WithArguments(clusterer, parameters)
     if isinstance(clusterer, Induced):
-        own = {name: value for name, value in parameters.items() if not name.startswith("clusterer__")}
-        inside = {name.removeprefix("clusterer__"): value for name, value in parameters.items() if name not in own}
+        outside = {name: value for name, value in parameters.items() if not name.startswith("clusterer__")}
+        inside = {name.removeprefix("clusterer__"): value for name, value in parameters.items() if name not in outside}
         copied = Induced(
             _with(clusterer.clusterer, inside),
             metric=clusterer.metric,
             classifier=clone(clusterer.classifier, safe=False),
         )
-        return copied.set_params(**own)
+        return copied.set_params(**outside)
     if hasattr(clusterer, "get_params"):
         return clone(clusterer).set_params(**parameters)
     copied = copy.deepcopy(clusterer)
@@ -291,7 +312,7 @@ def _with(clusterer: Clusterer, parameters: Mapping[str, Any]) -> Clusterer:
 
 
 def describe(thing: Any, depth: int = 5) -> str:
-    """Write an object with its parameters, the same on every machine: no addresses, no depths without end."""
+    """Write an object with its parameters, the same on every machine: without addresses, and to a limited depth."""
     if isinstance(thing, KnownLabels):
         return "known labels"
     if isinstance(thing, Combination):
@@ -324,3 +345,36 @@ def describe(thing: Any, depth: int = 5) -> str:
 
 def _call(name: str, parameters: Mapping[str, Any], depth: int) -> str:
     return f"{name}({', '.join(f'{key}={describe(value, depth - 1)}' for key, value in parameters.items())})"
+
+
+def kind_of(clusterer: Any) -> str:
+    """Return the class of a clusterer, or the name of the function that it is; "known labels" for these."""
+    if isinstance(clusterer, KnownLabels):
+        return describe(clusterer)
+    if hasattr(clusterer, "function") and hasattr(clusterer, "arguments"):
+        return kind_of(clusterer.function)
+    if isinstance(clusterer, partial):
+        return kind_of(clusterer.func)
+    return name_of(clusterer)
+
+
+def parameters_of(clusterer: Any) -> Mapping[str, Any]:
+    """Return the parameters of an estimator, or the arguments that a function was given; none where it has neither."""
+    if hasattr(clusterer, "get_params"):
+        return dict(clusterer.get_params(deep=True))
+    if hasattr(clusterer, "function") and hasattr(clusterer, "arguments"):
+        return {**parameters_of(clusterer.function), **clusterer.arguments}
+    if isinstance(clusterer, partial):
+        return {**parameters_of(clusterer.func), **clusterer.keywords}
+    return {}
+
+
+def as_plain(value: Any) -> Any:
+    """Return a parameter in the types that JSON has, so that it is the same before and after a file."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | list):
+        return [as_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): as_plain(item) for key, item in value.items()}
+    return value

@@ -27,8 +27,9 @@ from clustrep.clustering.sample import (
     Sample,
     Source,
 )
+from clustrep.engine.cost import Cost
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
-from clustrep.engine.run import Cost, Plan
+from clustrep.engine.run import Plan
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition, encode
 from clustrep.types import FloatArray, IntArray, Labels
@@ -37,7 +38,7 @@ T = TypeVar("T")
 
 
 class Psi(ABC):
-    """A clustering function inside a run: it is asked about sets of points that many others are asked about, too."""
+    """A clustering function inside a run: it labels sets of points that other functions label, too."""
 
     classes: Labels | None = None  # all labels that it can give, where they are 0, 1, …
 
@@ -54,7 +55,7 @@ class Path(ABC):
 
     @classmethod
     def applies(cls, clusterer: Clusterer) -> bool:
-        """Whether this path replaces the clusterer exactly: its very class, with parameters that the path supports."""
+        """Whether this path replaces the clusterer exactly: one of that class, with parameters that are supported."""
         return False
 
     def __init__(self, members: Sequence[Configuration], rotation: Rotation | None):
@@ -72,7 +73,7 @@ class Path(ABC):
         """Make what all resamples of the studies share."""
 
     def work(self, points: PointSet) -> float:
-        """Say roughly how many numbers the kernels compare in one resample."""
+        """Estimate how many numbers the kernels compare in one resample."""
         return 0.0
 
     def batch(self, places: Sequence[PointSet]) -> int:
@@ -94,7 +95,7 @@ class Path(ABC):
 
     @abstractmethod
     def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
-        """Return the member as it would be after fitting, for the user to look into."""
+        """Return the member as it would be after fitting, for the user to inspect."""
 
     def learn(self, samples: Sequence[Sample], at: Sequence[Sequence[PointSet]] | None = None) -> Sequence[Learned]:
         """Learn from many samples at once, of any studies and replicates; what is learned from one is lazy.
@@ -126,7 +127,7 @@ class Learned:
         """Apply the clustering function of one member to every set of points in `at`."""
         configuration = self.path.members[member]
         outcome = attempt(self._labels, configuration, at)
-        # Clusterers say this in many ways, or crash on it.
+        # Clusterers report this by different errors.
         if isinstance(outcome, Failed) and configuration.fewest_clusters > self.sample.draw.n_distinct():
             return Failed(FEW_DISTINCT_POINTS)
         return outcome
@@ -222,7 +223,7 @@ NUMBERS_PER_SECOND = 5e9
 SAMPLE_SECONDS, PAIR_SECONDS, FIT_SECONDS, NUMBER_SECONDS = 1.5e-4, 2e-5, 5e-3, 1e-7
 # Bytes of distances that are kept for all resamples.
 MOST_KEPT = 10**9
-# Features for each coordinate, from which on it pays to find coordinates.
+# The least number of features for each coordinate for which a rotation saves time.
 ROTATION_PAYS = 2
 
 
@@ -233,7 +234,7 @@ class Setting:
     source: Source
     studies: tuple[Study, ...]
     places: tuple[PointSet, ...]  # the studies' points
-    at: PointSet | None  # further points that are asked about
+    at: PointSet | None  # further points that are labelled
     paths: tuple[Path, ...]  # their members, one after the other, are the configurations
 
     @classmethod
@@ -284,9 +285,8 @@ class Setting:
         """Roughly how long a replicate takes, from the shapes of the studies and the paths."""
         S, n_members = len(self.places), sum(len(path.members) for path in self.paths)
         numbers = sum(path.work(points) for path in self.paths for points in self.places)
-        plain = [
-            points.X.size for path in self.paths if not path.compiled for _ in path.members for points in self.places
-        ]
+        by_clusterer = sum(len(path.members) for path in self.paths if not path.compiled)
+        sizes = [points.X.size for points in self.places]
         python = S * SAMPLE_SECONDS + n_members * S**2 * PAIR_SECONDS
         python += by_clusterer * (S * FIT_SECONDS + sum(sizes) * NUMBER_SECONDS)
         return Cost(numbers / NUMBERS_PER_SECOND, python)
@@ -329,12 +329,12 @@ class ClusteringPlan(Plan[T]):
 
     @property
     def batch(self) -> int:
-        """How many replicates the paths like to learn at once."""
+        """How many replicates the paths learn from at once."""
         return self.setting.batch
 
 
 def rotates(source: Source, studies: Sequence[Study], configuration: Configuration) -> bool:
-    """Whether a configuration is worked out in coordinates: far fewer than features, with the same result."""
+    """Whether a configuration is computed in coordinates: far fewer than features, with the same result."""
     return (
         source.accelerate
         and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points

@@ -33,7 +33,7 @@ from clustrep.types import FloatArray, IntArray
 
 # Fitted attributes that are points.
 CENTRES = ("cluster_centers_", "subcluster_centers_", "components_", "centroids_", "medoids_")
-# What predicts by more than points, in the coordinates that it was fitted to.
+# Clusterers whose prediction needs more than centres: they predict in coordinates.
 BOUND_TO_COORDINATES = (BisectingKMeans, GaussianMixture)
 
 
@@ -47,7 +47,7 @@ def _is_euclidean(clusterer: Any) -> bool:
 def _turns_with_the_data(mixture: Any) -> bool:
     if mixture.means_init is not None or mixture.precisions_init is not None:
         return False
-    # Other starts of a tied covariance are taken about zero, which is not where it was.
+    # Other starts of a tied covariance are computed about zero, which the rotation moves.
     starts = ("kmeans", "random") if mixture.covariance_type == "tied" else (mixture.init_params,)
     return mixture.covariance_type in ("full", "tied") and mixture.init_params in starts
 
@@ -90,7 +90,7 @@ class Rotation:
         """Rotate several tables together; the basis is needed only for points that are not among them."""
         pooled = np.concatenate(tables).astype(float)
         origin = pooled.mean(axis=0)
-        pooled -= origin  # distances don't notice, rounding does
+        pooled -= origin  # distances stay the same, with less rounding
         mode = "economic" if with_basis else "r"
         factors = qr(pooled.T, mode=mode, overwrite_a=True, check_finite=False)
         borders = np.cumsum([len(table) for table in tables])[:-1]
@@ -125,7 +125,7 @@ class Rotation:
 def _first_of_equals(tables: Sequence[FloatArray]) -> IntArray:
     """For every row of the pooled tables the first that equals it: equal rows must have equal coordinates."""
     rows = [row for table in tables for row in table]
-    seen: dict[int, int] = {}  # what stands for a row, and the first that it stands for
+    seen: dict[int, int] = {}  # the content of a row, and the first row with it
     places = [seen.setdefault(hash((row + 0.0).tobytes()), i) for i, row in enumerate(rows)]  # −0.0 equals 0.0
     return np.array([place if np.array_equal(rows[place], rows[i]) else i for i, place in enumerate(places)])
 
@@ -150,7 +150,7 @@ def in_coordinates(clusterer: Any, rotation: Rotation) -> Any:
 def with_features(fitted: Any, rotation: Rotation, clusterer: Any) -> Any:
     """Return a copy of a clusterer fitted in coordinates, with all features in its centres and in its parameters.
 
-    Where more than centres is needed to predict, it comes as a pipeline that gives points their coordinates first.
+    Where more than centres is needed to predict, a pipeline is returned that gives points their coordinates first.
     """
     restored = copy.copy(fitted)
     parameters = clusterer.get_params(deep=False)

@@ -1,7 +1,7 @@
-"""One study in one replicate: its points, its draw and its seeds.
+"""One study in one replicate: its points, its draw and its seeds; and the record of a run.
 
 Pure functions of what they are given: the same study, clusterer, root seed and replicate number give the same bits,
-whoever else is in the run and wherever it happens.
+whatever other studies are in the run and wherever it is computed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,18 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from clustrep.clustering.parameters import Clusterer, KnownLabels, asked_n_clusters, fewest_clusters, with_n_clusters
-from clustrep.config import config
+from clustrep.clustering.parameters import (
+    Clusterer,
+    KnownLabels,
+    as_plain,
+    asked_n_clusters,
+    describe,
+    fewest_clusters,
+    kind_of,
+    n_clusters_parameter,
+    parameters_of,
+    with_n_clusters,
+)
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Rng,
@@ -27,6 +37,8 @@ from clustrep.engine.replicates import (
     seed_of,
     seed_words,
 )
+from clustrep.engine.run import config
+from clustrep.provenance import ClustererRecord, Provenance, StudyRecord, installed_versions
 from clustrep.resampling import Draw, Resampling, check_resampling, whole
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition
@@ -42,7 +54,7 @@ BLOCK = 256
 
 @dataclass(frozen=True, eq=False)
 class PointSet:
-    """A table of points; told apart by identity.
+    """A table of points; compared by identity.
 
     rotated : the same points in fewer coordinates, where features outnumber samples by far
     keeps_own : whether to keep the distances between these points, for the next resample
@@ -54,7 +66,7 @@ class PointSet:
     keeps_own: bool = False
     keeps_others: bool = False
     _own: dict[str, FloatArray] = field(default_factory=dict)
-    # Weak, so that two sets that know each other's distances are freed as soon as nobody uses them.
+    # Weak, so that two sets that know each other's distances are freed as soon as they are not used elsewhere.
     _others: WeakKeyDictionary[PointSet, dict[str, FloatArray]] = field(default_factory=WeakKeyDictionary)
 
     def __len__(self) -> int:
@@ -62,7 +74,7 @@ class PointSet:
 
     @cached_property
     def by_feature(self) -> FloatArray:
-        """The table turned, in one piece, (n_features, n_points)."""
+        """The transposed table, contiguous, (n_features, n_points)."""
         return np.ascontiguousarray(self.X.T)
 
     @property
@@ -96,7 +108,7 @@ class PointSet:
 
 
 def pairwise_distances(X: FloatArray, metric: str) -> FloatArray:
-    """Return the distances between all rows, (n, n), each computed once; interrupts are heard on the way."""
+    """Return the distances between all rows, (n, n), each computed once; interrupts are handled between blocks."""
     distances = np.empty((len(X), len(X)))
     for begin in range(0, len(X), BLOCK):
         rows = slice(begin, begin + BLOCK)
@@ -128,6 +140,27 @@ class Configuration:
         """How many clusters a fit must have to count."""
         return 0 if isinstance(self.clusterer, KnownLabels) else fewest_clusters(self.clusterer)
 
+    @property
+    def record(self) -> ClustererRecord:
+        """The clusterer with its parameters, as results keep it.
+
+        Examples
+        --------
+        >>> from sklearn.cluster import KMeans
+        >>> record = Configuration("k-means", KMeans(3, n_init=5)).record
+        >>> record.kind, record.n_clusters, record.parameters["n_init"]
+        ('KMeans', 3, '5')
+        """
+        known = isinstance(self.clusterer, KnownLabels)
+        return ClustererRecord(
+            name=self.name,
+            kind=kind_of(self.clusterer),
+            parameters={name: describe(value) for name, value in parameters_of(self.clusterer).items()},
+            n_clusters=self.n_clusters,
+            n_clusters_parameter=None if known else n_clusters_parameter(self.clusterer),
+            description=describe(self.clusterer),
+        )
+
 
 def configurations_of(name: str, clusterer: Clusterer, numbers: Sequence[int] | None) -> list[Configuration]:
     """Make a configuration for every number of clusters; one with the clusterer as it is where there are none."""
@@ -138,7 +171,7 @@ def configurations_of(name: str, clusterer: Clusterer, numbers: Sequence[int] | 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """What one clustering function says of several sets of points."""
+    """The labels that one clustering function gives to several sets of points."""
 
     partitions: Sequence[Partition]
     n_clusters: int  # in its own draw
@@ -175,7 +208,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What all replicates of a run have in common, whatever is done with them."""
+    """What all replicates of a run have in common."""
 
     resampling: Resampling
     root: int
@@ -200,3 +233,42 @@ class Source:
         for X in (draw.originals, draw.points):
             known.setdefault(id(X), PointSet(X))
         return Sample(study, draw, known[id(draw.points)], known[id(draw.originals)], self.root, replicate, second)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the record of a run
+
+
+def provenance_of_run(
+    source: Source, studies: Sequence[Study], configurations: Sequence[Configuration], **parameters: Any
+) -> Provenance:
+    """Record a run that clusters: where its replicates came from, its studies, clusterers and further parameters."""
+    return provenance_of_data(
+        source.root,
+        studies,
+        configurations,
+        resampling=describe(source.resampling),
+        accelerate=source.accelerate,
+        **parameters,
+    )
+
+
+def provenance_of_data(
+    root: int,
+    studies: Sequence[Study],
+    configurations: Sequence[Configuration] = (),
+    *,
+    resampling: str | None = None,
+    accelerate: bool | None = None,
+    **parameters: Any,
+) -> Provenance:
+    """Record a run with the seed `root` on these studies."""
+    return Provenance(
+        seed=root,
+        resampling=resampling,
+        accelerate=accelerate,
+        parameters={name: as_plain(value) for name, value in parameters.items()},
+        clusterers=tuple(configuration.record for configuration in configurations),
+        studies={study.name: StudyRecord(len(study), len(study.features), study.scale) for study in studies},
+        versions=dict(installed_versions()),
+    )

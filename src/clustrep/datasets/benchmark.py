@@ -88,7 +88,7 @@ def load_shape(name: str, folder: str | PathLike[str] | None = None) -> Study:
     References
     ----------
     .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
-       cluster analysis. Statistical Science 38(2), section 4.1.
+       cluster analysis. Statistical Science 38(2), 303-316, section 4.1.
     .. [2] Fränti, P. and Sieranoja, S. (2018). K-means properties on six clustering benchmark datasets. Applied
        Intelligence 48, 4743-4759.
 
@@ -137,7 +137,7 @@ def load_dim(dimensions: int = 64, folder: str | PathLike[str] | None = None) ->
     References
     ----------
     .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
-       cluster analysis. Statistical Science 38(2), section 4.2.
+       cluster analysis. Statistical Science 38(2), 303-316, section 4.2.
     .. [2] Fränti, P., Virmajoki, O. and Hautamäki, V. (2006). Fast agglomerative clustering using a k-nearest neighbor
        graph. IEEE Transactions on Pattern Analysis and Machine Intelligence 28(11), 1875-1881.
 
@@ -190,7 +190,7 @@ def load_breast(
     References
     ----------
     .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
-       cluster analysis. Statistical Science 38(2), section 5.
+       cluster analysis. Statistical Science 38(2), 303-316, section 5.
     .. [2] Haibe-Kains, B. et al. (2012). A three-gene model to robustly identify breast cancer molecular subtypes.
        Journal of the National Cancer Institute 104(4), 311-325.
 

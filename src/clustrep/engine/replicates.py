@@ -1,4 +1,4 @@
-"""What belongs to one replicate: its seeds, its failure, its one thread. Nothing here knows about workers."""
+"""What belongs to one replicate: its seeds, its failure, its single thread. Workers are not known here."""
 
 from __future__ import annotations
 
@@ -127,17 +127,17 @@ class ReplicateFailure(Exception):  # noqa: N818 - counted, not an error of the 
 
 @dataclass(frozen=True)
 class Failed:
-    """Stands for a value whose computation failed; whatever is derived from it has failed, too."""
+    """Represents a value whose computation failed; what is derived from it has failed, too."""
 
     cause: str
 
     def at(self, place: int) -> Failed:
-        """Stand in for `Labelled.at`."""
+        """Return this failure; the counterpart of `Labelled.at`."""
         return self
 
 
 def attempt(function: Callable[..., T], *args: Any, **kwargs: Any) -> T | Failed:
-    """Call something of the user's; whatever goes wrong in it is this replicate's failure, not the run's."""
+    """Call a user's code; an error in it is a failure of this replicate, not of the run."""
     try:
         return function(*args, **kwargs)
     except ReplicateFailure as failure:
@@ -166,26 +166,26 @@ current = threading.local()
 
 
 def breathe() -> None:
-    """Come up between two pieces of long work: interrupts are heard here; threads that nobody waits for end."""
+    """Pause between two pieces of long work: interrupts are handled here, and threads of an abandoned run end."""
     if getattr(current, "run", None) in abandoned:
         raise _Abandoned
 
 
 def run_in_pieces(kernel: Callable[..., bool], *arguments: Any) -> None:
-    """Call a kernel until it says that it has come to its end."""
+    """Call a kernel until it returns that it has finished."""
     while not kernel(*arguments):
         breathe()
 
 
 def one_thread() -> contextlib.AbstractContextManager[Any]:
-    """Limit BLAS and OpenMP to one thread: their sums must not depend on it, and workers must not fight for cores."""
+    """Limit BLAS and OpenMP to one thread: their sums must not depend on it, and workers must not compete for cores."""
     limits: contextlib.AbstractContextManager[Any] = thread_pools().limit(limits=1)
     return limits
 
 
 @cache
 def thread_pools() -> Any:
-    """Find the libraries that have threads of their own: after scikit-learn has loaded them, not before."""
+    """Find the libraries that have thread pools: after scikit-learn has loaded them, not before."""
     import sklearn.cluster  # noqa: F401
     from threadpoolctl import ThreadpoolController
 

@@ -1,4 +1,4 @@
-"""One runner for every plan.
+"""One runner for every plan, and the options that all runs share.
 
 A plan is a pure function of replicates' numbers: a block of them can be computed anywhere, in any order, together with
 any others, and gives the same bits. Here blocks are computed one after the other, or handed to workers.
@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import math
 import os
 import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, fields, replace
 from numbers import Integral
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
-from clustrep.config import config
+from clustrep.checks import check_choice, check_flag
+from clustrep.engine.cost import Cost, Workers, block_size, choose_workers
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
 from clustrep.errors import ParameterError, ReplicateWarning, warn
 from clustrep.text import plural
@@ -28,57 +28,126 @@ from clustrep.text import plural
 T = TypeVar("T")
 _run_numbers = itertools.count()
 
-# Seconds, roughly: until processes have started and imported what they need, until threads have, and what a block costs
-# beside its replicates.
-PROCESSES_START = 2.5
-THREADS_START = 0.02
-# A run must become shorter by this factor for workers to be worth their trouble; estimates are no better.
-WORTHWHILE = 0.8
-# Blocks for each worker, so that none waits long for the last, and how long a block should take at least.
-BLOCKS_PER_WORKER = 4
-LEAST_BLOCK = 0.05
+# ---------------------------------------------------------------------------------------------------------------------
+# options: they change how a run is carried out; `accelerate=False` also fits k-means with scikit-learn's random numbers
 
 
-class Cost(NamedTuple):
-    """Roughly how many seconds a replicate takes, from shapes alone: in kernels, and in Python, which has one lock."""
+@dataclass(frozen=True)
+class Config:
+    """The options in force.
 
-    kernels: float
-    python: float
-
-    @property
-    def total(self) -> float:
-        """All seconds together."""
-        return self.kernels + self.python
-
-
-class Workers(Enum):
-    """Who computes the blocks of a run."""
-
-    NONE = "none"
-    THREADS = "threads"
-    PROCESSES = "processes"
-
-
-def choose_workers(cost: Cost, n_replicates: int, n_workers: int, *, in_threads: bool) -> Workers:
-    """Choose who computes a run, from its cost and the number of workers that were asked for.
-
-    Threads can only share what kernels do: Python's part is done by one of them at a time. Processes share all of it,
-    but take seconds to start. A run that neither makes clearly shorter is computed here. No choice changes a result.
+    Attributes
+    ----------
+    accelerate : bool
+        Use the exact shortcuts: kernels for k-means, one tree for all k, fewer coordinates where features outnumber
+        samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
+    progress : bool or "auto"
+        Show a progress bar; "auto" shows one on a terminal and in a notebook.
     """
-    alone = n_replicates * cost.total
-    with_threads = THREADS_START + max(n_replicates * cost.python, alone / n_workers)
-    with_processes = PROCESSES_START + alone / n_workers
-    if in_threads and with_threads <= min(with_processes, WORTHWHILE * alone):
-        return Workers.THREADS
-    return Workers.PROCESSES if with_processes <= WORTHWHILE * alone else Workers.NONE
+
+    accelerate: bool = True
+    progress: bool | str = "auto"
+
+    def __post_init__(self) -> None:
+        check_flag(self.accelerate, "accelerate")
+        if not isinstance(self.progress, bool) and self.progress != "auto":
+            raise ParameterError(
+                f"progress must be True, False or 'auto', got {self.progress!r}.", parameter="progress"
+            )
 
 
-def block_size(plan: Plan[Any], n_replicates: int, n_workers: int) -> int:
-    """Return how many replicates make a block: what the plan likes, or less where several workers share them."""
-    if n_workers == 1:
-        return plan.batch
-    long_enough = math.ceil(LEAST_BLOCK / max(plan.cost.total, 1e-9))
-    return max(1, min(max(plan.batch, long_enough), math.ceil(n_replicates / (BLOCKS_PER_WORKER * n_workers))))
+_of_process = Config()
+_of_context: ContextVar[Config | None] = ContextVar("clustrep_config", default=None)
+
+
+def config() -> Config:
+    """Return the options in force: those of the innermost `config_context`, else those of the process."""
+    return _of_context.get() or _of_process
+
+
+def get_config() -> dict[str, Any]:
+    """Return the options in force as a dictionary.
+
+    Returns
+    -------
+    dict
+        The value of every option, by name.
+
+    See Also
+    --------
+    set_config : Set options for the whole process.
+    config_context : Set options for a block of code.
+
+    Examples
+    --------
+    >>> sorted(get_config())
+    ['accelerate', 'progress']
+    """
+    return asdict(config())
+
+
+def set_config(**options: Any) -> None:
+    """Set options for the whole process.
+
+    Parameters
+    ----------
+    accelerate : bool, default True
+        Use the exact shortcuts: kernels for k-means, one tree for all k, fewer coordinates where features outnumber
+        samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
+    progress : bool or "auto", default "auto"
+        Show a progress bar; "auto" shows one on a terminal and in a notebook.
+
+    See Also
+    --------
+    config_context : the same for a block of code.
+
+    Examples
+    --------
+    >>> set_config(progress=False)
+    >>> get_config()["progress"]
+    False
+    >>> set_config(progress="auto")
+    """
+    global _of_process
+    _of_process = replace(_of_process, **_checked(options))
+
+
+@contextlib.contextmanager
+def config_context(**options: Any) -> Iterator[None]:
+    """Set options for a block of code; afterwards the previous ones are in force again.
+
+    Parameters
+    ----------
+    accelerate, progress
+        As in `set_config`.
+
+    See Also
+    --------
+    set_config : the same for the whole process.
+
+    Examples
+    --------
+    >>> with config_context(accelerate=False):
+    ...     get_config()["accelerate"]
+    False
+    >>> get_config()["accelerate"]
+    True
+    """
+    token = _of_context.set(replace(config(), **_checked(options)))
+    try:
+        yield
+    finally:
+        _of_context.reset(token)
+
+
+def _checked(options: dict[str, Any]) -> dict[str, Any]:
+    for name in options:
+        check_choice(name, "An option", [field.name for field in fields(Config)])
+    return options
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# plans
 
 
 class Plan(ABC, Generic[T]):
@@ -120,7 +189,7 @@ class Plan(ABC, Generic[T]):
 
 @dataclass(frozen=True)
 class Outcome(Generic[T]):
-    """A computed block, and what was warned of meanwhile in another process."""
+    """A computed block, and the warnings that were given in another process."""
 
     values: list[T]
     warnings: list[tuple[str, str]]
@@ -169,7 +238,8 @@ def _outcomes(
     workers = Workers.NONE
     if n_workers > 1:
         workers = _chosen_by_user() or choose_workers(plan.cost, len(numbers), n_workers, in_threads=plan.in_threads)
-    size = block_size(plan, len(numbers), 1 if workers is Workers.NONE else n_workers)
+    n_sharing = 1 if workers is Workers.NONE else n_workers
+    size = block_size(plan.batch, plan.cost, len(numbers), n_sharing)
     blocks = [numbers[begin : begin + size] for begin in range(0, len(numbers), size)]
     if workers is Workers.NONE:
         yield from (compute(plan, block, run_of_blocks) for block in blocks)
@@ -201,7 +271,7 @@ def compute(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[
     try:
         if os.getpid() == run_of_blocks.process:  # perhaps a thread: warnings are recorded once for the whole process
             if getattr(current, "limited", None) != run_of_blocks:
-                # Of this thread's own pools; whoever started the run sets all limits back.
+                # Limits the pools of this thread; the thread that started the run restores all limits.
                 thread_pools().limit(limits=1)
                 current.limited = run_of_blocks
             return Outcome(plan.block(block), [])

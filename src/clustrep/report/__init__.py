@@ -29,6 +29,14 @@ class Report:
     warnings : sequence of str
         Further warnings for the page.
 
+    See Also
+    --------
+    analyse : What to report, from studies to verdict.
+
+    Notes
+    -----
+    The page says what the results have: it computes no scores. The same results give the same bytes.
+
     Examples
     --------
     >>> import numpy as np

@@ -24,7 +24,7 @@ from clustrep.results import (
     Separation,
     StudyRelations,
 )
-from clustrep.results.analysis import PRESENCE, cluster_names, cluster_table, mean_estimates, summary_of
+from clustrep.results.analysis import PRESENCE, cluster_names, cluster_table, summary_of
 from clustrep.results.headline import Evidence, Said, headline_of
 from clustrep.results.obstacles import obstacle_to
 from clustrep.results.verdict import Verdict, verdict_of
@@ -139,7 +139,7 @@ class Material:
         verdict: Verdict | None = None
         headline: tuple[Said, ...] = ()
         if comparison is not None and choice is not None:
-            verdict = verdict_of(choice, separations, mean_estimates(comparison, choice))
+            verdict = verdict_of(choice, separations)
             obstacle, nowhere = obstacle_to(comparison, verdict.focus), pd.DataFrame(columns=list(PRESENCE))
             headline = headline_of(Evidence(verdict, choice, separations, obstacle, nowhere))
         # The failures of single configurations are among those of the comparison.

@@ -89,6 +89,26 @@ RESULTS: dict[str, Any] = {
 def load(path: str | PathLike[str]) -> Any:
     """Read a result that `save` wrote.
 
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Result
+        Of the class that was saved, equal in all fields. It holds no data, so what needs a fit, such as
+        `clustering_function` or `null_reference`, raises an error.
+
+    Raises
+    ------
+    DataError
+        Where there is no such file, or it is no result of this package, or damaged.
+
+    See Also
+    --------
+    Replicability.save : Every result has this method.
+
     Examples
     --------
     >>> load("nothing.npz")
@@ -106,7 +126,7 @@ def _result_of(fields: Fields, path: str | PathLike[str]) -> Any:
     expected = {field.name for field in dataclasses.fields(result) if not field.name.startswith("_")}
     if set(fields.values) != expected:
         differing = sorted(set(fields.values) ^ expected)
-        raise DataError(f"{path} is damaged: it lacks, or has beyond what it should, {listing(differing)}.")
+        raise DataError(f"{path} is damaged: these fields are missing or unknown: {listing(differing)}.")
     values = dict(fields.values)
     for name, value in values.items():
         if isinstance(value, Fields):

@@ -15,7 +15,7 @@ from scipy.stats import false_discovery_control
 from clustrep.checks import check_known, freeze
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance
-from clustrep.results.base import Saved, quiet
+from clustrep.results.base import Saved
 from clustrep.results.choice import FALSE_FINDING, Candidate, Choice
 from clustrep.results.comparison import Comparison
 from clustrep.results.groups import Separation
@@ -134,7 +134,7 @@ class Analysis(Saved):
     @cached_property
     def verdict(self) -> Verdict:
         """To what degree there are groups, how many, and which configuration shows them."""
-        return verdict_of(self.choice, self.separations, mean_estimates(self.comparison, self.choice))
+        return verdict_of(self.choice, self.separations)
 
     @property
     def degree(self) -> str | None:
@@ -288,16 +288,6 @@ class Analysis(Saved):
     def __repr__(self) -> str:
         sentences = [said.text for said in self.headline]
         return "\n".join([f"Analysis of {', '.join(self.names)}", *sentences])
-
-
-def mean_estimates(comparison: Comparison, choice: Choice) -> FloatArray:
-    """Return R̂ by the first agreement, its mean over ordered pairs of different studies, for every candidate."""
-    place = {(name, k): c for c, (name, k) in enumerate(zip(comparison.clusterers, comparison.n_clusters, strict=True))}
-    pairs = ~np.eye(len(comparison.names), dtype=bool)
-    with quiet():
-        estimates = np.nanmean(comparison.estimate[:, 0][:, pairs], axis=1)
-    order = [place[candidate.clusterer, candidate.n_clusters] for candidate in choice.candidates]
-    return np.asarray(np.nan_to_num(estimates[order]))
 
 
 def summary_of(

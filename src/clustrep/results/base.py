@@ -108,7 +108,7 @@ def tails(confidence_level: float) -> list[float]:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Silence NumPy's warnings about empty slices: a score without any replicate is NaN, and said elsewhere."""
+    """Silence NumPy's warnings about empty slices: a score without any replicate is NaN, and reported elsewhere."""
     with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)
         yield

@@ -27,7 +27,7 @@ DISSOLVED, RECOVERED = index_records.DISSOLVED, index_records.RECOVERED
 
 
 def full_name(index: str, relative: bool) -> str:
-    """Write an index as people do."""
+    """Return the name of an index for sentences and figures."""
     return INDICES[index].title(relative=relative)
 
 
@@ -70,8 +70,8 @@ class Stability(Resampled, Failing, Saved):
     Σ_j C_ij (C_ij − 1) / (C_i. (C_i. − 1)); D is C_i. + C_.j − 2 C_ij for the column j of the largest C_ij. Matching is
     the number of samples that change their cluster in the best one-to-one matching of all clusters.
 
-    Mean, standard deviation and interval are over resamples, as in `Replicability`. A cluster can be stable without
-    being one: large clusters, and arbitrary cuts of one long cloud, are found again as well.
+    Mean, standard deviation and interval are over resamples, as in `Replicability`. Stable groups need
+    not be clusters: large groups, and arbitrary cuts of one long cloud, are found again as well.
 
     See Also
     --------

@@ -142,8 +142,10 @@ class Consensus(OverK):
 
     References
     ----------
-    Monti, Tamayo, Mesirov and Golub (2003). Consensus clustering. Machine Learning 52.
-    Șenbabaoğlu, Michailidis and Li (2014). Critical limitations of consensus clustering. Scientific Reports 4.
+    .. [1] Monti, S., Tamayo, P., Mesirov, J. and Golub, T. (2003). Consensus clustering: a resampling-based method for
+       class discovery and visualization of gene expression microarray data. Machine Learning 52, 91-118.
+    .. [2] Șenbabaoğlu, Y., Michailidis, G. and Li, J. Z. (2014). Critical limitations of consensus clustering in class
+       discovery. Scientific Reports 4, 6207.
 
     See Also
     --------

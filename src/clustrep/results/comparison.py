@@ -52,7 +52,7 @@ class Comparison(Failing, Saved):
     distribution : ndarray, (n_configurations, n_agreements, n_resamples, S, S)
         R̂⁽ᵇ⁾. NaN where a replicate failed, and on the diagonal where that was not asked for.
     trivial : ndarray of bool, (n_configurations, n_resamples, S, S)
-        Replicates in which either partition is a single block: their score says nothing.
+        Replicates in which either partition is a single block: their score is not informative.
     clusters_found : ndarray of int, (n_configurations, n_resamples, S)
         Number of clusters in each study's draw, noise apart; −1 where the fit failed.
     failed : ndarray of int, (n_configurations, n_agreements, n_resamples + 1, S, S)
@@ -153,9 +153,9 @@ class Comparison(Failing, Saved):
         """
         frames = []
         for c, k in enumerate(self.n_clusters):
-            found = np.where(self.clusters_found[c] < 0, np.nan, self.clusters_found[c])  # (n_resamples, S)
+            n_clusters_or_nan = np.where(self.clusters_found[c] < 0, np.nan, self.clusters_found[c])  # (n_resamples, S)
             with quiet():
-                by_study = dict(zip(self.names, np.nanmean(found, axis=0), strict=True))
+                by_study = dict(zip(self.names, np.nanmean(n_clusters_or_nan, axis=0), strict=True))
             for a in range(len(self.agreements)):
                 frame = self._at(c, a).to_frame(confidence_level)
                 frame.insert(0, "clusterer", self.clusterers[c])
@@ -304,13 +304,13 @@ class Comparison(Failing, Saved):
 
     @property
     def _fingerprint(self) -> str:
-        """A number that no other comparison has."""
+        """An identifier of this comparison."""
         about = json.dumps([self.names, self.agreements, self.clusterers, self.n_clusters])
         return fingerprint(self.estimate, self.distribution, about=about)
 
     @cached_property
     def _trivial_share(self) -> FloatArray:
-        """Share of trivial ones among the scores there are, (n_configurations, n_agreements)."""
+        """Share of trivial ones among the scores that did not fail, (n_configurations, n_agreements)."""
         scored = np.isfinite(self.distribution[..., self._off])  # (n_configurations, n_agreements, n_resamples, pairs)
         trivial = self.trivial[:, None, ..., self._off] & scored
         return np.asarray(trivial.sum(axis=(2, 3)) / np.maximum(scored.sum(axis=(2, 3)), 1))

@@ -135,7 +135,8 @@ class PredictionStrength(Curve):
 
     References
     ----------
-    Tibshirani and Walther (2005). Cluster validation by prediction strength. JCGS 14(3).
+    .. [1] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal of Computational
+       and Graphical Statistics 14(3), 511-528.
 
     See Also
     --------
@@ -223,7 +224,8 @@ class BootstrapInstability(Curve):
 
     References
     ----------
-    Fang and Wang (2012). Selection of the number of clusters via the bootstrap method. CSDA 56(3).
+    .. [1] Fang, Y. and Wang, J. (2012). Selection of the number of clusters via the bootstrap method. Computational
+       Statistics & Data Analysis 56(3), 468-477.
 
     See Also
     --------
@@ -267,7 +269,8 @@ class RelativeValidation(Curve):
 
     References
     ----------
-    Lange, Roth, Braun and Buhmann (2004). Stability-based validation of clustering solutions. Neural Computation 16.
+    .. [1] Lange, T., Roth, V., Braun, M. L. and Buhmann, J. M. (2004). Stability-based validation of clustering
+       solutions. Neural Computation 16(6), 1299-1323.
 
     See Also
     --------

@@ -41,6 +41,11 @@ class Separation(Saved):
         1 − middle / poorer side, over all pairs of neighbouring pieces.
     near_depth : ndarray, (n_tried,)
         The same between the facing halves of the groups; NaN where no gap is significant.
+    strength : ndarray, (n_tried,)
+        Prediction strength across studies: of the pairs of samples of one study in one piece, the share that stays
+        together when pieces are learned from the other studies; of the worst piece.
+    evidence : ndarray, (n_tried,)
+        −log p · strength², by which the clustering is chosen; 0 where it shows no groups.
     groups_by_k : ndarray of int, (n_tried,)
         Groups that each clustering shows; 1 where no gap is significant, or the facing halves are connected.
     complete : ndarray of bool, (n_tried,)
@@ -72,6 +77,8 @@ class Separation(Saved):
     adjusted: FloatArray
     depth: FloatArray
     near_depth: FloatArray
+    strength: FloatArray
+    evidence: FloatArray
     groups_by_k: IntArray
     complete: BoolArray
     chosen: int
@@ -99,7 +106,7 @@ class Separation(Saved):
     @property
     def groups(self) -> int:
         """The number of separated groups, 1 where there is no gap."""
-        return int(self.groups_by_k[self.chosen]) if self.separated else 1
+        return int(self.labels.max()) + 1 if self.separated else 1
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -149,7 +156,7 @@ class Separation(Saved):
         )
 
     def summary(self) -> pd.DataFrame:
-        """One row for every number of pieces: k, pvalue, adjusted, depth, near_depth, groups, complete."""
+        """One row for every number of pieces: k, pvalue, adjusted, depth, near_depth, strength, groups, complete."""
         return pd.DataFrame(
             {
                 "k": pd.array(list(self.n_clusters), dtype="Int64"),
@@ -157,6 +164,7 @@ class Separation(Saved):
                 "adjusted": self.adjusted,
                 "depth": self.depth,
                 "near_depth": self.near_depth,
+                "strength": self.strength,
                 "groups": self.groups_by_k,
                 "complete": self.complete,
             }

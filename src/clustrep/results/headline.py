@@ -57,7 +57,7 @@ class Evidence:
 
 
 def headline_of(evidence: Evidence) -> tuple[Said, ...]:
-    """Say the answer, how sure it is, why, what to mind and what to do next."""
+    """Return the answer, how sure it is, the reason, warnings and what to do next."""
     by_degree = {SEPARATED: _separated, STRUCTURED: _structured, ONE_PIECE: _one_piece, None: _unknown}
     said = by_degree[evidence.verdict.degree](evidence)
     if evidence.obstacle is not None:

@@ -57,7 +57,7 @@ class LocalReplicability(Failing, Saved):
     samples : tuple of str
         Names of the points.
     labels : ndarray, (n_points,)
-        ψ(at; the training study as it is): the clusters that `by_cluster` speaks of.
+        ψ(at; the training study as it is): the clusters of `by_cluster`.
     estimate : ndarray, (n_points,)
         Local scores for the studies as they are.
     tables : ndarray, (n_resamples, k_train, k_test)
@@ -84,8 +84,8 @@ class LocalReplicability(Failing, Saved):
 
     References
     ----------
-    Masoero, Thomas, Parmigiani, Tyekucheva and Trippa (2023). Cross-Study Replicability in Cluster Analysis.
-    Statistical Science 38(2), Algorithm 3 and section 3.3.3.
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316, Algorithm 3 and section 3.3.3.
 
     See Also
     --------
@@ -156,7 +156,7 @@ class LocalReplicability(Failing, Saved):
         return np.array(rows).reshape(len(self.tables), len(sizes))
 
     def by_cluster(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """Say which clusters hold: cluster, size, estimate, mean, sd, low, high.
+        """Summarise the scores of every cluster: cluster, size, estimate, mean, sd, low, high.
 
         In each resample the scores of the cluster's points are averaged; mean, standard deviation and interval are
         those of these averages.
@@ -293,7 +293,7 @@ class LocalReplicability(Failing, Saved):
 
     @property
     def _fingerprint(self) -> str:
-        """A number that no other local result has."""
+        """An identifier of this local result."""
         return fingerprint(self.estimate, self.tables, about=json.dumps([self.train, self.test, self.agreement]))
 
     @property

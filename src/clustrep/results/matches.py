@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# With fewer resamples in which both clusters were found, an interval would tell of the lucky ones.
+# With fewer resamples in which both clusters were found, the interval would be biased upwards.
 FOUND_AT_LEAST = 0.5
 
 
@@ -93,12 +93,12 @@ class Counterparts(Failing, Saved):
             cluster, f"cluster of study {study!r}", [name for name in self.clusters[s] if name], parameter="cluster"
         )
         i = self.clusters[s].tolist().index(cluster)
-        found = {}
+        partners = {}
         for t, name in enumerate(self.names):
             if t != s:
                 j = self.partner[s, t, i]
-                found[name] = str(self.clusters[t, j]) if j >= 0 else None
-        return found
+                partners[name] = str(self.clusters[t, j]) if j >= 0 else None
+        return partners
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every cluster and other study.
@@ -110,8 +110,8 @@ class Counterparts(Failing, Saved):
         with quiet():
             low, high = np.nanquantile(self.distribution, tails(confidence_level), axis=0)
         ran = max(1, int(np.count_nonzero(self.failed == 0)))
-        found = np.isfinite(self.distribution).sum(axis=0) / ran  # (S, S, most clusters)
-        low, high = (np.where(found < FOUND_AT_LEAST, np.nan, end) for end in (low, high))
+        share_found = np.isfinite(self.distribution).sum(axis=0) / ran  # (S, S, most clusters)
+        low, high = (np.where(share_found < FOUND_AT_LEAST, np.nan, end) for end in (low, high))
         rows = []
         for s, t, i in np.ndindex(self.partner.shape):
             if s != t and self.sizes[s, i]:
@@ -126,7 +126,7 @@ class Counterparts(Failing, Saved):
                         "overlap": self.overlap[s, t, i],
                         "low": low[s, t, i],
                         "high": high[s, t, i],
-                        "found": found[s, t, i] if j >= 0 else np.nan,
+                        "found": share_found[s, t, i] if j >= 0 else np.nan,
                     }
                 )
         return pd.DataFrame(rows)

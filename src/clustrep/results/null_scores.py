@@ -96,8 +96,9 @@ class NullReference(Saved):
 
     References
     ----------
-    Benjamini and Hochberg (1995). Controlling the false discovery rate. JRSS B 57(1).
-    Westfall and Young (1993). Resampling-Based Multiple Testing. Wiley.
+    .. [1] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate: a practical and powerful
+       approach to multiple testing. Journal of the Royal Statistical Society B 57(1), 289-300.
+    .. [2] Westfall, P. H. and Young, S. S. (1993). Resampling-Based Multiple Testing. Wiley.
 
     See Also
     --------

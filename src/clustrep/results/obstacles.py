@@ -1,4 +1,4 @@
-"""Why a configuration can't be called the best: which study is to blame, and what to try next."""
+"""Why a configuration can't be called the best: which study causes it, and what to try next."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Obstacle:
 
     @property
     def next_step(self) -> str:
-        """Say what to try."""
+        """Return what to try next, as a sentence."""
         if self.study == EVERY_STUDY:
             return "Run again with other parameters, other numbers of clusters or another clusterer."
         if self.kind == TRIVIAL:
@@ -104,7 +104,7 @@ def obstacle_to(comparison: Comparison, focus: Candidate | None) -> Obstacle | N
 
 
 def nearest_obstacle(comparison: Comparison) -> Obstacle | None:
-    """Find what keeps from being the best what would be it: the configuration with most scores, then fewest trivial."""
+    """Find the obstacle of the configuration with most scores, then with the fewest trivial ones."""
     off = ~np.eye(len(comparison.names), dtype=bool)
 
     def rank(c: int) -> tuple[float, float]:

@@ -80,7 +80,7 @@ class Replicability(Resampled, Failing, Saved):
     distribution : ndarray, (n_resamples, S, S)
         R̂⁽ᵇ⁾. NaN where a replicate failed, and on the diagonal where that was not asked for.
     trivial : ndarray of bool, (n_resamples, S, S)
-        Replicates in which either partition is a single block: their score says nothing.
+        Replicates in which either partition is a single block: their score is not informative.
     clusters_found : ndarray of int, (n_resamples, S)
         Number of clusters in each study's draw, noise apart; −1 where the fit failed.
     failed : ndarray of int, (n_resamples + 1, S, S)
@@ -103,8 +103,8 @@ class Replicability(Resampled, Failing, Saved):
 
     References
     ----------
-    Masoero, Thomas, Parmigiani, Tyekucheva and Trippa (2023). Cross-Study Replicability in Cluster Analysis.
-    Statistical Science 38(2), Algorithms 1 and 2.
+    .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
+       cluster analysis. Statistical Science 38(2), 303-316, Algorithms 1 and 2.
 
     See Also
     --------

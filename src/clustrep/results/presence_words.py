@@ -18,13 +18,13 @@ from clustrep.types import FloatArray, IntArray
 WORDS = ("present", "absent", "split", "merged", "can't tell", "new")
 # One sign for every word, for tables of clusters × studies.
 SIGNS = {"present": "✓", "absent": "✗", "split": "⋏", "merged": "⋎", "can't tell": "?", "new": "+"}
-# In the place of a cluster's name, for samples that are like no training cluster.
+# Instead of a cluster's name, for samples that are like no training cluster.
 NEW = "new"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Presence(Saved):
-    """What became of each cluster of each study in every other study.
+    """The presence of each cluster of each study in every other study.
 
     Attributes
     ----------
@@ -39,8 +39,8 @@ class Presence(Saved):
     by_gaps : bool
         Whether there are gaps; where there are none, words are about a cut of one piece into clusters.
     labels : ndarray of int, (n_samples,)
-        The cluster of every sample, study by study; −1 for noise. Counterparts have the same number in all studies as
-        far as the groups of all studies together tell.
+        The cluster of every sample, study by study; −1 for noise. Counterparts have the same number in all studies
+        where they belong to the same group of all studies together.
     train, test : ndarray of int, (n_rows,)
         Which studies a row is about.
     cluster : ndarray of int, (n_rows,)

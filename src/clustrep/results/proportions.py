@@ -64,7 +64,8 @@ class InGroupProportion(Saved):
 
     References
     ----------
-    Kapp and Tibshirani (2006). Are clusters found in one dataset present in another dataset? Biostatistics 8(1).
+    .. [1] Kapp, A. V. and Tibshirani, R. (2007). Are clusters found in one dataset present in another dataset?
+       Biostatistics 8(1), 9-31.
 
     See Also
     --------
@@ -162,7 +163,8 @@ class InGroupStability(Resampled, Failing, Saved):
 
     References
     ----------
-    Kapp and Tibshirani (2006). Are clusters found in one dataset present in another dataset? Biostatistics 8(1).
+    .. [1] Kapp, A. V. and Tibshirani, R. (2007). Are clusters found in one dataset present in another dataset?
+       Biostatistics 8(1), 9-31.
 
     See Also
     --------

@@ -145,7 +145,7 @@ class Ranking:
 
 
 def against_null(reference: NullReference, configurations: Sequence[int], agreement: int) -> Against:
-    """Take what a reference says of some configurations by one agreement."""
+    """Take the p-values of some configurations by one agreement from a reference."""
     return Against(
         *(
             values[configurations, agreement]

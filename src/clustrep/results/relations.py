@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clustrep.results.pairwise import Replicability
 
 LEVEL = 0.95
-# With fewer resamples the intervals are too narrow to tell anything.
+# With fewer resamples the intervals are too narrow to be used.
 FEWEST_RESAMPLES = 20
 # A variance between scores that rounding alone may have.
 ROUNDING = 1e-20
@@ -71,7 +71,7 @@ class StudyRelations:
     See Also
     --------
     Replicability.relations : The method that returns it.
-    study_relations : Which study lacks a cluster or has none; scores alone rarely tell.
+    study_relations : Which study lacks a cluster or has none, which scores alone rarely show.
     """
 
     names: tuple[str, ...]
@@ -94,7 +94,7 @@ class StudyRelations:
 
     @classmethod
     def of(cls, result: Replicability) -> StudyRelations:
-        """Read them off a result with its diagonal."""
+        """Compute them from a result with its diagonal."""
         S = len(result.names)
         diagonal = np.diagonal(result.distribution, axis1=1, axis2=2)  # (n_resamples, S)
         if S < 3:
@@ -109,7 +109,7 @@ class StudyRelations:
             raise ParameterError(
                 "Mutual information has no bound to measure distances from: use 'ami' or 'ari'.", parameter="agreement"
             )
-        # Below the yardstick of the study that is tested, (n_resamples, S, S).
+        # Relative to the diagonal of the study that is tested, (n_resamples, S, S).
         below = result.distribution - diagonal[:, None, :]
         off = ~np.eye(S, dtype=bool)
         gaps, contrasts, closest = [], [], []
@@ -170,7 +170,7 @@ class StudyRelations:
 
     @property
     def says_who_stands_apart(self) -> bool:
-        """Whether there are resamples enough to tell."""
+        """Whether there are enough resamples."""
         return self.n_resamples >= FEWEST_RESAMPLES
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What an interval would hide: a distribution with two humps, an estimate far from the bootstrap's mean."""
+"""What an interval does not show: a distribution with two humps, an estimate far from the bootstrap's mean."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ ALL = "all"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Validation(Saved):
-    """Every index of section 2, and those that people use elsewhere, over k, per cluster and overall.
+    """Every index of section 2, and related ones, over k, per cluster and overall.
 
     One row of the table has the same place in all arrays; `to_frame` puts them together.
 
@@ -37,7 +37,7 @@ class Validation(Saved):
     cluster : ndarray of str
         The cluster's label in the reference partition, "all" for the whole.
     whole : ndarray of bool
-        Whether the row speaks of all clusters together.
+        Whether the row is about all clusters together.
     size : ndarray of int
         The number of samples in the cluster.
     value, sd, low, high : ndarray

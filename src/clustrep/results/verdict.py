@@ -1,4 +1,4 @@
-"""The verdict of an analysis: to what degree there are groups, and how many. It is made here and nowhere else.
+"""The verdict of an analysis: to what degree there are groups, and how many. Only this module decides it.
 
 A score says how well a cut repeats. Whether there are groups is another question, with three answers: *separated* (gaps
 between groups are found again in studies that did not define them), *structured* (more than data in one piece explain,
@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clustrep.results.choice import Candidate, Choice
-from clustrep.results.groups import LEVEL, Separation
-from clustrep.types import FloatArray
+from clustrep.results.groups import Separation
 
 SEPARATED, STRUCTURED, ONE_PIECE = "separated", "structured", "one piece"
 
@@ -51,7 +50,7 @@ class Verdict:
     pvalue: float
 
 
-def verdict_of(choice: Choice, separations: Sequence[Separation], estimates: FloatArray) -> Verdict:
+def verdict_of(choice: Choice, separations: Sequence[Separation]) -> Verdict:
     """Make the verdict.
 
     Parameters
@@ -60,12 +59,10 @@ def verdict_of(choice: Choice, separations: Sequence[Separation], estimates: Flo
         All configurations by their scores, beside data in one piece where these were simulated.
     separations : sequence of Separation
         The gaps, for every clusterer.
-    estimates : ndarray, (n_candidates,)
-        R̂, the mean over ordered pairs of different studies, in the order of the choice's candidates.
     """
     with_gaps = [separation for separation in separations if separation.separated]
     if with_gaps:
-        return _separated(choice, with_gaps, estimates)
+        return _separated(choice, with_gaps)
     against = choice.against
     pvalue = np.nan if against is None else against.smallest
     above = [] if against is None else [c for c in choice.candidates if choice.is_above(c)]
@@ -78,30 +75,17 @@ def verdict_of(choice: Choice, separations: Sequence[Separation], estimates: Flo
     return Verdict(ONE_PIECE, 1, repeats, None, (), pvalue)
 
 
-def _separated(choice: Choice, separations: Sequence[Separation], estimates: FloatArray) -> Verdict:
-    """Choose, among the cuts with gaps, that with most evidence which also replicates: the highest −log p · R̂.
-
-    The product was chosen by simulation (docs/exam.md): evidence alone prefers cuts that are too fine, the score alone
-    cuts that are too coarse, because few clusters are often cut the same way in all studies.
-    """
-    place = {(c.clusterer, c.n_clusters): i for i, c in enumerate(choice.candidates)}
-    options = [
-        (-np.log(max(separation.pvalue[i], np.finfo(float).tiny)) * max(estimates[place[key]], 0.0), separation, i)
-        for separation in separations
-        for i, k in enumerate(separation.n_clusters)
-        if separation.adjusted[i] <= LEVEL
-        and separation.groups_by_k[i] > 1
-        and (key := (separation.clusterer, k)) in place
-    ]
-    if not options:  # the clustering with gaps has no score: its fits failed in some study
-        separation = separations[0]
-        return Verdict(SEPARATED, separation.groups, None, separation, separation.levels, separation.overall_pvalue)
-    _, separation, i = max(options, key=lambda option: option[0])
-    k = separation.n_clusters[i]
-    focus = choice.candidates[place[separation.clusterer, k]]
-    number = int(separation.pieces[i].max()) + 1 if k is None else k
-    levels = tuple(n for n in separation.levels if n != number)
-    return Verdict(SEPARATED, number, focus, separation, levels, float(separation.adjusted[i]))
+def _separated(choice: Choice, separations: Sequence[Separation]) -> Verdict:
+    """Take the cut with most evidence of gaps, of the clusterers whose fits have a score."""
+    candidates = {(candidate.clusterer, candidate.n_clusters): candidate for candidate in choice.candidates}
+    ordered = sorted(separations, key=lambda separation: -separation.evidence[separation.chosen])
+    focus_of = [candidates.get((each.clusterer, each.n_clusters[each.chosen])) for each in ordered]
+    separation, focus = next(
+        ((each, focus) for each, focus in zip(ordered, focus_of, strict=True) if focus is not None),
+        (ordered[0], None),  # its fits failed in some study
+    )
+    levels = tuple(n for n in separation.levels if n != separation.groups)
+    return Verdict(SEPARATED, separation.groups, focus, separation, levels, separation.overall_pvalue)
 
 
 def separation_of(verdict: Verdict, separations: Sequence[Separation]) -> Separation | None:

@@ -1,4 +1,4 @@
-"""Whether several studies fit together: features in common, tables the right way round, no sample in two studies."""
+"""Whether several studies can be aligned: features in common, tables the right way round, no sample in two studies."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _check_same_features(features: NamesByStudy, samples: NamesByStudy, request:
 
 
 def _reason_for_no_shared_feature(features: NamesByStudy, samples: NamesByStudy, request: Request | None) -> str:
-    """Tell the probable reason: all tables the wrong way round, data taken for a header, or upper and lower case."""
+    """Return the probable reason: all tables the wrong way round, data taken for a header, or upper and lower case."""
     n_rows_shared = len(set.intersection(*(set(names) for names in samples.values())))
     if n_rows_shared:
         return (

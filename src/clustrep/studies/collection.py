@@ -101,7 +101,7 @@ class Studies(Mapping[str, Study]):
         study_key: str | None = None,
         rep: str | None = None,
     ) -> Studies:
-        r"""Read one study from each file, or several from an h5ad file; the content of a file tells its format.
+        r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
         The formats are CSV, TSV and other delimited text, and GEO series matrices, all of them also gzipped; Parquet
         (needs pyarrow); h5ad (needs anndata).
@@ -293,7 +293,7 @@ class Studies(Mapping[str, Study]):
         Notes
         -----
         The parts are samples of the same population, so this measures the stability of clusters under sampling; it
-        says nothing about differences between laboratories, platforms or populations, for which separate studies are
+        does not measure differences between laboratories, platforms or populations, for which separate studies are
         needed.
 
         Examples

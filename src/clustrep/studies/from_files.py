@@ -45,7 +45,7 @@ def studies_from_files(
 
 
 def studies_from_anndata(adata: Any, *, study_key: str, rep: str | None, label: Label) -> list[Study]:
-    """Take the studies of an AnnData, which `study_key` tells apart."""
+    """Take the studies of an AnnData, which `study_key` distinguishes."""
     check_label(label)
     studies = []
     columns: set[str] = set()

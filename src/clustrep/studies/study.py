@@ -18,7 +18,6 @@ from clustrep.checks import (
     check_finite,
     check_known,
     check_label,
-    check_labels_of,
     check_name,
     check_names_differ,
     check_not_empty,
@@ -26,6 +25,7 @@ from clustrep.checks import (
     read_only,
 )
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.label_checks import check_labels_of
 from clustrep.sentences import argument
 from clustrep.text import listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
@@ -305,7 +305,7 @@ class Study:
         )
 
     def scaled_again(self) -> Study:
-        """Scale a table that replaced the study's, which `scale` says was scaled, in the same way."""
+        """Scale a table that replaces the study's own in the way that `scale` names."""
         return self if self.scale == "none" else self._with(scale="none").scaled(cast(Scale, self.scale))
 
     def with_table(self, X: FloatArray) -> Study:

@@ -1,9 +1,9 @@
 """How much two partitions of the same points agree: one number from their contingency table.
 
-Everything here is blind to the labels' names, and the same whether a point is repeated or weighted; all but the
-prediction strength is symmetric in its two labelings. The law of trivial cases, for all but the mutual information
+No score depends on the labels' names, or on whether a point is repeated or weighted; all but the
+prediction strength is symmetric in its two labelings. Trivial cases, for all but the mutual information
 itself: identical partitions score 1; one block, or all singletons, against anything else scores 0 once adjusted for
-chance. Nothing is ever NaN.
+chance. No score is NaN.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from numbers import Real
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from clustrep._kernels import information
 from clustrep.checks import check_choice, check_names_differ
 from clustrep.engine.replicates import Failed, attempt
 from clustrep.errors import ParameterError
 from clustrep.tables.cluster_indices import matched_points, matching_distance_of
-from clustrep.tables.contingency import Counts, check_labelings
+from clustrep.tables.contingency import Counts
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 TableScore: TypeAlias = Callable[[Counts], FloatArray]
@@ -36,7 +35,7 @@ class PairCounts:
     """N_11, N_10, N_01 and N_00 of section 3.1: pairs of points together in both, in U only, in V only, in neither.
 
     As floats: below 90 million points every one is a whole number that a float holds exactly, and the products of two,
-    which would overflow an int64 already at 100,000 points, lose nothing that a score in [−1, 1] could show.
+    which would overflow an int64 already at 100,000 points, are exact enough for a score in [−1, 1].
     """
 
     both: FloatArray
@@ -73,7 +72,7 @@ def _rand(counts: Counts) -> FloatArray:
 
 
 def _adjusted_rand(counts: Counts) -> FloatArray:
-    """Hubert & Arabie (1985), as a ratio of pair counts in which nothing large is subtracted from itself."""
+    """Hubert & Arabie (1985), as a ratio of pair counts without differences of large numbers."""
     pairs = PairCounts.of(counts)
     together_u, together_v = pairs.both + pairs.first, pairs.both + pairs.second
     apart_u, apart_v = pairs.second + pairs.neither, pairs.first + pairs.neither
@@ -144,7 +143,7 @@ def _divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class AgreementRecord:
-    """What is known about an agreement. Every part of the library that names or judges a score reads it here.
+    """What is known about an agreement: the rest of the library reads names and bounds here.
 
     Attributes
     ----------
@@ -251,7 +250,7 @@ AGREEMENTS: dict[str, AgreementRecord] = {
 
 
 def shown(name: str) -> str:
-    """Write an agreement's name as people do; a user's function keeps its name."""
+    """Return the label of an agreement; of a user's function, its name."""
     return AGREEMENTS[name].label if name in AGREEMENTS else name
 
 
@@ -302,7 +301,7 @@ class Agreement:
             return float(self.of_counts(Counts.from_codes(u, v))[0])
         assert self.of_labelings is not None
         score = attempt(self.of_labelings, u, v)
-        if isinstance(score, Failed):  # as a fit that fails: this score is missing, the run goes on
+        if isinstance(score, Failed):  # as a failed fit: this score is missing, the run continues
             return float("nan")
         if isinstance(score, Real) or (np.ndim(score) == 0 and np.asarray(score).dtype.kind in "iuf"):
             return float(score)
@@ -337,192 +336,3 @@ def resolve_agreements(specs: AgreementSpec | tuple[AgreementSpec, ...] | list[A
     agreements = tuple(resolve_agreement(spec) for spec in specs)
     check_names_differ([agreement.name for agreement in agreements], "agreement", parameter="agreement")
     return agreements
-
-
-def rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Rand index: the share of pairs of points on which two partitions agree, equation (5) of the paper.
-
-    With N_11 pairs together in both partitions, N_00 apart in both, and n points::
-
-        RI = (N_11 + N_00) / (n (n − 1) / 2)
-
-    Parameters
-    ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
-
-    Returns
-    -------
-    float
-        Between 0 and 1; 1 for identical partitions.
-
-    See Also
-    --------
-    adjusted_rand_index : The same, adjusted for chance.
-
-    Notes
-    -----
-    Not adjusted for chance: most pairs of points are apart in any two partitions with many clusters, so that the
-    index approaches 1 for unrelated partitions as the number of clusters grows. Do not compare it between numbers of
-    clusters.
-
-    References
-    ----------
-    .. [1] Rand, W. M. (1971). Objective criteria for the evaluation of clustering methods. Journal of the American
-       Statistical Association 66, 846-850.
-
-    Examples
-    --------
-    >>> rand_index([0, 0, 1, 1], [0, 0, 1, 2])
-    0.8333333333333334
-    """
-    return _score("ri", u, v, weights)
-
-
-def adjusted_rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Rand index adjusted for chance: 0 on average for independent partitions, 1 for identical ones.
-
-    With N_11, N_10, N_01 and N_00 pairs of points together in both partitions, in `u` only, in `v` only and in
-    neither::
-
-        ARI = (RI − E[RI]) / (1 − E[RI])
-            = 2 (N_11 N_00 − N_10 N_01) / ((N_11 + N_10)(N_10 + N_00) + (N_11 + N_01)(N_01 + N_00))
-
-    where the expectation is over random partitions with the same cluster sizes.
-
-    Parameters
-    ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
-
-    Returns
-    -------
-    float
-        At most 1, at least −1/2. A single cluster, or only clusters of one point, scores 0 against anything but itself.
-
-    See Also
-    --------
-    rand_index : Without the adjustment.
-    adjusted_mutual_information : Depends less on the large clusters.
-
-    Notes
-    -----
-    The default score of `replicability`. Large clusters have most of the pairs and dominate it: a small cluster that
-    is lost hardly lowers the score. A score of 0 says that the partitions agree no more than random ones of the same
-    sizes, not that the data have no clusters; and data without clusters can score well above 0, because a clusterer
-    cuts a single cloud in the same place again (see `null_reference`).
-
-    References
-    ----------
-    .. [1] Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of Classification 2, 193-218.
-    .. [2] Chacón, J. E. and Rastrojo, A. I. (2023). Minimum adjusted Rand index for two clusterings of a given size.
-       Advances in Data Analysis and Classification 17, 125-133.
-
-    Examples
-    --------
-    >>> adjusted_rand_index([0, 0, 1, 1], [0, 0, 1, 2])
-    0.5714285714285714
-    """
-    return _score("ari", u, v, weights)
-
-
-def mutual_information(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Mutual information of two partitions in nats, equation (6) of the paper.
-
-    With n_ij of the n points in cluster i of `u` and j of `v`, and n_i and n_j points in either::
-
-        MI = Σ_ij (n_ij / n) log(n n_ij / (n_i n_j))
-
-    Parameters
-    ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
-
-    Returns
-    -------
-    float
-        At least 0, at most the smaller entropy of the two partitions.
-
-    See Also
-    --------
-    adjusted_mutual_information : The same, adjusted for chance and with an upper bound of 1.
-
-    Notes
-    -----
-    Has no fixed upper bound, and grows with the number of clusters also for unrelated partitions: do not compare it
-    between numbers of clusters. Identical partitions score their entropy, which is 0 for a single cluster.
-
-    References
-    ----------
-    .. [1] Cover, T. M. and Thomas, J. A. (2006). Elements of Information Theory, 2nd ed. Wiley.
-
-    Examples
-    --------
-    >>> round(mutual_information([0, 0, 1, 1], [0, 0, 1, 2]), 6)
-    0.693147
-    """
-    return _score("mi", u, v, weights)
-
-
-def adjusted_mutual_information(
-    u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None, average: str = "arithmetic"
-) -> float:
-    """Mutual information adjusted for chance: 0 on average for independent partitions, 1 for identical ones.
-
-    With the entropies H(u) and H(v) of the two partitions::
-
-        AMI = (MI − E[MI]) / (average(H(u), H(v)) − E[MI])
-
-    where the expectation is over random partitions with the same cluster sizes.
-
-    Parameters
-    ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
-    average : {"arithmetic", "max"}
-        Which average of the two entropies is the upper bound. "max" is what the paper's table 1 uses; it is
-        ``agreement="ami_max"`` elsewhere, where "ami" is the arithmetic one.
-
-    Returns
-    -------
-    float
-        At most 1. A single cluster, or only clusters of one point, scores 0 against anything but itself.
-
-    See Also
-    --------
-    mutual_information : Without the adjustment.
-    adjusted_rand_index : Counts pairs; faster.
-
-    Notes
-    -----
-    Compared with the adjusted Rand index, it gives small clusters more weight, and is advised where cluster sizes
-    differ much [2]_. Values for different `average` are not comparable; "max" is never above "arithmetic" where the
-    score is positive.
-
-    References
-    ----------
-    .. [1] Vinh, N. X., Epps, J. and Bailey, J. (2010). Information theoretic measures for clusterings comparison.
-       Journal of Machine Learning Research 11, 2837-2854.
-    .. [2] Romano, S., Vinh, N. X., Bailey, J. and Verspoor, K. (2016). Adjusting for chance clustering comparison
-       measures. Journal of Machine Learning Research 17 (134), 1-32.
-
-    Examples
-    --------
-    >>> round(adjusted_mutual_information([0, 0, 1, 1], [0, 0, 1, 2]), 6)
-    0.571429
-    """
-    names = {"arithmetic": "ami", "max": "ami_max"}
-    check_choice(average, "average", names)
-    return _score(names[average], u, v, weights)
-
-
-def _score(name: str, u: ArrayLike, v: ArrayLike, weights: ArrayLike | None) -> float:
-    return float(AGREEMENTS[name].of_counts(Counts.from_codes(*check_labelings(u, v, weights)))[0])

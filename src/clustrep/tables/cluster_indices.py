@@ -1,7 +1,7 @@
 """How well the clusters of one partition are found again in another: one number per cluster, from their table.
 
-Rows are the clusters of the reference U, columns those of the new partition V. Every function is blind to the labels'
-names, and the same whether a point is repeated or weighted. A cluster without points (in the points compared) has no
+Rows are the clusters of the reference U, columns those of the new partition V. No value depends on the labels'
+names, or on whether a point is repeated or weighted. A cluster without points (in the points compared) has no
 value, NaN; but its Jaccard coefficient is 0, as in Hennig (2007).
 """
 
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from clustrep.checks import check_flag, check_labels, check_weights
+from clustrep.checks import check_flag
+from clustrep.label_checks import check_labels, check_weights
 from clustrep.tables.contingency import encode, tables_of
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
@@ -145,7 +146,7 @@ def minimal_matching_distance(
     -----
     Not adjusted for chance: its value for unrelated partitions depends on the number and sizes of clusters, so that it
     can't be compared between numbers of clusters. `relative_validation` divides it by its value for random labels.
-    It looks at the best matching only, and ignores how the points outside it are distributed.
+    It depends on the best matching only, and ignores how the points outside it are distributed.
 
     References
     ----------
@@ -190,6 +191,11 @@ def match_labels(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None
     The matching with the largest number of points in matched pairs of clusters (the Hungarian algorithm). Several may
     be equally good; which of them is returned then depends on the order of labels.
 
+    References
+    ----------
+    .. [1] Kuhn, H. W. (1955). The Hungarian method for the assignment problem. Naval Research Logistics Quarterly 2,
+       83-97.
+
     Examples
     --------
     >>> match_labels(["A", "A", "B", "B"], [1, 1, 0, 0])
@@ -227,8 +233,8 @@ def inclusion(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -
     Notes
     -----
     Averaged over resamples, the share of those in which the cluster is found whole. Strict, and more so for large
-    clusters: a single point that leaves makes it 0. And it does not notice when clusters merge: a cluster of `v` that
-    holds everything includes all.
+    clusters: a single point that leaves makes it 0. Merged clusters are not detected: a cluster of `v` that holds
+    all points includes all clusters.
 
     References
     ----------
@@ -260,7 +266,7 @@ def jaccard(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> 
     Returns
     -------
     ndarray, (number of labels in u,)
-        In the sorted order of the labels. Between 0 and 1; 1 where `v` has the very same cluster.
+        In the sorted order of the labels. Between 0 and 1; 1 where `v` has an identical cluster.
 
     See Also
     --------
@@ -313,8 +319,8 @@ def r_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> 
 
     Notes
     -----
-    Does not notice when clusters merge: where `v` is a single cluster, all clusters have R = 1. Read it together with
-    `d_index`. Small clusters have few pairs, and a single point that leaves lowers their value a great deal.
+    Merged clusters are not detected: where `v` is a single cluster, all clusters have R = 1. Read it together with
+    `d_index`. Small clusters have few pairs, and a single point that leaves lowers their value much.
 
     References
     ----------
@@ -349,7 +355,7 @@ def d_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None, rel
     Returns
     -------
     ndarray, (number of labels in u,)
-        In the sorted order of the labels. 0 where `v` has the very same cluster; relative, it may exceed 1.
+        In the sorted order of the labels. 0 where `v` has an identical cluster; relative, it may exceed 1.
 
     See Also
     --------

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clustrep.checks import check_labels, check_weights
+from clustrep.label_checks import check_labels, check_weights
 from clustrep.tables.noise import NOISE
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
@@ -21,7 +21,7 @@ from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 class Counts:
     """What the agreements read: cells with their margins, for many tables at once.
 
-    The cells may be a dense table, flattened, or the occupied ones alone: no formula can tell.
+    The cells may be a dense table, flattened, or the occupied ones alone: formulas are the same for both.
     """
 
     cells: FloatArray  # (n_tables, n_cells)
@@ -89,6 +89,15 @@ def contingency_table(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None =
     -------
     ndarray of int, (number of labels in u, number of labels in v)
         Rows and columns in the sorted order of the labels.
+
+    See Also
+    --------
+    adjusted_rand_index, adjusted_mutual_information : How much the two labelings agree, from this table.
+    match_labels : Which label of `v` corresponds to which of `u`.
+
+    Notes
+    -----
+    With many labels on both sides the table is large and nearly empty; the agreements list its occupied cells instead.
 
     Examples
     --------

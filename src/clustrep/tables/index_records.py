@@ -14,7 +14,7 @@ DISSOLVED, RECOVERED = 0.5, 0.75
 
 
 class Fits(StrEnum):
-    """Which fits an index is read off; indices with the same ones share them."""
+    """Which fits an index is computed from; indices with the same ones share them."""
 
     SUBSAMPLES = "subsamples"
     FEATURE_SUBSETS = "feature subsets"
@@ -37,7 +37,7 @@ class IndexRecord:
     long_name : str
         How it is written in sentences and figures.
     fits : Fits
-        What it is read off, by default.
+        What it is computed from, by default.
     higher_is_better : bool
     bounds : tuple of float
         The smallest and the largest value that it can have, relative where it can be.
@@ -150,7 +150,7 @@ INDICES: dict[str, IndexRecord] = {
             higher_is_better=True,
             bounds=(0.0, 1.0),
             per_cluster=True,
-            reference="Kapp and Tibshirani (2006)",
+            reference="Kapp and Tibshirani (2007)",
             needs_clusterer=False,
         ),
         IndexRecord(

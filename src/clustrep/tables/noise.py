@@ -1,4 +1,4 @@
-"""What is done with points that a clusterer calls noise, label −1: the one place that knows the three treatments.
+"""The three treatments of points that a clusterer calls noise, label −1.
 
 `label` treats noise as a cluster like any other, `drop` omits points that either partition calls noise, `singletons`
 makes each noise point a cluster of its own. Each is a small object with the operations that comparisons need.
@@ -6,7 +6,6 @@ makes each noise point a cluster of its own. Each is a small object with the ope
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -37,17 +36,12 @@ class NoiseRule:
     """Noise is a cluster like any other."""
 
     is_cluster = True  # whether noise is one of the clusters that have a score
+    omits = False  # whether noise points are omitted from comparisons
     is_split = False  # whether noise points are apart from one another, so that there may be as many labels as points
 
     def counted(self, *is_noise: BoolArray) -> BoolArray:
         """Return which points are compared, given which of them each partition calls noise."""
         return np.ones(is_noise[0].shape, dtype=bool)
-
-    def weigh(
-        self, weights: IntArray | BoolArray | None, is_noise: Callable[[], BoolArray]
-    ) -> IntArray | BoolArray | None:
-        """Return the weights with which points are compared. `is_noise` is called only where it matters."""
-        return weights
 
     def clusters(self, labels: Labels) -> BoolArray:
         """Return which labels are clusters."""
@@ -70,15 +64,10 @@ class _Drop(NoiseRule):
     """Points that either partition calls noise are omitted."""
 
     is_cluster = False
+    omits = True
 
     def counted(self, *is_noise: BoolArray) -> BoolArray:
         return np.asarray(~np.logical_or.reduce(is_noise))
-
-    def weigh(
-        self, weights: IntArray | BoolArray | None, is_noise: Callable[[], BoolArray]
-    ) -> IntArray | BoolArray | None:
-        counted = ~is_noise()
-        return counted if weights is None else np.where(counted, weights, 0)
 
     def point_scores(self, scores: FloatArray, noise: tuple[int, int]) -> FloatArray:
         in_row, in_column = _is_noise(scores.shape, noise)
@@ -117,12 +106,6 @@ def separate(codes: IntArray, is_noise: BoolArray) -> IntArray:
     codes = codes.copy()
     codes[is_noise] = codes.max() + 1 + np.arange(np.count_nonzero(is_noise))
     return codes
-
-
-def check_noise(noise: Noise) -> Noise:
-    """Check the treatment of noise."""
-    check_choice(noise, "noise", RULES)
-    return noise
 
 
 def check_noise_within(noise: NoiseWithin) -> NoiseWithin:

@@ -51,12 +51,12 @@ class Pairs:
         if isinstance(trained, Failed) or isinstance(tested, Failed):
             self._causes[:, place] = trained.cause if isinstance(trained, Failed) else tested.cause  # type: ignore[union-attr]
             return
-        weighed = self.rule.weigh(weights, lambda: trained.is_noise | tested.is_noise)
-        assert weighed is not None
-        if weighed is not weights and weighed.sum() < 2:
-            self._causes[:, place] = ONLY_NOISE
-            return
-        pair = _Pair(place, trained, tested, weighed)
+        if self.rule.omits:
+            weights = np.where(self.rule.counted(trained.is_noise, tested.is_noise), weights, 0)
+            if weights.sum() < 2:
+                self._causes[:, place] = ONLY_NOISE
+                return
+        pair = _Pair(place, trained, tested, weights)
         if self.rule.is_split or pair.n_cells > DENSE_CELLS:
             self._compare_lists(pair)
             return
@@ -105,7 +105,7 @@ class Pairs:
             self.rule.codes(np.repeat(partition.codes, weights), np.repeat(partition.is_noise, weights))
             for partition in (pair.trained, pair.tested)
         )
-        # All of it noise, each point a block of its own, says as little as one block.
+        # All points noise, each a block of its own, is as trivial as one block.
         self._trivial[pair.place] = any(
             np.ptp(codes) == 0 or len(np.unique(codes)) == len(codes) for codes in (trained, tested)
         )
@@ -117,7 +117,7 @@ class _Pair(NamedTuple):
     place: int
     trained: Partition
     tested: Partition
-    weights: IntArray | BoolArray
+    weights: IntArray
 
     @property
     def n_cells(self) -> int:

@@ -14,7 +14,7 @@ from clustrep.across.gaussian_null import GaussianCollection
 from clustrep.checks import check_choice, check_flag, check_integer, check_points
 from clustrep.clustering.neighbours import nearest_distances
 from clustrep.clustering.parameters import describe
-from clustrep.clustering.recording import provenance_of_data
+from clustrep.clustering.sample import provenance_of_data
 from clustrep.engine.replicates import Rng, Stream, make_generator, one_thread, root_entropy, seed_of
 from clustrep.engine.run import Plan, run
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
@@ -61,8 +61,8 @@ def cluster_test(
     X : Study or table
         Samples by features.
     null : "gaussian", "sample" or function of (X, rng)
-        Data without clusters: by default Gaussian with the mean of X and its covariance as far as it can be told from
-        sampling noise; "sample": with the sample covariance, as the paper has it; a function returns a table like the
+        Data without clusters: by default Gaussian with the mean of X and its covariance as far as it differs from
+        sampling noise; "sample": with the sample covariance, as in the paper; a function returns a table like the
         one that it is given, X or its principal components.
     n_resamples : int
         Number of simulated data sets.
@@ -78,7 +78,8 @@ def cluster_test(
     measure : "nearest" or function of a table
         Other values to compare than the nearest-neighbour distances: any number of them, the same for every data set.
     statistic : "cdf" or function of an array, (1 + n_resamples, n_values)
-        Another statistic: one number for every row of values, the observed ones first; large speaks against the null.
+        Another statistic: one number for every row of values, the observed ones first; large where the null does not
+        hold.
     rng, n_jobs
         As in `replicability`.
 
@@ -89,13 +90,13 @@ def cluster_test(
 
     See Also
     --------
-    null_reference : Data without clusters as the yardstick of a replicability score.
+    null_reference : Data without clusters as the reference of a replicability score.
     stability : Which clusters are found again.
 
     Notes
     -----
     A test of the null, by default of a Gaussian: a small p-value says that distances are not those of a Gaussian, which
-    skewness or heavy tails can bring about without any clusters; a large one does not say that there are none. It
+    skewness or heavy tails can cause without any clusters; a large one does not say that there are none. It
     names no clusters and no number of them. Nearest neighbours carry little information where features are many:
     McShane et al. work on the first three principal components.
 

@@ -118,7 +118,7 @@ def instability_of(
     noise: NoiseWithin = "label",
     perturbation: Perturbation,
 ) -> BootstrapInstability:
-    """Read the instability of every k off pairs of labelings."""
+    """Compute the instability of every k from pairs of labelings."""
     score = _one_sided if one_sided else _symmetric
     relabelled = [
         fitted.failed_where_noise_is_all(noise, (fitted.labelings[0], fitted.labelings[1], None))
@@ -213,14 +213,15 @@ def consensus(
 
     Notes
     -----
-    Consensus near 0 or 1 for all pairs says that the clusterer does the same every time, not that there are clusters:
-    the matrix of data without clusters can look as clean. PAC falls with k where most pairs are apart in any case, and
-    so favours many clusters. The mean consensus within a cluster is high by selection: clusters are groups of pairs
-    that are together often.
+    Consensus near 0 or 1 for all pairs says that the clusterer returns the same clusters every time, not that the data
+    have any: the matrix of data without clusters can look the same. PAC falls with k where most pairs are apart in
+    any case, and so favours many clusters. The mean consensus within a cluster is high by selection: clusters are
+    groups of pairs that are together often.
 
     References
     ----------
-    .. [1] Monti, S., Tamayo, P., Mesirov, J. and Golub, T. (2003). Consensus clustering. Machine Learning 52, 91-118.
+    .. [1] Monti, S., Tamayo, P., Mesirov, J. and Golub, T. (2003). Consensus clustering: a resampling-based method for
+       class discovery and visualization of gene expression microarray data. Machine Learning 52, 91-118.
     .. [2] Șenbabaoğlu, Y., Michailidis, G. and Li, J. Z. (2014). Critical limitations of consensus clustering in class
        discovery. Scientific Reports 4, 6207.
 
@@ -364,7 +365,8 @@ def assignment_consistency(
 
     References
     ----------
-    .. [1] Sorooshyari, Rivas and Tibshirani (2026). The Python package erica.
+    .. [1] Sorooshyari, S. K., Rivas, M. A. and Tibshirani, R. (2026). ERICA: quantifying replicability of cluster
+       analysis. arXiv:2606.00302.
 
     Examples
     --------

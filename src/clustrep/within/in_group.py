@@ -1,9 +1,9 @@
-"""Section 2.3.2: the in-group proportion of Kapp and Tibshirani (2006), within a study and across studies."""
+"""Section 2.3.2: the in-group proportion of Kapp and Tibshirani (2007), within a study and across studies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +13,8 @@ from clustrep.across.gaussian_null import GaussianCollection
 from clustrep.checks import check_integer
 from clustrep.clustering.neighbours import Metric, assigned, neighbours
 from clustrep.clustering.parameters import Clusterer, check_metric, describe
-from clustrep.clustering.path import ClusteringPlan, Setting
-from clustrep.clustering.recording import provenance_of_data
-from clustrep.clustering.sample import Source
+from clustrep.clustering.path import Setting
+from clustrep.clustering.sample import Source, provenance_of_data
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Failed,
@@ -26,29 +25,23 @@ from clustrep.engine.replicates import (
     root_entropy,
     seed_of,
 )
-from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed, ParameterError
-from clustrep.failures import Failures
 from clustrep.gaussian import principal_axes
-from clustrep.resampling import Jitter, Perturbation, Rerun, check_perturbation
+from clustrep.resampling import Rerun
 from clustrep.results.proportions import (
     CLUSTERED_AGAIN,
     NO_NULL,
     OWN_LABELS,
     RANDOM_CELLS,
     InGroupProportion,
-    InGroupStability,
 )
 from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
-from clustrep.tables.cluster_indices import partners_of
-from clustrep.tables.contingency import Partition, encode, tables_of
+from clustrep.tables.contingency import Partition, encode
 from clustrep.tables.noise import RULES, NoiseWithin, check_noise_within
-from clustrep.types import BoolArray, FloatArray, IntArray, Labels
+from clustrep.types import FloatArray, IntArray, Labels
 from clustrep.within.question import Question, labels_of, one_study
 from clustrep.within.reclustering import references_of
-
-TOO_FEW = "no more samples drawn than neighbours asked for"
 
 
 def in_group_proportion(
@@ -87,7 +80,7 @@ def in_group_proportion(
         Distance, as in `scipy.spatial.distance.cdist`. Of neighbours at the same distance the lower row counts.
     n_null : int
         Number of null partitions for p-values; 0 for none. Where a `clusterer` finds the clusters in `X`, data without
-        clusters like `X` are simulated (Gaussian, its covariance as far as it can be told from sampling noise) and
+        clusters like `X` are simulated (Gaussian, its covariance as far as it differs from sampling noise) and
         clustered again. Else as many centres as there are clusters are drawn uniformly in the box of the clusters'
         centres along the principal components of `X`, and every sample goes to the nearest one.
     noise : {"label", "drop"}
@@ -107,21 +100,21 @@ def in_group_proportion(
 
     Notes
     -----
-    Meant for the question whether clusters that were found in one study are clusters in another (`train`). The
+    Answers whether clusters that were found in one study are clusters in another (`train`). The
     proportion is near 1 for nearly any partition with smooth borders, whether or not the data have clusters: judge it
     by its p-value, or by several `n_neighbors`, which make it stricter. p-values are (1 + number of null clusters with
     at least this proportion) / (1 + number of null clusters). Random cells that happen to hold whole clusters have
     proportion 1, so that p-values are rarely small even for good clusters of another study.
 
-    Clusters that were made from `X` itself, along its neighbours, beat random cells without any structure: Ward's in
-    41 % of clusters of 60 × 20 at a nominal 5 %. So with a `clusterer` null data are clustered again, and for `labels`
-    of `X`, of which it is not known how they were made, the share of random cells that exceed them is no p-value.
+    Clusters that were computed from `X` itself have higher proportions than random cells, without any structure:
+    Ward's in 41 % of clusters of 60 × 20 at a nominal 5 %. So with a `clusterer` null data are clustered again, and for
+    `labels` of `X`, of which the origin is not known, the share of random cells that exceed them is no p-value.
     Permuted labels, as a null, would reject for any contiguous partition.
 
     References
     ----------
-    .. [1] Kapp, A. V. and Tibshirani, R. (2006). Are clusters found in one dataset present in another dataset?
-       Biostatistics 8, 9-31.
+    .. [1] Kapp, A. V. and Tibshirani, R. (2007). Are clusters found in one dataset present in another dataset?
+       Biostatistics 8(1), 9-31.
 
     Examples
     --------
@@ -132,12 +125,12 @@ def in_group_proportion(
     study, training = one_study(X), None
     if train is not None:
         study, training = _aligned(study, train)
-    neighbourhood = _checked_neighbourhood(n_neighbors, metric)
+    neighbourhood = check_neighbourhood(n_neighbors, metric)
     check_noise_within(noise)
     check_integer(n_null, "n_null", at_least=0)
     root = root_entropy(rng)
-    question = _question(study, training, labels, clusterer, root, None)
-    judged = _judge(study, _partition(question, training), neighbourhood, noise)
+    question = question_about(study, training, labels, clusterer, root, None)
+    judged = judge(study, partition_of(question, training), neighbourhood, noise)
     null, compared_with = None, NO_NULL
     if n_null and clusterer is not None and training is None:
         null, compared_with = _null_clustered_again(question, judged, neighbourhood, n_null, noise), CLUSTERED_AGAIN
@@ -169,105 +162,11 @@ def in_group_proportion(
     )
 
 
-def in_group_stability(
-    X: Any,
-    labels: ArrayLike | None = None,
-    *,
-    clusterer: Clusterer = None,
-    n_neighbors: int | Sequence[int] = 1,
-    metric: Metric = "euclidean",
-    perturbation: Perturbation | None = None,
-    n_resamples: int = 100,
-    noise: NoiseWithin = "label",
-    rng: Rng = None,
-    n_jobs: int | None = None,
-) -> InGroupStability:
-    """Compute the in-group proportions of clusters in perturbed copies of a study.
-
-    Labels travel with the samples. Where a clusterer made them, every copy is clustered again, and its clusters are
-    matched one to one with those of the study, so that most samples keep theirs.
-
-    Parameters
-    ----------
-    X, labels, clusterer, n_neighbors, metric, noise
-        As in `in_group_proportion`. For clusters that another study defines, pass the `labels` of its result.
-    perturbation : Jitter, Subsample, Bootstrap, … or a sum, optional
-        Where the copies come from; by default `Jitter()`. Each distinct sample of a copy counts once.
-    n_resamples : int
-        Number of perturbed copies.
-    rng, n_jobs
-        As in `replicability`.
-
-    Returns
-    -------
-    InGroupStability
-        `proportions` of the study as it is, and their `distribution` over copies.
-
-    See Also
-    --------
-    in_group_proportion : The study as it is, with p-values.
-    stability : Whether the clusters themselves are found again.
-
-    Notes
-    -----
-    Proportions of the study as it is are often 1 for all clusters; noise tells apart clusters with a gap around them
-    from those that only touch their neighbours.
-
-    References
-    ----------
-    .. [1] Kapp, A. V. and Tibshirani, R. (2006). Are clusters found in one dataset present in another dataset?
-       Biostatistics 8, 9-31.
-
-    Examples
-    --------
-    >>> X = [[0.0], [0.5], [1.0], [9.0], [9.5], [10.0]]
-    >>> in_group_stability(X, [0, 0, 0, 1, 1, 1], perturbation=Jitter(0.1), n_resamples=20, rng=0).mean
-    array([1., 1.])
-    """
-    study = one_study(X)
-    neighbourhood = _checked_neighbourhood(n_neighbors, metric)
-    check_noise_within(noise)
-    chosen = Jitter() if perturbation is None else check_perturbation(perturbation)
-    check_integer(n_resamples, "n_resamples")
-    root = root_entropy(rng)
-    question = _question(study, None, labels, clusterer, root, n_jobs)
-    partition = _partition(question, None)
-    judged = _judge(study, partition, neighbourhood, noise)
-    plan = CopyPlan(question.setting(chosen), partition, labels is not None, neighbourhood, noise)
-    copies = run(plan, range(1, n_resamples + 1), n_jobs)
-    is_cluster = np.isin(partition.classes, judged.partition.classes)
-    distribution = np.stack([copy.proportions for copy in copies])[:, :, is_cluster]
-    failed, causes = Failures.number(np.array([copy.cause for copy in copies], dtype=object))
-    Failures.count(failed, causes).report("resample")
-    picked = 0 if np.ndim(n_neighbors) == 0 else slice(None)
-    return InGroupStability(
-        n_neighbors=neighbourhood.js,
-        clusters=judged.partition.classes,
-        sizes=judged.sizes,
-        labels=judged.labels,
-        samples=study.samples,
-        proportions=judged.proportions[picked],
-        distribution=distribution[:, picked],
-        failed=failed,
-        causes=causes,
-        provenance=provenance_of_data(
-            root,
-            [study],
-            question.configurations,
-            resampling=describe(chosen),
-            n_resamples=n_resamples,
-            n_neighbors=list(neighbourhood.js),
-            metric=describe(metric),
-            noise=noise,
-        ),
-    )
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # whose labels
 
 
-def _question(
+def question_about(
     study: Study,
     training: Study | None,
     labels: Any,
@@ -275,7 +174,7 @@ def _question(
     root: int,
     n_jobs: int | None,
 ) -> Question:
-    """Ask about the clusters of the study itself, or about those of the training study."""
+    """Check whose clusters are judged: those of the study itself, or of the training study."""
     if (labels is None) == (clusterer is None):
         raise ParameterError(
             "Pass either labels or a clusterer: one of them says which clusters are judged.", parameter="labels"
@@ -286,7 +185,7 @@ def _question(
     return replace(question, study=study) if training is not None else question
 
 
-def _partition(question: Question, training: Study | None) -> Partition:
+def partition_of(question: Question, training: Study | None) -> Partition:
     """Ψ(X; X), or Ψ(X; train): with all clusters that the function gives, also those without a sample in X."""
     if training is None:
         (reference,) = references_of(question)
@@ -351,6 +250,19 @@ class Judged(NamedTuple):
         return np.bincount(self.partition.codes, minlength=self.partition.n_labels)
 
 
+def check_neighbourhood(n_neighbors: Any, metric: Metric) -> Neighbourhood:
+    """Check the numbers of neighbours and the distance."""
+    several = [n_neighbors] if np.ndim(n_neighbors) == 0 else list(n_neighbors)
+    if isinstance(n_neighbors, str) or not several:
+        raise ParameterError(
+            f"n_neighbors must be a positive integer, or several; got {n_neighbors!r}.", parameter="n_neighbors"
+        )
+    plain = [j.item() if isinstance(j, np.ndarray) else j for j in several]
+    js = tuple(check_integer(j, "n_neighbors") for j in plain)
+    check_metric(metric)
+    return Neighbourhood(js, metric)
+
+
 def proportions_of(partition: Partition, nearest: IntArray, js: Sequence[int]) -> FloatArray:
     """Return the share of each cluster's points with all j nearest in it, (n_j, k); NaN for an empty cluster."""
     sizes = np.bincount(partition.codes, minlength=partition.n_labels)
@@ -359,7 +271,7 @@ def proportions_of(partition: Partition, nearest: IntArray, js: Sequence[int]) -
     return np.where(sizes > 0, np.array(inside) / np.where(sizes > 0, sizes, 1), np.nan)
 
 
-def _judge(study: Study, partition: Partition, neighbourhood: Neighbourhood, noise: NoiseWithin) -> Judged:
+def judge(study: Study, partition: Partition, neighbourhood: Neighbourhood, noise: NoiseWithin) -> Judged:
     """Compute the proportions of a partition of the study as it is."""
     rows, most = judged_rows(partition, noise), max(neighbourhood.js)
     if most >= len(rows):
@@ -376,7 +288,7 @@ def _judge(study: Study, partition: Partition, neighbourhood: Neighbourhood, noi
 def _null(study: Study, judged: Judged, neighbourhood: Neighbourhood, n_null: int, root: int) -> FloatArray:
     """Return the proportions of random partitions, (n_null, n_j, k); NaN for a centre that no sample is nearest to.
 
-    Kapp & Tibshirani (2006), sec. 2.2: centres uniform in the box of the centroids along the principal components.
+    Kapp and Tibshirani (2007), section 2.2: centres uniform in the box of the centroids along the principal components.
     """
     partition, X = judged.partition, judged.X.astype(float)
     with one_thread():
@@ -400,17 +312,17 @@ def _null_clustered_again(
     study, js = question.study, neighbourhood.js
     with one_thread():
         gaussian = GaussianCollection.of([study.X.astype(float)])
-    found = []
+    proportions = []
     for b in range(n_null):
         rng = make_generator(seed_of(question.root, Stream.NULL, study.name, b + 1))
         simulated = Study(gaussian.draw(rng)[0].astype(study.X.dtype), study.name, label=False)
         again = replace(question, study=simulated, root=root_entropy(rng))
         try:
-            found.append(_judge(simulated, _partition(again, None), neighbourhood, noise).proportions)
+            proportions.append(judge(simulated, partition_of(again, None), neighbourhood, noise).proportions)
         except (AllReplicatesFailed, ParameterError):  # the clusterer failed, or called nearly everything noise
-            found.append(np.empty((len(js), 0)))
-    null = np.full((n_null, len(js), max(1, *(values.shape[1] for values in found))), np.nan)
-    for b, values in enumerate(found):
+            proportions.append(np.empty((len(js), 0)))
+    null = np.full((n_null, len(js), max(1, *(values.shape[1] for values in proportions))), np.nan)
+    for b, values in enumerate(proportions):
         null[b, :, : values.shape[1]] = values
     return null
 
@@ -425,77 +337,3 @@ def pvalues_of(proportions: FloatArray, null: FloatArray) -> FloatArray:
     ]
     pvalues = (1 + np.array(at_least)) / (1 + known.sum(axis=1, keepdims=True))
     return np.where(np.isnan(proportions), np.nan, pvalues)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# perturbed copies
-
-
-class Copy(NamedTuple):
-    """The proportions in one perturbed copy, and why there are none."""
-
-    proportions: FloatArray  # (n_j, k)
-    cause: str
-
-
-@dataclass(frozen=True, eq=False)
-class CopyPlan(ClusteringPlan[Copy]):
-    """Everything that a perturbed copy's proportions follow from, except its number."""
-
-    reference: Partition
-    labels_travel: bool  # else every copy is clustered again
-    neighbourhood: Neighbourhood
-    noise: NoiseWithin
-
-    description = "in-group proportion"
-
-    @property
-    def in_threads(self) -> bool:
-        """Neighbours are found in Python."""
-        return False
-
-    @property
-    def compiles(self) -> bool:
-        """Kernels may be needed, where labels do not travel."""
-        return True
-
-    def replicate(self, number: int) -> Copy:
-        """Compute the proportions in one perturbed copy, among its distinct rows."""
-        js, metric = self.neighbourhood
-        sample = self.setting.sample(0, number)
-        k = self.reference.n_labels
-        missing = np.full((len(js), k), np.nan)
-        codes, is_noise = self.reference.codes, self.reference.is_noise
-        drawn = sample.draw.weights > 0
-        if not self.labels_travel:
-            labelled = self.setting.paths[0].learn([sample])[0].labels(0, [sample.points])
-            if isinstance(labelled, Failed):
-                return Copy(missing, labelled.cause)
-            codes, is_noise = _matched(labelled.at(0), codes, drawn, k), labelled.at(0).is_noise
-        rows = np.flatnonzero(drawn & RULES[self.noise].counted(is_noise))
-        if len(rows) <= max(js):
-            return Copy(missing, TOO_FEW)
-        nearest = neighbours(sample.draw.points[rows], max(js), metric)
-        codes = codes[rows]
-        partition = Partition(codes, np.arange(max(k, int(codes.max()) + 1)))
-        return Copy(proportions_of(partition, nearest, js)[:, :k], "")
-
-
-def _matched(copy: Partition, reference: IntArray, drawn: BoolArray, k: int) -> IntArray:
-    """Rename the clusters of a copy after those of the study; one without a partner gets a number beyond them."""
-    table = tables_of(copy.codes[None], reference, drawn, (copy.n_labels, k))[0]
-    partners = partners_of(table)
-    partners = np.where(partners < 0, k + np.arange(copy.n_labels), partners)
-    return np.asarray(partners[copy.codes])
-
-
-def _checked_neighbourhood(n_neighbors: Any, metric: Metric) -> Neighbourhood:
-    several = [n_neighbors] if np.ndim(n_neighbors) == 0 else list(n_neighbors)
-    if isinstance(n_neighbors, str) or not several:
-        raise ParameterError(
-            f"n_neighbors must be a positive integer, or several; got {n_neighbors!r}.", parameter="n_neighbors"
-        )
-    plain = [j.item() if isinstance(j, np.ndarray) else j for j in several]
-    js = tuple(check_integer(j, "n_neighbors") for j in plain)
-    check_metric(metric)
-    return Neighbourhood(js, metric)

@@ -54,7 +54,7 @@ class Row:
 
 @dataclass(eq=False)
 class SharedFits:
-    """The fits that several indices are read off, each made once, and the results with missing values among them."""
+    """The fits that several indices are computed from, each once, and the results with missing values among them."""
 
     question: Question
     n_resamples: int
@@ -90,7 +90,7 @@ class SharedFits:
         return recluster(self.question, perturbation, self.n_resamples, str(fits), references=self.references)
 
     def release(self, fits: Fits) -> None:
-        """Forget fits that no other index needs."""
+        """Delete fits that no other index needs."""
         self._relabelled.pop(fits, None)
 
     def once(self, name: str, compute: Callable[[], FailingResult]) -> FailingResult:
@@ -109,7 +109,7 @@ def rows_of(index: str, shared: SharedFits) -> list[Row]:
 
 
 def resampled_by(index: str) -> str:
-    """Say how the data behind an index were perturbed."""
+    """Describe how the data behind an index were perturbed."""
     fits = INDICES[index].fits
     in_words = {
         Fits.HALF_SPLITS: "half-splits",
@@ -275,7 +275,7 @@ def _whole(
     return Row(index, k, ALL, size, value, sd, low, high, whole=True)
 
 
-# Indices that are not read off contingency tables.
+# Indices that are not computed from contingency tables.
 ROWS: dict[str, RowsOf] = {
     "prediction_strength": _prediction_strength,
     "in_group": _in_group,

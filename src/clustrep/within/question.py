@@ -1,4 +1,4 @@
-"""What is asked of one study: which clusterer, how many clusters, which labels are there already."""
+"""What is asked of one study: which clusterer, how many clusters, which existing labels."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clustrep.checks import check_labels_of, check_n_clusters
+from clustrep.checks import check_n_clusters
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import Setting
-from clustrep.clustering.recording import provenance_of_run
-from clustrep.clustering.sample import Configuration, Source, configurations_of
-from clustrep.config import config
+from clustrep.clustering.sample import Configuration, Source, configurations_of, provenance_of_run
 from clustrep.engine.replicates import Rng, root_entropy
-from clustrep.engine.run import check_n_jobs
+from clustrep.engine.run import check_n_jobs, config
 from clustrep.errors import ParameterError
+from clustrep.label_checks import check_labels_of
 from clustrep.provenance import Provenance
 from clustrep.resampling import Perturbation
 from clustrep.studies.collection import Studies
@@ -25,7 +24,7 @@ from clustrep.types import Labels
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One study, a clusterer with its numbers of clusters, and perhaps clusters that are there already."""
+    """One study, a clusterer with its numbers of clusters, and existing clusters where there are any."""
 
     study: Study
     configurations: tuple[Configuration, ...]
@@ -46,7 +45,7 @@ class Question:
         *,
         labels_suffice: bool = False,
     ) -> Question:
-        """Check what the user gave. `labels_suffice`: without a clusterer, labels may stand in for one."""
+        """Check what the user passed. `labels_suffice`: existing labels may be used instead of a clusterer."""
         study = one_study(X)
         known = None if labels is None else labels_of(labels, study)
         if clusterer is None:
@@ -67,7 +66,8 @@ class Question:
         else:
             if labels_suffice and known is not None:
                 raise ParameterError(
-                    "Pass either a clusterer or labels, not both: labels stand in for a clusterer.", parameter="labels"
+                    "Pass either a clusterer or labels, not both: labels are used instead of a clusterer.",
+                    parameter="labels",
                 )
             numbers = None if n_clusters is None else check_n_clusters(n_clusters)
             configurations = configurations_of(name_of(clusterer), check_clusterer(clusterer), numbers)
@@ -80,7 +80,7 @@ class Question:
 
     @property
     def reference(self) -> Partition | None:
-        """The partition that is there already."""
+        """The existing partition."""
         return None if self.labels is None else encode([self.labels])[0]
 
     def provenance(self, perturbation: Perturbation, **parameters: Any) -> Provenance:

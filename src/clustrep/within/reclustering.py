@@ -1,4 +1,4 @@
-"""One study, changed and clustered again: what all points are called, in every replicate.
+"""One study, perturbed and clustered again: the labels of all points in every replicate.
 
 The indices of section 2 read these labels. They are kept as small integers, (n_replicates, n_points), so that one set
 of fits serves every index.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -37,7 +36,7 @@ BATCH = 2**22
 
 
 class Parts(NamedTuple):
-    """The samples of one replicate, and the points that each one's clustering function is asked about."""
+    """The samples of one replicate, and the points that the clustering function of each one labels."""
 
     samples: Sequence[Sample]
     places: Sequence[Sequence[PointSet]]
@@ -72,7 +71,7 @@ def halves(setting: Setting, replicate: int) -> Parts:
 
 
 def given_parts(split: tuple[IntArray, IntArray], setting: Setting, replicate: int) -> Parts:
-    """X in two parts that the user has made."""
+    """X in two parts that the user has chosen."""
     return _split(setting.sample(0, replicate), split)
 
 
@@ -88,7 +87,7 @@ Splitting: TypeAlias = Callable[[Setting, int], Parts]
 
 
 class Replicate(NamedTuple):
-    """What one replicate calls all points."""
+    """The labels of all points in one replicate."""
 
     partitions: list[list[Partition] | Failed]  # by configuration, then by labelling
     n_labelings: int
@@ -131,7 +130,7 @@ def _partitions_of(labelled: Sequence[Labelled | Failed]) -> list[Partition] | F
 
 @dataclass(frozen=True, eq=False)
 class Labelings:
-    """What the clustering functions of all replicates call the same points."""
+    """The labels of the same points by the clustering functions of all replicates."""
 
     codes: IntArray  # (n_replicates, n_points)
     n_labels: int  # in any of them
@@ -164,7 +163,7 @@ class Relabelled:
     """One configuration in all replicates."""
 
     configuration: Configuration
-    reference: Partition | None  # Ψ(X; X), or the labels that were there
+    reference: Partition | None  # Ψ(X; X), or existing labels
     labelings: tuple[Labelings, ...]
     weights: tuple[IntArray, ...]  # (n_replicates, n_points) each
     failed: IntArray  # (n_replicates,): which cause, 0 for none
@@ -201,7 +200,7 @@ class Relabelled:
         return replace(self, failed=failed, causes=causes)
 
     def nan_where_failed(self, values: FloatArray) -> FloatArray:
-        """Blank out the replicates that have no labels."""
+        """Return the values with NaN for replicates that have no labels."""
         values = np.array(values, dtype=float)
         values[self.failed > 0] = np.nan
         return values
@@ -217,7 +216,7 @@ def recluster(
     references: Sequence[Partition] | None = None,
     needs_reference: bool = True,
 ) -> list[Relabelled]:
-    """Cluster the study again and again, every configuration on the same draws.
+    """Cluster perturbed copies of the study, every configuration on the same draws.
 
     `references` are known partitions; else, where they are needed, they are Ψ(X; X).
     """
@@ -253,7 +252,7 @@ def recluster(
 
 
 def references_of(question: Question) -> list[Partition]:
-    """Return the partitions to compare with: the labels that were there, or Ψ(X; X) of every configuration."""
+    """Return the partitions to compare with: existing labels, or Ψ(X; X) of every configuration."""
     if question.reference is not None:
         return [question.reference] * len(question.configurations)
     (replicate,) = run(ReclusteringPlan(question.setting(Rerun()), as_it_is, "reference"), [FULL_STUDY])
@@ -338,9 +337,8 @@ def _tables(
     step = max(1, BATCH // max(n_points, shape[0] * shape[1]))
     for i in range(0, n_replicates, step):
         some = slice(i, i + step)
-        counted = rule.weigh(None if weights is None else weights[some], partial(_either_is_noise, u, v, some))
+        counted = None if weights is None else weights[some]
+        if rule.omits:
+            kept = rule.counted(u.is_noise(some), v.is_noise(some))
+            counted = kept if counted is None else np.where(kept, counted, 0)
         yield tables_of(u.codes[some].astype(np.int64), v.codes[some].astype(np.int64), counted, shape)
-
-
-def _either_is_noise(u: Labelings, v: Labelings, some: slice) -> BoolArray:
-    return np.asarray(u.is_noise(some) | v.is_noise(some))

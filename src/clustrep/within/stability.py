@@ -84,8 +84,8 @@ def stability(
     the number of samples), "inclusion" and "jaccard" are averaged by size.
 
     A stable cluster need not be a real one: a clusterer can cut data without clusters in the same place every time, and
-    few, large clusters are stable more easily than many. Values depend on the perturbation a great deal, those of "r"
-    and "d" on the noise's scale: see `sensitivity`. Values within one study say nothing about other studies, which
+    few, large clusters are stable more easily than many. Values depend strongly on the perturbation, those of "r"
+    and "d" on the noise's scale: see `sensitivity`. Values within one study do not extend to other studies, which
     differ by more than resampling does.
 
     References
@@ -159,9 +159,9 @@ def sensitivity(
     Notes
     -----
     An index at one scale of noise says little, because any cluster is lost under enough of it. Clusters are better
-    compared by where their curves fall: those with a gap around them hold longer. Noise in units of the standard
-    deviation is the same for all features, whether or not they carry the clusters; with many features, small noise in
-    each adds up.
+    compared by the scale at which their curves fall: those with a gap around them are stable up to larger noise. Noise
+    in units of the standard deviation is the same for all features, whether or not they carry the clusters; with many
+    features, small noise in each adds up.
 
     References
     ----------
@@ -209,7 +209,7 @@ def stability_of(
     relative: bool = False,
     noise: NoiseWithin = "label",
 ) -> Stability:
-    """Read one index off the labels of all resamples."""
+    """Compute one index from the labels of all resamples."""
     reference = relabelled.reference
     assert reference is not None
     rows = np.flatnonzero(RULES[noise].clusters(reference.classes))

@@ -1,4 +1,4 @@
-"""Indices that are read off contingency tables: a value for every cluster, and in the last column one for all.
+"""Indices that are computed from contingency tables: a value for every cluster, and in the last column one for all.
 
 The tables, (n_tables, k_u, k_v), have the clusters of the reference partition as rows. A reader takes them with the
 clusters' sizes in the study, (k_u,), and whether counts are divided by the number of points.

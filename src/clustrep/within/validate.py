@@ -79,14 +79,14 @@ def validate(
     Notes
     -----
     Indices disagree about the number of clusters, because they favour different ones on data without clusters:
-    prediction strength few, bootstrap instability and PAC many. None is adjusted for chance, but relative validation.
+    prediction strength few, bootstrap instability and PAC many. None but relative validation is adjusted for chance.
     Look at where several agree, at the clusters and not only at the whole, and at the test's p-value first. Direction
     and bounds of every index are in `clustrep.tables.index_records.INDICES`.
 
     References
     ----------
     .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
-       cluster analysis. Statistical Science 38 (2). Section 2.
+       cluster analysis. Statistical Science 38(2), 303-316, section 2.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def validate(
     [1.0, 1.0, 1.0]
     """
     wanted = _checked(indices)
-    alone = clusterer is None  # labels stand in for a clusterer where they can
+    alone = clusterer is None  # labels are used instead of a clusterer where that is possible
     question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs, labels_suffice=alone)
     if alone:
         wanted = _from_labels(wanted, indices)
@@ -127,7 +127,7 @@ def validate(
 
 
 def _from_labels(wanted: Sequence[str], indices: Any) -> tuple[str, ...]:
-    """Keep what labels alone can answer; an index that was asked for and can't be is an error."""
+    """Keep the indices that need labels alone; another one that was asked for is an error."""
     able = tuple(index for index in wanted if not INDICES[index].needs_clusterer)
     if indices is not None and len(able) < len(wanted):
         lacking = ", ".join(repr(index) for index in wanted if index not in able)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from clustrep.checks import text_sentence
 from clustrep.errors import DataError
 from clustrep.studies.readers.source import Beginning, read_text
 from clustrep.studies.readers.table import Path, Reader, Request, Table, as_labels, as_numbers
 from clustrep.studies.study import Label
 from clustrep.text import plural
+from clustrep.text_cells import text_sentence
 from clustrep.types import FloatArray, Labels
 
 SERIES_MATRIX = re.compile(r"\s*!(series|sample)_", re.IGNORECASE)

@@ -1,0 +1,30 @@
+"""Fixtures that several tests of this folder share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from tests.across.analyse.cases import OPTIONS, WARD
+
+import clustrep as cr
+
+
+@pytest.fixture(scope="module")
+def studies():
+    """Two cohorts with far subtypes A, B and C, and one where they are nearer and not known; as small as it goes."""
+    made = cr.datasets.simulate_cohorts(
+        n_cohorts=3, n_samples=30, n_subtypes=3, n_features=3, separation=9, missing={}, shifted={}, rng=3
+    )
+    nearer = made["gamma"].X + 2 * np.random.default_rng(8).normal(size=(30, 3))
+    return cr.Studies([made["alpha"], made["beta"], cr.Study(nearer, "gamma", features=made.features)])
+
+
+@pytest.fixture(scope="module")
+def found(studies):
+    return cr.analyse({"ward": WARD, "k-means": KMeans(n_init=2)}, studies, n_clusters=[2, 3], n_null=19, **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def uncompared(studies):
+    return cr.analyse(WARD, studies, n_clusters=[3], null=None, **OPTIONS)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone
@@ -348,7 +349,7 @@ def _paths(
 ) -> tuple[Path, ...]:
     paths: list[Path] = []
     for configuration, is_rotated in zip(configurations, rotated, strict=True):
-        make = _path_class(configuration.clusterer) if source.accelerate else PlainPath
+        make = _path_class(configuration) if source.accelerate else PlainPath
         last = paths[-1] if paths else None
         if make is not PlainPath and type(last) is make and last.members[0].name == configuration.name:
             paths[-1] = make([*last.members, configuration], last.rotation)
@@ -357,8 +358,16 @@ def _paths(
     return tuple(paths)
 
 
-def _path_class(clusterer: Clusterer) -> type[Path]:
+# Configurations stay as they are, and reading a clusterer's parameters takes longer than a small fit: simulated
+# collections are fitted with the same ones, hundreds of times.
+_path_classes: WeakKeyDictionary[Configuration, type[Path]] = WeakKeyDictionary()
+
+
+def _path_class(configuration: Configuration) -> type[Path]:
     """Return the shortcut that replaces a clusterer exactly; the plain path where there is none."""
     from clustrep.clustering.shortcuts import SHORTCUTS  # they are paths themselves
 
-    return next((shortcut for shortcut in SHORTCUTS if shortcut.applies(clusterer)), PlainPath)
+    if configuration not in _path_classes:
+        applying = (shortcut for shortcut in SHORTCUTS if shortcut.applies(configuration.clusterer))
+        _path_classes[configuration] = next(applying, PlainPath)
+    return _path_classes[configuration]

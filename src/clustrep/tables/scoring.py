@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clustrep._kernels.pairs import count_pairs
 from clustrep.engine.replicates import Failed
 from clustrep.tables.agreement import Agreement
-from clustrep.tables.contingency import Counts, Partition, tables_of
+from clustrep.tables.contingency import Counts, Partition
 from clustrep.tables.noise import ONLY_NOISE, RULES, Noise
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -77,14 +77,16 @@ class Pairs:
         if not self._waiting:
             return
         # Padding with empty rows and columns changes no bit of any score.
-        by_weights = sorted(self._waiting, key=lambda pair: id(pair.weights))
-        tables = []
-        for _, group in itertools.groupby(by_weights, key=lambda pair: id(pair.weights)):
-            pairs = list(group)
-            u = np.stack([pair.trained.codes for pair in pairs])
-            v = np.stack([pair.tested.codes for pair in pairs])
-            tables.append(tables_of(u, v, pairs[0].weights, self._table))
-        self._set([pair.place for pair in by_weights], np.concatenate(tables))
+        pairs = self._waiting
+        sizes = np.array([len(pair.weights) for pair in pairs])
+        trained, tested = (
+            np.concatenate([partition.codes for partition in partitions], dtype=np.int64)
+            for partitions in ([pair.trained for pair in pairs], [pair.tested for pair in pairs])
+        )
+        weights = np.concatenate([pair.weights for pair in pairs], dtype=np.int64)
+        tables = np.zeros((len(pairs), *self._table))
+        count_pairs(trained, tested, weights, sizes, tables)
+        self._set([pair.place for pair in pairs], tables)
         self._waiting, self._table = [], (0, 0)
 
     def _set(self, places: Sequence[int], tables: FloatArray) -> None:

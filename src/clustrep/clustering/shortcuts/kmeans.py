@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone
@@ -48,6 +49,10 @@ class _CentresPsi(Psi):
         return nearest_centre(self.path.space(points), self.solution.centres)
 
 
+# Read once: simulated collections are fitted with the same configurations, hundreds of times.
+_known_settings: WeakKeyDictionary[Configuration, Settings] = WeakKeyDictionary()
+
+
 class KMeansPath(Path):
     """k-means by our own kernels; every number of clusters has its own starts."""
 
@@ -58,8 +63,16 @@ class KMeansPath(Path):
 
     @cached_property
     def _settings(self) -> dict[Configuration, Settings]:
-        settings = {member: Settings.of(member.clusterer, self.rotation) for member in self.members}
-        return {member: known for member, known in settings.items() if known is not None}
+        return {member: self._read(member) for member in self.members}
+
+    def _read(self, member: Configuration) -> Settings:
+        if self.rotation is None and member in _known_settings:
+            return _known_settings[member]
+        settings = Settings.of(member.clusterer, self.rotation)
+        assert settings is not None  # or this path would not apply
+        if self.rotation is None:
+            _known_settings[member] = settings
+        return settings
 
     def settings_of(self, member: Configuration) -> Settings:
         """Return the settings of one member."""

@@ -208,7 +208,8 @@ class Members:
         """Return the largest number of starts, and room for what all starts of any member need."""
         starts, clusters = self.table[:, fit_batch.STARTS], self.table[:, fit_batch.CLUSTERS]
         most, n_picks = int(starts.max()), int((starts * clusters).max())
-        n_uniforms = max(int(s * fit_batch.n_uniforms(k)) for s, k in zip(starts, clusters, strict=True))
+        count = fit_batch.n_uniforms.py_func  # of a few numbers: not worth a call of a kernel
+        n_uniforms = max(s * count(k) for s, k in zip(starts.tolist(), clusters.tolist(), strict=True))
         return most, np.empty(n_uniforms), np.empty(n_picks, np.int64), np.empty(most), np.zeros(most, np.int64)
 
 

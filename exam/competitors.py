@@ -26,7 +26,7 @@ from sklearn.mixture import GaussianMixture
 
 import clustrep as cr
 from clustrep.clustering.sample import PointSet
-from clustrep.clustering.shortcuts.kmeans_fits import KMeansSample, Settings
+from clustrep.clustering.shortcuts.kmeans import KMeansSample, Settings
 from clustrep.engine.replicates import one_thread
 from clustrep.errors import ClustrepWarning
 from exam.designs import FloatArray

@@ -8,8 +8,8 @@ from sklearn.cluster import KMeans
 
 from clustrep._kernels import fit_batch, plain
 from clustrep.clustering.sample import PointSet
-from clustrep.clustering.shortcuts import kmeans_fits
-from clustrep.clustering.shortcuts.kmeans_fits import (
+from clustrep.clustering.shortcuts import kmeans
+from clustrep.clustering.shortcuts.kmeans import (
     KMeansSample,
     Members,
     Settings,
@@ -35,7 +35,7 @@ def batch(p, n=60, seed=0):
         KMeans(n, n_init=1),
         KMeans(1, n_init=2),
     ]
-    if p < kmeans_fits.PRODUCT_FEATURES:
+    if p < kmeans.PRODUCT_FEATURES:
         clusterers.append(KMeans(3, init=X[:3], n_init=1))
     settings = [Settings.of(clusterer) for clusterer in clusterers]
     seeds = [[np.random.SeedSequence(5, spawn_key=(i, m)) for m in range(len(settings))] for i in range(N_SAMPLES)]
@@ -59,7 +59,7 @@ def assert_as_alone(fits, place, sample, settings, seeds):
 def test_fits_by_feature_in_one_call_are_those_alone(p, budget, monkeypatch):
     points, weights, settings, seeds, words = batch(p)
     samples = [KMeansSample(points, counts, p) for counts in weights]
-    monkeypatch.setattr(kmeans_fits, "BUDGET", budget)
+    monkeypatch.setattr(kmeans, "BUDGET", budget)
     fits = fit_by_feature(points, weights.astype(float), Members(settings, p, words.shape[2]), p, words)
     monkeypatch.undo()
     for i, sample in enumerate(samples):
@@ -73,7 +73,7 @@ def test_fits_by_distance_in_one_call_are_those_alone(budget, monkeypatch):
     members = Members(settings, p, words.shape[2])
     for i, counts in enumerate(weights):
         sample = KMeansSample(points, counts, p)
-        monkeypatch.setattr(kmeans_fits, "BUDGET", budget)
+        monkeypatch.setattr(kmeans, "BUDGET", budget)
         fits = fit_by_distance(sample, members, words[i])
         monkeypatch.undo()
         monkeypatch.setattr(Settings, "strategy", lambda self, points: Strategy.BY_DISTANCE)
@@ -88,7 +88,7 @@ def test_labels_in_one_call_are_those_of_the_nearest_centres(p, budget, monkeypa
     centres = np.random.default_rng(1).normal(size=(N_SAMPLES, members.n_centres, p))
     is_fitted = np.ones((N_SAMPLES, len(members)), dtype=bool)
     is_fitted[1, 0] = False
-    monkeypatch.setattr(kmeans_fits, "BUDGET", budget)
+    monkeypatch.setattr(kmeans, "BUDGET", budget)
     labels, n_found = label_points(points, members, centres, is_fitted, weights.astype(float))
     uncounted, none_found = label_points(points, members, centres, is_fitted, None)
     np.testing.assert_array_equal(labels, uncounted)

@@ -15,8 +15,8 @@ from clustrep._kernels import first_centres, lloyd, lloyd_distance, lloyd_produc
 from clustrep.checks import read_only
 from clustrep.clustering.rotation import Rotation
 from clustrep.clustering.sample import SHARED_POINTS, PointSet
-from clustrep.clustering.shortcuts import kmeans_fits
-from clustrep.clustering.shortcuts.kmeans_fits import KMeansSample, Settings, Strategy, nearest_centre, strategy_for
+from clustrep.clustering.shortcuts import kmeans
+from clustrep.clustering.shortcuts.kmeans import KMeansSample, Settings, Strategy, nearest_centre, strategy_for
 from clustrep.engine.replicates import ReplicateFailure, one_thread
 from clustrep.types import FloatArray, IntArray
 
@@ -487,7 +487,7 @@ def test_points_that_were_not_drawn_do_not_count(strategy, dtype, monkeypatch):
     assert solution.inertia == pytest.approx(distances.sum(), rel=relative)
     means = [rows[labels == j].mean(axis=0) for j in range(k)]
     np.testing.assert_allclose(solution.centres, means, atol=0.05)  # tol stops before the very end
-    monkeypatch.setattr(kmeans_fits, "BUDGET", 1)
+    monkeypatch.setattr(kmeans, "BUDGET", 1)
     in_pieces = sample.fit(several, np.random.SeedSequence(6))  # random_state, not the seed, decides
     np.testing.assert_array_equal(in_pieces.centres, solution.centres)
     assert (in_pieces.inertia, in_pieces.n_iter) == (solution.inertia, solution.n_iter)

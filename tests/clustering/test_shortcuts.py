@@ -22,8 +22,7 @@ from clustrep.clustering.path import PlainPath, Setting
 from clustrep.clustering.sample import FEW_DISTINCT_POINTS, FEWER_CLUSTERS, Configuration, Source
 from clustrep.clustering.shortcuts.birch import BirchPath
 from clustrep.clustering.shortcuts.dbscan import DensityPath
-from clustrep.clustering.shortcuts.kmeans import KMeansPath
-from clustrep.clustering.shortcuts.kmeans_fits import Strategy, strategy_for
+from clustrep.clustering.shortcuts.kmeans import KMeansPath, Strategy, strategy_for
 from clustrep.clustering.shortcuts.trees import TreePath
 from clustrep.engine import replicates
 from clustrep.engine.run import Plan, run
@@ -383,7 +382,7 @@ def test_work_in_pieces_changes_no_bit_and_interrupts_are_heard_between_them(nam
     breaths = []
     heard = replicates.breathe
     monkeypatch.setattr(replicates, "breathe", lambda: breaths.append(heard()))
-    for module in ("kmeans_fits", "trees"):
+    for module in ("kmeans", "trees"):
         monkeypatch.setattr(f"clustrep.clustering.shortcuts.{module}.BUDGET", 1)
     result = WORKED[name](n_resamples=4, rng=3)
     assert_same_bits(result, by_one_worker[name])

@@ -48,7 +48,6 @@ def test_who_computes_a_run(cost, in_threads, n_replicates, n_workers, expected)
 def test_blocks_hold_all_replicates_and_leave_no_worker_without(cost, n_workers):
     for n_replicates in (1, 7, 100, 5_000):
         for batch in (1, 10, 10_000):
-            assert block_size(batch, cost, n_replicates, 1) == batch
             size = block_size(batch, cost, n_replicates, n_workers)
             assert size >= 1
             assert n_replicates < n_workers or -(-n_replicates // size) >= n_workers

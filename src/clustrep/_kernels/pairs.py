@@ -1,9 +1,9 @@
-"""How often pairs of points share a cluster, and how often points have a pair of labels."""
+"""How often pairs of points share a cluster."""
 
 from __future__ import annotations
 
 from clustrep._kernels.compiled import compiled
-from clustrep.types import FloatArray, IntArray
+from clustrep.types import IntArray
 
 
 @compiled
@@ -22,17 +22,3 @@ def count_together(codes: IntArray, first: IntArray, second: IntArray, together:
             n_both += present
             n_together += present & (one[b] == other[b])
         both[pair], together[pair] = n_both, n_together
-
-
-@compiled
-def count_pairs(u: IntArray, v: IntArray, weights: IntArray, sizes: IntArray, tables: FloatArray) -> None:
-    """Count contingency tables, (n_tables, k_u, k_v), zero at first; the codes of all their points come in one row.
-
-    u, v, weights : (n_points of all tables,)
-    sizes : (n_tables,), how many of the points belong to each table
-    """
-    i = 0
-    for t in range(sizes.size):
-        for _ in range(sizes[t]):
-            tables[t, u[i], v[i]] += weights[i]
-            i += 1

@@ -177,8 +177,3 @@ def count_together(codes: IntArray, first: IntArray, second: IntArray, together:
     present = (one >= 0) & (other >= 0)
     both[:] = present.sum(axis=1)
     together[:] = (present & (one == other)).sum(axis=1)
-
-
-def count_pairs(u: IntArray, v: IntArray, weights: IntArray, sizes: IntArray, tables: FloatArray) -> None:
-    """Count contingency tables, (n_tables, k_u, k_v), of points that come in one row."""
-    np.add.at(tables, (np.repeat(np.arange(len(sizes)), sizes), u, v), weights)

@@ -61,14 +61,17 @@ def choose_workers(cost: Cost, n_replicates: int, n_workers: int, *, in_threads:
 
 
 def block_size(batch: int, cost: Cost, n_replicates: int, n_workers: int) -> int:
-    """Return how many replicates make a block: what a plan likes, or less where several workers share them.
+    """Return how many replicates make a block that one of several workers computes: all of them get some.
+
+    Parameters
+    ----------
+    batch : int
+        How many the plan likes to compute together.
 
     Examples
     --------
-    >>> block_size(64, Cost(1e-4, 3e-4), 100, 1), block_size(64, Cost(1e-4, 3e-4), 100, 2)
-    (64, 13)
+    >>> block_size(64, Cost(1e-4, 3e-4), 100, 2)
+    13
     """
-    if n_workers == 1:
-        return batch
     long_enough = math.ceil(LEAST_BLOCK / max(cost.total, 1e-9))
     return max(1, min(max(batch, long_enough), math.ceil(n_replicates / (BLOCKS_PER_WORKER * n_workers))))

@@ -238,8 +238,7 @@ def _outcomes(
     workers = Workers.NONE
     if n_workers > 1:
         workers = _chosen_by_user() or choose_workers(plan.cost, len(numbers), n_workers, in_threads=plan.in_threads)
-    n_sharing = 1 if workers is Workers.NONE else n_workers
-    size = block_size(plan.batch, plan.cost, len(numbers), n_sharing)
+    size = plan.batch if workers is Workers.NONE else block_size(plan.batch, plan.cost, len(numbers), n_workers)
     blocks = [numbers[begin : begin + size] for begin in range(0, len(numbers), size)]
     if workers is Workers.NONE:
         yield from (compute(plan, block, run_of_blocks) for block in blocks)

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clustrep._kernels.pairs import count_pairs
 from clustrep.engine.replicates import Failed
 from clustrep.tables.agreement import Agreement
-from clustrep.tables.contingency import Counts, Partition
+from clustrep.tables.contingency import Counts, Partition, tables_of_pairs
 from clustrep.tables.noise import ONLY_NOISE, RULES, Noise
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -78,14 +77,12 @@ class Pairs:
             return
         # Padding with empty rows and columns changes no bit of any score.
         pairs = self._waiting
-        sizes = np.array([len(pair.weights) for pair in pairs])
-        trained, tested = (
-            np.concatenate([partition.codes for partition in partitions], dtype=np.int64)
-            for partitions in ([pair.trained for pair in pairs], [pair.tested for pair in pairs])
+        tables = tables_of_pairs(
+            [pair.trained.codes for pair in pairs],
+            [pair.tested.codes for pair in pairs],
+            [pair.weights for pair in pairs],
+            self._table,
         )
-        weights = np.concatenate([pair.weights for pair in pairs], dtype=np.int64)
-        tables = np.zeros((len(pairs), *self._table))
-        count_pairs(trained, tested, weights, sizes, tables)
         self._set([pair.place for pair in pairs], tables)
         self._waiting, self._table = [], (0, 0)
 

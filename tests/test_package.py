@@ -26,14 +26,17 @@ MODULES = {
 
 # The road, folder by folder: a folder imports from itself and from what stands before it, never from what comes after.
 ROAD = [
+    "text",
     "sentences",
     "errors",
     "types",
-    "text",
     "text_cells",
     "checks",
     "label_checks",
     "provenance",
+    "archives",
+    "checksums",
+    "folders",
     "files",
     "failures",
     "gaussian",
@@ -46,6 +49,7 @@ ROAD = [
     "results",
     "figures",
     "across",
+    "exchange",
     "within",
     "datasets",
     "report",

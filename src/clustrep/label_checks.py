@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from numbers import Real
+from numbers import Number, Real
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,21 @@ def _as_integers_or_text(array: NDArray[Any], name: str) -> Labels:
                 "measurements."
             )
         return array.astype(np.int64)
-    return np.array([value.decode() if isinstance(value, bytes) else str(value) for value in array.tolist()])
+    values = array.tolist()
+    texts = [value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value) for value in values]
+    _check_none_merge(values, texts, name)
+    return np.array(texts)
+
+
+def _check_none_merge(values: Sequence[object], texts: Sequence[str], name: str) -> None:
+    """Check that no number becomes the same label as a text when both are written as text."""
+    numbers = {text for value, text in zip(values, texts, strict=True) if isinstance(value, Number)}
+    for value, text in zip(values, texts, strict=True):
+        if isinstance(value, str | bytes) and text in numbers:
+            raise DataError(
+                f"{name} must hold numbers or text, got both {text} and {text!r}, which may be one label or two: write "
+                "all of them alike."
+            )
 
 
 def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[str] | None) -> Labels:

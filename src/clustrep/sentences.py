@@ -13,7 +13,9 @@ import ast
 import re
 from collections.abc import Callable
 
-# The marks are Unicode noncharacters, which are reserved for use within a program: no user's text contains them.
+from clustrep.text import printable
+
+# The marks are Unicode noncharacters, which are reserved for use within a program: no honest text contains them.
 NAME, VALUE, END, PYTHON, COMMAND_LINE, END_OF_WORDS = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5"
 
 ARGUMENT = re.compile(f"{NAME}(.*?){VALUE}(.*?){END}", re.DOTALL)
@@ -48,17 +50,20 @@ def at_command_line(sentence: str, spelling: Callable[..., str]) -> str:
 
     def spelled(mention: re.Match[str]) -> str:
         name, value = mention.groups()
-        return spelling(name, ast.literal_eval(value)) if value else spelling(name)
+        try:
+            return spelling(name, ast.literal_eval(value)) if value else spelling(name)
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # marks in a text of someone else's
+            return "=".join(filter(None, (name, value)))
 
     words = COMMAND_LINE_WORDS.sub(r"\1", PYTHON_WORDS.sub("", sentence))
     return ARGUMENT.sub(spelled, words)
 
 
 class Worded(Exception):  # noqa: N818 - what errors and warnings have in common
-    """Has a sentence in which arguments are marked; its text is that sentence in Python's terms."""
+    """Has a sentence in which arguments are marked; its text is that sentence in Python's terms, printable."""
 
     sentence: str
 
     def __init__(self, sentence: str = ""):
-        super().__init__(in_python(sentence))
+        super().__init__(printable(in_python(sentence), lines=True))
         self.sentence = sentence

@@ -7,13 +7,14 @@ import re
 import numpy as np
 import pytest
 from tests.cli.malformed import FOLDER, MORE, QUICK, Cases, X, check, invoke, process, table, with_cell
+from tests.helpers import write_archive
 
 CASES = Cases()
 case, mainz, usage = CASES.add, CASES.mainz, CASES.usage
 
 
 def npz(**arrays):
-    return lambda path: np.savez(path, **arrays)
+    return lambda path: write_archive(path, **arrays)
 
 
 class Trap:
@@ -141,6 +142,7 @@ for name, sentence, content in [
     ("a fraction for a whole number", r"run\.toml.*seed.*2\.7", "seed = 2.7\n"),
     ("true for a number", r"run\.toml.*seed.*[Tt]rue", "seed = true\n"),
     ("a number for a file", r"run\.toml.*features", "features = 5\n"),
+    ("a zero byte", r"run\.toml: 'features' holds a zero byte, which no name has", 'features = "a\\u0000b"\n'),
     ("a number for a folder", r"run\.toml.*out", "out = 5\n"),
     ("a number for yes", r"run\.toml.*quiet", "quiet = 3\n"),
     ("true for a name", r"run\.toml.*label", "label = true\n"),
@@ -218,13 +220,13 @@ report(
     SAVED,
     {
         "res/result.npz": npz(
-            clustrep=np.array('{"format": 1, "kind": "Analysis", "values": {}}'), x=np.array([Trap()], dtype=object)
+            clustrep=np.array('{"format": 2, "kind": "Analysis", "values": {}}'), x=np.array([Trap()], dtype=object)
         )
     },
 )
 report(
     "newer",
-    r"res/result\.npz was saved by a newer clustrep \(format 9, this one reads 1\): update",
+    r"res/result\.npz was saved by a newer clustrep \(format 9, this one reads 2\): update",
     {"res/result.npz": npz(clustrep=np.array('{"format": 9, "kind": "Analysis", "values": {}}'))},
 )
 report("a folder as result", r"res/result\.npz is a folder: name a file", {"res/result.npz": FOLDER})

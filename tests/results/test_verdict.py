@@ -33,24 +33,24 @@ def choice(adjusted=None, scores=SCORES, eligible=True):
 
 
 def test_one_piece_is_an_answer():
-    verdict = verdict_of(choice(adjusted=(0.4, 0.06, 1.0)), (), np.array(SCORES))
+    verdict = verdict_of(choice(adjusted=(0.4, 0.06, 1.0)), ())
     assert (verdict.degree, verdict.n_clusters) == (ONE_PIECE, 1)
     assert verdict.focus.n_clusters == 2  # the cut that repeats best
     assert verdict.pvalue == 0.06
 
 
 def test_structure_without_gaps_is_cut_where_it_repeats_best_among_what_one_piece_does_not_explain():
-    verdict = verdict_of(choice(adjusted=(0.4, 0.01, 0.05)), (), np.array(SCORES))
+    verdict = verdict_of(choice(adjusted=(0.4, 0.01, 0.05)), ())
     assert (verdict.degree, verdict.n_clusters) == (STRUCTURED, 4)
 
 
 def test_without_data_in_one_piece_the_degree_is_not_known():
-    verdict = verdict_of(choice(), (), np.array(SCORES))
+    verdict = verdict_of(choice(), ())
     assert (verdict.degree, verdict.n_clusters, verdict.focus.n_clusters) == (None, None, 2)
 
 
 def test_where_nothing_is_eligible_the_highest_score_is_still_looked_at():
-    verdict = verdict_of(choice(adjusted=(1, 1, 1), eligible=False), (), np.array(SCORES))
+    verdict = verdict_of(choice(adjusted=(1, 1, 1), eligible=False), ())
     assert (verdict.degree, verdict.focus.n_clusters) == (ONE_PIECE, 2)
 
 
@@ -64,7 +64,7 @@ def corners():
 def test_gaps_decide_whatever_the_scores_say(corners):
     gaps = cr.separation(KMeans(n_init=3), corners, n_clusters=KS, rng=0)
     gaps = type(gaps)(**{**vars(gaps), "clusterer": "k-means"})
-    verdict = verdict_of(choice(adjusted=(1, 1, 1)), (gaps,), np.array([0.5, 0.99, 0.6]))
+    verdict = verdict_of(choice(adjusted=(1, 1, 1)), (gaps,))
     assert (verdict.degree, verdict.n_clusters) == (SEPARATED, 3)
     assert verdict.focus.n_clusters == 3
     assert verdict.pvalue == gaps.adjusted[1]

@@ -3,9 +3,10 @@
 0    success
 1    a mistake in clustrep itself
 2    the command was not understood
-3    the data can't be used as they are
+3    the data can't be used as they are, or results can't be written to their folder
 4    some replicates failed: results are written, `--allow-failures` makes it 0
 130  interrupted
+143  terminated
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from typing import IO, Any
 import click
 
 from clustrep.cli.option_wording import in_options
-from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning, DataError
+from clustrep.cli.termination import TERMINATED, Terminated, termination_heard
+from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning, DataError, MachineWarning, WorkerKilled
 from clustrep.sentences import Worded
+from clustrep.text import printable
 
 INTERNAL, USAGE, BAD_DATA, SOME_FAILED, INTERRUPTED = 1, 2, 3, 4, 130
 DEBUG = "CLUSTREP_DEBUG"
@@ -33,24 +36,19 @@ def coloured() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
-def write_message(text: str, *, style: dict[str, Any] | None = None) -> None:
-    """Write a message to stderr."""
-    click.echo(_writable(click.style(text, **style) if style else text), err=True, color=coloured())
+def write_message(text: str, *, mark: str = "") -> None:
+    """Write a message to stderr, behind a mark that may have colours."""
+    click.echo(mark + printable(text, lines=True), err=True, color=coloured())
 
 
 def write_data(text: str) -> None:
     """Write data to stdout."""
-    click.echo(_writable(text), color=coloured())
-
-
-def _writable(text: str) -> str:
-    """Show what can't be encoded, such as parts of a file's name, as escapes."""
-    return text.encode("utf-8", "backslashreplace").decode()
+    click.echo(printable(text, lines=True), color=coloured())
 
 
 def on_one_line(text: str) -> str:
     """Show the line ends within names as escapes; those before the indented lines of a list stay."""
-    return re.sub(r"\n(?!  )", r"\\n", text.replace("\r", "\\r"))
+    return re.sub(r"\n(?!  )", r"\\n", text)
 
 
 class Failure(click.ClickException):
@@ -62,7 +60,7 @@ class Failure(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write the sentence."""
-        write_message(f"{click.style('error:', fg='red', bold=True)} {on_one_line(self.message)}")
+        write_message(on_one_line(self.message), mark=click.style("error:", fg="red", bold=True) + " ")
 
 
 class Interrupted(Failure):
@@ -79,13 +77,18 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn whatever it raises into a sentence and an exit code."""
         try:
-            with warnings_told(partial(self.worded, ctx)) as ctx.obj:
+            with termination_heard(), warnings_told(partial(self.worded, ctx)) as ctx.obj:
                 return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit):
+        except click.exceptions.Exit:
             raise
+        except click.ClickException as error:
+            error.message = printable(error.message, lines=True)  # type: ignore[misc]
+            raise
+        except Terminated:
+            raise Interrupted("Terminated.", TERMINATED) from None
         except (KeyboardInterrupt, click.Abort):
             raise Interrupted("Interrupted.", INTERRUPTED) from None
-        except (DataError, AllReplicatesFailed) as error:
+        except (DataError, AllReplicatesFailed, WorkerKilled) as error:
             raise Failure(self.worded(ctx, error), BAD_DATA) from None
         except ClustrepError as error:
             raise Failure(self.worded(ctx, error), USAGE) from None
@@ -116,12 +119,15 @@ class Commands(click.Group):
 def warnings_told(wording: Callable[[Worded], str]) -> Iterator[list[str]]:
     """Write warnings to stderr as they come, each once, and keep them for the report."""
     texts: list[str] = []
+    told: set[str] = set()
 
     def tell(message: Warning | str, *_: Any, **__: Any) -> None:
         text = wording(message) if isinstance(message, Worded) else str(message)
-        if text not in texts:
-            texts.append(text)
-            write_message(f"{click.style('warning:', fg='yellow')} {on_one_line(text)}")
+        if text not in told:
+            told.add(text)
+            if not isinstance(message, MachineWarning):  # a report is the same on any machine
+                texts.append(text)
+            write_message(on_one_line(text), mark=click.style("warning:", fg="yellow") + " ")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -13,7 +13,7 @@ from clustrep import Studies, Study
 from clustrep.cli.option_wording import in_options
 from clustrep.errors import ClustrepError, DataWarning
 from clustrep.studies.readers.source import study_names
-from clustrep.text import listing, plural
+from clustrep.text import listing, plural, printable
 
 Reader = Callable[[dict[str, Any]], Studies]
 
@@ -88,10 +88,10 @@ def as_text(inspection: dict[str, Any]) -> str:
     lines = []
     for facts in inspection["files"]:
         if "problem" in facts:
-            lines.append(f"{facts['file']}\n  can't be used: {facts['problem']}")
+            lines.append(f"{printable(facts['file'])}\n  can't be used: {facts['problem']}")
             continue
         lines.append(
-            f"study {facts['study']}: {plural(facts['samples'], 'sample')} "
+            f"study {printable(facts['study'])}: {plural(facts['samples'], 'sample')} "
             f"({_first(facts['first_samples'], facts['samples'])}), {plural(facts['features'], 'feature')} "
             f"({_first(facts['first_features'], facts['features'])})"
         )

@@ -209,7 +209,7 @@ def _series(path: Path) -> pd.DataFrame:
 
 def _titles(path: Path, samples: Sequence[str]) -> list[str]:
     """Read the titles of these samples of a series, in any order of its head; "" for a sample without a title."""
-    head = takewhile(lambda line: line.strip().lower() != TABLE_BEGIN, read_text(path).split("\n"))
+    head = takewhile(lambda line: line.strip().lower() != TABLE_BEGIN, read_text(path).lines())
     rows = {mark.lower(): cells for mark, *cells in map(cells_of, head)}
     titled = dict(zip(rows.get("!sample_geo_accession", samples), rows.get("!sample_title", []), strict=False))
     return [titled.get(sample, "") for sample in samples]
@@ -217,7 +217,7 @@ def _titles(path: Path, samples: Sequence[str]) -> list[str]:
 
 def _annotation(path: Path) -> dict[str, list[str]]:
     """Read which genes each probe measures; probes of none of the PAM50 genes are omitted."""
-    text = enumerate(read_text(path).split("\n"), start=1)
+    text = enumerate(read_text(path).lines(), start=1)
     lines = [(i, line) for i, line in text if line.strip() and not line.startswith(("#", "!", "^"))]
     header = [cell.lower() for cell in cells_of(lines[0][1])] if lines else []
     if not {"id", "gene symbol"} <= set(header):

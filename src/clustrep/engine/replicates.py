@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from clustrep.errors import ClustrepError, ParameterError
+from clustrep.text import said_by
 
 T = TypeVar("T")
 Rng: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
@@ -105,6 +106,11 @@ def derived_root(root: int, stream: Stream, number: int = 0) -> int:
     return _entropy(np.random.SeedSequence(root, spawn_key=(int(stream), number)))
 
 
+def derived_root_with(root: int, secret: int) -> int:
+    """Return another seed that nobody can find who does not know the secret."""
+    return _entropy(np.random.SeedSequence([root, secret], spawn_key=(int(Stream.DRAW),)))
+
+
 @cache
 def _numbers_of(name: str) -> tuple[int, ...]:
     return tuple(np.frombuffer(hashlib.sha256(name.encode()).digest()[:16], dtype="<u4").tolist())
@@ -144,8 +150,8 @@ def attempt(function: Callable[..., T], *args: Any, **kwargs: Any) -> T | Failed
         return Failed(str(failure))
     except (ClustrepError, MemoryError):
         raise
-    except Exception as error:
-        first_line = str(error).strip().split("\n")[0][:200].rstrip(".")
+    except (Exception, SystemExit) as error:  # a clusterer that calls sys.exit has failed, and ends nothing
+        first_line = said_by(error)
         return Failed(f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__)
 
 

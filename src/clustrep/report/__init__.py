@@ -9,10 +9,13 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
+from clustrep.checks import check_flag
+from clustrep.figures.local_maps import LocalMap
 from clustrep.files import written_whole
 from clustrep.report.cluster_grid import text_of
 from clustrep.report.facts import Facts, facts_of
 from clustrep.report.material import Material
+from clustrep.text import printable
 
 
 class Report:
@@ -28,6 +31,8 @@ class Report:
         The page's title.
     warnings : sequence of str
         Further warnings for the page.
+    samples : bool
+        Whether hover texts name samples. Leave names out of a page that is to be sent around.
 
     See Also
     --------
@@ -46,9 +51,10 @@ class Report:
     'clusters'
     """
 
-    def __init__(self, *results: Any, title: str | None = None, warnings: Sequence[str] = ()):
+    def __init__(self, *results: Any, title: str | None = None, warnings: Sequence[str] = (), samples: bool = True):
         material = Material.of(results)
-        self._material = replace(material, warnings=(*material.warnings, *warnings))
+        maps = material.maps if check_flag(samples, "samples") else tuple(map(LocalMap.unnamed, material.maps))
+        self._material = replace(material, warnings=(*material.warnings, *warnings), maps=maps)
         self._title = title
 
     @cached_property
@@ -82,9 +88,9 @@ class Report:
             stream.write(text.encode())
 
     def __repr__(self) -> str:
-        lines = [item["text"] for item in self.facts["verdict"] if item["kind"] != "next"]
+        lines = [printable(item["text"]) for item in self.facts["verdict"] if item["kind"] != "next"]
         for section in self.facts["sections"]:
             if section["id"] == "presence":
                 lines += ["", text_of(section["tables"][0]), ""]
-        lines += [f"Next: {item['text']}" for item in self.facts["verdict"] if item["kind"] == "next"]
+        lines += [f"Next: {printable(item['text'])}" for item in self.facts["verdict"] if item["kind"] == "next"]
         return "\n".join(lines)

@@ -11,6 +11,7 @@ import clustrep.report.words as words
 from clustrep.report.columns import Table, table_of
 from clustrep.report.formatting import cell
 from clustrep.results.analysis import NOISE, NOT_COMPARED, UNTESTED
+from clustrep.text import printable
 
 NEW = "new"
 NEW_SAMPLES = "new samples"
@@ -27,6 +28,29 @@ def grid_of(presence: pd.DataFrame, clusters: pd.DataFrame, names: Sequence[str]
         return None
     short = judged["verdict"].map(lambda verdict: words.SHORT.get(verdict, words.CANT_TELL))
     return _table(judged.assign(word=short), names, words.LEGEND_OF_HOLDING)
+
+
+def overview_of(presence: pd.DataFrame, names: Sequence[str]) -> Table | None:
+    """Make the small table of clusters × studies: one row for all clusters with the same number.
+
+    A cell shows what most other studies say of their cluster of this number there; without a majority, one can't tell.
+    """
+    cases = presence[presence["word"] != NEW]
+    if cases.empty:
+        return None
+    cases = cases.assign(number=[str(cluster).split(" ")[0] for cluster in cases["cluster"]])
+    called = cases.groupby("number")["cluster"].agg(lambda clusters: clusters.mode()[0])
+    order = sorted(called.index, key=lambda number: (len(number), number))
+    rows = []
+    for number in order:
+        row = {"cluster": called[number], **{IN_STUDY + name: "" for name in names}}
+        for test, words_there in cases[cases["number"] == number].groupby("test")["word"]:
+            counts = words_there.value_counts()
+            row[f"{IN_STUDY}{test}"] = (
+                str(counts.index[0]) if (counts == counts.iloc[0]).sum() == 1 else words.CANT_TELL
+            )
+        rows.append(row)
+    return _signs(pd.DataFrame(rows), "overview-table", TITLE, names, words.LEGEND_OF_OVERVIEW)
 
 
 def _cases(presence: pd.DataFrame) -> pd.DataFrame:
@@ -48,8 +72,13 @@ def _table(cases: pd.DataFrame, names: Sequence[str], legend: str) -> Table:
         row[IN_STUDY + test] = word
     columns = ["train", "cluster", *(IN_STUDY + name for name in names)]
     frame = pd.DataFrame(list(rows.values())).reindex(columns=columns).fillna("")
-    explanations = {IN_STUDY + name: f"What became of the cluster in {name}" for name in names}
-    table = table_of(frame, "presence-table", TITLE, explanations=explanations, note=legend)
+    return _signs(frame, "presence-table", TITLE, names, legend)
+
+
+def _signs(frame: pd.DataFrame, name: str, title: str, names: Sequence[str], legend: str) -> Table:
+    """Write a table in which a sign stands for what became of clusters in each study."""
+    explanations = {IN_STUDY + study: f"What became of the cluster in {study}" for study in names}
+    table = table_of(frame, name, title, explanations=explanations, note=legend)
     for column in table["columns"]:
         column["more"] = False  # a sign is narrow
         if column["key"].startswith(IN_STUDY):
@@ -62,6 +91,7 @@ def text_of(table: Mapping[str, Any]) -> str:
     columns = table["columns"]
     cells = [[column["label"] for column in columns]]
     cells += [[cell(row[column["key"]], column["kind"]) for column in columns] for row in table["rows"]]
+    cells = [[printable(text) for text in row] for row in cells]
     widths = [max(len(row[c]) for row in cells) for c in range(len(columns))]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-    return "\n".join([*lines, table["note"]])
+    return "\n".join([*lines, printable(table["note"], lines=True)])

@@ -11,7 +11,7 @@ import pandas as pd
 from clustrep.checks import check_choice, check_integer, check_known, freeze, read_only
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
-from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Resampled, Saved
+from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Printed, Resampled, Saved
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingAverage(Resampled):
+class TrainingAverage(Resampled, Printed):
     """Algorithm 2: the average over all test studies of one training study's scores.
 
     With r(s, t) the score of training study s on test study t, r(s) = Σ_{t ≠ s} r(s, t) / (S − 1): once for the studies
@@ -97,7 +97,8 @@ class Replicability(Resampled, Failing, Saved):
         mean(s, t) = Σ_b R̂⁽ᵇ⁾(s, t) / n,    sd(s, t) = √( Σ_b (R̂⁽ᵇ⁾(s, t) − mean(s, t))² / (n − 1) )
 
     over the n resamples that did not fail, and the interval is the percentile interval. The mean is not an estimate of
-    R̂: a bootstrap sample holds about 63 % of the samples, so that R̂ may lie outside the interval.
+    R̂: a resample holds fewer samples (63 % of those of a study, 80 % with `Subsample(0.8)`), so that R̂ may lie outside
+    the interval.
 
     A high score says that a cut repeats, not that there are clusters: see `null_reference`.
 
@@ -226,7 +227,7 @@ class Replicability(Resampled, Failing, Saved):
         return frame.loc[asked].reset_index(drop=True)
 
     def plot(self, ax: Axes | None = None, *, kind: str = "matrix") -> Axes:
-        """Draw the study × study matrix of bootstrap means; or kind="distribution", all resamples of every pair."""
+        """Draw the study × study matrix of means; or kind="distribution", all resamples of every pair."""
         from clustrep.figures.between_studies import PairStrips, StudyMatrix
 
         check_choice(kind, "kind", ("matrix", "distribution"))

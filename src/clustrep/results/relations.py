@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from clustrep.checks import freeze
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
-from clustrep.results.base import Saved, quiet
+from clustrep.results.base import Printed, Saved, quiet
 from clustrep.text import listing, plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -30,7 +30,7 @@ ROUNDING = 1e-20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StudyRelations:
+class StudyRelations(Printed):
     """How the studies of a collection relate: which are similar, and which one stands apart.
 
     With d_b(s, t) = R̂⁽ᵇ⁾(s, t) − R̂⁽ᵇ⁾(t, t), the score below the diagonal of the study that is tested:
@@ -47,7 +47,7 @@ class StudyRelations:
     names : tuple of str
         The studies.
     similarity : ndarray, (S, S)
-        Bootstrap means of both directions, averaged; 1 on the diagonal.
+        Means over resamples of both directions, averaged; 1 on the diagonal.
     tree : ndarray, (S − 1, 4)
         Average linkage of 1 − similarity, as `scipy.cluster.hierarchy.linkage` returns it.
     order : ndarray, (S,)
@@ -64,9 +64,9 @@ class StudyRelations:
     n_resamples : int
         The number of resamples.
     heterogeneity : float
-        max(0, 1 − W / V): V is the variance between pairs of their bootstrap means, W the mean over resamples of the
-        variance between pairs of the deviations from these means, times B / (B − 1). The share of the variance between
-        pairs that resampling does not explain; NaN with one resample.
+        max(0, 1 − W / V): V is the variance between pairs of their means over resamples, W the mean over resamples of
+        the variance between pairs of the deviations from these means, times B / (B − 1). The share of the variance
+        between pairs that resampling does not explain; NaN with one resample.
 
     See Also
     --------

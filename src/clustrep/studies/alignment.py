@@ -9,7 +9,7 @@ from clustrep.errors import DataError, DataWarning, warn
 from clustrep.sentences import argument
 from clustrep.studies.readers.table import Request
 from clustrep.studies.study import Study
-from clustrep.text import listing, plural
+from clustrep.text import listing, plural, printable
 
 NamesByStudy = Mapping[str, Sequence[str]]
 
@@ -99,7 +99,8 @@ def _check_same_features(features: NamesByStudy, samples: NamesByStudy, request:
         others = set().union(*(other for key, other in sets.items() if key != name))
         unshared = [feature for feature in names if feature not in others]
         lines.append(
-            f"  {name}: {plural(len(names), 'feature')}, {len(unshared):,} in no other study: {listing(unshared, 4)}"
+            f"  {printable(name)}: {plural(len(names), 'feature')}, {len(unshared):,} in no other study: "
+            f"{listing(unshared, 4)}"
         )
     shown = lines[:10] + ([f"  and {len(lines) - 10} more studies"] if len(lines) > 10 else [])
     reason = _reason_for_no_shared_feature(features, samples, request)

@@ -18,7 +18,7 @@ from clustrep.studies.alignment import check_alignment
 from clustrep.studies.from_files import studies_from_anndata, studies_from_files
 from clustrep.studies.readers.table import Request
 from clustrep.studies.study import SCALES, Label, LabelNotFound, Scale, Study, check_label_exists
-from clustrep.text import listing, plural
+from clustrep.text import listing, plural, printable
 
 StudiesLike: TypeAlias = "Studies | Mapping[str, Any] | Sequence[Any]"
 
@@ -103,8 +103,8 @@ class Studies(Mapping[str, Study]):
     ) -> Studies:
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
-        The formats are CSV, TSV and other delimited text, and GEO series matrices, all of them also gzipped; Parquet
-        (needs pyarrow); h5ad (needs anndata).
+        The formats are CSV, TSV and other delimited text, and GEO series matrices, all of them also packed by gzip,
+        bzip2 or xz; Parquet (needs pyarrow); h5ad (needs anndata).
 
         Parameters
         ----------
@@ -147,7 +147,11 @@ class Studies(Mapping[str, Study]):
         -----
         Delimited text may use tabs, semicolons, commas or white space. Its first column names the samples if it holds
         text, or if its own name says so ("sample", "patient_id", …). Empty cells, NA, NaN, null and the like are
-        missing values, which are refused: fill them in first, or drop their samples or features.
+        missing values, which are refused: fill them in first, or drop their samples or features. Names and labels lose
+        the apostrophe that clustrep writes before a text that a spreadsheet would take for a formula, as in ``'=1+1``.
+
+        Files are not trusted. An h5ad file is read in a copy of this process (except on Windows), which ends after 60
+        seconds and one more for each megabyte; shapes and sparse indices are checked before they are used.
 
         Examples
         --------
@@ -422,10 +426,10 @@ class Studies(Mapping[str, Study]):
 
     def __repr__(self) -> str:
         head = f"Studies: {plural(len(self), 'study')}, {plural(len(self.features), 'shared feature')}"
-        width = max(map(len, self.names))
+        width = max(len(printable(name)) for name in self.names)
         lines = []
         for name, study in self.items():
-            line = f"  {name:<{width}}  {plural(len(study), 'sample')}"
+            line = f"  {printable(name):<{width}}  {plural(len(study), 'sample')}"
             if study.scale != "none":
                 line += f", scaled by {study.scale}"
             if study.labels is not None:

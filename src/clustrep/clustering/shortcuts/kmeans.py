@@ -347,15 +347,19 @@ def label_points(
 
 
 @dataclass(frozen=True, eq=False)
-class _CentresPsi(Psi):
+class CentresPsi(Psi):
+    """ψ of k-means: the nearest centre."""
+
     path: Path
     solution: Solution
 
     @property
     def classes(self) -> Labels:  # type: ignore[override]
+        """One for every centre."""
         return np.arange(len(self.solution.centres))
 
     def labels(self, points: PointSet) -> Labels:
+        """Return the label of every point."""
         return nearest_centre(self.path.space(points), self.solution.centres)
 
 
@@ -418,9 +422,9 @@ class KMeansPath(Path):
     def psi(self, shared: KMeansSample, sample: Sample, configuration: Configuration) -> Psi:
         """Find the centres."""
         settings = self._settings[configuration]
-        return _CentresPsi(self, shared.fit(settings, sample.seed(configuration.n_clusters)))
+        return CentresPsi(self, shared.fit(settings, sample.seed(configuration.n_clusters)))
 
-    def fitted(self, psi: _CentresPsi, sample: Sample, configuration: Configuration) -> Clusterer:
+    def fitted(self, psi: CentresPsi, sample: Sample, configuration: Configuration) -> Clusterer:
         """Return the `KMeans` with these centres."""
         solution, X = psi.solution, sample.study.X
         centres = solution.centres if self.rotation is None else self.rotation.restore(solution.centres)

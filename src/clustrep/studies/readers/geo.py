@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 import pandas as pd
 
 from clustrep.errors import DataError
-from clustrep.studies.readers.source import Beginning, read_text
+from clustrep.studies.readers.source import Beginning, Text, read_text
 from clustrep.studies.readers.table import Path, Reader, Request, Table, as_labels, as_numbers
 from clustrep.studies.study import Label
 from clustrep.text import plural
@@ -29,23 +31,27 @@ def is_series_matrix(beginning: Beginning) -> bool:
 
 def read_series_matrix(path: Path, study: str, request: Request) -> list[Table]:
     """Read the table of a series matrix, samples by features, with a characteristic of the samples as labels."""
-    lines = read_text(path).split("\n")
-    marks = {line.strip().lower(): i for i, line in enumerate(lines) if line.lower().startswith("!series_matrix_table")}
+    text = read_text(path)
+    begin, end = _table_lines(text, path)
+    frame = _expression(text, begin, end, path, study)
+    characteristics = _characteristics(islice(text.lines(), begin), list(frame.index), path, request.label)
+    labels = _labels(characteristics, request.label, list(frame.index), path)
+    return [Table(study, frame, labels, annotations=tuple(characteristics))]
+
+
+def _table_lines(text: Text, path: Path) -> tuple[int, int]:
+    """Return the numbers of the lines before and behind the table, counted from 0."""
+    marks = {
+        line.strip().lower(): i
+        for i, line in enumerate(text.lines())
+        if line.lower().startswith("!series_matrix_table")
+    }
     begin, end = marks.get("!series_matrix_table_begin"), marks.get("!series_matrix_table_end")
     if begin is None or end is None:
         raise DataError(
             f"{path} is a GEO series matrix that is cut off: it ends before its table does. Download it again."
         )
-    numbered_lines = [(i + 1, lines[i]) for i in range(begin + 1, end) if lines[i].strip()]
-    if len(numbered_lines) < 2:
-        raise DataError(
-            f"{path} is a GEO series matrix without values: this series has them in a supplementary file, "
-            "as sequencing studies do. Read that one."
-        )
-    frame = _expression(numbered_lines, path, study)
-    characteristics = _characteristics(lines[:begin], list(frame.index))
-    labels = _labels(characteristics, request.label, list(frame.index), path)
-    return [Table(study, frame, labels, annotations=tuple(characteristics))]
+    return begin, end
 
 
 def cells_of(line: str) -> list[str]:
@@ -57,11 +63,14 @@ def _unquoted(cell: str) -> str:
     return cell.strip().strip('"').strip()
 
 
-def _expression(numbered_lines: Sequence[tuple[int, str]], path: Path, study: str) -> pd.DataFrame:
+def _expression(text: Text, begin: int, end: int, path: Path, study: str) -> pd.DataFrame:
     """Read the lines of the table, a header and one line for each feature, as samples by features."""
-    samples = cells_of(numbered_lines[0][1])[1:]
-    features, rows = [], []
-    for number, line in numbered_lines[1:]:
+    lines = enumerate(islice(text.lines(), begin + 1, max(begin + 1, end)), begin + 2)
+    numbered_lines = ((number, line.rstrip("\n")) for number, line in lines if line.strip())
+    samples = cells_of(next(numbered_lines, (0, ""))[1])[1:]
+    features: list[str] = []
+    values = array("d")
+    for number, line in numbered_lines:
         cells = line.split("\t")
         if len(cells) != len(samples) + 1:
             raise DataError(
@@ -69,9 +78,16 @@ def _expression(numbered_lines: Sequence[tuple[int, str]], path: Path, study: st
                 "download it again, or correct that line."
             )
         features.append(_unquoted(cells[0]))
-        rows.append(_numbers(cells[1:], study, samples, features[-1]))
+        values.frombytes(_numbers(cells[1:], study, samples, features[-1]).tobytes())
+    if not features:
+        raise DataError(
+            f"{path} is a GEO series matrix without values: this series has them in a supplementary file, "
+            "as sequencing studies do. Read that one."
+        )
     return pd.DataFrame(
-        np.array(rows).T, index=pd.Index(samples, dtype=object), columns=pd.Index(features, dtype=object)
+        np.frombuffer(values).reshape(len(features), len(samples)).T,
+        index=pd.Index(samples, dtype=object),
+        columns=pd.Index(features, dtype=object),
     )
 
 
@@ -85,15 +101,21 @@ def _numbers(cells: Sequence[str], study: str, samples: Sequence[str], feature: 
     return values
 
 
-def _characteristics(head: Sequence[str], samples: Sequence[str]) -> Characteristics:
+def _characteristics(head: Iterable[str], samples: Sequence[str], path: Path, label: Label) -> Characteristics:
     """Read what the head says of the samples, such as "er status: positive"."""
     order = list(samples)
     characteristics: Characteristics = {}
-    for line in head:
+    for number, line in enumerate(head, 1):
         mark, *cells = cells_of(line)
         if mark.lower() == "!sample_geo_accession":
             order = cells
         if mark.lower().startswith("!sample_characteristics_ch"):
+            if label and len(cells) != len(order):
+                raise DataError(
+                    f"{path} has {plural(len(cells), 'characteristic')} in line {number} for "
+                    f"{plural(len(order), 'sample')}, so that labels may belong to other samples: download it again, "
+                    "or correct that line."
+                )
             for sample, cell in zip(order, cells, strict=False):
                 name, colon, value = cell.partition(":")
                 if colon:

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import importlib
-import warnings
-from collections.abc import Iterator, Sequence
+import os
+import tempfile
+from collections.abc import Iterator
+from functools import partial
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
 
-from clustrep.checks import check_unique
 from clustrep.errors import DataError, ParameterError
-from clustrep.sentences import argument, option, wording
-from clustrep.studies.readers.source import AGAIN, HDF5_MAGIC, Beginning, import_for, in_brief
-from clustrep.studies.readers.table import Path, Reader, Request, Table, are_row_numbers
+from clustrep.studies.readers.anndata_cells import Cells, cells_of
+from clustrep.studies.readers.h5ad_file import read_answer, read_cells, write_cells, write_refusal
+from clustrep.studies.readers.isolated import can_isolate, isolated
+from clustrep.studies.readers.source import AGAIN, HDF5_MAGIC, Beginning, import_for
+from clustrep.studies.readers.table import Path, Reader, Request, Table
 from clustrep.studies.study import Label
 from clustrep.text import listing, nearest, plural
 from clustrep.types import IntArray
 
 DENSE_BYTES_AT_MOST = 2 * 1024**3
 
-
-class Cells(NamedTuple):
-    """One table of an AnnData: names that it does not have are None."""
-
-    source: str
-    matrix: Any  # (n_cells, n_features), dense or sparse
-    features: list[str] | None
-    samples: list[str] | None
-    obs: pd.DataFrame
-    are_embedded: bool
+# How long a file may take: so many seconds, and one more for so many bytes.
+SECONDS_AT_MOST, BYTES_PER_SECOND = 60, 2**20
 
 
 def is_hdf5(beginning: Beginning) -> bool:
@@ -41,7 +35,7 @@ def is_hdf5(beginning: Beginning) -> bool:
 
 def read_h5ad(path: Path, study: str, request: Request) -> Iterator[Table]:
     """Read the studies of an h5ad file: one with this name, or those that `study_key` tells apart."""
-    return _tables(_cells_of_file(path, request.rep), study, label=request.label, study_key=request.study_key)
+    return _tables(_cells_of_file(path, request), study, label=request.label, study_key=request.study_key)
 
 
 def tables_of_anndata(adata: Any, *, study_key: str, rep: str | None, label: Label) -> Iterator[Table]:
@@ -52,111 +46,43 @@ def tables_of_anndata(adata: Any, *, study_key: str, rep: str | None, label: Lab
     for parameter, value in (("study_key", study_key), ("rep", rep)):
         if (value is not None or parameter == "study_key") and (not isinstance(value, str) or not value):
             raise ParameterError(f"{parameter} must be a name, got {value!r}.", parameter=parameter)
-    return _tables(_cells(adata, "The AnnData", rep), "", label=label, study_key=study_key)
+    columns = [column for column in (label, study_key) if column]
+    cells = cells_of(adata, "The AnnData", rep=rep, columns=columns, dense_bytes=DENSE_BYTES_AT_MOST)
+    return _tables(cells, "", label=label, study_key=study_key)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# one table of an AnnData
+# files, which are not trusted
 
 
-def _cells_of_file(path: Path, rep: str | None) -> Cells:
-    """Read one table of an h5ad file, and what obs says of its cells."""
-    anndata = import_for(path, "an HDF5 file", "anndata", extra="anndata")
-    h5py = importlib.import_module("h5py")
-    try:
-        with h5py.File(path, "r") as file:
-            is_h5ad = "obs" in file and "var" in file
-    except OSError as error:
-        raise _damaged(path, error) from None
-    if not is_h5ad:
-        raise DataError(
-            f"{path} is an HDF5 file but not h5ad, for it has no obs and var: save it as h5ad, or the table as CSV."
-        )
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of names that are not unique: refused below; of old formats
-            adata = anndata.read_h5ad(path, backed="r")
-    except Exception as error:
-        raise DataError(
-            f"{path} is an h5ad file that anndata can't read ({in_brief(error)}): update anndata, or {AGAIN}."
-        ) from None
-    try:
-        return _cells(adata, str(path), rep)
-    except OSError as error:
-        raise _damaged(path, error) from None
-    finally:
-        adata.file.close()
+def _cells_of_file(path: Path, request: Request) -> Cells:
+    """Read one table of an h5ad file in a copy of this process, which a damaged file may crash or stop."""
+    import_for(path, "an HDF5 file", "anndata", extra="anndata")
+    columns = [column for column in (request.label, request.study_key) if column]
+    read = partial(read_cells, path, rep=request.rep, columns=columns, dense_bytes=DENSE_BYTES_AT_MOST)
+    if not can_isolate():
+        return read()
 
+    def answer(stream: IO[bytes]) -> None:
+        try:
+            write_cells(read(), stream)
+        except DataError as error:
+            write_refusal(error, stream)
 
-def _damaged(path: Path, error: Exception) -> DataError:
-    return DataError(f"{path} is an HDF5 file that is damaged ({in_brief(error)}): {AGAIN}.")
-
-
-def _cells(adata: Any, source: str, rep: str | None) -> Cells:
-    are_embedded = rep is not None and rep != "X" and rep in adata.obsm
-    matrix, features = _embedding(adata, rep) if are_embedded else _measured(adata, rep)
-    if matrix is None:
-        known = [*(["X"] if _x(adata) is not None else []), *adata.obsm, *adata.layers]
-        choices = f"; use as {option('rep')} one of {listing(known, 20)}" if known else ""
-        raise DataError(f"{source} has no {rep or 'X'!r}{choices}.{nearest(rep or 'X', known)}")
-    if len(matrix.shape) != 2:
-        raise DataError(f"{source} has an array of {matrix.shape} as {rep!r}: a table of cells by features is needed.")
-    matrix = _loaded(matrix, source)
-    samples = [str(name) for name in adata.obs_names]
-    for names, what, axis in ((features, "feature", "var"), (samples, "sample", "obs")):
-        _check_unique_on_axis(names, what, axis, source)
-    return Cells(
-        source,
-        matrix,
-        features=None if not are_embedded and are_row_numbers(features) else features,
-        samples=None if are_row_numbers(samples) else samples,
-        obs=adata.obs,
-        are_embedded=are_embedded,
-    )
-
-
-def _embedding(adata: Any, rep: str | None) -> tuple[Any, list[str]]:
-    """Take an entry of obsm; its features are numbered where it is not a frame, which names them."""
-    matrix = adata.obsm[rep]
-    if isinstance(matrix, pd.DataFrame):
-        return matrix.to_numpy(), [str(name) for name in matrix.columns]
-    return matrix, [f"{rep}_{j}" for j in range(1, matrix.shape[1] + 1)] if len(matrix.shape) == 2 else []
-
-
-def _measured(adata: Any, rep: str | None) -> tuple[Any, list[str]]:
-    """Take X or a layer, None where there is none of that name; its features are those of var."""
-    matrix = _x(adata) if rep is None or rep == "X" else adata.layers.get(rep)
-    return matrix, [str(name) for name in adata.var_names]
-
-
-def _x(adata: Any) -> Any:
-    try:
-        return adata.X
-    except KeyError:  # a file without it
-        return None
-
-
-def _check_unique_on_axis(names: Sequence[str], what: str, axis: str, source: str) -> None:
-    try:
-        check_unique(names, what, source)
-    except DataError as error:
-        advice = wording(python=f" adata.{axis}_names_make_unique() gives it one.")
-        raise DataError(f"{error.sentence}{advice}") from None
-
-
-def _loaded(matrix: Any, source: str) -> Any:
-    """Bring a table into memory: sparse with fast rows, or dense."""
-    itemsize = 4 if matrix.dtype == np.float32 else 8
-    if not isinstance(matrix, np.ndarray) and matrix.shape[0] * matrix.shape[1] * itemsize > DENSE_BYTES_AT_MOST:
-        n_cells, n_features = matrix.shape
-        raise DataError(
-            f"{source} holds {n_cells:,} cells by {n_features:,} features, "
-            f"{n_cells * n_features * itemsize / 1024**3:.1f} GB as a dense table: "
-            f"use {argument('rep', 'X_pca')}, or keep fewer features."
-        )
-    if hasattr(matrix, "to_memory"):
-        matrix = matrix.to_memory()
-    return matrix.tocsr() if hasattr(matrix, "tocsr") else np.asarray(matrix)
+    with tempfile.TemporaryFile() as stream:
+        seconds = SECONDS_AT_MOST + os.path.getsize(path) // BYTES_PER_SECOND
+        ending = isolated(answer, stream, seconds)
+        if ending.was_too_slow:
+            raise DataError(
+                f"{path} was not read within {plural(seconds, 'second')}: it is probably damaged. {AGAIN.capitalize()}."
+            )
+        if not ending.is_whole:
+            raise DataError(
+                f"{path} is an HDF5 file that is damaged, or too large for this machine's memory and temporary files: "
+                f"{AGAIN}, or keep fewer features."
+            )
+        stream.seek(0)
+        return read_answer(stream)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -165,9 +91,8 @@ def _loaded(matrix: Any, source: str) -> Any:
 
 def _tables(cells: Cells, name: str, *, label: Label, study_key: str | None) -> Iterator[Table]:
     """Take the cells as one study, or as one for each value of `study_key`, in the order of their first cells."""
-    annotations = tuple(str(column) for column in cells.obs.columns)
     all_rows = np.arange(cells.matrix.shape[0])
-    rows_of = {name: all_rows} if study_key is None else _rows_by_study(cells, study_key, annotations)
+    rows_of = {name: all_rows} if study_key is None else _rows_by_study(cells, study_key)
     for study, rows in rows_of.items():
         part = cells.matrix[rows]
         frame = pd.DataFrame(part.toarray() if hasattr(part, "toarray") else part)
@@ -175,11 +100,14 @@ def _tables(cells: Cells, name: str, *, label: Label, study_key: str | None) -> 
             frame.columns = pd.Index(cells.features, dtype=object)
         if cells.samples is not None:
             frame.index = pd.Index([cells.samples[i] for i in rows], dtype=object)
-        labels = cells.obs[label].iloc[rows].to_numpy(dtype=object) if label and label in annotations else None
-        yield Table(study, frame, labels, annotations, cells.are_embedded)
+        labels = None
+        if label and label in cells.obs:
+            labels = np.array([*cells.obs[label], None], dtype=object)[rows]
+        yield Table(study, frame, labels, cells.annotations, cells.are_embedded)
 
 
-def _rows_by_study(cells: Cells, study_key: str, annotations: Sequence[str]) -> dict[str, IntArray]:
+def _rows_by_study(cells: Cells, study_key: str) -> dict[str, IntArray]:
+    annotations = cells.annotations
     if study_key not in annotations:
         choices = f"; there are {listing(annotations, 20)}" if annotations else ""
         raise DataError(
@@ -187,7 +115,7 @@ def _rows_by_study(cells: Cells, study_key: str, annotations: Sequence[str]) -> 
             f"{nearest(study_key, annotations)}"
         )
     column = cells.obs[study_key]
-    n_missing = int(column.isna().sum())
+    n_missing = sum(value is None for value in column)
     if n_missing:
         raise DataError(
             f"{cells.source} has {plural(n_missing, 'cell')} without a study: {study_key!r} is missing there. "

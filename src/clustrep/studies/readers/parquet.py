@@ -18,6 +18,7 @@ from clustrep.studies.readers.table import (
     Request,
     Table,
     are_row_numbers,
+    check_no_measurements,
     check_sample_names,
     names_rows,
 )
@@ -32,7 +33,7 @@ def is_parquet(beginning: Beginning) -> bool:
 def read_parquet(path: Path, study: str, request: Request) -> list[Table]:
     """Read a Parquet table; its index, or a first column as in a text file, names the rows."""
     transpose = request.transposes(study)
-    frame, row_names, names_column = _row_names(_flat_frame(path), request.label, transpose)
+    frame, row_names, names_column = _row_names(_flat_frame(path), study, request.label, transpose)
     if row_names is not None and not transpose and not pd.isna(pd.Series(row_names, dtype=object)).any():
         check_sample_names([str(name) for name in row_names], study, names_column)
     columns: list[Any] = frame.columns.tolist()
@@ -62,7 +63,9 @@ def _flat_frame(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _row_names(frame: pd.DataFrame, label: Label, transpose: bool) -> tuple[pd.DataFrame, list[Any] | None, str]:
+def _row_names(
+    frame: pd.DataFrame, study: str, label: Label, transpose: bool
+) -> tuple[pd.DataFrame, list[Any] | None, str]:
     """Separate the names of the rows, None without any, from the values; also return the name of their column."""
     index = frame.index
     if index.name is not None and index.name == label:
@@ -72,6 +75,8 @@ def _row_names(frame: pd.DataFrame, label: Label, transpose: bool) -> tuple[pd.D
     if frame.shape[1] > 1 and frame.columns[0] != label and _first_column_names_rows(frame, transpose):
         column = frame.columns[0]
         names: list[Any] = frame.iloc[:, 0].astype(object).tolist()
+        if not transpose:
+            check_no_measurements([str(name) for name in names], str(column), study)
         are_numbers = column in UNNAMED and not transpose and are_row_numbers([str(name) for name in names])
         return frame.iloc[:, 1:], None if are_numbers else names, str(column)
     return frame, None, ""

@@ -17,6 +17,7 @@ from clustrep.errors import DataError
 from clustrep.sentences import argument, option
 from clustrep.studies.readers.source import Beginning
 from clustrep.studies.study import Label
+from clustrep.text import listing
 from clustrep.types import Labels
 
 Path: TypeAlias = str | PathLike[str]
@@ -132,6 +133,9 @@ NAMES_SAMPLES = re.compile(
 
 MAY_NAME_SAMPLES = re.compile(r"(patient|subject|cell|case|donor|array|tumou?r)s?", re.IGNORECASE)
 
+# Those of the first kind that may also be the name of a feature.
+MAY_HOLD_MEASUREMENTS = re.compile(r"id|index", re.IGNORECASE)
+
 UNNAMED = ("", "Unnamed: 0")  # as row numbers are written by default, and by pandas when it has read them as data
 
 
@@ -148,6 +152,18 @@ def names_rows(cells: Sequence[str], column: str, *, header: bool, transpose: bo
     if header and MAY_NAME_SAMPLES.fullmatch(column):
         return not has_fraction(cells)
     return any(number(cell) is None for cell in cells)
+
+
+def check_no_measurements(names: Sequence[str], column: str, study: str) -> None:
+    """Refuse sample names that may be measurements, such as a refractive index: fractions in a column of that name."""
+    if not MAY_HOLD_MEASUREMENTS.fullmatch(column):
+        return
+    if all(number(name) is not None for name in names) and has_fraction(names):
+        raise DataError(
+            f"The first column of study {study!r}, {column!r}, may name the samples or be a feature, for it holds "
+            f"fractions ({listing(names, 3)}): call it 'sample' if it names them, or else something other than "
+            f"{column!r}."
+        )
 
 
 def are_row_numbers(names: Sequence[str]) -> bool:

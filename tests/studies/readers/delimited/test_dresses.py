@@ -175,7 +175,7 @@ def test_sample_numbers_are_names_not_data(tmp_path, corner):
 )
 def test_sample_names_are_kept_to_the_letter(tmp_path, names):
     rows = [f"{name},{x},{y}" for name, (x, y) in zip(names, VALUES, strict=True)]
-    assert read(tmp_path, "id,ESR1,ERBB2\n" + "\n".join(rows)).samples == names
+    assert read(tmp_path, "sample,ESR1,ERBB2\n" + "\n".join(rows)).samples == names
 
 
 @pytest.mark.parametrize("feature", ["s", "cell", "cells", "case"])

@@ -1,0 +1,59 @@
+"""What a target is: how many cases it has, and what one of them does."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clustrep.errors import ClustrepError
+
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Target:
+    """One kind of input.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the table and on the command line.
+    n_cases, n_quick : int
+        How many cases a full and a quick run try.
+    prepare : function of a folder
+        Returns what all cases share.
+    attempt : function of (rng, folder, shared)
+        Runs one case; an error of the library's own is a refusal, any other a failure.
+    seconds : int
+        How long a case may take before it counts as a hang.
+    """
+
+    name: str
+    n_cases: int
+    n_quick: int
+    prepare: Callable[[Path], Any]
+    attempt: Callable[[Rng, Path, Any], None]
+    seconds: int = 30
+
+    def rng(self, seed: int, case: int) -> Rng:
+        """Return the generator of a case, which nothing else has a part in."""
+        return np.random.default_rng([seed, zlib.crc32(self.name.encode()), case])
+
+    def outcome(self, seed: int, case: int, folder: Path, shared: Any) -> str:
+        """Run a case: "read", "refused", or what is wrong."""
+        try:
+            self.attempt(self.rng(seed, case), folder, shared)
+        except ClustrepError:
+            return "refused"
+        except BaseException as error:
+            place = error.__traceback__
+            while place is not None and place.tb_next is not None:
+                place = place.tb_next
+            where = "" if place is None else f" ({Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno})"
+            return f"{type(error).__name__}: {str(error)[:300]!r}{where}"
+        return "read"

@@ -1,0 +1,127 @@
+"""One table of an AnnData, in memory or in a file: taken only after its shape and its sparse indices are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from clustrep.checks import check_unique
+from clustrep.errors import DataError
+from clustrep.sentences import argument, option, wording
+from clustrep.studies.readers.source import AGAIN, in_brief
+from clustrep.studies.readers.table import are_row_numbers
+from clustrep.text import listing, nearest
+
+
+class Cells(NamedTuple):
+    """One table of an AnnData: names that it does not have are None."""
+
+    source: str
+    matrix: Any  # (n_cells, n_features), dense, or sparse with fast rows
+    features: list[str] | None
+    samples: list[str] | None
+    annotations: tuple[str, ...]  # the columns of obs
+    obs: Mapping[str, Sequence[Any]]  # those of them that were asked for; None for a missing value
+    are_embedded: bool
+
+
+def cells_of(adata: Any, source: str, *, rep: str | None, columns: Iterable[str], dense_bytes: int) -> Cells:
+    """Take X, a layer or an embedding of an AnnData, and what these columns of obs say of its cells."""
+    are_embedded = rep is not None and rep != "X" and rep in adata.obsm
+    matrix, features = _embedding(adata, rep) if are_embedded else _measured(adata, rep)
+    if matrix is None:
+        known = [*(["X"] if _x(adata) is not None else []), *adata.obsm, *adata.layers]
+        choices = f"; use as {option('rep')} one of {listing(known, 20)}" if known else ""
+        raise DataError(f"{source} has no {rep or 'X'!r}{choices}.{nearest(rep or 'X', known)}")
+    if len(matrix.shape) != 2:
+        raise DataError(f"{source} has an array of {matrix.shape} as {rep!r}: a table of cells by features is needed.")
+    samples = [str(name) for name in adata.obs_names]
+    _check_shape(matrix.shape, len(samples), len(features), source, rep or "X")
+    matrix = _loaded(matrix, source, dense_bytes)
+    for names, what, axis in ((features, "feature", "var"), (samples, "sample", "obs")):
+        _check_unique_on_axis(names, what, axis, source)
+    annotations = tuple(str(column) for column in adata.obs.columns)
+    return Cells(
+        source,
+        matrix,
+        features=None if not are_embedded and are_row_numbers(features) else features,
+        samples=None if are_row_numbers(samples) else samples,
+        annotations=annotations,
+        obs={column: _values(adata.obs[column]) for column in columns if column in annotations},
+        are_embedded=are_embedded,
+    )
+
+
+def _values(column: pd.Series[Any]) -> list[Any]:
+    """Return a column of obs as plain values, None where one is missing."""
+    are_missing = column.isna().to_numpy(dtype=bool)
+    return [None if missing else value for value, missing in zip(column.tolist(), are_missing, strict=True)]
+
+
+def _embedding(adata: Any, rep: str | None) -> tuple[Any, list[str]]:
+    """Take an entry of obsm; its features are numbered where it is not a frame, which names them."""
+    matrix = adata.obsm[rep]
+    if isinstance(matrix, pd.DataFrame):
+        return matrix.to_numpy(), [str(name) for name in matrix.columns]
+    return matrix, [f"{rep}_{j}" for j in range(1, matrix.shape[1] + 1)] if len(matrix.shape) == 2 else []
+
+
+def _measured(adata: Any, rep: str | None) -> tuple[Any, list[str]]:
+    """Take X or a layer, None where there is none of that name; its features are those of var."""
+    matrix = _x(adata) if rep is None or rep == "X" else adata.layers.get(rep)
+    return matrix, [str(name) for name in adata.var_names]
+
+
+def _x(adata: Any) -> Any:
+    try:
+        return adata.X
+    except KeyError:  # a file without it
+        return None
+
+
+def _check_shape(shape: tuple[int, int], n_cells: int, n_features: int, source: str, rep: str) -> None:
+    """Check that a table has a row for every name in obs, and a column for every name in var."""
+    for axis, size, n_names, what in (("obs", shape[0], n_cells, "rows"), ("var", shape[1], n_features, "columns")):
+        if size != n_names:
+            raise DataError(
+                f"{source} has {size:,} {what} in {rep!r} but {n_names:,} names in {axis}: it is damaged, or was put "
+                f"together by hand. {AGAIN.capitalize()}."
+            )
+
+
+def _check_unique_on_axis(names: Sequence[str], what: str, axis: str, source: str) -> None:
+    try:
+        check_unique(names, what, source)
+    except DataError as error:
+        advice = wording(python=f" adata.{axis}_names_make_unique() gives it one.")
+        raise DataError(f"{error.sentence}{advice}") from None
+
+
+def _loaded(matrix: Any, source: str, dense_bytes: int) -> Any:
+    """Bring a table into memory: sparse with fast rows, or dense."""
+    itemsize = 4 if matrix.dtype == np.float32 else 8
+    n_cells, n_features = matrix.shape
+    if not isinstance(matrix, np.ndarray) and n_cells * n_features * itemsize > dense_bytes:
+        raise DataError(
+            f"{source} holds {n_cells:,} cells by {n_features:,} features, "
+            f"{n_cells * n_features * itemsize / 1024**3:.1f} GB as a dense table: "
+            f"use {argument('rep', 'X_pca')}, or keep fewer features."
+        )
+    if hasattr(matrix, "to_memory"):
+        matrix = matrix.to_memory()
+    return _with_fast_rows(matrix, source) if hasattr(matrix, "tocsr") else np.asarray(matrix)
+
+
+def _with_fast_rows(matrix: Any, source: str) -> Any:
+    """Check all indices of a sparse table, which SciPy's compiled code relies on, and sort it by rows."""
+    try:
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        return matrix.tocsr()
+    except (ValueError, TypeError, IndexError) as error:
+        raise DataError(
+            f"{source} has a sparse table whose indices do not fit it ({in_brief(error)}): {AGAIN}."
+        ) from None

@@ -1,0 +1,102 @@
+"""`make fuzz`: cases follow from the seed alone, and what does not survive is told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fuzz import run as program
+from fuzz.mutation import flipped, mutated
+from fuzz.run import TARGETS
+from fuzz.target import Target
+
+from clustrep.errors import DataError
+
+ROOT = Path(program.__file__).parent.parent
+PLANTED = """
+import os, sys, time
+import fuzz.run
+from clustrep.errors import DataError
+from fuzz.target import Target
+
+def attempt(rng, folder, shared):
+    case = int((folder / "case").read_text()) if (folder / "case").exists() else FIRST
+    (folder / "case").write_text(str(case + 1))
+    if case == 1:
+        raise DataError("refused")
+    if case == 2:
+        raise KeyError("wrong")
+    if case == 3:
+        os.abort()
+    if case == 4:
+        time.sleep(600)
+
+fuzz.run.TARGETS["planted"] = Target("planted", 6, 6, lambda folder: None, attempt, seconds=2)
+FIRST = int(sys.argv[3])
+from fuzz.worker import main
+main(*sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def planted(monkeypatch):
+    """A target with one case of every kind, in a worker that knows it."""
+    real = subprocess.Popen
+
+    def started(command, **options):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+        return real([sys.executable, "-c", PLANTED, *command[3:]], env=environment, **options)
+
+    monkeypatch.setattr(program.subprocess, "Popen", started)
+    return Target("planted", 6, 6, lambda folder: None, lambda rng, folder, shared: None, seconds=2)
+
+
+def test_what_does_not_survive_is_told_and_the_rest_is_tried(planted, capsys):
+    failures = program.run([planted], seed=3, quick=False)
+    assert [failure.case for failure in failures] == [2, 3, 4]
+    assert failures[0].problem.startswith("KeyError: ")
+    assert failures[1].problem == "crash: exit code -6"
+    assert failures[2].problem == "hang: no answer within 2 seconds"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split()[:5] == ["planted", "6", "3", "2", "1"]  # tried, survived, read, refused
+    assert "    python -m fuzz.run --target planted --seed 3 --case 2" in lines
+
+
+def test_a_case_follows_from_seed_target_and_number_alone():
+    target = TARGETS["csv"]
+    content = bytes(range(256)) * 4
+    for change in (flipped, mutated):
+        first = [change(content, target.rng(0, case)) for case in range(20)]
+        assert first == [change(content, target.rng(0, case)) for case in range(20)]
+        assert len(set(first)) > 15
+        assert first != [change(content, target.rng(1, case)) for case in range(20)]
+        assert first != [change(content, TARGETS["geo"].rng(0, case)) for case in range(20)]
+
+
+def test_every_kind_of_input_has_a_target():
+    assert set(TARGETS) == {"csv", "geo", "toml", "parquet", "h5ad", "arrays", "clusterers", "saved"}
+    assert all(0 < target.n_quick < target.n_cases for target in TARGETS.values())
+    assert TARGETS["h5ad"].n_cases >= 2000
+
+
+@pytest.mark.parametrize("name", ["csv", "geo", "arrays", "saved"])
+def test_cases_survive(name, tmp_path):
+    target = TARGETS[name]
+    shared = target.prepare(tmp_path)
+    told = {target.outcome(7, case, tmp_path, shared) for case in range(10)}
+    assert told <= {"read", "refused"}
+
+
+def test_errors_of_the_library_are_refusals_and_no_others(tmp_path):
+    def refuses(rng, folder, shared):
+        raise DataError("no")
+
+    def fails(rng, folder, shared):
+        np.zeros(2)[3]
+
+    assert Target("x", 1, 1, lambda folder: None, refuses).outcome(0, 0, tmp_path, None) == "refused"
+    assert "IndexError" in Target("x", 1, 1, lambda folder: None, fails).outcome(0, 0, tmp_path, None)

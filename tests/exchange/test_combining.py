@@ -142,7 +142,7 @@ def test_contingency_tables(studies):
     pooled = cr.replicability(KMeans(3, n_init=2), studies, n_resamples=1, rng=7)
     by_alpha, by_beta = (pooled.clustering_function(name)(studies["beta"].X) for name in ("alpha", "beta"))
     rows = frame[(frame["train"] == "alpha") & (frame["test"] == "beta") & (frame["k"] == 3)]
-    counted = rows.pivot(index="cluster", columns="own", values="count").to_numpy(int)
+    counted = rows.pivot(index="cluster", columns="test_cluster", values="count").to_numpy(int)
     np.testing.assert_array_equal(counted, cr.contingency_table(by_alpha, by_beta))
     strict = [cr.score(study, functions, tables=True) for study in studies.values()]
     small = [table.counts[(table.counts > 0) & (table.counts < 10)] for file in strict for table in file.tables]

@@ -9,6 +9,8 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
+from clustrep._kernels.kernel_files import kernel_files
+
 SENTENCE = "Compiling for this machine: once, the result is kept for later runs …"
 
 
@@ -30,7 +32,7 @@ class _Announcement(event.Listener):
         """Say nothing: what comes next speaks for itself."""
 
 
-event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]
+event.register("numba:compile", _Announcement())
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -47,8 +49,6 @@ def vectorised(function: Callable[..., Any]) -> Any:
 
 
 def _compile(function: Callable[..., Any], fastmath: Any) -> Any:
-    options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
-    try:
-        return njit(cache=True, **options)(function)
-    except RuntimeError:  # neither the package's folder nor the user's cache can be written to
-        return njit(**options)(function)
+    kernel: Any = njit(nogil=True, error_model="numpy", fastmath=fastmath)(function)
+    kernel._cache = kernel_files(function)  # what `cache=True` sets, with errors that are not fatal
+    return kernel

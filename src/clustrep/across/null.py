@@ -12,7 +12,15 @@ from scipy.stats import skew
 
 from clustrep.across.gaussian_null import Collection
 from clustrep.across.local import LocalPlan, LocalScores
-from clustrep.across.null_models import NULLS, ONE_PIECE, PIECES, Sampler, check_null, collection_of
+from clustrep.across.null_models import (
+    NULLS,
+    ONE_PIECE,
+    PIECES,
+    Sampler,
+    check_null,
+    collection_in_coordinates,
+    collection_of,
+)
 from clustrep.across.replicability import ScorePlan
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.parameters import KnownLabels, describe
@@ -275,7 +283,7 @@ class NullPlan(Plan[CollectionScores]):
                 simulated = collection_of(null, by_name)
             else:
                 rotation = Rotation.of([study.X for study in by_name])
-                simulated = model.learn_in_coordinates(rotation)
+                simulated = collection_in_coordinates(model, rotation)
                 simulated_in = Rotation(rotation.origin, tuple(simulated.draw(make_generator(0))), None)
                 configurations = tuple(
                     Configuration(configuration.name, in_coordinates(configuration.clusterer, simulated_in))

@@ -6,8 +6,8 @@ that name, and errors that name the parameter are told in terms of the option.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ import click
 from clustrep.cli.clusterer_names import SHORT_NAMES
 from clustrep.cli.config_file import read_config
 from clustrep.cli.option_types import ClusterNumbers, WholeNumber, Words, WordsOption, accepted_agreements
+from clustrep.cli.standard_output import prints_to_stderr
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
@@ -228,11 +229,13 @@ def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: settings[name] for name in (*names, "rng", "n_jobs")}
 
 
-def configured(settings: dict[str, Any]) -> AbstractContextManager[None]:
-    """Run the library without progress bars where the user wants it quiet."""
+@contextmanager
+def configured(settings: dict[str, Any]) -> Iterator[None]:
+    """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
     from clustrep import config_context
 
-    return config_context(progress=False if settings["quiet"] else "auto")
+    with config_context(progress=False if settings["quiet"] else "auto"), prints_to_stderr():
+        yield
 
 
 def figure_formats(settings: dict[str, Any]) -> list[str]:

@@ -119,7 +119,7 @@ def attempt(function: Callable[..., T], *args: Any, **kwargs: Any) -> T | Failed
         return Failed(str(failure))
     except (ClustrepError, MemoryError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a clusterer that calls sys.exit has failed, and ends nothing
         first_line = said_by(error)
         return Failed(f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__)
 

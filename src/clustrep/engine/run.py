@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 
 from clustrep.checks import check_choice, check_flag
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
-from clustrep.errors import ParameterError, ReplicateWarning, warn
+from clustrep.errors import MachineWarning, ParameterError, ReplicateWarning, warn
 from clustrep.text import plural
 
 T = TypeVar("T")
@@ -306,6 +306,9 @@ def _recorded_warnings() -> Iterator[list[tuple[str, str]]]:
 
 def _pass_on(messages: Sequence[tuple[str, str]]) -> None:
     for (category, message), count in sorted(Counter(messages).items()):
+        if category == MachineWarning.__name__:  # ours, and not about any replicate
+            warn(message, MachineWarning)
+            continue
         warn(
             f"While the replicates ran, this was warned {plural(count, 'time')}: {category}: {message}",
             ReplicateWarning,

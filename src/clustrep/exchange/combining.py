@@ -46,6 +46,16 @@ def combine(scores: Sequence[SiteScores | str | PathLike[str]]) -> Combined:
     learn, score : What every site does.
     Report : One page about it.
 
+    Notes
+    -----
+    Scores of a training and a test site are computed at the test site; here they are only put into matrices. What sites
+    withheld is missing from these, counted among the failures, and listed in `.withheld`.
+
+    References
+    ----------
+    Masoero, Thomas, Parmigiani, Tyekucheva, Trippa (2023). Cross-study replicability in cluster analysis. Statistical
+    Science 38(2), sections 3.3.1 and 3.3.2.
+
     Examples
     --------
     >>> from sklearn.cluster import KMeans
@@ -149,7 +159,7 @@ class _Sites:
         scores = self._pairs("scores", first.scores.shape[:-1], np.nan, float)
         trivial = self._pairs("trivial", first.trivial.shape[:-1], False, bool)
         failed, causes = Failures.number(self._causes())
-        found = np.stack([file.clusters_found for file in self.files], axis=-1)
+        clusters_found = np.stack([file.clusters_found for file in self.files], axis=-1)
         configurations = self.inquiry.configurations
         result = Comparison(
             names=self.names,
@@ -159,7 +169,7 @@ class _Sites:
             estimate=scores[:, :, FULL_STUDY],
             distribution=scores[:, :, 1:],
             trivial=trivial[:, 1:],
-            clusters_found=found[:, 1:],
+            clusters_found=clusters_found[:, 1:],
             failed=failed,
             causes=causes,
             provenance=self._provenance(),
@@ -258,7 +268,7 @@ class _Sites:
         provenance = comparison.provenance
         parameters = {"n": inquiry.n_null, "null": listing(inquiry.null), "statistic": "estimate"}
         parameters["of"] = comparison._fingerprint
-        made = Provenance(
+        recorded = Provenance(
             seed=inquiry.seed,
             resampling=provenance.resampling,
             accelerate=inquiry.accelerate,
@@ -275,7 +285,7 @@ class _Sites:
                     CollectionScores(observed, separateness),
                     CollectionScores(scores[m], simulated[m]),
                     model,
-                    made,
+                    recorded,
                 )
                 for m, model in enumerate(inquiry.null)
             ]
@@ -307,14 +317,14 @@ class _Sites:
         ]
         if not cells:
             return None
-        train, test, of, cluster, own, count = zip(*cells, strict=True)
+        train, test, of, cluster, test_cluster, count = zip(*cells, strict=True)
         return SiteTables(
             train=train,
             test=test,
             clusterers=tuple(configuration.name for configuration in of),
             n_clusters=tuple(configuration.n_clusters for configuration in of),
             cluster=np.array(cluster, dtype=np.int64),
-            own=np.array(own, dtype=np.int64),
+            test_cluster=np.array(test_cluster, dtype=np.int64),
             count=np.array(count, dtype=np.int64),
             provenance=provenance,
         )

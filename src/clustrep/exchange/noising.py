@@ -25,6 +25,10 @@ class GaussianNoise:
         Samples farther than this from the mean of the study are moved to that distance before means are taken, in the
         units of the features as they are clustered. Smaller bounds need less noise and distort more.
 
+    See Also
+    --------
+    Disclosure : Takes it as `noise`.
+
     Notes
     -----
     A mean of m samples within the bound R changes by at most 2R / m if one sample's values do. Noise of the standard

@@ -99,6 +99,12 @@ def learn(
     Means of small groups can be differenced over versions of a file, and many resamples of the same samples tell more
     than one function does; docs/exchange.md says how much. A data protection officer decides.
 
+    References
+    ----------
+    Masoero, Thomas, Parmigiani, Tyekucheva, Trippa (2023). Cross-study replicability in cluster analysis. Statistical
+    Science 38(2), sections 3.3.1 and 3.3.2.
+    Dinur and Nissim (2003). Revealing information while preserving privacy. PODS.
+
     Examples
     --------
     >>> from sklearn.cluster import KMeans
@@ -123,7 +129,7 @@ def learn(
         n_resamples=check_integer(n_resamples, "n_resamples"),
         resampling=written_resampling(check_resampling(resampling_for(resampling, [study]))),
         accelerate=config().accelerate,
-        clusterers=tuple((one.name, written_estimator(one.clusterer)) for one in configurations),
+        clusterers=tuple((member.name, written_estimator(member.clusterer)) for member in configurations),
         features=study.features,
         units=checked_units(units, study),
         scale=study.scale,
@@ -198,7 +204,7 @@ class _Learning:
         ]
         if self.rules.noise is not None:
             replicates = with_noise(setting, replicates, self.rules.noise)
-        causes = _causes([*replicates, *(one for ones in simulated for one in ones)])
+        causes = _causes([*replicates, *(functions for of_model in simulated for functions in of_model)])
         dtype = np.dtype(np.float32 if self.rules.precision == "single" else np.float64)
         shelves = _shelves(replicates, causes, dtype)
         if all(not shelf.arrays for shelf in shelves):
@@ -210,7 +216,7 @@ class _Learning:
             inquiry=self.inquiry.to_fields(),
             rules=self.rules.to_fields(),
             shelves=shelves,
-            null_shelves=tuple(shelf for ones in simulated for shelf in _shelves(ones, causes, dtype)),
+            null_shelves=tuple(shelf for of_model in simulated for shelf in _shelves(of_model, causes, dtype)),
             causes=causes,
             log=tuple(entry.to_fields() for entry in self._log(replicates, simulated)),
             versions=installed_versions(),
@@ -223,8 +229,8 @@ class _Learning:
             k = configuration.n_clusters
             name = configuration.name if k is None else f"{configuration.name}, k = {k}"
             entries += _of_functions(f"functions of {name}", [functions[c] for functions in replicates])
-        for model, ones in zip(self.inquiry.null, simulated, strict=True):
-            everything = [function for functions in ones for function in functions]
+        for model, of_model in zip(self.inquiry.null, simulated, strict=True):
+            everything = [function for functions in of_model for function in functions]
             entries += _of_functions(f"functions of simulated data ({model})", everything)
         for c, function in enumerate(replicates[FULL_STUDY]):
             if function.form is not None:

@@ -110,6 +110,13 @@ def score(
     per cluster of the training site the mean local score of this site's samples in it, where these are enough; and, if
     asked for, counts.
 
+    References
+    ----------
+    Masoero, Thomas, Parmigiani, Tyekucheva, Trippa (2023). Cross-study replicability in cluster analysis. Statistical
+    Science 38(2), sections 3.3.1 to 3.3.3.
+    Cox (1980). Suppression methodology and statistical disclosure control. Journal of the American Statistical
+    Association 75.
+
     Examples
     --------
     >>> from sklearn.cluster import KMeans
@@ -253,7 +260,7 @@ class SitePlan(ClusteringPlan[SiteReplicate]):
         samples = [setting.sample(0, b) for b in numbers]
         second = [setting.sample(0, b, second=True) for b in numbers] if self.diagonal else []
         pairs = Pairs(self.agreements, "label", (B, n_configurations, T + 1))
-        found = np.full((B, n_configurations), -1)
+        n_found = np.full((B, n_configurations), -1)
         local: list[list[list[FloatArray]]] = [[[] for _ in range(n_configurations)] for _ in numbers]
         c = 0
         for path in setting.paths:
@@ -261,13 +268,15 @@ class SitePlan(ClusteringPlan[SiteReplicate]):
             for member in range(len(path.members)):
                 for b, (number, sample) in enumerate(zip(numbers, samples, strict=True)):
                     weights = sample.draw.weights
-                    own = learned[b].labels(member, [sample.points, place])
-                    if isinstance(own, Labelled):
-                        found[b, c] = own.n_clusters
-                    tested = own if isinstance(own, Failed) else (own.at(0), own.at(1))
+                    learned_here = learned[b].labels(member, [sample.points, place])
+                    if isinstance(learned_here, Labelled):
+                        n_found[b, c] = learned_here.n_clusters
+                    tested = (
+                        learned_here if isinstance(learned_here, Failed) else (learned_here.at(0), learned_here.at(1))
+                    )
                     for t, by_replicate in enumerate(self.functions[c]):
                         trained = partitions(by_replicate[number], sample.points, place)
-                        pairs.add((b, c, t), _first(trained), own.at(0), weights)
+                        pairs.add((b, c, t), _first(trained), learned_here.at(0), weights)
                         clusters = self.clusters[c][t] if self.by_cluster else Failed("")
                         if isinstance(clusters, Failed):
                             local[b][c].append(np.empty(0))
@@ -276,11 +285,11 @@ class SitePlan(ClusteringPlan[SiteReplicate]):
                         local[b][c].append(mean_by_cluster(row, clusters.codes, clusters.n_labels))
                     if self.diagonal:
                         again = learned_again[b].labels(member, [sample.points])
-                        pairs.add((b, c, T), again.at(0), own.at(0), weights)
+                        pairs.add((b, c, T), again.at(0), learned_here.at(0), weights)
                 c += 1
         scores, trivial, causes = pairs.score()
         scores, causes = np.moveaxis(scores, 0, 2), np.moveaxis(causes, 0, 2)
-        return [SiteReplicate(*of) for of in zip(scores, trivial, found, causes, local, strict=True)]
+        return [SiteReplicate(*of) for of in zip(scores, trivial, n_found, causes, local, strict=True)]
 
 
 TwoPartitions: TypeAlias = tuple[Partition, Partition]  # of a draw, and of the study as it is
@@ -412,12 +421,12 @@ class _Scoring:
     def _tables(self, log: list[LogEntry]) -> tuple[CrossTable, ...]:
         """Count samples by two functions, of the study as it is."""
         setting, least, tables = self.plan.setting, self.rules.min_cluster_size, []
-        sample, own = setting.sample(0, FULL_STUDY), []
+        sample, by_configuration = setting.sample(0, FULL_STUDY), []
         for path in setting.paths:
             (learned,) = path.learn([sample])
-            own += [learned.labels(member, [sample.points]) for member in range(len(path.members))]
+            by_configuration += [learned.labels(member, [sample.points]) for member in range(len(path.members))]
         for c, t in self._pairs():
-            form, labelled = self.plan.functions[c][t][FULL_STUDY], own[c]
+            form, labelled = self.plan.functions[c][t][FULL_STUDY], by_configuration[c]
             if isinstance(form, Failed) or isinstance(labelled, Failed):
                 continue
             tested = labelled.at(0)

@@ -166,7 +166,7 @@ class SiteTables(Saved):
     clusterers : tuple of str
     n_clusters : tuple of int or None
         The configuration that each row belongs to.
-    cluster, own : ndarray of int
+    cluster, test_cluster : ndarray of int
         The clusters of the training site, and of the test site itself.
     count : ndarray of int
         How many samples are in both; −1 where the site does not tell.
@@ -182,7 +182,7 @@ class SiteTables(Saved):
     clusterers: tuple[str, ...]
     n_clusters: tuple[int | None, ...]
     cluster: IntArray
-    own: IntArray
+    test_cluster: IntArray
     count: IntArray
     provenance: Provenance
 
@@ -190,7 +190,10 @@ class SiteTables(Saved):
         freeze(self)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for every cell: train, test, clusterer, k, cluster, own, count; empty where sites do not tell."""
+        """One row for every cell.
+
+        Columns: train, test, clusterer, k, cluster, test_cluster, count; the count is empty where sites do not tell it.
+        """
         return pd.DataFrame(
             {
                 "train": self.train,
@@ -198,7 +201,7 @@ class SiteTables(Saved):
                 "clusterer": self.clusterers,
                 "k": pd.array(list(self.n_clusters), dtype="Int64"),
                 "cluster": self.cluster,
-                "own": self.own,
+                "test_cluster": self.test_cluster,
                 "count": pd.array([None if count == NOT_TOLD else int(count) for count in self.count], dtype="Int64"),
             }
         )

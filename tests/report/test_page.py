@@ -46,6 +46,7 @@ class Visit:
         self.complaints: list[str] = []
         self.context = browser.new_context(viewport={"width": width, "height": 900}, offline=True, **options)
         self.context.set_default_timeout(8000)
+        self.context.set_default_navigation_timeout(60_000)  # reading plotly takes long on a busy machine
         self.page = self.context.new_page()
         self.page.on("request", self._note_request)
         self.page.on("console", self._note_console)

@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: demo test test-all bench check format calibration null-calibration presence-calibration relations-calibration
-.PHONY: exam exam-quick fuzz fuzz-quick paper paper-quick clean
+.PHONY: exchange-calibration exam exam-quick fuzz fuzz-quick paper paper-quick clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -36,6 +36,9 @@ presence-calibration: .venv/installed
 
 relations-calibration: .venv/installed
 	$(BIN)/python -m calibration.relations
+
+exchange-calibration: .venv/installed
+	$(BIN)/python -m calibration.exchange $(ARGS)
 
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from functools import wraps
 
+import numpy as np
+
 import clustrep as cr
+from clustrep.archives import seal
 
 
 def configured(function, **options):
@@ -16,3 +19,11 @@ def configured(function, **options):
             return function(*args, **kwargs)
 
     return call
+
+
+def write_archive(path, **arrays):
+    """Write any arrays, also objects, as a file that has the checksum of a result."""
+    np.savez(path, **arrays)
+    with open(path, "r+b") as stream:
+        seal(stream)
+    return path

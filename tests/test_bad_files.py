@@ -18,8 +18,10 @@ from tests.bad_inputs import (
     result,
     under_their_headings,
 )
+from tests.helpers import write_archive
 
 import clustrep as cr
+from clustrep.archives import seal
 from clustrep.errors import ClustrepError, DataError, ParameterError
 
 
@@ -29,18 +31,15 @@ def changed(folder, without=(), arrays=None, **header):
         kept = {name: archive[name] for name in archive.files if name not in without}
     old = json.loads(str(kept.pop("clustrep")))
     new = {name: value for name, value in {**old, **header}.items() if name not in without}
-    np.savez(folder / "changed.npz", clustrep=np.array(json.dumps(new)), **{**kept, **(arrays or {})})
-    return folder / "changed.npz"
+    return write_archive(folder / "changed.npz", clustrep=np.array(json.dumps(new)), **{**kept, **(arrays or {})})
 
 
 def with_header(folder, text):
-    np.savez(folder / "changed.npz", clustrep=np.array(text))
-    return folder / "changed.npz"
+    return write_archive(folder / "changed.npz", clustrep=np.array(text))
 
 
 def foreign(folder, **arrays):
-    np.savez(folder / "foreign.npz", **arrays)
-    return folder / "foreign.npz"
+    return write_archive(folder / "foreign.npz", **arrays)
 
 
 def plain_array(folder):
@@ -51,6 +50,8 @@ def plain_array(folder):
 def packed(folder, member, content):
     with zipfile.ZipFile(folder / "other.npz", "w") as archive:
         archive.writestr(member, content)
+    with open(folder / "other.npz", "r+b") as stream:
+        seal(stream)
     return folder / "other.npz"
 
 
@@ -89,8 +90,14 @@ LOAD = [
          DataError, r"other\.npz " + FOREIGN),
     case("load a zip of rubbish", lambda folder: cr.load(packed(folder, "clustrep.npy", "hello")),
          DataError, r"other\.npz " + FOREIGN),
-    case("load a newer format", lambda folder: cr.load(changed(folder, format=2)),
-         DataError, r"saved by a newer clustrep \(format 2, this one reads 1\): update"),
+    case("load a newer format", lambda folder: cr.load(changed(folder, format=3)),
+         DataError, r"saved by a newer clustrep \(format 3, this one reads 2\): update"),
+    case("load an older format", lambda folder: cr.load(changed(folder, format=1)),
+         DataError, r"saved by an older clustrep \(format 1, this one reads 2\): run it again"),
+    case("load format 0", lambda folder: cr.load(changed(folder, format=0)), DataError, FOREIGN),
+    case("load a negative format", lambda folder: cr.load(changed(folder, format=-2)), DataError, FOREIGN),
+    case("load a format that is true", lambda folder: cr.load(changed(folder, format=True)), DataError, FOREIGN),
+    case("load a format with a fraction", lambda folder: cr.load(changed(folder, format=2.0)), DataError, FOREIGN),
     case("load a format in words", lambda folder: cr.load(changed(folder, format="new")), DataError, r"changed\.npz"),
     case("load no format", lambda folder: cr.load(changed(folder, without=["format"])), DataError, FOREIGN),
     case("load an unknown kind", lambda folder: cr.load(changed(folder, kind="Forecast")),

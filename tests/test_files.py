@@ -17,8 +17,10 @@ import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from tests.helpers import write_archive
 
 import clustrep as cr
+from clustrep.archives import seal
 from clustrep.clustering.parameters import describe
 from clustrep.errors import DataError, ParameterError
 from clustrep.files import FORMAT, HEADER, written_whole
@@ -230,7 +232,7 @@ def test_a_pickle_in_a_file_is_never_run(place, results, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with np.load(saved(results["global"], tmp_path / "result.npz")) as archive:
         arrays = {**archive, place: np.array([Bomb()], dtype=object)}
-    np.savez(tmp_path / "bomb.npz", **arrays)
+    write_archive(tmp_path / "bomb.npz", **arrays)
     with pytest.raises(DataError, match="not a result that clustrep saved, or is damaged"):
         cr.load(tmp_path / "bomb.npz")
     assert not Path("exploded").exists()
@@ -464,7 +466,7 @@ def test_other_files_are_refused(content, tmp_path):
 
 @pytest.mark.parametrize("header", ["[]", "{}", "3", "null", '{"format": 1}', '{"format": "1"}', "not json", '"text"'])
 def test_other_archives_are_refused(header, tmp_path):
-    np.savez(tmp_path / "result.npz", **{HEADER: np.array(header)})
+    write_archive(tmp_path / "result.npz", **{HEADER: np.array(header)})
     with pytest.raises(DataError):
         cr.load(tmp_path / "result.npz")
 
@@ -473,8 +475,7 @@ def changed_header(source, target, **changes):
     with np.load(source) as archive:
         arrays = dict(archive)
     header = json.loads(str(arrays[HEADER]))
-    np.savez(target, **{**arrays, HEADER: np.array(json.dumps({**header, **changes}))})
-    return target
+    return write_archive(target, **{**arrays, HEADER: np.array(json.dumps({**header, **changes}))})
 
 
 def test_a_file_of_a_later_version_says_so(results, tmp_path):
@@ -524,6 +525,8 @@ def test_a_missing_member_is_damage(results, tmp_path):
         for name in archive.namelist():
             if name != "estimate.npy":
                 less.writestr(name, archive.read(name))
+    with open(tmp_path / "less.npz", "r+b") as stream:
+        seal(stream)
     with pytest.raises(DataError, match=r"damaged.*estimate"):
         cr.load(tmp_path / "less.npz")
 

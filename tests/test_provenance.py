@@ -11,6 +11,7 @@ import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.helpers import write_archive
 
 import clustrep as cr
 from clustrep.clustering.parameters import KnownLabels, describe, with_n_clusters
@@ -95,7 +96,7 @@ def test_a_file_whose_provenance_lacks_or_adds_something_is_refused(comparison, 
         arrays = dict(archive)
     header = json.loads(str(arrays["clustrep"]))
     damage(header["values"]["provenance"])
-    np.savez(tmp_path / "damaged.npz", **{**arrays, "clustrep": np.array(json.dumps(header))})
+    write_archive(tmp_path / "damaged.npz", **{**arrays, "clustrep": np.array(json.dumps(header))})
     with pytest.raises(cr.errors.DataError, match="damaged"):
         cr.load(tmp_path / "damaged.npz")
 

@@ -1,6 +1,6 @@
 """Results in files: an npz archive of arrays, one of which holds everything else as JSON; never a pickle.
 
-A pickle can run code when it is read. What is read here is only data.
+A pickle can run code when it is read. What is read here is only data, and `clustrep.archives` checks it first.
 """
 
 from __future__ import annotations
@@ -8,20 +8,23 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import secrets
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from clustrep.archives import Declared, TooLarge, check_seal, declared_arrays, read_array, write_archive
 from clustrep.errors import DataError, ParameterError
 from clustrep.provenance import Provenance
 from clustrep.text import for_spreadsheet
 
-FORMAT = 1
+FORMAT = 2
 
 HEADER = "clustrep"
 
@@ -35,11 +38,13 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise DataError(f"There is no folder {target.parent} to write {target.name} into.")
     if target.is_dir():
         raise DataError(f"{target} is a folder: name a file.")
-    temporary = target.parent / f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    temporary = target.parent / f".clustrep-{secrets.token_hex(8)}"  # short, because the target's name may be long
+    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with os.fdopen(handle, "w+b") as stream:
             yield stream
+            stream.flush()
+            os.fsync(stream.fileno())  # some file systems only now say that they are full
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -65,7 +70,7 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
     header = {"format": FORMAT, **_describe(result, "", arrays)}
     arrays[HEADER] = np.array(json.dumps(header, default=_plain))
     with written_whole(path) as stream:
-        np.savez_compressed(stream, **arrays)
+        write_archive(stream, arrays)
 
 
 def _describe(result: Any, prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
@@ -105,26 +110,73 @@ class Fields(NamedTuple):
     values: dict[str, Any]
 
 
-def load_fields(path: str | os.PathLike[str]) -> Fields:
-    """Read what `save_result` wrote."""
+def load_fields(path: str | os.PathLike[str], check: Callable[[Fields], None], max_bytes: int | None = None) -> Fields:
+    """Read what `save_result` wrote.
+
+    `check` gets the fields before any array is read, with what is declared of each in its place, and raises where they
+    are not those of a result.
+    """
+    with _opened(path) as stream:
+        try:
+            check_seal(stream)
+            with zipfile.ZipFile(stream) as archive:
+                return _checked_fields(archive, path, check, max_bytes)
+        except (MemoryError, DataError):
+            raise
+        except TooLarge as error:
+            raise DataError(_too_large(path, error)) from None
+        except Exception:  # a damaged archive can raise almost anything
+            raise DataError(_damaged(path)) from None
+
+
+def _opened(path: str | os.PathLike[str]) -> IO[bytes]:
     check_path(path)
     if Path(path).is_dir():
         raise DataError(f"{path} is a folder: name a file.")
     if not Path(path).is_file():
         raise DataError(f"There is no file {path}.")
-    foreign = DataError(f"{path} is not a result that clustrep saved, or is damaged: run it again.")
     try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(str(arrays.pop(HEADER)))
-        version, fields = header["format"], _fields(header, arrays)
-    except Exception:  # a damaged archive can raise almost anything
-        raise foreign from None
-    if not isinstance(version, int):
-        raise foreign
-    if version > FORMAT:
-        raise DataError(f"{path} was saved by a newer clustrep (format {version}, this one reads {FORMAT}): update it.")
-    return fields
+        return open(path, "rb")
+    except OSError as error:
+        raise DataError(f"{path} can't be read: {error.strerror}.") from None
+
+
+def _checked_fields(
+    archive: zipfile.ZipFile, path: str | os.PathLike[str], check: Callable[[Fields], None], max_bytes: int | None
+) -> Fields:
+    """Check everything that an archive declares, and then read its arrays."""
+    declared = declared_arrays(archive, max_bytes)
+    if math.prod(declared.pop(HEADER).shape) != 1:
+        raise TypeError
+    header = json.loads(str(read_array(archive, HEADER)))
+    _check_format(header["format"], path)
+    fields = _fields(header, declared)
+    if _n_arrays(fields) != len(declared):
+        raise ValueError("an array belongs to no part")
+    check(fields)
+    return _fields(header, {name: read_array(archive, name) for name in declared})
+
+
+def _check_format(number: object, path: str | os.PathLike[str]) -> None:
+    if type(number) is not int or number < 1:
+        raise DataError(_damaged(path))
+    if number > FORMAT:
+        raise DataError(f"{path} was saved by a newer clustrep (format {number}, this one reads {FORMAT}): update it.")
+    if number < FORMAT:
+        raise DataError(
+            f"{path} was saved by an older clustrep (format {number}, this one reads {FORMAT}): run it again."
+        )
+
+
+def _damaged(path: str | os.PathLike[str]) -> str:
+    return f"{path} is not a result that clustrep saved, or is damaged: run it again."
+
+
+def _too_large(path: str | os.PathLike[str], error: TooLarge) -> str:
+    return (
+        f"{path} would take {error.declared:,} bytes of memory, more than the {error.allowed:,} that are allowed: if "
+        f"you trust it, read it with clustrep.load(path, max_bytes={error.declared})."
+    )
 
 
 def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> Fields:
@@ -142,6 +194,16 @@ def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> Fields:
         else:
             fields[name] = _fields(part, _with_prefix(f"{name}/", arrays))
     return Fields(kind, fields)
+
+
+def _n_arrays(fields: Fields) -> int:
+    """Count the arrays among fields, and among those of their parts."""
+    count = 0
+    _, values = fields
+    for value in values.values():
+        parts = [value] if isinstance(value, Declared | Fields) else value if isinstance(value, tuple) else ()
+        count += sum(_n_arrays(part) if isinstance(part, Fields) else isinstance(part, Declared) for part in parts)
+    return count
 
 
 def _with_prefix(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:

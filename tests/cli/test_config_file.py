@@ -26,7 +26,7 @@ def test_a_run_is_repeated_from_its_own_folder(folder):
     written = tomllib.loads(Path("one/config.toml").read_text())
     assert written["studies"] == ["../alpha.csv", "../beta.csv"]
     assert written["features"] == "../genes.txt"
-    assert written["made"]["files"] == FILES
+    assert sorted(written["made"]) == ["data", "versions"]
     assert sorted(written["made"]["data"]) == ["alpha", "beta"]
     assert written["made"]["versions"]["clustrep"] == cr.__version__
     assert not {"out", "force", "json", "config", "quiet", "jobs", "allow-failures"} & set(written)
@@ -83,6 +83,7 @@ embedding = "tsne"
 figures = ["svg", "pdf"]
 out = "there"
 force = true
+no-samples = true
 allow-failures = true
 seed = 3
 jobs = 2
@@ -118,6 +119,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),
         "force": True,
+        "no_samples": True,
         "allow_failures": True,
         "rng": 3,
         "n_jobs": 2,
@@ -179,12 +181,18 @@ def test_label_false_is_no_label(folder, frames):
         ("null-collections = 3", "some.toml: 'null-collections': 3 is not in the range x>=19."),
         ('scale = "minmax"', "some.toml: 'scale': 'minmax' is not one of 'none', 'zscore', 'robust'."),
         ("k = 1", "some.toml: 'k': '1': the number of clusters lies between 2 and 1,000."),
+        ("made = 3", "some.toml: the table [made] is damaged, because 'versions' in it must be a table of texts,"),
+        ("[made]\nversions = 3\n[made.data]", "'versions' in it must be a table of texts, got 3: delete [made],"),
+        ("[made]\ndata = []\n[made.versions]", "'data' in it must be a table of texts, got []: delete [made],"),
+        ("[made.versions]\n[made.data]\nalpha = 3", "'data' in it must be a table of texts, got {'alpha': 3}:"),
+        ("[made.data]", "'versions' in it must be a table of texts, got None:"),
     ],
 )
 def test_a_file_of_options_that_is_wrong_gets_its_sentence(text, sentence, folder):
     (folder / "some.toml").write_bytes(text.encode(errors="surrogateescape"))
     done = invoke(*RUN[:3], "--config", "some.toml", code=2)
     assert sentence in " ".join(done.stderr.split())
+    assert not Path("clustrep-results").exists()
 
 
 def test_a_file_of_options_that_is_not_there(folder):

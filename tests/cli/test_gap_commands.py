@@ -19,7 +19,7 @@ def test_tables_figure_page_and_answer(folder):
     assert done.stdout.startswith("3 separated groups: the gaps between them were found again in studies that did not")
     assert done.stdout.splitlines()[-1].startswith("Next: ")
     assert listed(folder / "out") == [
-        "config.toml", "figures/gaps.svg", "gaps-by-k.csv", "gaps.csv", "report.html", "result.npz",
+        "SHA256SUMS", "config.toml", "figures/gaps.svg", "gaps-by-k.csv", "gaps.csv", "report.html", "result.npz",
     ]  # fmt: skip
     files = [folder / name for name in (*PAIR, "gamma.csv")]
     result = cr.separation(clusterer_of("ward"), cr.Studies.read(*files, label="subtype"), n_clusters=[2, 3, 4], rng=0)

@@ -7,13 +7,14 @@ import re
 import numpy as np
 import pytest
 from tests.cli.malformed import FOLDER, MORE, QUICK, Cases, X, check, invoke, process, table, with_cell
+from tests.helpers import write_archive
 
 CASES = Cases()
 case, mainz, usage = CASES.add, CASES.mainz, CASES.usage
 
 
 def npz(**arrays):
-    return lambda path: np.savez(path, **arrays)
+    return lambda path: write_archive(path, **arrays)
 
 
 class Trap:
@@ -219,13 +220,13 @@ report(
     SAVED,
     {
         "res/result.npz": npz(
-            clustrep=np.array('{"format": 1, "kind": "Analysis", "values": {}}'), x=np.array([Trap()], dtype=object)
+            clustrep=np.array('{"format": 2, "kind": "Analysis", "values": {}}'), x=np.array([Trap()], dtype=object)
         )
     },
 )
 report(
     "newer",
-    r"res/result\.npz was saved by a newer clustrep \(format 9, this one reads 1\): update",
+    r"res/result\.npz was saved by a newer clustrep \(format 9, this one reads 2\): update",
     {"res/result.npz": npz(clustrep=np.array('{"format": 9, "kind": "Analysis", "values": {}}'))},
 )
 report("a folder as result", r"res/result\.npz is a folder: name a file", {"res/result.npz": FOLDER})

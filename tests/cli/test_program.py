@@ -97,7 +97,8 @@ def test_local_stability_test_and_inspect_as_processes(folder):
     )
     assert re.match(r"ward: k = \d is best by ", done.stdout)
     assert done.stderr == ""
-    assert listed(folder / "clustrep-stability") == ["config.toml", "indices.csv", "report.html", "result.npz"]
+    files = ["SHA256SUMS", "config.toml", "indices.csv", "report.html", "result.npz"]
+    assert listed(folder / "clustrep-stability") == files
     done = process("test", *PAIR, *READING, "--simulations", "19", "--figures", "none", "--jobs", "1")
     assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["alpha", "beta"]
     assert done.stderr == ""

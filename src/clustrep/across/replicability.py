@@ -16,7 +16,7 @@ from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
-from clustrep.engine.run import run
+from clustrep.engine.run import Kept
 from clustrep.errors import DataError, ParameterError
 from clustrep.failures import Failures
 from clustrep.label_checks import check_labels_of
@@ -290,10 +290,10 @@ class RunScores(NamedTuple):
     origins: tuple[RunOrigin, ...]  # one for each configuration
 
 
-def run_plan(plan: ScorePlan, n_jobs: int | None) -> RunScores:
-    """Score the studies as they are, and replicates of them."""
+def run_plan(plan: ScorePlan, n_jobs: int | None, kept: Kept | None = None) -> RunScores:
+    """Score the studies as they are, and replicates of them; not those that are `kept` from a shorter run."""
     source, studies = plan.setting.source, plan.setting.studies
-    replicates = run(plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
+    replicates = (kept or Kept()).run("scores", lambda: plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
     scores, trivial, clusters_found, causes, _ = (
         np.moveaxis(np.stack(arrays), 0, 1) for arrays in zip(*replicates, strict=True)
     )  # (n_configurations, 1 + n_resamples, ...)

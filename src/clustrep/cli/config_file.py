@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from clustrep import Study
 
 
-RUN_RECORD = "made"  # the table with the versions, data and files of a run; not read as options
+RUN_RECORD = "made"  # the table with the versions and data of a run; not read as options
 
 # Not written, because they do not change the results: where these go, and how the program runs and talks.
 NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "allow_failures")
 
-PATHS = ("studies", "features", "out")
+PATHS = ("studies", "features", "out", "functions", "scores", "study", "secret")
 
 LISTS = ("numbers", "words")  # types whose values may be written as a list
 
@@ -40,8 +40,7 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> Pa
     if path is None:
         return None
     values = _toml(path)
-    record = values.pop(RUN_RECORD, None)
-    ctx.meta[RUN_RECORD] = record if isinstance(record, dict) else {}
+    ctx.meta[RUN_RECORD] = _checked_record(values.pop(RUN_RECORD, None), path)
     command = values.pop("command", ctx.info_name)
     if command != ctx.info_name:
         raise click.BadParameter(f"{path} is for `clustrep {command}`, not for `clustrep {ctx.info_name}`.")
@@ -61,6 +60,21 @@ def read_config(ctx: click.Context, _: click.Parameter, path: Path | None) -> Pa
         settings[str(parameters[key].name)] = _from_folder(path.parent, checked) if key in PATHS else checked
     ctx.default_map = settings
     return path
+
+
+def _checked_record(record: Any, path: Path) -> dict[str, dict[str, str]]:
+    """Check the record of a run, which a configuration need not have: tables of versions and of data."""
+    if record is None:
+        return {}
+    tables = record if isinstance(record, dict) else {}
+    for key in ("versions", "data"):
+        table = tables.get(key)
+        if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+            raise click.BadParameter(
+                f"{path}: the table [{RUN_RECORD}] is damaged, because {key!r} in it must be a table of texts, got "
+                f"{table!r}: delete [{RUN_RECORD}], or take the file from the folder of a run."
+            )
+    return tables
 
 
 def _toml(path: Path) -> dict[str, Any]:
@@ -101,6 +115,8 @@ def _type_of(parameter: click.Parameter, value: Any) -> tuple[str, bool]:
         return "true or false", isinstance(value, bool)
     if isinstance(parameter.type, click.types.IntParamType):
         return "a whole number", isinstance(value, int) and not isinstance(value, bool)
+    if isinstance(parameter.type, click.types.FloatParamType):
+        return "a number", isinstance(value, int | float) and not isinstance(value, bool)
     if parameter.type.name in LISTS:
         items = value if isinstance(value, list) else [value]
         fits = all(isinstance(item, str | int) and not isinstance(item, bool) for item in items)

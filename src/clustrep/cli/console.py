@@ -3,7 +3,7 @@
 0    success
 1    a mistake in clustrep itself
 2    the command was not understood
-3    the data can't be used as they are
+3    the data can't be used as they are, or results can't be written to their folder
 4    some replicates failed: results are written, `--allow-failures` makes it 0
 130  interrupted
 """

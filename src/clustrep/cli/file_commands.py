@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import click
 
+from clustrep.checksums import SUMS, check_files, has_sums
 from clustrep.cli import options
 from clustrep.cli.console import BAD_DATA, Failure, write_data, write_message
 from clustrep.cli.input_files import read_studies
-from clustrep.cli.output import RESULT
+from clustrep.cli.output import CONFIG, PAGE, RESULT
+from clustrep.folders import claimed, is_unfinished
+
+NEEDED = re.compile(rf"result(-\d+)?\.npz|{re.escape(CONFIG)}")  # of the files of a run, for a report
 
 
 @click.command(short_help="Make the report of earlier results again.")
@@ -24,8 +29,9 @@ from clustrep.cli.output import RESULT
     help="What to make.",
 )
 @click.option("--out", type=options.FILE, metavar="FILE", help="The file to write; - is stdout.")
+@options.unnamed
 @options.configuration
-def report(folder: Path, format_name: str, out: Path | None, **_: Any) -> None:
+def report(folder: Path, format_name: str, out: Path | None, *, no_samples: bool, **_: Any) -> None:
     """Make the report of earlier results again, as a page, as Markdown or as JSON.
 
     The page goes to DIR/report.html, the others to stdout, unless --out says otherwise.
@@ -37,21 +43,44 @@ def report(folder: Path, format_name: str, out: Path | None, **_: Any) -> None:
     if not folder.is_dir():
         problem = f"{folder} is a file" if folder.exists() else f"There is no folder {folder}"
         raise Failure(f"{problem}: name the folder that a run wrote.", BAD_DATA)
-    paths = sorted(folder.glob("result*.npz"))
+    target = folder / PAGE if out is None and format_name == "html" else out
+    if is_unfinished(folder):
+        with claimed(folder):
+            pass  # which completes it
+    if target is not None and has_sums(folder) and target.resolve() == (folder / PAGE).resolve():
+        with claimed(folder) as claim, claim.transaction(keep=True) as staged:
+            (staged / PAGE).write_bytes(report_of(folder, format_name, samples=not no_samples).encode())
+    elif target is None or str(target) == "-":
+        write_data(report_of(folder, format_name, samples=not no_samples))
+        return
+    else:
+        from clustrep.files import written_whole
+
+        text = report_of(folder, format_name, samples=not no_samples)
+        with written_whole(target) as stream:
+            stream.write(text.encode())
+    write_message(f"Wrote {target}.")
+
+
+def report_of(folder: Path, format_name: str, *, samples: bool) -> str:
+    """Make the report of the results in a folder, after these have been checked."""
+    from clustrep import Report, load
+
+    again = Report(*(load(path) for path in checked_results(folder)), samples=samples)
+    return {"html": again.to_html, "markdown": again.to_markdown, "json": again.to_json}[format_name]()
+
+
+def checked_results(folder: Path) -> list[Path]:
+    """Return the results in a folder of a run, whose files must be as they were; or those that `save` wrote there."""
+    if has_sums(folder):
+        paths = [folder / name for name in sorted(check_files(folder, NEEDED)) if name != CONFIG]
+    elif (folder / CONFIG).exists():
+        raise Failure(f"{folder} has no {SUMS}, so its files can't be checked: run it again.", BAD_DATA)
+    else:
+        paths = sorted(folder.glob("result*.npz"))
     if not paths:
         raise Failure(f"{folder} holds no {RESULT}: name the folder that a run wrote.", BAD_DATA)
-    from clustrep import Report, load
-    from clustrep.files import written_whole
-
-    again = Report(*(load(path) for path in paths))
-    text = {"html": again.to_html, "markdown": again.to_markdown, "json": again.to_json}[format_name]()
-    target = folder / "report.html" if out is None and format_name == "html" else out
-    if target is None or str(target) == "-":
-        write_data(text)
-        return
-    with written_whole(target) as stream:
-        stream.write(text.encode())
-    write_message(f"Wrote {target}.")
+    return paths
 
 
 @click.command(short_help="How files are read, and what looks wrong.")

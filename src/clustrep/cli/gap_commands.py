@@ -11,7 +11,7 @@ from clustrep.cli import options
 from clustrep.cli.analysis_commands import check_files, check_several_studies
 from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterer_of
 from clustrep.cli.input_files import read_studies
-from clustrep.cli.output import RESULT, Results, check_folder, write_config, write_report
+from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output
 
 if TYPE_CHECKING:
     from clustrep import Report, Studies
@@ -36,7 +36,7 @@ def gaps(ctx: click.Context, /, **settings: Any) -> None:
     check_files(settings)
     if len(settings["clusterer"]) > 1:
         raise click.UsageError("gaps takes one --clusterer.")
-    check_folder(settings["out"], force=settings["force"])
+    claim_folder(ctx, settings)
     settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
     (name,) = settings["clusterer"]
     clusterer = clusterer_of(name)
@@ -55,12 +55,17 @@ def write_gaps(
 ) -> None:
     """Write the tables, figure and report of the gaps."""
     formats = options.figure_formats(settings)
-    with Results(settings["out"]) as results:
+
+    def write_tables(results: Results) -> None:
         results.table("gaps.csv", result.to_frame())
         results.table("gaps-by-k.csv", result.summary())
-        result.save(results.path(RESULT))
-        if formats:
-            results.figure("gaps", result.plot, formats)
-        results.text("report.html", report.to_html())
-        write_config(ctx, settings, results, result.provenance, studies)
-    write_report(settings, report)
+
+    output = Output(
+        report,
+        save=lambda results: result.save(results.path(RESULT)),
+        tables=write_tables,
+        figures=lambda results: results.figure("gaps", result.plot, formats) if formats else None,
+        provenance=result.provenance,
+        studies=studies,
+    )
+    write_output(ctx, settings, output)

@@ -12,7 +12,7 @@ from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterer_of
 from clustrep.cli.console import exit_if_failed
 from clustrep.cli.input_files import read_studies
 from clustrep.cli.option_types import Words, WordsOption, accepted_indices
-from clustrep.cli.output import RESULT, Results, check_folder, write_config, write_report
+from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output, write_report
 
 if TYPE_CHECKING:
     from clustrep import Report, Studies, Study
@@ -51,7 +51,7 @@ def stability(ctx: click.Context, /, **settings: Any) -> None:
         raise click.UsageError(f"name one file, got {n_files}; for several studies there is `clustrep run`.")
     if len(settings["clusterer"]) > 1:
         raise click.UsageError("stability takes one --clusterer.")
-    check_folder(settings["out"], force=settings["force"])
+    claim_folder(ctx, settings)
     settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
     (name,) = settings["clusterer"]
     clusterer = clusterer_of(name)
@@ -79,15 +79,16 @@ def write_indices(
     ctx: click.Context, settings: dict[str, Any], result: Validation, report: Report, study: Study
 ) -> None:
     """Write the table, figure and report of the indices."""
-    with Results(settings["out"]) as results:
-        results.table("indices.csv", result.to_frame())
-        result.save(results.path(RESULT))
-        formats = options.figure_formats(settings)
-        if formats and settings["indices"] != (TEST_FOR_CLUSTERS,):
-            results.figure("indices", result.plot, formats)
-        results.text("report.html", report.to_html())
-        write_config(ctx, settings, results, result.provenance, {study.name: study})
-    write_report(settings, report)
+    formats = options.figure_formats(settings) if settings["indices"] != (TEST_FOR_CLUSTERS,) else []
+    output = Output(
+        report,
+        save=lambda results: result.save(results.path(RESULT)),
+        tables=lambda results: results.table("indices.csv", result.to_frame()),
+        figures=lambda results: results.figure("indices", result.plot, formats) if formats else None,
+        provenance=result.provenance,
+        studies={study.name: study},
+    )
+    write_output(ctx, settings, output)
 
 
 @click.command(short_help="Are there clusters at all?")
@@ -109,8 +110,7 @@ def test(ctx: click.Context, /, **settings: Any) -> None:
     """
     if not settings["studies"]:
         raise click.UsageError("name at least one file.")
-    if settings["out"] is not None:
-        check_folder(settings["out"], force=settings["force"])
+    claim_folder(ctx, settings)
     from clustrep import Report, cluster_test
 
     studies = read_studies(settings)
@@ -120,7 +120,8 @@ def test(ctx: click.Context, /, **settings: Any) -> None:
     report = Report(tests, warnings=ctx.obj)
     if settings["out"] is not None:
         write_tests(ctx, settings, tests, report, studies)
-    write_report(settings, report)
+    else:
+        write_report(settings, report)
 
 
 def write_tests(
@@ -131,11 +132,24 @@ def write_tests(
 
     frames = [result.to_frame().assign(study=name) for name, result in tests.items()]
     formats = options.figure_formats(settings)
-    with Results(settings["out"]) as results:
-        results.table("tests.csv", pd.concat(frames)[["study", *frames[0].columns.drop("study")]])
-        for number, (name, result) in enumerate(tests.items(), 1):
+
+    def save(results: Results) -> None:
+        for number, result in enumerate(tests.values(), 1):
             result.save(results.path(f"result-{number:04d}.npz"))
+
+    def draw(results: Results) -> None:
+        for name, result in tests.items():
             if formats:
                 results.figure(f"test-{name}", result.plot, formats)
-        results.text("report.html", report.to_html())
-        write_config(ctx, settings, results, next(iter(tests.values())).provenance, studies)
+
+    output = Output(
+        report,
+        save=save,
+        tables=lambda results: results.table(
+            "tests.csv", pd.concat(frames)[["study", *frames[0].columns.drop("study")]]
+        ),
+        figures=draw,
+        provenance=next(iter(tests.values())).provenance,
+        studies=studies,
+    )
+    write_output(ctx, settings, output)

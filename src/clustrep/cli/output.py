@@ -1,21 +1,31 @@
-"""A folder of results: written whole or not at all, and no file of the user's is lost."""
+"""A folder of results: written whole or not at all; nothing that was computed and no file of the user's is lost.
+
+The folder is claimed before the work: no other run can use it, and it is tried whether files can be written. After the
+work, results, tables and the page appear in it in one step, then the figures in another. Where the first can't be
+written, they go to another place, which is named.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import re
 import shutil
 import tempfile
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from clustrep.checksums import has_sums
 from clustrep.cli.config_file import RUN_RECORD, config_values, digests
 from clustrep.cli.console import BAD_DATA, USAGE, Failure, write_data, write_message
-from clustrep.errors import ReplicateWarning, warn
+from clustrep.errors import DataError, ReplicateWarning, warn
+from clustrep.folders import ClaimedFolder, claimed, is_free, is_unfinished
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,49 +34,63 @@ if TYPE_CHECKING:
 
 CONFIG = "config.toml"
 RESULT = "result.npz"
+PAGE = "report.html"
 DPI = 300
+ROOM = 8 * 2**20  # bytes that the smallest results take: the page alone takes five million
+LONGEST_NAME = 120  # bytes of the name of a figure's file; most file systems allow 255, some 143
+CLAIM = "clustrep.folder"  # of a command's context
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# before the work
+
+
+def claim_folder(ctx: click.Context, settings: Mapping[str, Any]) -> None:
+    """Keep other runs out of the folder of the results until the command ends, and try to write into it."""
+    folder = settings["out"]
+    if folder is None:
+        return
+    if not is_unfinished(folder):
+        check_folder(folder, force=settings["force"])  # before anything is made
+    try:
+        ctx.meta[CLAIM] = claim = ctx.with_resource(claimed(folder))
+        check_folder(folder, force=settings["force"])  # another run may have ended since
+        claim.try_room(ROOM)
+    except OSError as error:
+        raise Failure(
+            f"{folder} can't be written to ({reason_of(error)}): name another folder with --out.", BAD_DATA
+        ) from None
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
-    """Check before the work begins that its results can be written."""
+    """Check that results may be written to a folder."""
     existing = next(parent for parent in [folder, *folder.absolute().parents] if parent.exists())
     if not existing.is_dir():
         raise Failure(f"{existing} is a file: name a folder with --out.", USAGE)
-    if existing == folder and any(folder.iterdir()):
+    if existing == folder and not is_free(folder):
         if not force:
             raise Failure(
                 f"{folder} exists already: name another folder with --out, or replace it with --force.", USAGE
             )
-        if "clustrep" not in _run_record(folder).get("versions", {}):
+        if not has_sums(folder):
             raise Failure(f"{folder} holds no results of clustrep, so --force does not replace what is in it.", USAGE)
-    if not os.access(existing, os.W_OK):
-        raise Failure(f"{existing} can't be written to: name another folder with --out.", BAD_DATA)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# files
 
 
 class Results:
-    """Files that are collected in a temporary folder and moved into their own together."""
+    """Files that are collected in one folder, and are to appear in another."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, staged: Path, folder: Path):
         self.folder = folder
-        parent = folder if folder.is_dir() else folder.absolute().parent  # files can't be moved to another device
-        parent.mkdir(parents=True, exist_ok=True)
-        self._temporary = Path(tempfile.mkdtemp(prefix=".clustrep.", dir=parent))
-        os.chmod(self._temporary, 0o777 & ~_umask())
+        self._staged = staged
         self._names: dict[str, str] = {}
-
-    def __enter__(self) -> Results:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self._put_in_place()
-        finally:
-            shutil.rmtree(self._temporary, ignore_errors=True)
 
     def path(self, *names: str) -> Path:
         """Return where to write a file."""
-        path = self._temporary.joinpath(*names)
+        path = self._staged.joinpath(*names)
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
@@ -90,12 +114,15 @@ class Results:
 
         without_time: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
         with mpl.rc_context({"svg.hashsalt": "clustrep", "figure.max_open_warning": 0}):
+            target = None
             try:
                 figure = _figure_of(draw())
                 for extension in formats:
                     target = self.path("figures", f"{self._file_name(name)}.{extension}")
                     figure.savefig(target, dpi=DPI, metadata=without_time[extension])
             except Exception as error:
+                if target is not None:
+                    target.unlink(missing_ok=True)  # perhaps half of it
                 warn(f"The figure {name} can't be drawn: {type(error).__name__}: {error}.", ReplicateWarning)
             finally:
                 plt.close("all")
@@ -108,73 +135,24 @@ class Results:
             plain = f"{file_name(name)}-{number}"
         return plain
 
-    def config(self, values: Mapping[str, Any]) -> None:
-        """Write the options of the run, and which files it wrote."""
-        import tomli_w
 
-        record = {**values[RUN_RECORD], "files": sorted([*self._files(), CONFIG])}
-        self.text(CONFIG, tomli_w.dumps({**values, RUN_RECORD: record}))
+@dataclass(frozen=True)
+class Output:
+    """What a command has computed, and how to write it."""
 
-    def _files(self) -> list[str]:
-        return [path.relative_to(self._temporary).as_posix() for path in self._temporary.rglob("*") if path.is_file()]
+    report: Report
+    save: Callable[[Results], Any]  # the results themselves, which all else can be made from again
+    tables: Callable[[Results], Any]
+    figures: Callable[[Results], Any]
+    provenance: Mapping[str, Any]
+    studies: Mapping[str, Study]
 
-    def _put_in_place(self) -> None:
-        if not self.folder.exists():
-            os.replace(self._temporary, self.folder)
-            return
-        new, former = self._files(), set(_former_files(self.folder))
-        for name in sorted(new, key=lambda name: name == CONFIG):
-            target = self.folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if target.exists() and name not in former:  # the user's
-                os.replace(target, _unused(target))
-            os.replace(self._temporary / name, target)
-        for name in former - set(new):
-            (self.folder / name).unlink(missing_ok=True)
-
-
-def _unused(path: Path) -> Path:
-    """Find a name for a file that is to be replaced."""
-    number = 1
-    while (other := path.with_name(f"{path.name}.before{number}")).exists():
-        number += 1
-    return other
-
-
-def _run_record(folder: Path) -> dict[str, Any]:
-    """Return what the configuration in a folder says of the run that wrote it; nothing where there is none."""
-    try:
-        record = tomllib.loads((folder / CONFIG).read_text(encoding="utf-8"))[RUN_RECORD]
-    except (OSError, ValueError, KeyError):
-        return {}
-    return record if isinstance(record, dict) else {}
-
-
-def _former_files(folder: Path) -> list[str]:
-    """Return the files that an earlier run wrote here; never one outside the folder."""
-    names, inside = _run_record(folder).get("files", []), folder.resolve()
-    paths = [folder / name for name in names if isinstance(name, str)]
-    files = [path for path in paths if path.is_file() and path.resolve().is_relative_to(inside)]
-    return [path.relative_to(folder).as_posix() for path in files]
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _figure_of(drawn: Any) -> Any:
-    return drawn.flat[0].figure if hasattr(drawn, "flat") else getattr(drawn, "figure", drawn)
-
-
-def file_name(name: str) -> str:
-    """Make a name that is valid in any file system."""
-    return re.sub(r"[^\w.-]+", "_", name).strip("._") or "study"
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# what every run writes
+    def write(self, ctx: click.Context, settings: dict[str, Any], results: Results) -> None:
+        """Write everything but the figures."""
+        self.save(results)
+        self.tables(results)
+        results.text(PAGE, self.report.to_html())
+        write_config(ctx, settings, results, self.provenance, self.studies)
 
 
 def write_config(
@@ -185,12 +163,116 @@ def write_config(
     studies: Mapping[str, Study],
 ) -> None:
     """Write the options of a run, and what is needed to see whether it can be repeated."""
+    import tomli_w
+
     record = {"versions": provenance["versions"], "data": digests(studies)}
-    results.config(config_values(ctx, settings, record, results.folder))
+    values = config_values(ctx, settings, record, results.folder)
+    results.text(CONFIG, tomli_w.dumps({**values, RUN_RECORD: record}))
+
+
+def _figure_of(drawn: Any) -> Any:
+    return drawn.flat[0].figure if hasattr(drawn, "flat") else getattr(drawn, "figure", drawn)
+
+
+def file_name(name: str) -> str:
+    """Make a name that is valid in any file system; a long one is cut, with a digest of all of it at its end."""
+    plain = re.sub(r"[^\w.-]+", "_", name).strip("._") or "study"
+    if len(plain.encode()) <= LONGEST_NAME:
+        return plain
+    digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:12]
+    return f"{plain.encode()[: LONGEST_NAME - 13].decode(errors='ignore')}-{digest}"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# after the work
+
+
+def write_output(ctx: click.Context, settings: dict[str, Any], output: Output) -> None:
+    """Write everything that was computed, and the report to the terminal."""
+    folder: ClaimedFolder = ctx.meta[CLAIM]
+    try:
+        with folder.transaction() as staged:
+            output.write(ctx, settings, Results(staged, settings["out"]))
+    except (OSError, DataError) as error:
+        rescued = rescue(settings["out"], partial(output.write, ctx, settings)) or rescue(settings["out"], output.save)
+        write_verdict(settings, output.report)
+        problem = f"Results can't be written to {settings['out']} ({reason_of(error)})"
+        raise Failure(f"{problem}; {said_of(rescued)}", BAD_DATA) from None
+    except BaseException:  # interrupted, or a mistake in the page or a table
+        write_message(f"Results are not in {settings['out']}; {said_of(rescue(settings['out'], output.save))}")
+        raise
+    write_figures(folder, settings, output)
+    write_report(settings, output.report)
+
+
+def write_figures(folder: ClaimedFolder, settings: dict[str, Any], output: Output) -> None:
+    """Add the figures to the results that are in the folder already."""
+    try:
+        with folder.transaction(keep=True) as staged:
+            output.figures(Results(staged, settings["out"]))
+    except (OSError, DataError) as error:
+        warn(f"The figures can't be written to {settings['out']} ({reason_of(error)}).", ReplicateWarning)
+    except KeyboardInterrupt:
+        write_message(f"Results are in {settings['out']}, without figures.")
+        raise
 
 
 def write_report(settings: dict[str, Any], report: Report) -> None:
     """Write the report to the terminal, and say where the page is."""
-    write_data(report.to_json() if settings["json"] else repr(report))
+    write_verdict(settings, report)
     if settings["out"] is not None and not settings["quiet"]:
-        write_message(f"Results are in {settings['out']}; open {settings['out'] / 'report.html'} in a browser.")
+        write_message(f"Results are in {settings['out']}; open {settings['out'] / PAGE} in a browser.")
+
+
+def write_verdict(settings: dict[str, Any], report: Report) -> None:
+    """Write the report to the terminal."""
+    write_data(report.to_json() if settings["json"] else repr(report))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# where results can't be written
+
+
+def rescue(folder: Path, write: Callable[[Results], Any]) -> Path | None:
+    """Write results to another place than their folder; return where they are."""
+    for place in other_places(folder):
+        with contextlib.suppress(Exception):  # there may be no room either
+            return _rescued(place, folder.absolute().name, write)
+    return None
+
+
+def _rescued(place: Path, name: str, write: Callable[[Results], Any]) -> Path:
+    """Write results to a new folder."""
+    folder = Path(tempfile.mkdtemp(prefix=f"{file_name(name)}-rescued-", dir=place))
+    try:
+        os.chmod(folder, 0o777 & ~_umask())  # a temporary folder is private
+        with claimed(folder) as claim, claim.transaction() as staged:
+            write(Results(staged, folder))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
+
+
+def other_places(folder: Path) -> list[Path]:
+    """Return where results may go that can't be written to their folder."""
+    places = [folder.absolute().parent, Path(), Path("~").expanduser(), Path(tempfile.gettempdir())]
+    return list(dict.fromkeys(place.resolve() for place in places if place.is_dir()))
+
+
+def reason_of(error: OSError | DataError) -> str:
+    """Say in a few words why something can't be written."""
+    return str(getattr(error, "strerror", None) or error).rstrip(".")
+
+
+def said_of(rescued: Path | None) -> str:
+    """Say where results are that could not be written to their folder."""
+    if rescued is None:
+        return "they can't be written anywhere else either."
+    return f"they are in {rescued}, for `clustrep report`."
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

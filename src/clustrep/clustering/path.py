@@ -120,15 +120,23 @@ class Learned:
 
     def labels(self, member: int, at: Sequence[PointSet]) -> Labelled | Failed:
         """Apply the clustering function of one member to every set of points in `at`."""
+        applied = self.applied(member, at)
+        return applied if isinstance(applied, Failed) else applied[1]
+
+    def applied(self, member: int, at: Sequence[PointSet]) -> tuple[Psi, Labelled] | Failed:
+        """Return the clustering function of one member, and what it says of every set of points in `at`."""
         configuration = self.path.members[member]
-        outcome = attempt(self._labels, configuration, at)
+        outcome = attempt(self._applied, configuration, at)
         # Clusterers report this by different errors.
         if isinstance(outcome, Failed) and configuration.fewest_clusters > self.sample.draw.n_distinct():
             return Failed(FEW_DISTINCT_POINTS)
         return outcome
 
-    def _labels(self, configuration: Configuration, at: Sequence[PointSet]) -> Labelled:
+    def _applied(self, configuration: Configuration, at: Sequence[PointSet]) -> tuple[Psi, Labelled]:
         psi = self._psi(configuration)
+        return psi, self._labels(psi, configuration, at)
+
+    def _labels(self, psi: Psi, configuration: Configuration, at: Sequence[PointSet]) -> Labelled:
         known = {points: psi.labels(points) for points in {self.sample.points: None, **dict.fromkeys(at)}}
         of_sample = known[self.sample.points]
         drawn = of_sample[self.sample.draw.weights > 0]
@@ -163,11 +171,14 @@ class Prediction:
 
 
 @dataclass(frozen=True, eq=False)
-class _PlainPsi(Psi):
+class PlainPsi(Psi):
+    """ψ of a clusterer that was fitted as it is."""
+
     path: Path
     function: ClusteringFunction
 
     def labels(self, points: PointSet) -> Labels:
+        """Return the label of every point."""
         return self.function.labels(self.path.space(points).X)
 
 
@@ -188,10 +199,10 @@ class PlainPath(Path):
         clusterer, (rows, weights) = configuration.clusterer, self.rows(sample)
         X = self.space(sample.points).X[rows]
         if isinstance(clusterer, KnownLabels):
-            return _PlainPsi(self, learn_known(X, clusterer.labels[sample.study.name][rows]))
+            return PlainPsi(self, learn_known(X, clusterer.labels[sample.study.name][rows]))
         if self.rotation is not None:
             clusterer = in_coordinates(clusterer, self.rotation)
-        return _PlainPsi(self, learn(clusterer, X, sample.seed(configuration.n_clusters), weights))
+        return PlainPsi(self, learn(clusterer, X, sample.seed(configuration.n_clusters), weights))
 
     def function(self, psi: Any, sample: Sample, configuration: Configuration) -> ClusteringFunction:
         """Return ψ as users have it."""
@@ -239,12 +250,14 @@ class Setting:
         *,
         at: FloatArray | None = None,
         for_run: bool = True,
+        rotate: bool = True,
     ) -> Setting:
         """Choose a path for every configuration, rotate what can be rotated, and make what resamples share.
 
         Without `for_run` nothing is shared, but everything is there to learn a clustering function for any points.
+        Without `rotate` functions are learned in the features themselves, whatever their number.
         """
-        rotated = [rotates(source, studies, configuration) for configuration in configurations]
+        rotated = [rotate and rotates(source, studies, configuration) for configuration in configurations]
         place_of = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
         outside = at is not None and id(at) not in place_of
         with one_thread():

@@ -13,7 +13,7 @@ import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, replace
 from numbers import Integral
@@ -196,6 +196,38 @@ def run(plan: Plan[T], numbers: Sequence[int], n_jobs: int | None = None) -> lis
     Workers are processes, or threads for a plan that spends its time in kernels; a backend that the user has set with
     `joblib.parallel_config` is used instead.
     """
+    values, messages = _values_and_warnings(plan, numbers, n_jobs)
+    _pass_on(messages)
+    return values
+
+
+class Kept:
+    """Plans and their replicates that were computed before: a longer run computes only the others."""
+
+    def __init__(self) -> None:
+        self._plans: dict[Hashable, Plan[Any]] = {}
+        self._values: dict[Hashable, dict[int, Any]] = {}
+        self._messages: dict[Hashable, list[tuple[str, str]]] = {}
+
+    def run(
+        self, name: Hashable, plan_of: Callable[[], Plan[T]], numbers: Sequence[int], n_jobs: int | None = None
+    ) -> list[T]:
+        """Compute the replicates that are not known of the plan of this name; pass on the warnings of all."""
+        values, messages = self._values.setdefault(name, {}), self._messages.setdefault(name, [])
+        if name not in self._plans:
+            self._plans[name] = plan_of()
+        missing = [number for number in numbers if number not in values]
+        if missing:
+            new_values, new_messages = _values_and_warnings(self._plans[name], missing, n_jobs)
+            values.update(zip(missing, new_values, strict=True))
+            messages += new_messages
+        _pass_on(messages)
+        return [values[number] for number in numbers]
+
+
+def _values_and_warnings(
+    plan: Plan[T], numbers: Sequence[int], n_jobs: int | None
+) -> tuple[list[T], list[tuple[str, str]]]:
     run_of_blocks = Run(os.getpid(), next(_run_numbers))
     blocks = [numbers[begin : begin + plan.batch] for begin in range(0, len(numbers), plan.batch)]
     outcomes = _outcomes(plan, blocks, run_of_blocks, check_n_jobs(n_jobs))
@@ -211,8 +243,7 @@ def run(plan: Plan[T], numbers: Sequence[int], n_jobs: int | None = None) -> lis
             abandoned.add(run_of_blocks)
             outcomes.close()
             raise
-    _pass_on([*messages, *messages_here])
-    return values
+    return values, [*messages, *messages_here]
 
 
 def check_n_jobs(n_jobs: int | None) -> int | None:
@@ -283,13 +314,25 @@ def _pass_on(messages: Sequence[tuple[str, str]]) -> None:
 
 def _progress_bar(total: int, description: str) -> Any:
     """Return a bar that appears once a run has taken a second."""
-    shown = config().progress
-    if shown == "auto":
-        shown = _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tqdm's advice to install widgets
         from tqdm.auto import tqdm
-    return tqdm(total=total, desc=description, unit="replicate", disable=not shown, delay=1, leave=False)
+    return tqdm(total=total, desc=description, unit="replicate", disable=not shows_progress(), delay=1, leave=False)
+
+
+def shows_progress() -> bool:
+    """Whether the user is told how far a run has come."""
+    shown = config().progress
+    if isinstance(shown, bool):
+        return shown
+    return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def write_progress(text: object) -> None:
+    """Write a line to stderr, above the bars."""
+    from tqdm.auto import tqdm
+
+    tqdm.write(str(text), file=sys.stderr)
 
 
 def _in_notebook() -> bool:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.cluster import DBSCAN
 from tests.across.analyse.cases import assert_same
+from tests.helpers import write_archive
 
 import clustrep as cr
 from clustrep.errors import DataError
@@ -57,7 +58,7 @@ def damaged(path, change):
     header = json.loads(str(arrays[HEADER]))
     change(arrays, header)
     arrays[HEADER] = np.array(json.dumps(header))
-    np.savez(path, **arrays)
+    write_archive(path, **arrays)
 
 
 @pytest.mark.parametrize(

@@ -260,15 +260,19 @@ def nearest_centre(points: PointSet, centres: FloatArray) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _CentresPsi(Psi):
+class CentresPsi(Psi):
+    """ψ of k-means: the nearest centre."""
+
     path: Path
     solution: Solution
 
     @property
     def classes(self) -> Labels:  # type: ignore[override]
+        """One for every centre."""
         return np.arange(len(self.solution.centres))
 
     def labels(self, points: PointSet) -> Labels:
+        """Return the label of every point."""
         return nearest_centre(self.path.space(points), self.solution.centres)
 
 
@@ -306,9 +310,9 @@ class KMeansPath(Path):
         settings = self._settings[configuration]
         if settings.n_clusters > len(shared.drawn):
             raise ReplicateFailure(FEWER_CLUSTERS)
-        return _CentresPsi(self, shared.fit(settings, sample.seed(configuration.n_clusters)))
+        return CentresPsi(self, shared.fit(settings, sample.seed(configuration.n_clusters)))
 
-    def fitted(self, psi: _CentresPsi, sample: Sample, configuration: Configuration) -> Clusterer:
+    def fitted(self, psi: CentresPsi, sample: Sample, configuration: Configuration) -> Clusterer:
         """Return the `KMeans` with these centres."""
         solution, X = psi.solution, sample.study.X
         centres = solution.centres if self.rotation is None else self.rotation.restore(solution.centres)

@@ -7,8 +7,9 @@ QUICK_TESTS := tests/studies --ignore=tests/studies/readers/test_untrusted.py te
 	tests/across/test_replicability.py::test_golden_run_pins_the_random_streams
 INSTALL := $(BIN)/uv pip install --quiet --editable
 
-.PHONY: demo test test-all test-oldest test-newest bench check format calibration null-calibration presence-calibration relations-calibration
-.PHONY: exam exam-quick fuzz fuzz-quick paper paper-quick clean
+.PHONY: demo test test-all test-oldest test-newest bench check format clean
+.PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration
+.PHONY: exam exam-quick fuzz fuzz-quick paper paper-quick
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -52,6 +53,9 @@ presence-calibration: .venv/installed
 
 relations-calibration: .venv/installed
 	$(BIN)/python -m calibration.relations
+
+exchange-calibration: .venv/installed
+	$(BIN)/python -m calibration.exchange $(ARGS)
 
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)

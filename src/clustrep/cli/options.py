@@ -83,7 +83,7 @@ def count(flag: str, name: str, default: int, help_text: str, *, at_least: int =
 
 def resamples(default: int = 100) -> Callable[[Command], Command]:
     """Take a number of resamples."""
-    return count("--resamples", "n_resamples", default, "Number of bootstrap resamples.")
+    return count("--resamples", "n_resamples", default, "Number of resamples of every study.")
 
 
 clusterer = click.option(
@@ -105,15 +105,17 @@ clustering = several(
     ),
 )
 
+agreement = click.option(
+    "--agreement",
+    cls=WordsOption,
+    type=Words(accepted_agreements, "ari,ami"),
+    default=("ari", "ami"),
+    show_default=True,
+    help="How to compare partitions; the first decides.",
+)
+
 comparing = several(
-    click.option(
-        "--agreement",
-        cls=WordsOption,
-        type=Words(accepted_agreements, "ari,ami"),
-        default=("ari", "ami"),
-        show_default=True,
-        help="How to compare partitions; the first decides.",
-    ),
+    agreement,
     click.option(
         "--null",
         type=click.Choice(["one-piece", "elliptical", "unimodal", "components", "gaussian", "copula", "none"]),
@@ -151,29 +153,33 @@ configuration = click.option(
     help="Take options from a TOML file.",
 )
 
-running = several(
-    click.option(
-        "--seed",
-        "rng",
-        type=click.IntRange(0),
-        default=0,
-        show_default=True,
-        help="Random seed: the same seed gives the same result.",
-    ),
-    click.option(
-        "--jobs",
-        "n_jobs",
-        type=int,
-        metavar="N",
-        default=-1,
-        show_default=True,
-        callback=check_jobs,
-        help="Number of parallel processes; -1: as many as cores.",
-    ),
-    configuration,
-    click.option("--json", is_flag=True, help="Write the results to stdout as JSON."),
-    click.option("--quiet", is_flag=True, help="Show warnings and errors only."),
+seed = click.option(
+    "--seed",
+    "rng",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Random seed: the same seed gives the same result.",
 )
+
+jobs = click.option(
+    "--jobs",
+    "n_jobs",
+    type=int,
+    metavar="N",
+    default=-1,
+    show_default=True,
+    callback=check_jobs,
+    help="Number of parallel processes; -1: as many as cores.",
+)
+
+json_option = click.option("--json", is_flag=True, help="Write the results to stdout as JSON.")
+
+quiet = click.option("--quiet", is_flag=True, help="Show warnings and errors only.")
+
+running = several(seed, jobs, configuration, json_option, quiet)
+
+unnamed = click.option("--no-samples", is_flag=True, help="Leave the names of samples out of all results.")
 
 failures = click.option("--allow-failures", is_flag=True, help="Exit with 0 although some replicates failed.")
 
@@ -208,6 +214,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
         resamples(resamples_default),
         comparing,
         results_in(folder),
+        unnamed,
         failures,
         running,
     )

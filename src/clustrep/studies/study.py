@@ -296,6 +296,10 @@ class Study:
                 )
         return self._with(X=read_only(np.ascontiguousarray(X)), scale=scale)
 
+    def renamed(self, name: str) -> Study:
+        """Return the same study under another name, on which its random draws depend."""
+        return self._with(name=check_name(name, "The name of a study"))
+
     def with_samples_of(self, others: Sequence[Study], name: str) -> Study:
         """Return a study of the samples of this one and of others with the same features, named "study/sample"."""
         studies = [self, *others]

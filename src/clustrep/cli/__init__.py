@@ -10,7 +10,7 @@ input_files           options → Studies; inspection: what can be said of files
 config_file           options from a TOML file, and back
 output                the folder of results; drawing: its figures
 console               the terminal and exit codes; option_wording: the library's sentences in terms of options
-standard_output       what clusterers print goes to stderr; termination: SIGTERM is heard as an interrupt
+standard_output       what clusterers print goes to stderr
 """
 
 from __future__ import annotations

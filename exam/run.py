@@ -20,7 +20,7 @@ from exam.outcomes import Outcome, Task, outcome_of
 from exam.page import Size, page
 
 FULL = Size({ONE_PIECE: 20, CURVE: 20, ROUND: 20, CLUSTERS: 20, MISSING: 20}, slow=2, n_null=59)
-QUICK = Size({ONE_PIECE: 2, CURVE: 2, ROUND: 2, CLUSTERS: 2, MISSING: 2}, slow=1, n_null=39)
+QUICK = Size({ONE_PIECE: 2, CURVE: 2, ROUND: 2, CLUSTERS: 2, MISSING: 2}, slow=0, n_null=39)
 
 
 def rounds(kinds: Sequence[Kind], size: Size) -> Iterator[list[Task]]:

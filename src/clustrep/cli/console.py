@@ -46,6 +46,11 @@ def write_data(text: str) -> None:
     click.echo(printable(text, lines=True), color=coloured())
 
 
+def write_document(text: str) -> None:
+    """Write a whole document to stdout as it is: names in it were made harmless when it was composed."""
+    click.echo(text, color=coloured())
+
+
 def on_one_line(text: str) -> str:
     """Show the line ends within names as escapes; those before the indented lines of a list stay."""
     return re.sub(r"\n(?!  )", r"\\n", text)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -46,9 +47,9 @@ def write_data(text: str) -> None:
     click.echo(printable(text, lines=True), color=coloured())
 
 
-def write_document(text: str) -> None:
-    """Write a whole document to stdout as it is: names in it were made harmless when it was composed."""
-    click.echo(text, color=coloured())
+def write_page(text: str) -> None:
+    """Write a page to stdout: as it is into a file or pipe, for a browser; with escapes on a terminal."""
+    click.echo(printable(text, lines=True) if sys.stdout.isatty() else text, color=coloured())
 
 
 def on_one_line(text: str) -> str:

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial

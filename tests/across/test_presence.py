@@ -355,6 +355,34 @@ def test_links_are_the_same_from_either_side(pair):
     assert links(*pair).tolist() == [[True, False], [False, True], [False, False]]
 
 
+@pytest.mark.parametrize("seed", [206, 426, 765])
+def test_studies_of_different_spread_have_the_same_shift_and_links_from_either_side(seed):
+    """The spread of one study or the other decides whether two pairs of clusters agree about a shift."""
+    rng = np.random.default_rng(seed)
+    p = rng.integers(2, 6)
+    counts, centres = rng.integers(1, 5, 2), rng.normal(size=(4, p)) * 4
+    both = []
+    for s, k in enumerate(counts):
+        labels = np.sort(np.r_[np.arange(k), rng.integers(0, k, rng.integers(30, 120))])
+        X = rng.normal(size=(len(labels), p)) * rng.uniform(0.6, 1.6) + centres[labels] + s * rng.normal(size=p) * 1.2
+        both.append(Clusters.of(X, labels))
+    assert find_shift(*both).vector == pytest.approx(-find_shift(*both[::-1]).vector)
+    assert (links(*both) == links(*both[::-1]).T).all()
+
+
+def test_a_cluster_is_not_absent_where_it_is_present_the_other_way_round():
+    """Study c has one group, wider than elsewhere and beside its place; a shift needs two groups to be known."""
+    rng = np.random.default_rng(0)
+    studies = {name: drawn(rng, CORNERS * 4, np.repeat([0, 1, 2], 50)) for name in "ab"}
+    studies["c"] = 1.5 * rng.normal(size=(60, 2)) - 4.6 / np.sqrt(2)
+    groups = cr.separation(KMEANS, studies, n_clusters=range(2, 4), rng=0)
+    frame = presence(KMEANS, studies, groups, n_clusters=3, rng=0).to_frame()
+    frame = frame[frame["word"] == "present"]
+    pairs = {(row.train, str(row.cluster), row.test, row.partner) for row in frame.itertuples()}
+    assert {(train, test) for train, _, test, _ in pairs} >= {("c", "a"), ("a", "c")}
+    assert pairs == {(test, partner, train, cluster) for train, cluster, test, partner in pairs}
+
+
 def test_words_follow_from_links():
     linked = np.array([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]], dtype=bool)
     assert [word_of(linked, i, True) for i in range(5)] == ["present", "split", "merged", "merged", "absent"]

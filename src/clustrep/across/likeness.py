@@ -117,6 +117,10 @@ class Shift(NamedTuple):
         of_train[pairs[:, 0]] = of_test[pairs[:, 1]] = 1 / max(len(pairs), 1)
         return cls(of_test @ test.centres - of_train @ train.centres, of_train, of_test)
 
+    def reversed(self) -> Shift:
+        """Return how far the training study lies from the test study."""
+        return Shift(-self.vector, self.of_test, self.of_train)
+
 
 def find_shift(train: Clusters, test: Clusters) -> Shift:
     """Estimate the shift between two studies from the clusters that both have.
@@ -126,9 +130,17 @@ def find_shift(train: Clusters, test: Clusters) -> Shift:
     half the smallest distance between two clusters of a study, so that no cluster is taken for its neighbour. Of
     several, the one that pairs most clusters is taken, then the smallest.
     """
-    none = Shift.none(train, test)
     if min(len(train.sizes), len(test.sizes)) < 2:
-        return none
+        return Shift.none(train, test)
+    # Each study's spread is the unit of one direction: both are tried, so that the shift is the same from either side.
+    key, shift = _best_shift(train, test)
+    back_key, back = _best_shift(test, train)
+    return back.reversed() if back_key > key else shift
+
+
+def _best_shift(train: Clusters, test: Clusters) -> tuple[tuple[int, float], Shift]:
+    """Return the shift that pairs most clusters, in units of the training study: (pairs, −length), and the shift."""
+    none = Shift.none(train, test)
     limit = min(_smallest_distance(train), _smallest_distance(test)) / 2
     best, best_key = none, (0, 0.0)
     for i, j in [(-1, -1), *np.ndindex(len(train.sizes), len(test.sizes))]:
@@ -142,7 +154,7 @@ def find_shift(train: Clusters, test: Clusters) -> Shift:
             continue
         if distances(train, test, shift)[pairs[:, 0], pairs[:, 1]].max() <= AGREES:
             best, best_key = shift, (len(pairs), -length)
-    return best
+    return best_key, best
 
 
 def mutual_pairs(apart: FloatArray) -> IntArray:
@@ -170,8 +182,12 @@ def links(first: Clusters, second: Clusters) -> BoolArray:
     A pair is linked where the cluster of one study is a counterpart, or one of several parts, of the other's.
     """
     shift = find_shift(first, second)
-    back = Shift(-shift.vector, shift.of_test, shift.of_train)
-    return parts(first, second, shift) | parts(second, first, back).T
+    return parts(first, second, shift) | parts(second, first, shift.reversed()).T
+
+
+def distances_either_way(first: Clusters, second: Clusters, shift: Shift) -> FloatArray:
+    """Return distances in the spread of either cluster, whichever is smaller, (k_first, k_second)."""
+    return np.minimum(distances(first, second, shift), distances(second, first, shift.reversed()).T)
 
 
 def with_groups(linked: BoolArray, apart: FloatArray, same_group: BoolArray) -> BoolArray:

@@ -15,7 +15,7 @@ from clustrep.across.likeness import (
     SAME_CUT,
     Clusters,
     count_strays,
-    distances,
+    distances_either_way,
     find_shift,
     is_rare,
     links,
@@ -386,7 +386,7 @@ def _rows_by_gaps(s: int, t: int, train: Shown, test: Shown) -> list[Row]:
     shift = find_shift(a, b)
     linked = links(a, b)
     same_group = (train.numbers[:, None] == test.numbers) & (train.numbers < train.n_groups)[:, None]
-    linked = with_groups(linked, distances(a, b, shift), same_group)
+    linked = with_groups(linked, distances_either_way(a, b, shift), same_group)
     rows = []
     for i, number in enumerate(train.called):
         partners = np.flatnonzero(linked[i])

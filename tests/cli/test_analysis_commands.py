@@ -85,3 +85,5 @@ def test_one_feature_that_decides_alone_is_named(folder):
     assert "--scale 'zscore'" in done.stderr
     assert "has 100% or more" in Path("clustrep-results/report.html").read_text()
     assert "of the variance in every study" not in invoke(*RUN, "--scale", "zscore", "--out", "scaled").stderr
+    assert f"look at this: {sentence}" in invoke("inspect", *PAIR, *READING).stdout
+    assert sentence in invoke("gaps", *PAIR, *READING, "--k", "2").stderr

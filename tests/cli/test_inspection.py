@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from tests.cli.support import ASK, PAIR, READING, invoke, write_ragged
@@ -42,6 +44,19 @@ def test_inspect_collects_everything_that_is_wrong(folder, frames):
     frames["beta"].rename(columns=str.upper).rename(columns={"SUBTYPE": "subtype"}).to_csv(folder / "beta.csv")
     done = invoke("inspect", *PAIR, *READING, code=3)
     assert done.stdout.count("can't be used together: ") == 1
+
+
+@pytest.mark.parametrize(("n_features", "told"), [(19, False), (20, True)])
+def test_inspect_names_the_few_features_that_decide(n_features, told, folder):
+    """As two areas beside ratios do; two of few features may be meant so."""
+    rng = np.random.default_rng(0)
+    for name in PAIR:
+        table = pd.DataFrame(rng.normal(size=(30, n_features)), columns=[f"gene{j}" for j in range(n_features)])
+        table[["gene3", "gene5"]] *= [100, 80]
+        table.to_csv(name)
+    said = invoke("inspect", *PAIR).stdout
+    assert ("look at this: 2 of 20 features, 'gene3' and 'gene5', have 100% or more of the variance" in said) == told
+    assert "look at this" not in invoke("inspect", *PAIR, "--scale", "zscore").stdout
 
 
 def test_inspect_has_suspicions(folder, frames):

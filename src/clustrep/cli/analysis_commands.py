@@ -12,21 +12,15 @@ from clustrep.cli import options
 from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterers_of
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import exit_if_failed, write_message
-from clustrep.cli.input_files import read_studies
+from clustrep.cli.input_files import read_studies, warn_of_scales
 from clustrep.cli.option_types import accepted_agreements
 from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output
-from clustrep.errors import DataWarning, warn
-from clustrep.sentences import argument
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from clustrep import Studies
     from clustrep.results import Analysis, Preliminary
-
-
-# With so many features, one of them should not have more than this share of the variance.
-FEWEST_FEATURES, MOST_OF_VARIANCE = 3, 0.9
 
 
 @click.command(short_help="Which algorithm and k replicate, which studies agree, which clusters hold.")
@@ -166,26 +160,6 @@ def analyse_studies(
             **options.library_arguments(settings, *names),
         )
     return replace(analysis, warnings=tuple(ctx.obj))
-
-
-def warn_of_scales(studies: Studies) -> None:
-    """Say that one feature alone decides which samples are near each other, where it has nearly all of the variance."""
-    import numpy as np
-
-    if len(studies.features) < FEWEST_FEATURES:
-        return
-    variances = np.array([np.var(study.X, axis=0, dtype=float) for study in studies.values()])  # (S, n_features)
-    totals = variances.sum(axis=1, keepdims=True)
-    shares = variances / np.where(totals > 0, totals, 1.0)
-    largest = int(shares.min(axis=0).argmax())
-    share = float(shares[:, largest].min())
-    if share > MOST_OF_VARIANCE:
-        warn(
-            f"Feature {studies.features[largest]!r} has {share:.0%} or more of the variance in every study: it alone "
-            f"decides which samples are near each other. Bring the features to one scale with "
-            f"{argument('scale', 'zscore')}.",
-            DataWarning,
-        )
 
 
 def tell_changes() -> Callable[[Preliminary], None]:

@@ -10,7 +10,7 @@ import click
 from clustrep.cli import options
 from clustrep.cli.analysis_commands import check_files, check_several_studies
 from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterer_of
-from clustrep.cli.input_files import read_studies
+from clustrep.cli.input_files import read_studies, warn_of_scales
 from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def gaps(ctx: click.Context, /, **settings: Any) -> None:
 
     studies = read_studies(settings)
     check_several_studies(settings, studies)
+    warn_of_scales(studies)
     with options.configured(settings):
         result = separation(clusterer, studies, **options.library_arguments(settings, "n_clusters"))
     result = replace(result, clusterer=name)

@@ -9,9 +9,13 @@ import click
 from click.core import ParameterSource
 
 from clustrep.errors import DataError, DataWarning, warn
+from clustrep.sentences import argument
 
 if TYPE_CHECKING:
     from clustrep import Studies
+
+# So few of the features, and not more than this part of them, should not have more than this share of the variance.
+FEWEST_FEATURES, MOST_NAMED, SMALL_PART, MOST_OF_VARIANCE = 3, 3, 0.1, 0.9
 
 
 def read_studies(settings: dict[str, Any]) -> Studies:
@@ -75,3 +79,29 @@ def listed_features(path: Path) -> list[str]:
     if not names:
         raise DataError(f"The list of features {path} is empty: write one name on each line.")
     return names
+
+
+def warn_of_scales(studies: Studies) -> None:
+    """Say that a few features alone decide which samples are near each other, where they have nearly all variance."""
+    import numpy as np
+
+    n_features = len(studies.features)
+    if n_features < FEWEST_FEATURES:
+        return
+    variances = np.array([np.var(study.X, axis=0, dtype=float) for study in studies.values()])  # (S, n_features)
+    totals = variances.sum(axis=1, keepdims=True)
+    shares = variances / np.where(totals > 0, totals, 1.0)
+    largest = np.argsort(-shares.min(axis=0), kind="stable")
+    together = shares[:, largest].cumsum(axis=1).min(axis=0)  # of the first feature, the first two, …
+    n_deciding = int(np.argmax(together > MOST_OF_VARIANCE)) + 1
+    if together[n_deciding - 1] <= MOST_OF_VARIANCE or n_deciding > max(1, min(MOST_NAMED, SMALL_PART * n_features)):
+        return
+    names = " and ".join(repr(studies.features[place]) for place in largest[:n_deciding])
+    subject, has, decide = f"Feature {names}", "has", "it alone decides"
+    if n_deciding > 1:
+        subject, has, decide = f"{n_deciding} of {n_features} features, {names},", "have", "they alone decide"
+    warn(
+        f"{subject} {has} {together[n_deciding - 1]:.0%} or more of the variance in every study: {decide} which "
+        f"samples are near each other. Bring the features to one scale with {argument('scale', 'zscore')}.",
+        DataWarning,
+    )

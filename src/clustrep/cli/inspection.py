@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from clustrep import Studies, Study
+from clustrep.cli.input_files import warn_of_scales
 from clustrep.cli.option_wording import in_options
 from clustrep.errors import ClustrepError, DataWarning
 from clustrep.studies.readers.source import study_names
@@ -76,7 +77,9 @@ def _attempt(read: Reader, settings: dict[str, Any], suspicions: list[str]) -> t
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         try:
-            return read(settings), ""
+            studies = read(settings)
+            warn_of_scales(studies)
+            return studies, ""
         except ClustrepError as error:
             return None, in_options(error, command)
         finally:

@@ -72,6 +72,16 @@ def test_the_whole_exchange(learned):
     assert "This page names no samples." in shown
 
 
+def test_two_sites_can_combine(learned):
+    """Which study stands apart is then not said, as in `run`."""
+    for name in SITES[:2]:
+        scored(name)
+    done = invoke("combine", *(f"{name}.scores" for name in SITES[:2]), "--out", "both", "--figures", "none")
+    assert " replicates best: ARI " in done.stdout
+    assert "apart" not in done.stdout
+    assert (learned / "both" / "report.html").exists()
+
+
 def test_show_says_what_is_in_a_file(learned):
     shown = invoke("show", "alpha.functions").stdout
     assert shown == f"{read_file('alpha.functions')!r}\n"

@@ -29,6 +29,7 @@ from clustrep.results import (
 )
 from clustrep.results.analysis import PRESENCE, cluster_names, cluster_table, summary_of
 from clustrep.results.headline import Said
+from clustrep.results.relations import relations_if_any
 from clustrep.results.shared_numbers import Names, piece_names
 from clustrep.results.verdict import Verdict
 
@@ -207,7 +208,7 @@ def _parts_of(combined: Combined) -> list[Any]:
     parts = [
         comparison,
         *pairs,
-        *(result.relations() for result in pairs),
+        *(relations_if_any(result) for result in pairs),
         reference,
         combined.clusters,
         combined.gaps,

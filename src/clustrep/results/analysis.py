@@ -26,7 +26,7 @@ from clustrep.results.null_scores import NullReference
 from clustrep.results.obstacles import obstacle_to
 from clustrep.results.pairwise import Replicability
 from clustrep.results.presence_words import Presence
-from clustrep.results.relations import StudyDifferences, StudyRelations
+from clustrep.results.relations import StudyDifferences, StudyRelations, relations_if_any
 from clustrep.results.shared_numbers import renamed, renamed_list, shared_names
 from clustrep.results.verdict import Verdict, separation_of, verdict_of
 from clustrep.tables.agreement import is_adjusted
@@ -186,10 +186,7 @@ class Analysis(Saved):
     @cached_property
     def relations(self) -> StudyRelations | None:
         """Which studies agree; None with fewer than three, or without a configuration to look at."""
-        result = self.replicability
-        if result is None or len(self.names) < 3 or np.isnan(np.diagonal(result.mean)).all():
-            return None
-        return result.relations() if self.agreement != "mi" else None
+        return None if self.replicability is None else relations_if_any(self.replicability)
 
     @property
     def failures(self) -> Failures:

@@ -187,6 +187,13 @@ class StudyRelations(Printed):
         return f"{self}\n{self.to_frame().round(3).to_string(index=False)}"
 
 
+def relations_if_any(result: Replicability) -> StudyRelations | None:
+    """Compute which studies agree; None with fewer than three, without their diagonals or with an unbounded score."""
+    if len(result.names) < 3 or np.isnan(np.diagonal(result.mean)).all() or result.agreement == "mi":
+        return None
+    return StudyRelations.of(result)
+
+
 def _heterogeneity(scores: FloatArray) -> float:
     """Return the share of the variance between pairs beyond resampling, from scores of (n_resamples, n_pairs)."""
     B = len(scores)

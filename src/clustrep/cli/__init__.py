@@ -2,6 +2,7 @@
 
 program               the group of commands
 analysis_commands     run, demo, local: several studies
+gap_commands          gaps: between clusters, across studies
 one_study_commands    stability, test: within each study
 file_commands         report, inspect
 site_commands         learn, score: at one site; joint_commands: combine, show
@@ -10,7 +11,7 @@ input_files           options → Studies; inspection: what can be said of files
 config_file           options from a TOML file, and back
 output                the folder of results; drawing: its figures
 console               the terminal and exit codes; option_wording: the library's sentences in terms of options
-standard_output       what clusterers print goes to stderr; termination: SIGTERM is heard as an interrupt
+standard_output       what clusterers print goes to stderr
 """
 
 from __future__ import annotations

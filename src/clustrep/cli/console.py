@@ -22,7 +22,7 @@ from typing import IO, Any
 import click
 
 from clustrep.cli.option_wording import in_options
-from clustrep.cli.termination import TERMINATED, Terminated, termination_heard
+from clustrep.engine.termination import TERMINATED, Terminated, termination_heard
 from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning, DataError, MachineWarning, WorkerKilled
 from clustrep.sentences import Worded
 from clustrep.text import printable

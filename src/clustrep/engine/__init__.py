@@ -1,1 +1,7 @@
-"""How and where replicates are computed."""
+"""How and where replicates are computed.
+
+replicates    seeds, failures, one thread
+run           options of a run; plans and the runner
+workers       processes and threads
+termination   SIGTERM is heard as an interrupt
+"""

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-HANGS_AFTER = 120  # seconds: only a guard, less than the 300 after which idle workers end by themselves
+HANGS_AFTER = 240  # seconds: only a guard, less than the 300 after which idle workers end by themselves
 
 
 def session_of(leader):

@@ -104,13 +104,17 @@ def test_clusterers_without_means_need_something_that_stands_for_them(folder):
 
 def test_options_of_disclosure(folder):
     options = ["--small", "merge", "--precision", "single", "--unit", "gene1=log2", "--epsilon", "50", "--bound", "9"]
-    shown = invoke(
-        "learn", "alpha.csv", *LEARN, *RULE, *options, "--null", "gaussian", "--null-collections", "19"
-    ).stdout
+    null = ["--null", "gaussian", "--null-collections", "19"]
+    shown = invoke("learn", "alpha.csv", *LEARN, *RULE, *options).stdout
     assert "single precision" in shown
     assert "ε = 50, δ = 1e-05, samples bounded at 9" in shown
     assert "functions with smaller clusters: merge" in shown
     assert "units declared for 1" in shown
+    assert (
+        "--null must be None beside noise"
+        in invoke("learn", "alpha.csv", *LEARN, *options, *null, "--force", code=2).stderr
+    )
+    shown = invoke("learn", "alpha.csv", *LEARN, *RULE, *null, "--force").stdout
     assert "Simulated data without clusters (gaussian)" in shown
     assert "write FEATURE=UNIT" in invoke("learn", "alpha.csv", *LEARN, "--unit", "gene1", "--out", "x", code=2).stderr
 

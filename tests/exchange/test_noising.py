@@ -69,6 +69,13 @@ def test_noise_is_for_means_alone(rng):
     assert caught.value.parameter == "noise"
 
 
+def test_exact_moments_do_not_leave_beside_noise(rng):
+    rule, study = cr.Disclosure(noise=cr.GaussianNoise(epsilon=1.0)), cr.Study(rng.normal(size=(60, 2)), "a")
+    with pytest.raises(cr.errors.ParameterError, match="null must be None beside noise, got 'gaussian'") as caught:
+        cr.learn(KMeans(2), study, n_resamples=2, rng=0, disclosure=rule, null="gaussian", n_null=3)
+    assert caught.value.parameter == "null"
+
+
 @pytest.mark.parametrize(("options", "parameter"), [((0, 0.1), "epsilon"), ((1, 1), "delta"), ((1, 0.1, 0), "bound")])
 def test_parameters_are_checked(options, parameter):
     with pytest.raises(cr.errors.ParameterError) as caught:

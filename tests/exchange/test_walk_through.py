@@ -52,6 +52,7 @@ def test_the_tables_of_the_document_are_those_of_the_program():
     assert exchange.score_with(None, 100, 5, 1, 0) > 0.8
 
 
+@pytest.mark.slow
 def test_the_attack_reconstructs_patients_from_public_draws_and_not_from_secret_ones():
     errors = exchange.attacks(120, 3, 400, 1)
     medians = {name: float(np.median(error)) for name, error in errors.items()}

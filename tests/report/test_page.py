@@ -46,6 +46,7 @@ class Visit:
         self.complaints: list[str] = []
         self.context = browser.new_context(viewport={"width": width, "height": 900}, offline=True, **options)
         self.context.set_default_timeout(8000)
+        self.context.set_default_navigation_timeout(60_000)  # reading plotly takes long on a busy machine
         self.page = self.context.new_page()
         self.page.on("request", self._note_request)
         self.page.on("console", self._note_console)
@@ -363,8 +364,8 @@ def test_the_first_screen_has_the_answer_and_clusters_by_studies(analysed: Any) 
 @pytest.mark.parametrize("width", [1200, 400])
 def test_no_table_is_cut(analysed: Any, width: int) -> None:
     analysed.set_viewport_size({"width": width, "height": 800})
+    analysed.wait_for_function(f"{OVERFLOW} <= 0")  # charts follow the window a moment later
     assert analysed.evaluate(CUT) == []
-    assert analysed.evaluate(OVERFLOW) == 0
 
 
 def test_all_columns_fit_into_a_normal_window(analysed: Any) -> None:

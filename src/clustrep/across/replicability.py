@@ -243,6 +243,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
         setting, S, B = self.setting, len(self.setting.studies), len(numbers)
         samples = [setting.sample(s, b) for b in numbers for s in range(S)]  # Alg. 2, line 4
         second = [setting.sample(s, b, second=True) for b in numbers for s in range(S)] if self.diagonal else []
+        point_sets = [[sample.points for sample in samples[b * S : (b + 1) * S]] for b in range(B)]
         n_configurations = len(self.configurations)
         clusters_found = np.full((B, n_configurations, S), -1)
         pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S))
@@ -250,11 +251,12 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
         separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0
         for path in setting.paths:
-            learned, learned_again = path.learn(samples), path.learn(second)
+            learned = path.learn(samples, [point_sets[i // S] for i in range(B * S)])
+            learned_again = path.learn(second, [[sample.points] for sample in samples[: len(second)]])
             for member in range(len(path.members)):
                 for b in range(B):
                     drawn = samples[b * S : (b + 1) * S]
-                    points = [sample.points for sample in drawn]
+                    points = point_sets[b]
                     functions = learned[b * S : (b + 1) * S]
                     labelled = [function.labels(member, points) for function in functions]  # Alg. 2, line 5
                     for s, labels in enumerate(labelled):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone
@@ -27,6 +28,7 @@ from clustrep.clustering.sample import (
     Sample,
     Source,
 )
+from clustrep.engine.cost import Cost
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
 from clustrep.engine.run import Plan
 from clustrep.studies.study import Study
@@ -51,7 +53,6 @@ class Path(ABC):
 
     compiled: ClassVar[bool] = True  # whether there are kernels in it
     in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
-    batch: ClassVar[int] = 1  # how many replicates it learns from at once
 
     @classmethod
     def applies(cls, clusterer: Clusterer) -> bool:
@@ -76,6 +77,10 @@ class Path(ABC):
         """Estimate how many numbers the kernels compare in one resample."""
         return 0.0
 
+    def batch(self, places: Sequence[PointSet]) -> int:
+        """Say from how many replicates it likes to learn at once."""
+        return 1
+
     @abstractmethod
     def share(self, sample: Sample) -> Any:
         """Learn what all members have in common."""
@@ -93,11 +98,12 @@ class Path(ABC):
     def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
         """Return the member as it would be after fitting, for the user to inspect."""
 
-    def learn(self, samples: Sequence[Sample]) -> list[Learned]:
+    def learn(self, samples: Sequence[Sample], at: Sequence[Sequence[PointSet]] | None = None) -> Sequence[Learned]:
         """Learn from many samples at once, of any studies and replicates; what is learned from one is lazy.
 
         This is where compiled batches and accelerators come in: a path that gains from many samples overrides it and
-        says in `batch` how many replicates it wants. What is learned from a sample must not depend on the others.
+        says in `batch` how many replicates it wants. What is learned from a sample must not depend on the others. `at`
+        says for every sample which points its clustering functions will be asked about, so that this is done at once.
         """
         return [Learned(self, sample) for sample in samples]
 
@@ -223,8 +229,10 @@ def fit_rows(path: Path, sample: Sample, configuration: Configuration) -> Cluste
     return fitted if path.rotation is None else with_features(fitted, path.rotation, configuration.clusterer)
 
 
-# Numbers that the kernels must compare in a resample for threads to be faster than processes: a few milliseconds.
-LEAST_THREAD_WORK = 20_000_000
+# Numbers that kernels compare in a second, roughly, and seconds that Python takes beside them: for a sample, for one
+# member of a path on a pair of studies, and for a fit by the clusterer itself, which also grows with the table.
+NUMBERS_PER_SECOND = 5e9
+SAMPLE_SECONDS, PAIR_SECONDS, FIT_SECONDS, NUMBER_SECONDS = 1.5e-4, 2e-5, 5e-3, 1e-7
 # Bytes of distances that are kept for all resamples.
 MOST_KEPT = 10**9
 # The least number of features for each coordinate for which a rotation saves time.
@@ -283,10 +291,19 @@ class Setting:
 
     @property
     def in_threads(self) -> bool:
-        """Whether threads can share the work: kernels alone, and long enough for the time in Python not to matter."""
-        if not all(path.in_threads for path in self.paths):
-            return False
-        return sum(path.work(points) for path in self.paths for points in self.places) > LEAST_THREAD_WORK
+        """Whether threads can share the work: it is done by kernels alone."""
+        return all(path.in_threads for path in self.paths)
+
+    @property
+    def cost(self) -> Cost:
+        """Roughly how long a replicate takes, from the shapes of the studies and the paths."""
+        S, n_members = len(self.places), sum(len(path.members) for path in self.paths)
+        numbers = sum(path.work(points) for path in self.paths for points in self.places)
+        by_clusterer = sum(len(path.members) for path in self.paths if not path.compiled)
+        sizes = [points.X.size for points in self.places]
+        python = S * SAMPLE_SECONDS + n_members * S**2 * PAIR_SECONDS
+        python += by_clusterer * (S * FIT_SECONDS + sum(sizes) * NUMBER_SECONDS)
+        return Cost(numbers / NUMBERS_PER_SECOND, python)
 
     @property
     def has_kernels(self) -> bool:
@@ -296,7 +313,7 @@ class Setting:
     @property
     def batch(self) -> int:
         """How many replicates are learned together."""
-        return max(path.batch for path in self.paths)
+        return max(path.batch(self.places) for path in self.paths)
 
     def sample(self, s: int, replicate: int, *, second: bool = False) -> Sample:
         """Draw one of the studies."""
@@ -313,6 +330,11 @@ class ClusteringPlan(Plan[T]):
     def in_threads(self) -> bool:
         """Whether all paths spend their time in kernels."""
         return self.setting.in_threads
+
+    @property
+    def cost(self) -> Cost:
+        """Roughly how long a replicate takes."""
+        return self.setting.cost
 
     @property
     def compiles(self) -> bool:
@@ -340,7 +362,7 @@ def _paths(
 ) -> tuple[Path, ...]:
     paths: list[Path] = []
     for configuration, is_rotated in zip(configurations, rotated, strict=True):
-        make = _path_class(configuration.clusterer) if source.accelerate else PlainPath
+        make = _path_class(configuration) if source.accelerate else PlainPath
         last = paths[-1] if paths else None
         if make is not PlainPath and type(last) is make and last.members[0].name == configuration.name:
             paths[-1] = make([*last.members, configuration], last.rotation)
@@ -349,8 +371,16 @@ def _paths(
     return tuple(paths)
 
 
-def _path_class(clusterer: Clusterer) -> type[Path]:
+# Configurations stay as they are, and reading a clusterer's parameters takes longer than a small fit: simulated
+# collections are fitted with the same ones, hundreds of times.
+_path_classes: WeakKeyDictionary[Configuration, type[Path]] = WeakKeyDictionary()
+
+
+def _path_class(configuration: Configuration) -> type[Path]:
     """Return the shortcut that replaces a clusterer exactly; the plain path where there is none."""
     from clustrep.clustering.shortcuts import SHORTCUTS  # they are paths themselves
 
-    return next((shortcut for shortcut in SHORTCUTS if shortcut.applies(clusterer)), PlainPath)
+    if configuration not in _path_classes:
+        applying = (shortcut for shortcut in SHORTCUTS if shortcut.applies(configuration.clusterer))
+        _path_classes[configuration] = next(applying, PlainPath)
+    return _path_classes[configuration]

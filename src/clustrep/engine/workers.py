@@ -27,7 +27,7 @@ PR_SET_PDEATHSIG = 1  # from Linux's <sys/prctl.h>
 
 
 def compute_in_workers(
-    plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_jobs: int | None
+    plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_jobs: int | None, *, in_threads: bool
 ) -> Iterator[Outcome[T]]:
     """Compute blocks in workers, and yield them in order; where a worker is killed, the rest with half as many.
 
@@ -40,7 +40,7 @@ def compute_in_workers(
 
     n_workers, n_done = joblib.effective_n_jobs(n_jobs), 0
     try:
-        for outcome in _computed(plan, blocks, run_of_blocks, n_workers):
+        for outcome in _computed(plan, blocks, run_of_blocks, n_workers, in_threads=in_threads):
             n_done += 1
             yield outcome
         return
@@ -53,7 +53,7 @@ def compute_in_workers(
         MachineWarning,
     )
     try:
-        yield from _computed(plan, blocks[n_done:], run_of_blocks, fewer)
+        yield from _computed(plan, blocks[n_done:], run_of_blocks, fewer, in_threads=in_threads)
     except BrokenProcessPool as error:
         raise WorkerKilled(
             f"A worker was killed{_cause(error)}, and one before it, when {n_workers} computed at a time: probably "
@@ -62,7 +62,7 @@ def compute_in_workers(
 
 
 def _computed(
-    plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_workers: int
+    plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_workers: int, *, in_threads: bool
 ) -> Iterator[Outcome[T]]:
     """Compute blocks in so many workers at a time; no worker outlives a run that failed or was interrupted."""
     import joblib
@@ -75,7 +75,7 @@ def _computed(
         pre_dispatch="2 * n_jobs" if n_workers > 1 else 1,
         # Results as they come, where the backend in force can do that: the old multiprocessing one can't.
         return_as="generator" if backend.supports_return_generator else "list",
-        prefer="threads" if plan.in_threads else "processes",
+        prefer="threads" if in_threads else "processes",
         **_initializer(backend),
     )
     try:
@@ -83,7 +83,7 @@ def _computed(
             joblib.delayed(_compute_in_worker)(plan, block, run_of_blocks, from_main_thread) for block in blocks
         )
     except BaseException:
-        if not plan.in_threads:
+        if not in_threads:
             _stop_workers()
         raise
 

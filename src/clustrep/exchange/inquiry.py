@@ -241,6 +241,7 @@ class Inquiry:
             and all(model in NULLS for model in inquiry.null)
             and 0 < len(inquiry.features) == len(set(inquiry.features))
             and len(inquiry.configurations) > 0
+            and len(inquiry.resampling) > 0
         )
         if not sensible:
             raise ValueError

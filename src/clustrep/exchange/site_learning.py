@@ -125,6 +125,12 @@ def learn(
     for configuration in configurations:
         check_may_travel(configuration, rules.min_cluster_size)
     models = models_of(null)
+    if models and rules.noise is not None:
+        raise ParameterError(
+            f"null must be None beside noise, got {null!r}: simulated data follow from the exact moments of the study, "
+            "which the noise is to hide.",
+            parameter="null",
+        )
     inquiry = Inquiry(
         seed=root_entropy(rng),
         n_resamples=check_integer(n_resamples, "n_resamples"),

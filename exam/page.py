@@ -122,7 +122,7 @@ class Answers(NamedTuple):
 def page(kinds: Sequence[Kind], outcomes: Sequence[Outcome], size: Size) -> str:
     """Write the page."""
     answers = [Answers(kind, [outcome for outcome in outcomes if outcome.kind == kind.name]) for kind in kinds]
-    here = [competitor for competitor in COMPETITORS if not competitor.missing()]
+    here = [each for each in COMPETITORS if not each.missing() and (size.slow > 0 or not each.is_slow)]
     by_group = {
         group: [each for each in answers if each.kind.group == group]
         for group in (ONE_PIECE, CURVE, ROUND, CLUSTERS, MISSING)
@@ -354,7 +354,8 @@ def competitors(size: Size) -> str:
         if not competitor.says_one:
             notes.append("cannot answer one cluster, so it is left out where that is right")
         if competitor.is_slow:
-            notes.append(f"slow: sees the first {size.slow} collections of every kind with clusters")
+            seen = f"sees the first {size.slow} collections of every kind with clusters" if size.slow else "not asked"
+            notes.append(f"slow: {seen}")
         if reason := competitor.missing():
             notes.append(f"**skipped: {reason}**")
         lines.append(f"- **{competitor.name}**: {'; '.join(notes)}.")

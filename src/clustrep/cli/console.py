@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -44,6 +45,11 @@ def write_message(text: str, *, mark: str = "") -> None:
 def write_data(text: str) -> None:
     """Write data to stdout."""
     click.echo(printable(text, lines=True), color=coloured())
+
+
+def write_page(text: str) -> None:
+    """Write a page to stdout: as it is into a file or pipe, for a browser; with escapes on a terminal."""
+    click.echo(printable(text, lines=True) if sys.stdout.isatty() else text, color=coloured())
 
 
 def on_one_line(text: str) -> str:

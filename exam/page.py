@@ -35,9 +35,9 @@ CHANGED_AFTER_AN_EXAM: tuple[str, ...] = (
     "fitted from at least 30 starts, and the number was that with the highest −log p · strength². The decision between "
     "*separated*, *structured* and *one piece* was not changed, but for the starts.",
     "An exam of twenty collections of each kind gave the right number for 91 % of round clusters and 84.9 % of all "
-    "kinds with clusters, prediction strength 85.6 %; four clusters on a rectangle were called two in a third of the "
-    "collections, and 70/20/10 % in half. The number became that with the highest −log p · k · strength³, chosen on "
-    "other settings, among them a rectangle and unequal sizes.",
+    "kinds with clusters, prediction strength 85.6 %; it was wrong for a third of the collections with four clusters "
+    "on a rectangle and for half of those with 70/20/10 %. The number became that with the highest "
+    "−log p · k · strength³, chosen on other settings, among them a rectangle and unequal sizes.",
 )
 
 

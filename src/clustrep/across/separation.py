@@ -40,7 +40,7 @@ from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.study import Study
 from clustrep.tables.cluster_indices import pairs_of
 from clustrep.tables.contingency import tables_of
-from clustrep.tables.noise import NOISE
+from clustrep.tables.noise import NOISE, numbered
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 EVERYTHING = "all studies"
@@ -99,8 +99,9 @@ def separation(
     study's own shift, the width of the tube around a line and the overlap of windows make it approximate. How often
     "separated" is said of data in one piece was simulated for many kinds of data: docs/exam.md.
 
-    The number of groups is that of the clustering with the highest −log p · strength², where strength is the
-    prediction strength across studies (Tibshirani and Walther 2005, with studies in place of halves). Pools are fitted
+    The number of groups is that of the clustering with the highest −log p · k · strength³, where k is its
+    number of pieces and strength the prediction strength across studies (Tibshirani and Walther 2005, with studies in
+    place of halves). Pools are fitted
     from at least 30 random starts (`n_init`) where that is cheap, because a poor local optimum hides gaps.
 
     Groups closer than about 3.5 standard deviations hardly have a gap and are rarely found. Discrete features are
@@ -180,14 +181,6 @@ class PoolPlan(ClusteringPlan["list[IntArray | Failed]"]):
                 labelled = learned.labels(member, [self.setting.places[number]])
                 labels.append(labelled if isinstance(labelled, Failed) else numbered(labelled.at(0).labels))
         return labels
-
-
-def numbered(labels: Any) -> IntArray:
-    """Number the labels 0, 1, …; noise keeps −1."""
-    is_noise = labels == NOISE if labels.dtype.kind == "i" else np.zeros(len(labels), dtype=bool)
-    numbers = np.full(len(labels), NOISE)
-    numbers[~is_noise] = np.unique(labels[~is_noise], return_inverse=True)[1]
-    return numbers
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -272,13 +265,13 @@ class Cut:
 
     @property
     def evidence(self) -> float:
-        """Return −log p · strength², by which cuts are compared; 0 for one that shows no groups.
+        """Return −log p · k · strength³ of k pieces, by which cuts are compared; 0 for one that shows no groups.
 
         A finer cut of a continuum has many pieces without a gap: at most one pair of pieces may be joined.
         """
         if self.adjusted > LEVEL or self.groups == 1 or self.joined < self.n_pieces - 1:
             return 0.0
-        return -float(np.log(max(self.pvalue, np.finfo(float).tiny))) * self.strength**2
+        return -float(np.log(max(self.pvalue, np.finfo(float).tiny))) * self.n_pieces * self.strength**3
 
 
 def _cut(pool: _Pool, labels: _Labels, n_tried: int) -> Cut:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,18 @@ from clustrep.cli.console import exit_if_failed, write_message
 from clustrep.cli.input_files import read_studies
 from clustrep.cli.option_types import accepted_agreements
 from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output
+from clustrep.errors import DataWarning, warn
+from clustrep.sentences import argument
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from clustrep import Studies
-    from clustrep.results import Analysis
+    from clustrep.results import Analysis, Preliminary
+
+
+# With so many features, one of them should not have more than this share of the variance.
+FEWEST_FEATURES, MOST_OF_VARIANCE = 3, 0.9
 
 
 @click.command(short_help="Which algorithm and k replicate, which studies agree, which clusters hold.")
@@ -147,6 +154,7 @@ def analyse_studies(
     warn_of_changes(ctx, studies)
     if not settings["quiet"]:
         write_message(repr(studies))
+    warn_of_scales(studies)
     names = ("n_clusters", "agreement", "n_resamples", "n_null", "embedding", "noise")
     with options.configured(settings):
         analysis = analyse(
@@ -154,9 +162,50 @@ def analyse_studies(
             studies,
             null=None if settings["null"] == "none" else settings["null"].replace("-", " "),
             train=settings.get("train") or None,
+            on_progress=None if settings["quiet"] else tell_changes(),
             **options.library_arguments(settings, *names),
         )
     return replace(analysis, warnings=tuple(ctx.obj))
+
+
+def warn_of_scales(studies: Studies) -> None:
+    """Say that one feature alone decides which samples are near each other, where it has nearly all of the variance."""
+    import numpy as np
+
+    if len(studies.features) < FEWEST_FEATURES:
+        return
+    variances = np.array([np.var(study.X, axis=0, dtype=float) for study in studies.values()])  # (S, n_features)
+    totals = variances.sum(axis=1, keepdims=True)
+    shares = variances / np.where(totals > 0, totals, 1.0)
+    largest = int(shares.min(axis=0).argmax())
+    share = float(shares[:, largest].min())
+    if share > MOST_OF_VARIANCE:
+        warn(
+            f"Feature {studies.features[largest]!r} has {share:.0%} or more of the variance in every study: it alone "
+            f"decides which samples are near each other. Bring the features to one scale with "
+            f"{argument('scale', 'zscore')}.",
+            DataWarning,
+        )
+
+
+def tell_changes() -> Callable[[Preliminary], None]:
+    """Return a function that writes a preliminary answer to stderr, unless it says the same as the one before."""
+    answers: list[str] = []
+
+    def tell(preliminary: Preliminary) -> None:
+        if preliminary.answer not in answers[-1:]:
+            answers.append(preliminary.answer)
+            write_message(str(preliminary))
+
+    return tell
+
+
+def without_names(analysis: Analysis) -> Analysis:
+    """Number the samples instead of naming them."""
+    numbered = [
+        replace(result, samples=tuple(str(i + 1) for i in range(len(result.samples)))) for result in analysis.local
+    ]
+    return replace(analysis, local=tuple(numbered))
 
 
 def gap_table(analysis: Analysis) -> pd.DataFrame:
@@ -176,8 +225,10 @@ def write_analysis(
     from clustrep import Report
     from clustrep.cli.drawing import draw_analysis
 
+    if settings["no_samples"]:
+        analysis = without_names(analysis)
     output = Output(
-        Report(analysis),
+        Report(analysis, samples=not settings["no_samples"]),
         save=lambda results: analysis.save(results.path(RESULT)),
         tables=lambda results: write_tables(results, analysis, cohorts),
         figures=lambda results: draw_analysis(results, analysis, options.figure_formats(settings)),

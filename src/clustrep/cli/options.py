@@ -6,8 +6,8 @@ that name, and errors that name the parameter are told in terms of the option.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ import click
 from clustrep.cli.clusterer_names import SHORT_NAMES
 from clustrep.cli.config_file import read_config
 from clustrep.cli.option_types import ClusterNumbers, WholeNumber, Words, WordsOption, accepted_agreements
+from clustrep.cli.standard_output import prints_to_stderr
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
@@ -82,7 +83,7 @@ def count(flag: str, name: str, default: int, help_text: str, *, at_least: int =
 
 def resamples(default: int = 100) -> Callable[[Command], Command]:
     """Take a number of resamples."""
-    return count("--resamples", "n_resamples", default, "Number of bootstrap resamples.")
+    return count("--resamples", "n_resamples", default, "Number of resamples of every study.")
 
 
 clusterer = click.option(
@@ -104,15 +105,17 @@ clustering = several(
     ),
 )
 
+agreement = click.option(
+    "--agreement",
+    cls=WordsOption,
+    type=Words(accepted_agreements, "ari,ami"),
+    default=("ari", "ami"),
+    show_default=True,
+    help="How to compare partitions; the first decides.",
+)
+
 comparing = several(
-    click.option(
-        "--agreement",
-        cls=WordsOption,
-        type=Words(accepted_agreements, "ari,ami"),
-        default=("ari", "ami"),
-        show_default=True,
-        help="How to compare partitions; the first decides.",
-    ),
+    agreement,
     click.option(
         "--null",
         type=click.Choice(["one-piece", "elliptical", "unimodal", "components", "gaussian", "copula", "none"]),
@@ -150,29 +153,33 @@ configuration = click.option(
     help="Take options from a TOML file.",
 )
 
-running = several(
-    click.option(
-        "--seed",
-        "rng",
-        type=click.IntRange(0),
-        default=0,
-        show_default=True,
-        help="Random seed: the same seed gives the same result.",
-    ),
-    click.option(
-        "--jobs",
-        "n_jobs",
-        type=int,
-        metavar="N",
-        default=-1,
-        show_default=True,
-        callback=check_jobs,
-        help="Number of parallel processes; -1: as many as cores.",
-    ),
-    configuration,
-    click.option("--json", is_flag=True, help="Write the results to stdout as JSON."),
-    click.option("--quiet", is_flag=True, help="Show warnings and errors only."),
+seed = click.option(
+    "--seed",
+    "rng",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Random seed: the same seed gives the same result.",
 )
+
+jobs = click.option(
+    "--jobs",
+    "n_jobs",
+    type=int,
+    metavar="N",
+    default=-1,
+    show_default=True,
+    callback=check_jobs,
+    help="Number of parallel processes; -1: as many as cores.",
+)
+
+json_option = click.option("--json", is_flag=True, help="Write the results to stdout as JSON.")
+
+quiet = click.option("--quiet", is_flag=True, help="Show warnings and errors only.")
+
+running = several(seed, jobs, configuration, json_option, quiet)
+
+unnamed = click.option("--no-samples", is_flag=True, help="Leave the names of samples out of all results.")
 
 failures = click.option("--allow-failures", is_flag=True, help="Exit with 0 although some replicates failed.")
 
@@ -207,6 +214,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
         resamples(resamples_default),
         comparing,
         results_in(folder),
+        unnamed,
         failures,
         running,
     )
@@ -221,11 +229,13 @@ def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: settings[name] for name in (*names, "rng", "n_jobs")}
 
 
-def configured(settings: dict[str, Any]) -> AbstractContextManager[None]:
-    """Run the library without progress bars where the user wants it quiet."""
+@contextmanager
+def configured(settings: dict[str, Any]) -> Iterator[None]:
+    """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
     from clustrep import config_context
 
-    return config_context(progress=False if settings["quiet"] else "auto")
+    with config_context(progress=False if settings["quiet"] else "auto"), prints_to_stderr():
+        yield
 
 
 def figure_formats(settings: dict[str, Any]) -> list[str]:

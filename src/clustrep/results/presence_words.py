@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,7 @@ from clustrep.results.base import Saved, tails
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
 
-WORDS = ("present", "absent", "split", "merged", "can't tell", "new")
-# One sign for every word, for tables of clusters × studies.
+# The words, with one sign for each, for tables of clusters × studies.
 SIGNS = {"present": "✓", "absent": "✗", "split": "⋏", "merged": "⋎", "can't tell": "?", "new": "+"}
 # Instead of a cluster's name, for samples that are like no training cluster.
 NEW = "new"
@@ -91,6 +91,14 @@ class Presence(Saved):
         end = int(self.sizes[: s + 1].sum())
         return np.asarray(self.labels[end - self.sizes[s] : end])
 
+    def of_training_on(self, names: Sequence[str]) -> Presence:
+        """Return what became of the clusters of some studies alone."""
+        for name in names:
+            check_known(name, "study", self.names, parameter="names")
+        kept = np.isin(self.train, [self.names.index(name) for name in names])
+        rows = ("train", "test", "cluster", "word", "partner", "n_like", "expected", "gap_pvalue")
+        return replace(self, **{field: getattr(self, field)[kept] for field in rows})
+
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every cluster and other study, and one for every pair of studies with new samples.
 
@@ -130,7 +138,7 @@ class Presence(Saved):
         what = "clusters with gaps" if self.by_gaps else "a cut of one piece"
         lines = [
             f"Presence of the clusters of {self.clusterer} in {plural(len(self.names), 'study')} ({what})",
-            self.table().replace({word: f"{SIGNS[word]} {word}" for word in WORDS}).to_string(),
+            self.table().replace({word: f"{sign} {word}" for word, sign in SIGNS.items()}).to_string(),
         ]
         for s, t, count in zip(
             *(values[self.word == NEW] for values in (self.train, self.test, self.n_like)), strict=True

@@ -24,7 +24,8 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from threadpoolctl import threadpool_limits
 
 import clustrep as cr
-from benchmarks.loops import Loop, agreement_loop, fpc, global_loop, local_loop, test_loop
+from benchmarks.loops import Loop, agreement_loop, fpc, global_loop, local_loop, nearest_loop, test_loop
+from clustrep.clustering.neighbours import nearest_point
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.tables.agreement import resolve_agreements
@@ -46,6 +47,7 @@ class Job:
     n_resamples: int
     inertia: Callable[[], np.ndarray] | None = None  # ours over scikit-learn's, draw by draw
     same_scores: bool = True  # whether both sides should score alike
+    same_values: bool = False  # whether both sides compute the same values, without chance
 
 
 def mixture(n: int, p: int, k: int, spread: float, n_studies: int = 2, seed: int = 0) -> list[np.ndarray]:
@@ -120,7 +122,18 @@ def agreement_job() -> Job:
         return np.mean([agreement.of_tables(tables) for agreement in agreements], axis=0)
 
     title = "ARI and AMI of 10,000 pairs of partitions of 500 points, k = 10"
-    return Job("agreement", title, 50, run, np.asarray, partial(agreement_loop, u, v), 1)
+    return Job("agreement", title, 50, run, np.asarray, partial(agreement_loop, u, v), 1, same_values=True)
+
+
+def nearest_job(n_features: int) -> Job:
+    points, X = mixture(8_000, n_features, 20, 1.0)
+
+    def run(n_resamples: int, n_jobs: int = 1) -> np.ndarray:
+        return nearest_point(points, "euclidean")(X)
+
+    title = f"the nearest of 8,000 points in {n_features} features, of 8,000 others; against cdist"
+    loop = partial(nearest_loop, points, X)
+    return Job(f"nearest-{n_features}", title, 3, run, np.asarray, loop, 1, same_values=True)
 
 
 def fpc_jobs() -> list[Job]:
@@ -180,6 +193,8 @@ def jobs() -> list[Job]:
         global_job("large", "k-means, two studies of 100,000 × 50, k = 20, n_init = 1, B = 2", 1.5,
                    KMeans(n_init=1), mixture(100_000, 50, 20, 1.0), [20], 2),
         test_job(),
+        nearest_job(16),
+        nearest_job(50),
         *fpc_jobs(),
     ]  # fmt: skip
 
@@ -244,7 +259,7 @@ def inertia(job: Job) -> Cell:
 def score_difference(job: Job, ours: np.ndarray, loop: Loop) -> Cell:
     """Difference of the mean scores within three Monte Carlo errors over resamples; of the same pairs to rounding."""
     theirs = np.array(loop.means)
-    if job.name == "agreement":
+    if job.same_values:
         largest = np.abs(ours[: len(theirs)] - theirs).max()
         return Cell(f"at most {largest:.0e}", bool(largest <= 1e-12))
     if len(theirs) < 2:

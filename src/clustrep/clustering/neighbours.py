@@ -1,8 +1,8 @@
-"""The nearest of some points: exact, by a KD-tree for few features, else by all distances in blocks."""
+"""The nearest of some points: exact, by a KD-tree for few features, else by matrix products or all distances."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from clustrep.engine.replicates import ReplicateFailure
+from clustrep.engine.replicates import ReplicateFailure, breathe
 from clustrep.label_checks import check_labels
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -32,6 +32,14 @@ SCIPY_METRICS = {
 BLOCK = 1024
 # Distances between points that are looked at once.
 CELLS = 2**23
+# Rows and points of one matrix product, whose 2 MB stay in the processor's cache, and rows that share the preparation
+# of the points; fewer of all of them where there are so many features that each would take more than 8 MB.
+PRODUCT_ROWS, PRODUCT_POINTS, ROWS_AT_ONCE, PRODUCT_CELLS = 256, 1024, 4096, 2**20
+# Squared distances from the centre between which neither products nor `cdist` overflow or lose digits.
+SMALLEST_SQUARE, LARGEST_SQUARE = 2.0**-900, 2.0**900
+UNIT = 2.0**-53  # of rounding
+# More than any digits that are lost where squares are next to zero, less than any square that counts.
+UNDERFLOW = 2.0**-1000
 # Distances are equal up to this share of them: rounding, which differs from one way of computing to the next.
 ROUNDING = 1e-12
 
@@ -53,6 +61,8 @@ def nearest_point(
     points = np.ascontiguousarray(points)
     if by_tree(metric, points.shape[1]):
         return NearestByTree(cKDTree(points))
+    if metric == "euclidean" and (search := NearestByProducts.of(points)).is_exact:
+        return search
     return NearestInBlocks(points, metric, dict(_fixed_by(points, metric, parameters)))
 
 
@@ -94,8 +104,130 @@ class NearestInBlocks:
 
     def __call__(self, X: FloatArray) -> IntArray:
         """Return its row for every row of X."""
-        blocks = (X[i : i + BLOCK] for i in range(0, len(X), BLOCK))
-        return np.concatenate([nearest_of(cdist(x, self.points, self.metric, **self.parameters)) for x in blocks])
+        result = np.empty(len(X), dtype=np.int64)
+        for rows in _slices(len(X), max(1, min(BLOCK, CELLS // len(self.points)))):
+            result[rows] = nearest_of(cdist(X[rows], self.points, self.metric, **self.parameters))
+            breathe()
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class NearestByProducts:
+    """The nearest of some points by Euclidean distance: that of `cdist`, whatever it takes for equal included.
+
+    Matrix products give a lower bound for every distance. Where more than one point may be the nearest, `cdist`
+    compares these.
+
+    Notes
+    -----
+    Let u be the unit of rounding, p the number of features, a and b the distances of a row x and a point y from the
+    centre. What a product returns for |y|² - 2xy, in whatever order it adds up, differs from the squared distance less
+    a² by at most (3p + 16) u (a² + b²): (p + 2) u for each term, of which all together are at most a² + 3b², and 4u for
+    the coordinates relative to the centre. Where `cdist` returns equal distances, or two in the wrong order, their
+    squares differ by at most (4p + 18) u (a² + b²). With 4 (p + 8) u b² subtracted, the product is a lower bound
+    whatever b is, up to terms of a; so no point whose bound is larger than the least one by 16 (p + 8) u (a² + b²), b
+    that of the point with the least bound, can be the nearest. Thus a point far from all others does not cast doubt on
+    the rest.
+    """
+
+    points: FloatArray
+    centre: FloatArray
+    largest_square: float  # of the points' distances from the centre
+
+    @classmethod
+    def of(cls, points: FloatArray) -> NearestByProducts:
+        """Make the search for these points, relative to their mean."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre = points.mean(axis=0, dtype=np.float64)
+        squares = [_relative(points[rows], centre)[1].max() for rows in _slices(len(points), BLOCK)]
+        return cls(points, centre, float(np.max(squares)))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the points' squares are numbers of which none is lost."""
+        return SMALLEST_SQUARE < self.largest_square < LARGEST_SQUARE
+
+    def __call__(self, X: FloatArray) -> IntArray:
+        """Return its row for every row of X."""
+        result = np.empty(len(X), dtype=np.int64)
+        for rows in _slices(len(X), self._rows_within(ROWS_AT_ONCE)):
+            result[rows] = self._nearest(X[rows])
+        return result
+
+    def _nearest(self, X: FloatArray) -> IntArray:
+        x, squares = _relative(X, self.centre)
+        outside = ~(squares < LARGEST_SQUARE)  # or not a number
+        x[outside] = 0.0
+        nearest, least, second = self._least_bounds(x)
+        nearest_squares = _relative(self.points[nearest], self.centre)[1]
+        limits = least + 16 * self._rounding * (squares + nearest_squares) + UNDERFLOW
+        doubtful = np.flatnonzero(~(second > limits) & ~outside)
+        nearest[doubtful] = self._nearest_below(limits[doubtful], x[doubtful], X[doubtful])
+        if outside.any():
+            nearest[outside] = NearestInBlocks(self.points, "euclidean", {})(X[outside])
+        return nearest
+
+    def _least_bounds(self, x: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return for every row the point with the least bound, this bound, and the least of all other points."""
+        nearest = np.zeros(len(x), dtype=np.int64)
+        least, second = np.full((2, len(x)), np.inf)
+        for points, factor in self._factors():
+            for rows in _slices(len(x), PRODUCT_ROWS):
+                bounds = x[rows] @ factor
+                column = bounds.argmin(axis=1)
+                each = np.arange(len(bounds))
+                low = bounds[each, column]
+                bounds[each, column] = np.inf
+                second[rows] = np.minimum(np.minimum(second[rows], bounds.min(axis=1)), np.maximum(least[rows], low))
+                nearest[rows] = np.where(low < least[rows], points.start + column, nearest[rows])
+                least[rows] = np.minimum(least[rows], low)
+            breathe()
+        return nearest, least, second
+
+    def _nearest_below(self, limits: FloatArray, x: FloatArray, X: FloatArray) -> IntArray:
+        """Return the nearest by `cdist` of the points whose bounds are within a row's limit."""
+        nearest = np.zeros(len(x), dtype=np.int64)
+        least = np.full(len(x), np.inf)
+        for points, factor in self._factors() if len(x) else ():
+            for rows in _slices(len(x), PRODUCT_ROWS):
+                may_be_nearest = x[rows] @ factor <= limits[rows, None]
+                some = rows.start + np.flatnonzero(may_be_nearest.any(axis=1))
+                candidates = points.start + np.flatnonzero(may_be_nearest.any(axis=0))
+                if len(some):
+                    distances = cdist(X[some], self.points[candidates])
+                    low = distances.min(axis=1)
+                    nearer = low < least[some]  # of equal ones the first, which was in an earlier block
+                    nearest[some[nearer]] = candidates[distances.argmin(axis=1)[nearer]]
+                    least[some] = np.minimum(least[some], low)
+            breathe()
+        return nearest
+
+    @property
+    def _rounding(self) -> float:
+        return (len(self.centre) + 8) * UNIT
+
+    def _factors(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield some points after the other as a factor that turns rows into bounds, (n_features + 1, n_points)."""
+        for points in _slices(len(self.points), self._rows_within(PRODUCT_POINTS)):
+            y, squares = _relative(self.points[points], self.centre)
+            y *= -2.0
+            y[:, -1] = (1 - 4 * self._rounding) * squares
+            yield points, y.T
+
+    def _rows_within(self, most: int) -> int:
+        return max(1, min(most, PRODUCT_CELLS // len(self.centre)))
+
+
+def _relative(X: FloatArray, centre: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return rows relative to a centre, with a 1 behind them, and their squared distances from it."""
+    relative = np.ones((len(X), len(centre) + 1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.subtract(X, centre, out=relative[:, :-1])
+        return relative, np.einsum("ij,ij->i", relative[:, :-1], relative[:, :-1])
+
+
+def _slices(n: int, step: int) -> Iterator[slice]:
+    return (slice(i, min(i + step, n)) for i in range(0, n, step))
 
 
 def nearest_of(distances: FloatArray) -> IntArray:

@@ -100,6 +100,7 @@ class Studies(Mapping[str, Study]):
         header: bool | None = None,
         study_key: str | None = None,
         rep: str | None = None,
+        features: Sequence[str] | None = None,
     ) -> Studies:
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
@@ -125,6 +126,8 @@ class Studies(Mapping[str, Study]):
             The column of obs that says which study a cell belongs to: an h5ad file then holds the studies named there.
         rep : str, optional
             What to take from an h5ad file: "X" (the default), or the name of an entry of obsm or of a layer.
+        features : sequence of str, optional
+            The features to keep, in this order, which every study must have; by default those that all studies have.
 
         Returns
         -------
@@ -151,7 +154,9 @@ class Studies(Mapping[str, Study]):
         the apostrophe that clustrep writes before a text that a spreadsheet would take for a formula, as in ``'=1+1``.
 
         Files are not trusted. An h5ad file is read in a copy of this process (except on Windows), which ends after 60
-        seconds and one more for each megabyte; shapes and sparse indices are checked before they are used.
+        seconds and one more for each megabyte; shapes and sparse indices are checked before they are used. It is read
+        block by block, and nothing else of it than obs, var and the table that `rep` names: what must fit into memory
+        is the dense table of `features`. Tables in single precision stay so.
 
         Examples
         --------
@@ -167,7 +172,7 @@ class Studies(Mapping[str, Study]):
           vdx    2 samples, known labels B
         """
         collected, request = studies_from_files(
-            paths, label=label, transpose=transpose, header=header, study_key=study_key, rep=rep
+            paths, label=label, transpose=transpose, header=header, study_key=study_key, rep=rep, features=features
         )
         studies = cls.__new__(cls)
         studies._align(collected, scale, request)
@@ -217,6 +222,7 @@ class Studies(Mapping[str, Study]):
         *,
         label: Label = None,
         scale: Scale = "none",
+        features: Sequence[str] | None = None,
     ) -> Studies:
         """Take the studies of an AnnData, such as donors, batches or laboratories.
 
@@ -233,6 +239,8 @@ class Studies(Mapping[str, Study]):
             looks like a class gives a warning.
         scale : {"none", "zscore", "robust"}
             Scale the features of each study by itself, see `Study.scaled`.
+        features : sequence of str, optional
+            The features to keep, in this order; by default all.
 
         Returns
         -------
@@ -245,7 +253,8 @@ class Studies(Mapping[str, Study]):
 
         Notes
         -----
-        Sparse matrices are made dense, study by study; a table that would take more than 2 GB when dense is refused.
+        Sparse matrices are made dense, study by study; a table that would take more memory than is free is refused
+        before. An AnnData that is backed by its file is read block by block. Single precision is kept.
         An embedding such as "X_pca" must have been computed from all studies together: coordinates that were computed
         study by study are not comparable.
 
@@ -261,7 +270,8 @@ class Studies(Mapping[str, Study]):
           lab 2  2 samples
         """
         studies = cls.__new__(cls)
-        studies._align(studies_from_anndata(adata, study_key=study_key, rep=rep, label=label), scale)
+        collected = studies_from_anndata(adata, study_key=study_key, rep=rep, label=label, features=features)
+        studies._align(collected, scale)
         return studies
 
     @classmethod

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any
 
-from clustrep.checks import check_flag, check_known, check_label
+from clustrep.checks import check_flag, check_known, check_label, check_names_differ
 from clustrep.errors import DataError, DataWarning, ParameterError
 from clustrep.studies.readers import read_tables
 from clustrep.studies.readers.h5ad import tables_of_anndata
 from clustrep.studies.readers.source import study_names
 from clustrep.studies.readers.table import Request, Table
 from clustrep.studies.study import Label, Study, check_label_exists
+from clustrep.text import listing
 
 
 def studies_from_files(
@@ -24,6 +25,7 @@ def studies_from_files(
     header: bool | None,
     study_key: str | None,
     rep: str | None,
+    features: Sequence[str] | None,
 ) -> tuple[list[Study], Request]:
     """Read the studies of files; also return the request, so that later errors can say which argument to change."""
     _check_paths(paths)
@@ -31,12 +33,14 @@ def studies_from_files(
     if header is not None:
         check_flag(header, "header")
     names = study_names(paths)
-    request = Request(label, _names_to_transpose(transpose, names), header, study_key, rep)
+    chosen = _chosen(features)
+    request = Request(label, _names_to_transpose(transpose, names), header, study_key, rep, chosen)
     studies = []
     columns: set[str] = set()  # which the label could be
     for table in read_tables(paths, names, request):
-        studies.append(_study_of_table(table))
-        columns.update(studies[-1].features if table.annotations is None else table.annotations)
+        study = _study_of_table(table)
+        columns.update(study.features if table.annotations is None else table.annotations)
+        studies.append(study if chosen is None else study.select(chosen))
     check_label_exists(studies, label, columns)
     for study in studies:
         if (suspicion := study._suspicion(label)) is not None:
@@ -44,12 +48,14 @@ def studies_from_files(
     return studies, request
 
 
-def studies_from_anndata(adata: Any, *, study_key: str, rep: str | None, label: Label) -> list[Study]:
+def studies_from_anndata(
+    adata: Any, *, study_key: str, rep: str | None, label: Label, features: Sequence[str] | None
+) -> list[Study]:
     """Take the studies of an AnnData, which `study_key` distinguishes."""
     check_label(label)
     studies = []
     columns: set[str] = set()
-    for table in tables_of_anndata(adata, study_key=study_key, rep=rep, label=label):
+    for table in tables_of_anndata(adata, study_key=study_key, rep=rep, label=label, features=_chosen(features)):
         studies.append(Study(table.frame, table.name, labels=table.labels, label=None if label else label))
         columns.update(table.annotations or ())
     check_label_exists(studies, label, columns)
@@ -66,6 +72,20 @@ def _check_paths(paths: Sequence[object]) -> None:
                 "tables to Studies({name: table, ...}).",
                 parameter="paths",
             )
+
+
+def _chosen(features: object) -> tuple[str, ...] | None:
+    """Check the names of the features that are wanted; None: all of them."""
+    if features is None:
+        return None
+    if isinstance(features, str) or not isinstance(features, Iterable) or not (names := tuple(features)):
+        raise ParameterError(
+            f"features must be a sequence of at least one feature name, got {features!r}.", parameter="features"
+        )
+    if not all(isinstance(name, str) for name in names):
+        raise ParameterError(f"features must be names, got {listing(map(repr, names))}.", parameter="features")
+    check_names_differ(names, "feature", parameter="features")
+    return names
 
 
 def _names_to_transpose(transpose: object, names: Sequence[str]) -> bool | Sequence[str]:

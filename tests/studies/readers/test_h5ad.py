@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -23,7 +25,9 @@ from tests.studies.readers.examples import (
 
 import clustrep as cr
 from clustrep.errors import DataError, DataWarning, ParameterError
-from clustrep.studies.readers import h5ad as h5ad_reader
+from clustrep.studies.readers import anndata_cells, stored_blocks
+from clustrep.studies.readers.h5ad_file import read_cells
+from clustrep.studies.readers.stored_blocks import available_memory
 
 DRESSES = [
     pytest.param(np.array, id="dense"),
@@ -211,21 +215,145 @@ def test_empty_h5ad_gets_its_sentence(h5ad):
 
 
 @pytest.mark.parametrize("dress", [np.array, scipy.sparse.csr_matrix])
-def test_a_table_too_large_to_be_dense_is_refused_with_the_remedy(h5ad, monkeypatch, dress):
+def test_a_table_too_large_for_the_memory_is_refused_with_the_remedy(h5ad, monkeypatch, dress):
     path = h5ad(make(dress(CELLS)))
-    monkeypatch.setattr(h5ad_reader, "DENSE_BYTES_AT_MOST", CELLS.nbytes - 1)
-    with pytest.raises(DataError, match=r"6 cells by 4 features, 0\.0 GB as a dense table: use rep='X_pca'"):
+    monkeypatch.setattr(anndata_cells, "available_memory", lambda: CELLS.nbytes - 1)
+    with pytest.raises(
+        DataError, match=r"6 cells by 4 features, 0\.0 GB as a dense .*: use rep='X_pca', or name fewer .* features=\["
+    ):
         cr.Studies.read(path)
     assert only(path, rep="X_pca").X.shape == (6, 2)
-    monkeypatch.setattr(h5ad_reader, "DENSE_BYTES_AT_MOST", CELLS.nbytes)
+    assert only(path, features=["LYZ", "CD3D"]).X.shape == (6, 2)
+    monkeypatch.setattr(anndata_cells, "available_memory", lambda: CELLS.nbytes)
     assert only(path).X.shape == (6, 4)
 
 
+def test_a_table_too_large_for_temporary_files_is_refused_with_the_remedy(h5ad, monkeypatch):
+    path = h5ad(make())
+    usage = shutil.disk_usage(path.parent)._replace(free=CELLS.nbytes - 1)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    with pytest.raises(DataError, match=r"0\.0 GB are free in the folder of temporary files, .*TMPDIR"):
+        cr.Studies.read(path)
+
+
+def test_the_memory_that_is_available_is_a_number_of_bytes():
+    available = available_memory()
+    assert available is None or 2**20 < available < 2**60
+
+
 def test_a_large_sparse_table_is_refused_before_it_is_dense():
-    adata = pytest.importorskip("anndata").AnnData(scipy.sparse.csr_matrix((50_000, 30_000)))
+    adata = pytest.importorskip("anndata").AnnData(scipy.sparse.csr_matrix((300_000, 300_000)))
     adata.obs["donor"] = "d"
-    with pytest.raises(DataError, match=r"The AnnData holds 50,000 cells by 30,000 features, 11\.2 GB"):
+    with pytest.raises(DataError, match=r"The AnnData holds 300,000 cells by 300,000 features, 670\.6 GB"):
         cr.Studies.from_anndata(adata, "donor")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# blocks, features and precision
+
+
+@pytest.mark.parametrize("dress", DRESSES)
+@pytest.mark.parametrize("cells", [1, 9, 13, 24])
+@pytest.mark.parametrize("features", [None, ["LYZ", "CD3D"], ["NKG7"]])
+def test_blocks_of_any_size_are_the_same_table(h5ad, monkeypatch, dress, cells, features):
+    monkeypatch.setattr(stored_blocks, "CELLS", cells)
+    kept = [GENES.index(name) for name in features or GENES]
+    for read in ways_of_reading(make(dress(np.where(CELLS > 5, CELLS, 0))), h5ad):
+        assert_are_the_donors(
+            read(study_key="donor", features=features), np.where(CELLS > 5, CELLS, 0)[:, kept], features or GENES
+        )
+
+
+def test_compressed_chunks_are_the_same_table(h5ad, monkeypatch):
+    import h5py
+
+    path = h5ad(make())
+    for chunks in [(1, 1), (4, 3), (6, 4)]:
+        with h5py.File(path, "a") as file:
+            attributes = dict(file["X"].attrs)
+            del file["X"]
+            file.create_dataset("X", data=CELLS, chunks=chunks, compression="gzip").attrs.update(attributes)
+        for cells in (1, 17, 2**20):
+            monkeypatch.setattr(stored_blocks, "CELLS", cells)
+            np.testing.assert_array_equal(only(path).X, CELLS)
+
+
+@pytest.mark.parametrize("dress", DRESSES)
+@pytest.mark.parametrize(
+    ("stored", "kept"), [("f4", "f4"), ("f8", "f8"), ("f2", "f8"), ("i4", "f8"), ("u1", "f8"), (">f8", "f8")]
+)
+def test_single_precision_stays_and_all_else_is_double(h5ad, dress, stored, kept):
+    matrix = dress(np.rint(CELLS))
+    import h5py
+
+    path = h5ad(make(matrix))
+    with h5py.File(path, "a") as file:
+        name = "X" if isinstance(file["X"], h5py.Dataset) else "X/data"
+        values, attributes = file[name][:].astype(stored), dict(file[name].attrs)
+        del file[name]
+        file.create_dataset(name, data=values).attrs.update(attributes)
+    studies = cr.Studies.read(path, study_key="donor")
+    assert_are_the_donors(studies, np.rint(CELLS))
+    assert {study.X.dtype for study in studies.values()} == {np.dtype(kept)}
+
+
+@pytest.mark.parametrize("dress", [np.array, scipy.sparse.csr_matrix, scipy.sparse.csc_matrix])
+@pytest.mark.parametrize("features", [None, ["7", "3"]])
+def test_no_more_than_a_block_is_in_memory_besides_the_table(h5ad, monkeypatch, dress, features):
+    import anndata
+
+    monkeypatch.setattr(stored_blocks, "CELLS", 20_000)
+    X = np.random.default_rng(0).integers(1, 5, size=(3_000, 200)).astype(float)
+    path = h5ad(anndata.AnnData(dress(X), uns={"not needed": np.zeros((3_000, 200))}))
+    read_cells(path, rep=None, columns=[], features=features)  # imports
+    tracemalloc.start()
+    try:
+        cells = read_cells(path, rep=None, columns=[], features=features)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_array_equal(cells.matrix, X if features is None else X[:, [6, 2]])
+    assert peak < cells.matrix.nbytes + 2e6  # the table takes 4.8 MB, names and a block the rest
+
+
+def test_features_are_chosen_in_files_of_any_format(h5ad, tmp_path):
+    text = pd.DataFrame(CELLS + 1, columns=list(GENES), index=[f"p{i}" for i in range(6)]).to_csv()
+    studies = cr.Studies.read(h5ad(make()), write(tmp_path, text, "text.csv"), features=("LYZ", "MS4A1"))
+    assert studies.features == ("LYZ", "MS4A1")
+    np.testing.assert_array_equal(studies["cells"].X, CELLS[:, [3, 1]])
+    np.testing.assert_array_equal(studies["text"].X, CELLS[:, [3, 1]] + 1)
+    np.testing.assert_array_equal(only(h5ad(make()), rep="X_pca", features=["X_pca_2"]).X, PCA[:, [1]])
+    np.testing.assert_array_equal(only(h5ad(make()), rep="counts", features=["LYZ"]).X, np.rint(CELLS)[:, [3]])
+
+
+def test_features_that_have_no_names_are_chosen_by_number(h5ad):
+    import anndata
+
+    study = only(h5ad(anndata.AnnData(CELLS)), features=["4", "2"])
+    assert study.features == ("4", "2")
+    np.testing.assert_array_equal(study.X, CELLS[:, [3, 1]])
+
+
+@pytest.mark.parametrize(
+    ("features", "error", "sentence"),
+    [
+        (["LYZ", "CD3"], DataError, r"has no feature 'CD3'; there are CD3D, MS4A1, NKG7, LYZ\. Did you mean 'CD3D'"),
+        ([], ParameterError, r"features must be a sequence of at least one feature name, got \[\]"),
+        ("LYZ", ParameterError, r"features must be a sequence of at least one feature name, got 'LYZ'"),
+        ([1, 2], ParameterError, r"features must be names, got 1, 2"),
+        (["LYZ", "LYZ"], ParameterError, r"feature needs a name of its own, but 'LYZ' came twice"),
+    ],
+)
+def test_features_that_there_are_not_get_their_sentence(h5ad, features, error, sentence):
+    with pytest.raises(error, match=sentence):
+        cr.Studies.read(h5ad(make()), features=features)
+    with pytest.raises(error, match=sentence):
+        cr.Studies.from_anndata(make(), "donor", features=features)
+
+
+def test_features_that_a_text_file_lacks_get_their_sentence(tmp_path):
+    with pytest.raises(ParameterError, match=r"no feature of study 'mainz' 'ESR'.*Did you mean 'ESR1'"):
+        cr.Studies.read(write(tmp_path, FRAME.to_csv(), "mainz.csv"), features=["ESR"])
 
 
 @pytest.mark.parametrize("keep", [6, 8, 700, -1000])

@@ -55,6 +55,27 @@ def test_sparse_indices_that_do_not_fit_are_refused(sparse_file, dress, part, pl
     assert_stands_alone(caught)
 
 
+@pytest.mark.parametrize(
+    ("part", "values"),
+    [
+        pytest.param("indptr", [0, 5, 10, 15, 21], id="too few rows"),
+        pytest.param("indptr", [0.0, 1, 5, 9, 13, 17, 21], id="ends that are no whole numbers"),
+        pytest.param("indptr", [0, 21, 21, 21, 21, 21, 21], id="more entries in a row than columns"),
+        pytest.param("indices", np.zeros(21), id="indices that are no whole numbers"),
+        pytest.param("indices", np.zeros(20, dtype=int), id="one index too few"),
+        pytest.param("data", np.full(21, b"x"), id="entries that are no numbers"),
+    ],
+)
+def test_sparse_tables_that_do_not_fit_are_refused(sparse_file, part, values):
+    path = sparse_file()
+    with h5py.File(path, "a") as file:
+        assert file["X/data"].shape == (21,)
+        replace(file, f"X/{part}", np.array(values))
+    with pytest.raises(DataError, match=r"cells\.h5ad") as caught:
+        cr.Studies.read(path)
+    assert_stands_alone(caught)
+
+
 def test_sparse_indices_in_memory_are_checked_too():
     adata = make(scipy.sparse.csr_matrix(CELLS))
     adata.X.indices[0] = 10**6
@@ -94,6 +115,22 @@ def test_a_sparse_table_that_declares_another_shape_is_refused(sparse_file):
     with h5py.File(path, "a") as file:
         file["X"].attrs["shape"] = [3, 7]
     with pytest.raises(DataError, match=r"3 rows in 'X' but 6 names in obs"):
+        cr.Studies.read(path)
+
+
+def test_a_table_that_no_machine_has_room_for_is_refused_before_it_is_read(h5ad):
+    path = h5ad(make())
+    n = 10**6
+    with h5py.File(path, "a") as file:
+        del file["X"]
+        file.create_dataset("X", shape=(n, n), chunks=(100, 100), dtype="f8")
+        for axis in ("obs", "var"):
+            index = file[axis].attrs["_index"]
+            replace(file, f"{axis}/{index}", np.char.mod("%d", np.arange(n)).astype("S"))
+        for column in list(file["obs"].attrs["column-order"]):
+            del file["obs"][column]
+        file["obs"].attrs["column-order"] = []
+    with pytest.raises(DataError, match=r"1,000,000 cells by 1,000,000 features, 7450\.6 GB as a dense table, and"):
         cr.Studies.read(path)
 
 
@@ -199,8 +236,8 @@ def test_where_processes_are_not_copied_files_are_read_here(h5ad, monkeypatch):
 
 def test_cells_are_the_same_from_either_process(h5ad):
     path = h5ad(make(scipy.sparse.csr_matrix(CELLS)))
-    cells = read_cells(path, rep=None, columns=["donor", "depth", "absent"], dense_bytes=10**9)
-    np.testing.assert_array_equal(cells.matrix.toarray(), CELLS)
+    cells = read_cells(path, rep=None, columns=["donor", "depth", "absent"])
+    np.testing.assert_array_equal(cells.matrix, CELLS)
     assert cells.features == list(GENES)
     assert cells.obs == {"donor": ["d2", "d1"] * 3, "depth": list(range(6))}
     assert cells.annotations == ("donor", "type", "depth")

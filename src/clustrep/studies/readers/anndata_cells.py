@@ -12,8 +12,17 @@ from clustrep.checks import check_unique
 from clustrep.errors import DataError
 from clustrep.sentences import argument, option, wording
 from clustrep.studies.readers.source import AGAIN, in_brief
+from clustrep.studies.readers.stored_blocks import (
+    Allocate,
+    available_memory,
+    is_stored_dense,
+    is_stored_sparse,
+    precision_of,
+    read_stored,
+)
 from clustrep.studies.readers.table import are_row_numbers
 from clustrep.text import listing, nearest
+from clustrep.types import IntArray
 
 
 class Cells(NamedTuple):
@@ -28,10 +37,21 @@ class Cells(NamedTuple):
     are_embedded: bool
 
 
-def cells_of(adata: Any, source: str, *, rep: str | None, columns: Iterable[str], dense_bytes: int) -> Cells:
-    """Take X, a layer or an embedding of an AnnData, and what these columns of obs say of its cells."""
+def cells_of(
+    adata: Any,
+    source: str,
+    *,
+    rep: str | None,
+    columns: Iterable[str],
+    features: Sequence[str] | None = None,
+    allocate: Allocate = np.empty,
+) -> Cells:
+    """Take X, a layer or an embedding of an AnnData, and what these columns of obs say of its cells.
+
+    Of a table in a file, only the `features` named are kept in memory, where `allocate` has room for them.
+    """
     are_embedded = rep is not None and rep != "X" and rep in adata.obsm
-    matrix, features = _embedding(adata, rep) if are_embedded else _measured(adata, rep)
+    matrix, names = _embedding(adata, rep) if are_embedded else _measured(adata, rep)
     if matrix is None:
         known = [*(["X"] if _x(adata) is not None else []), *adata.obsm, *adata.layers]
         choices = f"; use as {option('rep')} one of {listing(known, 20)}" if known else ""
@@ -39,15 +59,18 @@ def cells_of(adata: Any, source: str, *, rep: str | None, columns: Iterable[str]
     if len(matrix.shape) != 2:
         raise DataError(f"{source} has an array of {matrix.shape} as {rep!r}: a table of cells by features is needed.")
     samples = [str(name) for name in adata.obs_names]
-    _check_shape(matrix.shape, len(samples), len(features), source, rep or "X")
-    matrix = _loaded(matrix, source, dense_bytes)
-    for names, what, axis in ((features, "feature", "var"), (samples, "sample", "obs")):
-        _check_unique_on_axis(names, what, axis, source)
+    _check_shape(matrix.shape, len(samples), len(names), source, rep or "X")
+    for axis_names, what, axis in ((names, "feature", "var"), (samples, "sample", "obs")):
+        _check_unique_on_axis(axis_names, what, axis, source)
+    are_numbers = not are_embedded and are_row_numbers(names)
+    if are_numbers:
+        names = [str(j + 1) for j in range(len(names))]  # as a study numbers them
+    places = None if features is None else _places(features, names, source)
     annotations = tuple(str(column) for column in adata.obs.columns)
     return Cells(
         source,
-        matrix,
-        features=None if not are_embedded and are_row_numbers(features) else features,
+        _loaded(matrix, places, source, allocate),
+        features=list(features) if features is not None else None if are_numbers else names,
         samples=None if are_row_numbers(samples) else samples,
         annotations=annotations,
         obs={column: _values(adata.obs[column]) for column in columns if column in annotations},
@@ -100,28 +123,49 @@ def _check_unique_on_axis(names: Sequence[str], what: str, axis: str, source: st
         raise DataError(f"{error.sentence}{advice}") from None
 
 
-def _loaded(matrix: Any, source: str, dense_bytes: int) -> Any:
-    """Bring a table into memory: sparse with fast rows, or dense."""
-    itemsize = 4 if matrix.dtype == np.float32 else 8
-    n_cells, n_features = matrix.shape
-    if not isinstance(matrix, np.ndarray) and n_cells * n_features * itemsize > dense_bytes:
+def _places(features: Sequence[str], names: Sequence[str], source: str) -> IntArray:
+    """Return the columns of these features."""
+    place_of = {name: place for place, name in enumerate(names)}
+    lacking = [feature for feature in features if feature not in place_of]
+    if lacking:
         raise DataError(
-            f"{source} holds {n_cells:,} cells by {n_features:,} features, "
-            f"{n_cells * n_features * itemsize / 1024**3:.1f} GB as a dense table: "
-            f"use {argument('rep', 'X_pca')}, or keep fewer features."
+            f"{source} has no feature {lacking[0]!r}; there are {listing(names, 20)}.{nearest(lacking[0], names)}"
         )
-    if hasattr(matrix, "to_memory"):
-        matrix = matrix.to_memory()
-    return _with_fast_rows(matrix, source) if hasattr(matrix, "tocsr") else np.asarray(matrix)
+    return np.array([place_of[feature] for feature in features], dtype=np.int64)
 
 
-def _with_fast_rows(matrix: Any, source: str) -> Any:
-    """Check all indices of a sparse table, which SciPy's compiled code relies on, and sort it by rows."""
+def _loaded(matrix: Any, places: IntArray | None, source: str, allocate: Allocate) -> Any:
+    """Bring these columns of a table into memory: sparse with fast rows, or dense."""
+    if not isinstance(matrix, np.ndarray):
+        _check_room(matrix.shape[0], matrix.shape[1] if places is None else len(places), precision_of(matrix), source)
+    if is_stored_dense(matrix):
+        return read_stored(matrix, places, allocate)
     try:
-        if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)
-        return matrix.tocsr()
+        if is_stored_sparse(matrix):
+            return read_stored(matrix, places, allocate)
+        if hasattr(matrix, "tocsr"):
+            return _with_fast_rows(matrix, places)
     except (ValueError, TypeError, IndexError) as error:
         raise DataError(
             f"{source} has a sparse table whose indices do not fit it ({in_brief(error)}): {AGAIN}."
         ) from None
+    whole = np.asarray(matrix)
+    return whole if places is None else whole[:, places]
+
+
+def _with_fast_rows(matrix: Any, places: IntArray | None) -> Any:
+    """Check all indices of a sparse table, which SciPy's compiled code relies on, and sort it by rows."""
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    return matrix.tocsr() if places is None else matrix[:, places].tocsr()
+
+
+def _check_room(n_cells: int, n_features: int, dtype: np.dtype[Any], source: str) -> None:
+    """Refuse a table that this machine has no room for, before anything of it is read."""
+    size, room = n_cells * n_features * dtype.itemsize, available_memory()
+    if room is not None and size > room:
+        raise DataError(
+            f"{source} holds {n_cells:,} cells by {n_features:,} features, {size / 1024**3:.1f} GB as a dense table, "
+            f"and {room / 1024**3:.1f} GB of memory are free: use {argument('rep', 'X_pca')}, or name fewer features"
+            f"{wording(python=' by features=[...]')}."
+        )

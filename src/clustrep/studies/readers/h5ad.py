@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from os import PathLike
 from typing import IO, Any
@@ -14,15 +14,13 @@ import pandas as pd
 
 from clustrep.errors import DataError, ParameterError
 from clustrep.studies.readers.anndata_cells import Cells, cells_of
-from clustrep.studies.readers.h5ad_file import read_answer, read_cells, write_cells, write_refusal
+from clustrep.studies.readers.h5ad_file import SharedTable, read_answer, read_cells, write_cells, write_refusal
 from clustrep.studies.readers.isolated import can_isolate, isolated
 from clustrep.studies.readers.source import AGAIN, HDF5_MAGIC, Beginning, import_for
 from clustrep.studies.readers.table import Path, Reader, Request, Table
 from clustrep.studies.study import Label
 from clustrep.text import listing, nearest, plural
 from clustrep.types import IntArray
-
-DENSE_BYTES_AT_MOST = 2 * 1024**3
 
 # How long a file may take: so many seconds, and one more for so many bytes.
 SECONDS_AT_MOST, BYTES_PER_SECOND = 60, 2**20
@@ -38,7 +36,9 @@ def read_h5ad(path: Path, study: str, request: Request) -> Iterator[Table]:
     return _tables(_cells_of_file(path, request), study, label=request.label, study_key=request.study_key)
 
 
-def tables_of_anndata(adata: Any, *, study_key: str, rep: str | None, label: Label) -> Iterator[Table]:
+def tables_of_anndata(
+    adata: Any, *, study_key: str, rep: str | None, label: Label, features: Sequence[str] | None
+) -> Iterator[Table]:
     """Take the studies of an AnnData, which `study_key` tells apart."""
     if not all(hasattr(adata, name) for name in ("obs", "obsm", "layers", "var_names")):
         advice = ": read files with Studies.read(*paths)" if isinstance(adata, str | PathLike) else ""
@@ -47,7 +47,7 @@ def tables_of_anndata(adata: Any, *, study_key: str, rep: str | None, label: Lab
         if (value is not None or parameter == "study_key") and (not isinstance(value, str) or not value):
             raise ParameterError(f"{parameter} must be a name, got {value!r}.", parameter=parameter)
     columns = [column for column in (label, study_key) if column]
-    cells = cells_of(adata, "The AnnData", rep=rep, columns=columns, dense_bytes=DENSE_BYTES_AT_MOST)
+    cells = cells_of(adata, "The AnnData", rep=rep, columns=columns, features=features)
     return _tables(cells, "", label=label, study_key=study_key)
 
 
@@ -59,17 +59,18 @@ def _cells_of_file(path: Path, request: Request) -> Cells:
     """Read one table of an h5ad file in a copy of this process, which a damaged file may crash or stop."""
     import_for(path, "an HDF5 file", "anndata", extra="anndata")
     columns = [column for column in (request.label, request.study_key) if column]
-    read = partial(read_cells, path, rep=request.rep, columns=columns, dense_bytes=DENSE_BYTES_AT_MOST)
+    read = partial(read_cells, path, rep=request.rep, columns=columns, features=request.features)
     if not can_isolate():
         return read()
 
     def answer(stream: IO[bytes]) -> None:
         try:
-            write_cells(read(), stream)
+            write_cells(read(allocate=table.allocate), stream, table)
         except DataError as error:
             write_refusal(error, stream)
 
-    with tempfile.TemporaryFile() as stream:
+    with tempfile.TemporaryFile() as stream, tempfile.TemporaryFile() as file:
+        table = SharedTable(file)
         seconds = SECONDS_AT_MOST + os.path.getsize(path) // BYTES_PER_SECOND
         ending = isolated(answer, stream, seconds)
         if ending.was_too_slow:
@@ -82,7 +83,7 @@ def _cells_of_file(path: Path, request: Request) -> Cells:
                 f"{AGAIN}, or keep fewer features."
             )
         stream.seek(0)
-        return read_answer(stream)
+        return read_answer(stream, table)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -94,7 +95,7 @@ def _tables(cells: Cells, name: str, *, label: Label, study_key: str | None) -> 
     all_rows = np.arange(cells.matrix.shape[0])
     rows_of = {name: all_rows} if study_key is None else _rows_by_study(cells, study_key)
     for study, rows in rows_of.items():
-        part = cells.matrix[rows]
+        part = cells.matrix if study_key is None else cells.matrix[rows]
         frame = pd.DataFrame(part.toarray() if hasattr(part, "toarray") else part)
         if cells.features is not None:
             frame.columns = pd.Index(cells.features, dtype=object)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import shutil
+import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import IO, Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from clustrep.errors import DataError
 from clustrep.studies.readers.anndata_cells import Cells, cells_of
 from clustrep.studies.readers.source import AGAIN, in_brief
+from clustrep.studies.readers.stored_blocks import Allocate, precision_of
 from clustrep.studies.readers.table import Path
+from clustrep.types import FloatArray
 
 OBS_BYTES_AT_MOST = 2 * 1024**3  # of obs or var
 
@@ -102,8 +107,15 @@ def _table(element: Any) -> Any:
     return table
 
 
-def read_cells(path: Path, *, rep: str | None, columns: Iterable[str], dense_bytes: int) -> Cells:
-    """Read one table of an h5ad file; whatever goes wrong is a `DataError`."""
+def read_cells(
+    path: Path,
+    *,
+    rep: str | None,
+    columns: Iterable[str],
+    features: Sequence[str] | None = None,
+    allocate: Allocate = np.empty,
+) -> Cells:
+    """Read one table of an h5ad file, block by block; whatever goes wrong is a `DataError`."""
     h5py = importlib.import_module("h5py")
     try:
         file = h5py.File(path, "r")
@@ -121,7 +133,8 @@ def read_cells(path: Path, *, rep: str | None, columns: Iterable[str], dense_byt
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of names that are not unique: refused below; of old formats
-                return cells_of(StoredAnnData(file, path), str(path), rep=rep, columns=columns, dense_bytes=dense_bytes)
+                stored = StoredAnnData(file, path)
+                return cells_of(stored, str(path), rep=rep, columns=columns, features=features, allocate=allocate)
         except (DataError, MemoryError):
             raise
         except OSError as error:
@@ -140,14 +153,47 @@ def _damaged(path: Path, error: Exception) -> DataError:
 # an answer from one process to another
 
 
-def write_cells(cells: Cells, stream: IO[bytes]) -> None:
-    """Write cells: a line of JSON, then the arrays of the table."""
-    matrix = cells.matrix
-    is_sparse = hasattr(matrix, "indptr")
-    head = {**cells._asdict(), "matrix": list(matrix.shape), "is_sparse": is_sparse}
+class SharedTable:
+    """A table in a temporary file that a process and its copy have in common: the copy fills it."""
+
+    def __init__(self, file: IO[bytes]):
+        self._file = file
+        self._allocated: FloatArray | None = None
+
+    def allocate(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> FloatArray:
+        """Make room for a table, if there is."""
+        size, free = math.prod(shape) * dtype.itemsize, shutil.disk_usage(tempfile.gettempdir()).free
+        if size > free:
+            raise DataError(
+                f"The table takes {size / 1024**3:.1f} GB, and {free / 1024**3:.1f} GB are free in the folder of "
+                f"temporary files, {tempfile.gettempdir()}: make room there, or set TMPDIR to another folder."
+            )
+        self._allocated = self._mapped(shape, dtype, "r+")
+        return self._allocated
+
+    def holding(self, matrix: NDArray[Any]) -> FloatArray:
+        """Return the table after it was filled: with a matrix that is elsewhere, such as a frame's, now."""
+        if matrix is self._allocated:
+            return self._allocated
+        table = self.allocate((matrix.shape[0], matrix.shape[1]), precision_of(matrix))
+        table[:] = matrix
+        return table
+
+    def filled(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> FloatArray:
+        """Return the table, which is read from its file as it is used."""
+        return self._mapped(shape, dtype, "r")
+
+    def _mapped(self, shape: tuple[int, int], dtype: np.dtype[Any], mode: Literal["r", "r+"]) -> FloatArray:
+        if math.prod(shape) == 0:  # nothing to map
+            return np.empty(shape, dtype)
+        return np.asarray(np.memmap(self._file, dtype, mode, shape=shape))
+
+
+def write_cells(cells: Cells, stream: IO[bytes], table: SharedTable) -> None:
+    """Write all of the cells but their table, whose shape and precision it says."""
+    matrix = table.holding(cells.matrix)
+    head = {**cells._asdict(), "matrix": [list(matrix.shape), matrix.dtype.str]}
     stream.write(json.dumps(head, default=_plain).encode("utf-8", "surrogatepass") + b"\n")
-    for array in (matrix.data, matrix.indices, matrix.indptr) if is_sparse else (matrix,):
-        np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
 
 
 def write_refusal(error: DataError, stream: IO[bytes]) -> None:
@@ -155,16 +201,13 @@ def write_refusal(error: DataError, stream: IO[bytes]) -> None:
     stream.write(json.dumps({"refusal": error.sentence}).encode() + b"\n")
 
 
-def read_answer(stream: IO[bytes]) -> Cells:
+def read_answer(stream: IO[bytes], table: SharedTable) -> Cells:
     """Read what either of these wrote; raise the refusal."""
     head = json.loads(stream.readline())
     if "refusal" in head:
         raise DataError(head["refusal"])
-    shape, is_sparse = tuple(head.pop("matrix")), head.pop("is_sparse")
-    arrays = [np.lib.format.read_array(stream, allow_pickle=False) for _ in range(3 if is_sparse else 1)]
-    matrix = arrays[0]
-    if is_sparse:
-        matrix = importlib.import_module("scipy.sparse").csr_matrix(tuple(arrays), shape=shape)
+    shape, dtype = head["matrix"]
+    matrix = table.filled(tuple(shape), np.dtype(dtype))
     return Cells(**{**head, "annotations": tuple(head["annotations"]), "matrix": matrix})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import os
 import signal
+import time
 import warnings
 from collections.abc import Callable
 from typing import IO, NamedTuple
@@ -36,12 +37,23 @@ def isolated(work: Callable[[IO[bytes]], None], stream: IO[bytes], seconds: int)
         _work_and_exit(work, stream, seconds)
     status = None
     try:
-        _, status = os.waitpid(copy, 0)
+        status = _status_at_end(copy)
     finally:
         if status is None:  # interrupted
             os.kill(copy, signal.SIGKILL)
             os.waitpid(copy, 0)
     return Ending(status == 0, os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM)
+
+
+def _status_at_end(copy: int) -> int:
+    """Wait for the copy with pauses: a signal that comes just before a call that waits is handled only after it."""
+    pause = 0.001
+    while True:
+        ended, status = os.waitpid(copy, os.WNOHANG)
+        if ended:
+            return status
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
 
 
 def _work_and_exit(work: Callable[[IO[bytes]], None], stream: IO[bytes], seconds: int) -> None:

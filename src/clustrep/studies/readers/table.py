@@ -41,6 +41,7 @@ class Request(NamedTuple):
     header: bool | None = None
     study_key: str | None = None
     rep: str | None = None
+    features: tuple[str, ...] | None = None
 
     def transposes(self, study: str) -> bool:
         """Whether the table of this study is to be transposed."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -19,13 +21,15 @@ from clustrep.across.presence import presence
 from clustrep.across.replicability import check_several
 from clustrep.across.separation import separations
 from clustrep.checks import check_choice, check_integer, check_known, check_n_clusters
+from clustrep.clustering.identity import agreements_of, question_of
 from clustrep.clustering.sample import Configuration, Source
+from clustrep.engine.checkpoints import checkpointing
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
 from clustrep.errors import AllReplicatesFailed
 from clustrep.resampling import Rerun, Resampling, resampling_for
 from clustrep.results import Analysis, LocalReplicability, NullReference, StudyDifferences
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
-from clustrep.tables.agreement import AgreementSpec
+from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import Noise
 from clustrep.types import FloatArray
 
@@ -47,6 +51,7 @@ def analyse(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Analysis:
     """Say to what degree there are groups, how many, which studies agree, and which clusters are where.
 
@@ -70,6 +75,9 @@ def analyse(
         everything that follows clusters: the degree and the number of clusters are found in a fraction of the time.
     embedding : {"pca", "tsne"}
         How samples with more than two features are placed in figures.
+    checkpoint : str or path, optional
+        A folder that keeps what all steps have finished: the same call continues there after it was interrupted or
+        killed; with more resamples, clusterers or numbers of clusters it computes only what is new. Needs a seed.
 
     Returns
     -------
@@ -117,6 +125,32 @@ def analyse(
         check_null(null)
     numbers = None if n_clusters is None else check_n_clusters(n_clusters)
     root = root_entropy(rng)
+    if checkpoint is not None:
+        chosen = resampling_for(resampling, tuple(checked.values()))
+        asked_for = partial(
+            question_of,
+            Source.of(chosen, root),
+            tuple(checked.values()),
+            configurations_to_compare(clusterers, numbers),
+            agreement=agreements_of(resolve_agreements(agreement)),
+            noise=noise,
+        )
+        with checkpointing(checkpoint, asked_for, rng):
+            return analyse(
+                clusterers,
+                checked,
+                n_clusters=numbers,
+                agreement=agreement,
+                n_resamples=n_resamples,
+                null=null,
+                n_null=n_null,
+                train=followed,
+                embedding=embedding,
+                noise=noise,
+                resampling=chosen,
+                rng=root,
+                n_jobs=n_jobs,
+            )
     running: dict[str, Any] = {"n_jobs": n_jobs}
     options: dict[str, Any] = {"n_resamples": n_resamples, "rng": root, **running}
     options["resampling"] = resampling_for(resampling, tuple(checked.values()))  # the same for all steps

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from os import PathLike
 from typing import Any
 
 from clustrep.across.replicability import ScorePlan, check_several, run_plan
 from clustrep.checks import check_choice, check_flag, check_integer, check_n_clusters
+from clustrep.clustering.identity import question_of
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.engine.checkpoints import checkpointing
 from clustrep.engine.replicates import Rng
 from clustrep.errors import ParameterError
 from clustrep.resampling import Resampling, resampling_for
@@ -31,6 +35,7 @@ def compare(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Comparison:
     """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
 
@@ -49,6 +54,9 @@ def compare(
         finds its number by itself runs once. By default each runs as it is.
     agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs
         As in `replicability`.
+    checkpoint : str or path, optional
+        As in `replicability`. With further clusterers or numbers of clusters, those that are finished are not computed
+        again.
 
     Returns
     -------
@@ -91,7 +99,9 @@ def compare(
         noise=noise,
         setting=Setting.prepare(source, tuple(checked.values()), configurations),
     )
-    scores = run_plan(plan, n_jobs)
+    asked_for = partial(question_of, source, tuple(checked.values()), configurations, **plan.choices)
+    with checkpointing(checkpoint, asked_for, rng):
+        scores = run_plan(plan, n_jobs)
     return Comparison(
         names=checked.names,
         agreements=tuple(asked.name for asked in plan.agreements),

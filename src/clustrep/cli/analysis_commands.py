@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -13,7 +16,11 @@ from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import exit_if_failed, write_message
 from clustrep.cli.input_files import read_studies
 from clustrep.cli.option_types import accepted_agreements
-from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output
+from clustrep.cli.output import CHECKPOINT, RESULT, Output, Results, claim_folder, write_output
+from clustrep.errors import OtherRun
+from clustrep.folders import STATE
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,15 +155,29 @@ def analyse_studies(
     if not settings["quiet"]:
         write_message(repr(studies))
     names = ("n_clusters", "agreement", "n_resamples", "n_null", "embedding", "noise")
+    arguments = options.library_arguments(settings, *names)
+    arguments["null"] = None if settings["null"] == "none" else settings["null"].replace("-", " ")
+    arguments["train"] = settings.get("train") or None
     with options.configured(settings):
-        analysis = analyse(
-            clusterers,
-            studies,
-            null=None if settings["null"] == "none" else settings["null"].replace("-", " "),
-            train=settings.get("train") or None,
-            **options.library_arguments(settings, *names),
-        )
+        analysis = continued(settings, partial(analyse, clusterers, studies, **arguments))
     return replace(analysis, warnings=tuple(ctx.obj))
+
+
+def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
+    """Call a function of the library that keeps what it has finished in the folder of the results.
+
+    What another run has finished there is discarded where the user forces it.
+    """
+    if settings["out"] is None:
+        return function()
+    folder = settings["out"] / STATE / CHECKPOINT
+    try:
+        return function(checkpoint=folder)
+    except OtherRun:
+        if not settings["force"]:
+            raise
+    shutil.rmtree(folder)
+    return function(checkpoint=folder)
 
 
 def gap_table(analysis: Analysis) -> pd.DataFrame:

@@ -7,7 +7,7 @@ that name, and errors that name the parameter are told in terms of the option.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ import click
 
 from clustrep.cli.clusterer_names import SHORT_NAMES
 from clustrep.cli.config_file import read_config
+from clustrep.cli.console import progress_told
 from clustrep.cli.option_types import ClusterNumbers, WholeNumber, Words, WordsOption, accepted_agreements
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -221,11 +222,14 @@ def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: settings[name] for name in (*names, "rng", "n_jobs")}
 
 
-def configured(settings: dict[str, Any]) -> AbstractContextManager[None]:
-    """Run the library without progress bars where the user wants it quiet."""
+def configured(settings: dict[str, Any]) -> AbstractContextManager[Any]:
+    """Run the library; where the user wants it quiet, without progress bars and without words about them."""
     from clustrep import config_context
 
-    return config_context(progress=False if settings["quiet"] else "auto")
+    stack = ExitStack()
+    stack.enter_context(config_context(progress=False if settings["quiet"] else "auto"))
+    stack.enter_context(progress_told(quiet=settings["quiet"]))
+    return stack
 
 
 def figure_formats(settings: dict[str, Any]) -> list[str]:

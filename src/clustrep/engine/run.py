@@ -13,13 +13,15 @@ import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, Generic, TypeVar
 
 from clustrep.checks import check_choice, check_flag
+from clustrep.engine.checkpoints import Kept, active_checkpoint
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
 from clustrep.errors import ParameterError, ReplicateWarning, warn
 from clustrep.text import plural
@@ -196,23 +198,42 @@ def run(plan: Plan[T], numbers: Sequence[int], n_jobs: int | None = None) -> lis
     Workers are processes, or threads for a plan that spends its time in kernels; a backend that the user has set with
     `joblib.parallel_config` is used instead.
     """
-    run_of_blocks = Run(os.getpid(), next(_run_numbers))
-    blocks = [numbers[begin : begin + plan.batch] for begin in range(0, len(numbers), plan.batch)]
-    outcomes = _outcomes(plan, blocks, run_of_blocks, check_n_jobs(n_jobs))
+    check_n_jobs(n_jobs)
     values: list[T] = []
     messages: list[tuple[str, str]] = []
-    with one_thread(), _recorded_warnings() as messages_here, _progress_bar(len(numbers), plan.description) as bar:
+
+    def keep(_: Sequence[int], outcome: Outcome[T]) -> None:
+        values.extend(outcome.values)
+        messages.extend(outcome.warnings)
+
+    checkpoint, compute_missing = active_checkpoint(), partial(_compute_all, n_jobs=n_jobs)
+    if checkpoint is None or not isinstance(plan, Kept):
+        messages += compute_missing(plan, numbers, keep)
+    else:
+        values, messages = checkpoint.completed(plan, numbers, compute_missing)
+    _pass_on(messages)
+    return values
+
+
+def _compute_all(
+    plan: Plan[T], numbers: Sequence[int], keep: Callable[[Sequence[int], Outcome[T]], None], *, n_jobs: int | None
+) -> list[tuple[str, str]]:
+    """Compute replicates, and hand over every block as it is finished; return warnings that belong to none."""
+    run_of_blocks = Run(os.getpid(), next(_run_numbers))
+    blocks = [numbers[begin : begin + plan.batch] for begin in range(0, len(numbers), plan.batch)]
+    outcomes = _outcomes(plan, blocks, run_of_blocks, n_jobs)
+    n_done = 0
+    with one_thread(), _recorded_warnings() as messages, _progress_bar(len(numbers), plan.description) as bar:
         try:
             for outcome in outcomes:
-                values += outcome.values
-                messages += outcome.warnings
+                n_before, n_done = n_done, n_done + len(outcome.values)
+                keep(numbers[n_before:n_done], outcome)
                 bar.update(len(outcome.values))
         except BaseException:
             abandoned.add(run_of_blocks)
             outcomes.close()
             raise
-    _pass_on([*messages, *messages_here])
-    return values
+    return messages
 
 
 def check_n_jobs(n_jobs: int | None) -> int | None:
@@ -243,7 +264,7 @@ def _outcomes(
 
 def compute(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[T]:
     """Compute one block: in the run's own process, in one of its threads, or in another process."""
-    current.run = run_of_blocks
+    current.run, current.messages = run_of_blocks, []
     breathe()
     try:
         if os.getpid() == run_of_blocks.process:  # perhaps a thread: warnings are recorded once for the whole process
@@ -251,26 +272,34 @@ def compute(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[
                 # Limits the pools of this thread; the thread that started the run restores all limits.
                 thread_pools().limit(limits=1)
                 current.limited = run_of_blocks
-            return Outcome(plan.block(block), [])
-        with one_thread(), _recorded_warnings() as messages:
-            values = plan.block(block)
-        return Outcome(values, messages)
+            return Outcome(plan.block(block), current.messages)
+        with one_thread(), _recorded_warnings():
+            return Outcome(plan.block(block), current.messages)
     finally:
-        current.run = None
+        current.run = current.messages = None
 
 
 @contextlib.contextmanager
 def _recorded_warnings() -> Iterator[list[tuple[str, str]]]:
-    """Record what clusterers warn about instead of printing it hundreds of times."""
+    """Record what clusterers warn about instead of printing it hundreds of times.
+
+    Each thread's warnings belong to the block that it computes; those outside any block are yielded.
+    """
     messages: list[tuple[str, str]] = []
-    with warnings.catch_warnings(record=True) as caught:
+
+    def record(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        of_block = getattr(current, "messages", None)
+        first_line = str(message).strip().split("\n")[0]
+        (messages if of_block is None else of_block).append((category.__name__, first_line))
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always")
         # Counted among the failures, as "fewer clusters than asked for".
         warnings.filterwarnings("ignore", message="Number of distinct clusters")
         # About joblib's multiprocessing backend, not about any replicate.
         warnings.filterwarnings("ignore", message=".*use of fork", category=DeprecationWarning)
+        warnings.showwarning = record
         yield messages
-    messages += [(w.category.__name__, str(w.message).strip().split("\n")[0]) for w in caught]
 
 
 def _pass_on(messages: Sequence[tuple[str, str]]) -> None:

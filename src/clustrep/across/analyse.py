@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,16 +17,17 @@ from clustrep.across.compare import compare, configurations_to_compare
 from clustrep.across.counterparts import counterparts
 from clustrep.across.local import local_replicability
 from clustrep.across.null import null_reference
-from clustrep.across.null_models import ONE_PIECE, Sampler, check_null
+from clustrep.across.null_models import ONE_PIECE, PIECES, Sampler, check_null
 from clustrep.across.presence import presence
 from clustrep.across.replicability import check_several
 from clustrep.across.separation import separations
 from clustrep.checks import check_choice, check_integer, check_known, check_n_clusters
 from clustrep.clustering.identity import agreements_of, question_of
 from clustrep.clustering.sample import Configuration, Source
-from clustrep.engine.checkpoints import checkpointing
+from clustrep.engine.checkpoints import Question, Shard, checkpointing, in_shard
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
-from clustrep.errors import AllReplicatesFailed
+from clustrep.errors import AllReplicatesFailed, ParameterError
+from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun, Resampling, resampling_for
 from clustrep.results import Analysis, LocalReplicability, NullReference, StudyDifferences
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
@@ -128,12 +130,7 @@ def analyse(
     if checkpoint is not None:
         chosen = resampling_for(resampling, tuple(checked.values()))
         asked_for = partial(
-            question_of,
-            Source.of(chosen, root),
-            tuple(checked.values()),
-            configurations_to_compare(clusterers, numbers),
-            agreement=agreements_of(resolve_agreements(agreement)),
-            noise=noise,
+            question_of_analysis, clusterers, checked, numbers, agreement, noise, Source.of(chosen, root)
         )
         with checkpointing(checkpoint, asked_for, rng):
             return analyse(
@@ -199,6 +196,60 @@ def analyse(
         counterparts=replace(counterparts(clusterer, checked, **options), clusterer=focus.clusterer),
         differences=_differences(checked, in_focus, Source.of(Rerun(), root), n_jobs),
     )
+
+
+def question_of_analysis(
+    clusterers: Any,
+    studies: Studies,
+    numbers: Sequence[int] | None,
+    agreement: AgreementSpec | tuple[AgreementSpec, ...],
+    noise: Noise,
+    source: Source,
+) -> Question:
+    """Say what an analysis is about, for its checkpoints."""
+    return question_of(
+        source,
+        tuple(studies.values()),
+        configurations_to_compare(clusterers, numbers),
+        agreement=agreements_of(resolve_agreements(agreement)),
+        noise=noise,
+    )
+
+
+def compute_share(
+    shard: Shard,
+    clusterers: Any,
+    studies: Studies,
+    *,
+    checkpoint: str | PathLike[str],
+    n_null: int,
+    null: str | Sampler | None,
+    **options: Any,
+) -> Provenance:
+    """Compute one share of those replicates of an analysis that do not depend on the outcome of others.
+
+    These are the resamples of the comparison and the collections of every model of data in one piece; `options` are
+    those of `compare`. Which clusters are followed depends on all of them: that is computed when shares are merged.
+    """
+    fewest = min([options["n_resamples"], *([] if null is None else [n_null])])
+    if shard.of > fewest:
+        raise ParameterError(
+            f"shard must have at most as many shares as there are replicates, {fewest}, got {shard.of}.",
+            parameter="shard",
+        )
+    root, checked = root_entropy(options["rng"]), check_several(as_studies(studies))
+    source = Source.of(resampling_for(options.get("resampling"), tuple(checked.values())), root)
+    numbers = None if options["n_clusters"] is None else check_n_clusters(options["n_clusters"])
+    asked_for = partial(
+        question_of_analysis, clusterers, checked, numbers, options["agreement"], options["noise"], source
+    )
+    with in_shard(shard), checkpointing(checkpoint, asked_for, options["rng"]):
+        comparison = compare(clusterers, checked, diagonal=True, **{**options, "rng": root})
+        models = () if null is None else PIECES if null == ONE_PIECE else (null,)
+        for model in models:
+            with contextlib.suppress(AllReplicatesFailed):  # of this share
+                null_reference(comparison, n_null, null=model, n_jobs=options["n_jobs"])
+    return comparison.provenance
 
 
 def _differences(

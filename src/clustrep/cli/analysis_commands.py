@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,12 +14,23 @@ import click
 from clustrep.cli import options
 from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterers_of
 from clustrep.cli.config_file import warn_of_changes
-from clustrep.cli.console import exit_if_failed, write_message
+from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
 from clustrep.cli.input_files import read_studies
 from clustrep.cli.option_types import accepted_agreements
-from clustrep.cli.output import CHECKPOINT, RESULT, Output, Results, claim_folder, write_output
+from clustrep.cli.output import (
+    CHECKPOINT,
+    CLAIM,
+    CONFIG,
+    RESULT,
+    Output,
+    Results,
+    check_folder,
+    claim_folder,
+    write_config,
+    write_output,
+)
 from clustrep.errors import OtherRun
-from clustrep.folders import STATE
+from clustrep.folders import STATE, claimed
 
 T = TypeVar("T")
 
@@ -33,6 +45,7 @@ if TYPE_CHECKING:
 @options.studies
 @options.reading
 @options.analysis(k="2:8", folder="clustrep-results")
+@options.shard
 @click.pass_context
 def run(ctx: click.Context, /, **settings: Any) -> None:
     """Say which algorithm and number of clusters replicate, which studies agree and which clusters hold.
@@ -45,7 +58,10 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
     """
     check_files(settings)
     settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS
-    analyse_files(ctx, settings)
+    if settings["shard"] is None:
+        analyse_files(ctx, settings)
+    else:
+        compute_shard(ctx, settings)
 
 
 @click.command(short_help="Follow the clusters of one algorithm into the other studies.")
@@ -151,16 +167,85 @@ def analyse_studies(
     """Analyse studies as the options say."""
     from clustrep import analyse
 
-    warn_of_changes(ctx, studies)
-    if not settings["quiet"]:
-        write_message(repr(studies))
-    names = ("n_clusters", "agreement", "n_resamples", "n_null", "embedding", "noise")
-    arguments = options.library_arguments(settings, *names)
-    arguments["null"] = None if settings["null"] == "none" else settings["null"].replace("-", " ")
+    arguments = announced_arguments(ctx, settings, studies)
+    arguments["embedding"] = settings["embedding"]
     arguments["train"] = settings.get("train") or None
     with options.configured(settings):
         analysis = continued(settings, partial(analyse, clusterers, studies, **arguments))
     return replace(analysis, warnings=tuple(ctx.obj))
+
+
+def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: Studies) -> dict[str, Any]:
+    """Say which studies there are, and return what all computations on them take."""
+    warn_of_changes(ctx, studies)
+    if not settings["quiet"]:
+        write_message(repr(studies))
+    arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null", "noise")
+    return {**arguments, "null": None if settings["null"] == "none" else settings["null"].replace("-", " ")}
+
+
+def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
+    """Compute one share of the replicates, and keep them in a folder of their own, with the options of the run."""
+    from clustrep.across.analyse import compute_share
+    from clustrep.engine.checkpoints import Shard
+
+    shard = Shard(*settings["shard"])
+    settings["out"] = settings["out"].with_name(f"{settings['out'].name}-{shard.number}-of-{shard.of}")
+    clusterers = checked_clusterers(ctx, settings)
+    studies = read_studies(settings)
+    check_several_studies(settings, studies)
+    arguments = announced_arguments(ctx, settings, studies)
+    with options.configured(settings):
+        provenance = continued(settings, partial(compute_share, shard, clusterers, studies, **arguments))
+    with ctx.meta[CLAIM].transaction() as staged:
+        write_config(ctx, settings, Results(staged, settings["out"]), provenance, studies)
+    if not settings["quiet"]:
+        write_message(f"Shard {shard.number} of {shard.of} is in {settings['out']}, for `clustrep merge`.")
+
+
+@click.command(short_help="Make the results of a run from its shards.")
+@click.argument("shards", nargs=-1, required=True, metavar="SHARD…", type=options.FILE)
+@click.option(
+    "--out",
+    type=options.FILE,
+    metavar="DIR",
+    default="clustrep-results",
+    show_default=True,
+    help="The folder for the results.",
+)
+@options.force
+@options.failures
+@options.jobs
+@click.option("--json", is_flag=True, help="Write the results to stdout as JSON.")
+@click.option("--quiet", is_flag=True, help="Show warnings and errors only.")
+@click.pass_context
+def merge(ctx: click.Context, /, shards: tuple[Path, ...], **settings: Any) -> None:
+    """Make the results of a run from what its shards have computed: the same files as those of one run.
+
+    What no shard has computed is computed now: the replicates of shards that are missing, and what depends on all.
+
+    \b
+    Example, with the shards of `clustrep run … --out breast --shard 1/10` to `--shard 10/10`:
+      clustrep merge breast-*-of-10 --out breast
+    """
+    from clustrep.engine.checkpoints import merge_into
+
+    for shard in shards:
+        if not (shard / CONFIG).is_file():
+            raise Failure(f"{shard} holds no shard of a run: name the folders that `--shard` wrote.", BAD_DATA)
+    check_folder(settings["out"], force=settings["force"])
+    with claimed(settings["out"]), progress_told(quiet=settings["quiet"]):
+        kept = settings["out"] / STATE / CHECKPOINT
+        if settings["force"]:
+            shutil.rmtree(kept, ignore_errors=True)
+        merge_into(kept, [shard / STATE / CHECKPOINT for shard in shards])
+    arguments = ["--config", str(shards[0] / CONFIG), "--out", str(settings["out"]), "--jobs", str(settings["n_jobs"])]
+    arguments += [f"--{name.replace('_', '-')}" for name in FLAGS if settings[name]]
+    with run.make_context("run", arguments, parent=ctx) as of_run:
+        run.invoke(of_run)
+
+
+FLAGS = ("force", "allow_failures", "json", "quiet")
 
 
 def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:

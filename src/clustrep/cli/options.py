@@ -16,7 +16,7 @@ import click
 from clustrep.cli.clusterer_names import SHORT_NAMES
 from clustrep.cli.config_file import read_config
 from clustrep.cli.console import progress_told
-from clustrep.cli.option_types import ClusterNumbers, WholeNumber, Words, WordsOption, accepted_agreements
+from clustrep.cli.option_types import ClusterNumbers, ShardNumber, WholeNumber, Words, WordsOption, accepted_agreements
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
@@ -151,6 +151,17 @@ configuration = click.option(
     help="Take options from a TOML file.",
 )
 
+jobs = click.option(
+    "--jobs",
+    "n_jobs",
+    type=int,
+    metavar="N",
+    default=-1,
+    show_default=True,
+    callback=check_jobs,
+    help="Number of parallel processes; -1: as many as cores.",
+)
+
 running = several(
     click.option(
         "--seed",
@@ -160,22 +171,16 @@ running = several(
         show_default=True,
         help="Random seed: the same seed gives the same result.",
     ),
-    click.option(
-        "--jobs",
-        "n_jobs",
-        type=int,
-        metavar="N",
-        default=-1,
-        show_default=True,
-        callback=check_jobs,
-        help="Number of parallel processes; -1: as many as cores.",
-    ),
+    jobs,
     configuration,
     click.option("--json", is_flag=True, help="Write the results to stdout as JSON."),
     click.option("--quiet", is_flag=True, help="Show warnings and errors only."),
 )
 
 failures = click.option("--allow-failures", is_flag=True, help="Exit with 0 although some replicates failed.")
+
+
+force = click.option("--force", is_flag=True, help="Replace the results of an earlier run in that folder.")
 
 
 def results_in(default: str | None) -> Callable[[Command], Command]:
@@ -196,7 +201,7 @@ def results_in(default: str | None) -> Callable[[Command], Command]:
             show_default=default is not None,
             help="The folder for the results.",
         ),
-        click.option("--force", is_flag=True, help="Replace the results of an earlier run in that folder."),
+        force,
     )
 
 
@@ -212,6 +217,12 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
         running,
     )
 
+
+shard = click.option(
+    "--shard",
+    type=ShardNumber(),
+    help="Compute only share I of N, into the folder DIR-I-of-N; `clustrep merge` makes the results of all.",
+)
 
 # ---------------------------------------------------------------------------------------------------------------------
 # the values of options

@@ -17,6 +17,7 @@ import json
 import logging
 import os
 import re
+import shutil
 import time
 import zipfile
 from abc import ABC, abstractmethod
@@ -122,13 +123,15 @@ class Checkpoint:
         step = Step.of(self.folder, plan)
         finished = step.read(plan, numbers)
         self._say(plan, numbers, finished)
-        missing: dict[tuple[int, ...], list[int]] = {}
+        missing: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
         for number in numbers:
             places = tuple(i for i, part in enumerate(plan.parts) if (part, number) not in finished.values)
+            # All shards have the studies as they are: in a file of their own, which is the same in all of them.
+            is_common = self.shard is not None and number == FULL_STUDY
             if places:
-                missing.setdefault(places, []).append(number)
+                missing.setdefault((is_common, places), []).append(number)
         messages: list[tuple[str, str]] = []
-        for places, of_places in missing.items():
+        for (_, places), of_places in missing.items():
             needed = plan if len(places) == len(plan.parts) else plan.only(places)
             with Writer(step, needed, finished) as writer:
                 messages += compute(needed, of_places, writer.add)
@@ -278,6 +281,35 @@ def in_shard(shard: Shard) -> Iterator[None]:
         yield
     finally:
         _shard.reset(token)
+
+
+def merge_into(folder: Path, shards: Sequence[Path]) -> None:
+    """Copy what shards of one run have finished into one folder.
+
+    Raises
+    ------
+    DataError
+        Where a folder has no checkpoints, or those of another run; the difference is named.
+    """
+    first: Question | None = None
+    for shard in shards:
+        question = read_question(shard)
+        if question is None:
+            raise DataError(f"{shard} holds nothing that a run has finished, or its {MANIFEST} is damaged.")
+        first = first or question
+        differences = differences_between(first, question) or differences_between(question, first)
+        if differences:
+            raise DataError(f"{shards[0]} and {shard} are of different runs: {listing(differences)}.")
+    if first is None:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    _check_question(folder, first)
+    for path in (path for shard in shards for path in sorted(shard.glob("*/*.npz"))):
+        target = folder / path.parent.name / path.name
+        if not target.exists():
+            target.parent.mkdir(exist_ok=True)
+            with written_whole(target) as stream, open(path, "rb") as source:
+                shutil.copyfileobj(source, stream)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: demo test test-all bench check format calibration null-calibration presence-calibration relations-calibration
-.PHONY: exam exam-quick fuzz fuzz-quick paper paper-quick clean
+.PHONY: exam exam-quick fuzz fuzz-quick torture torture-quick paper paper-quick clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -48,6 +48,12 @@ fuzz: .venv/installed-dev
 
 fuzz-quick: .venv/installed-dev
 	$(BIN)/python -m fuzz.run --quick $(ARGS)
+
+torture: .venv/installed-dev
+	$(BIN)/python -m torture.run $(ARGS)
+
+torture-quick: .venv/installed-dev
+	$(BIN)/python -m torture.run --quick $(ARGS)
 
 paper: .venv/installed-dev
 	$(BIN)/python -m paper.run paper $(ARGS)

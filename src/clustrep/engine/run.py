@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from clustrep.checks import check_choice, check_flag
 from clustrep.engine.checkpoints import Kept, active_checkpoint
+from clustrep.engine.estimates import Forecast
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
 from clustrep.errors import ParameterError, ReplicateWarning, warn
 from clustrep.text import plural
@@ -222,13 +223,14 @@ def _compute_all(
     run_of_blocks = Run(os.getpid(), next(_run_numbers))
     blocks = [numbers[begin : begin + plan.batch] for begin in range(0, len(numbers), plan.batch)]
     outcomes = _outcomes(plan, blocks, run_of_blocks, n_jobs)
-    n_done = 0
+    n_done, forecast = 0, Forecast(plan.description, len(numbers))
     with one_thread(), _recorded_warnings() as messages, _progress_bar(len(numbers), plan.description) as bar:
         try:
             for outcome in outcomes:
                 n_before, n_done = n_done, n_done + len(outcome.values)
                 keep(numbers[n_before:n_done], outcome)
                 bar.update(len(outcome.values))
+                forecast.update(n_done)
         except BaseException:
             abandoned.add(run_of_blocks)
             outcomes.close()

@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import logging
 import os
+import re
 import resource
 import shutil
 import signal
@@ -24,8 +25,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from sklearn.cluster import KMeans
 
-from clustrep import load
+from clustrep import compare, load
 from clustrep.archives import check_seal
 from clustrep.checksums import check_files, has_sums
 from clustrep.cli import clustrep
@@ -38,7 +40,9 @@ ARGUMENTS = ["--k", "2:3", "--clusterer", "kmeans:n_init=1", "--resamples", "12"
 
 FULL = {"kills": 200, "workers": 50, "writes": 50, "flips": 500, "truncations": 200, "pairs": 10}
 
-QUICK = {"kills": 4, "workers": 2, "writes": 4, "flips": 30, "truncations": 15, "pairs": 1}
+QUICK = {"kills": 4, "workers": 1, "writes": 4, "flips": 30, "truncations": 15, "pairs": 1}
+
+EVERYTHING = re.compile(".*")  # of the files that may not be missing
 
 MOST_KILLS = 3  # of one run before it may finish
 
@@ -50,7 +54,8 @@ class Torture:
         self.folder, self.rng = folder, rng
         checkpoints.WRITTEN_EVERY = 0.0  # every block in a file of its own: more to damage, and more moments between
         self.studies = []
-        for name, study in simulate_cohorts(n_cohorts=2, n_samples=30, missing={}, shifted={}, rng=1).items():
+        self.cohorts = simulate_cohorts(n_cohorts=2, n_samples=30, missing={}, shifted={}, rng=1)
+        for name, study in self.cohorts.items():
             study.to_frame().to_csv(folder / f"{name}.csv", index_label="sample")
             self.studies.append(str(folder / f"{name}.csv"))
         with contextlib.redirect_stdout(None), contextlib.redirect_stderr(None), contextlib.suppress(SystemExit):
@@ -141,7 +146,7 @@ class Torture:
         wait(process)
         out = self.folder / name
         if has_sums(out):
-            check_files(out, needed_all())
+            check_files(out, EVERYTHING)
         for block in out.glob(f"{STATE}/checkpoint/*/*.npz"):
             with open(block, "rb") as stream:
                 check_seal(stream)
@@ -167,28 +172,33 @@ class Torture:
         self.damage(name, cut)
 
     def damage(self, name: str, change: Callable[[bytearray], None]) -> None:
-        """Change one file of a copy of the reference: it must be noticed, and the run continue to the same bytes."""
+        """Change a file: of the results, which is noticed; of checkpoints, which is named and changes no result."""
         out = self.folder / name
-        shutil.copytree(self.folder / "reference", out)
-        files = [path for path in out.rglob("*") if path.is_file() and path.name != "lock" and path.stat().st_size]
+        kept = bool(self.rng.integers(2))
+        if kept:
+            self.scores(out)
+        else:
+            shutil.copytree(self.folder / "reference", out, ignore=shutil.ignore_patterns(STATE))
+        files = sorted(path for path in out.rglob("*") if path.is_file())
         path = files[self.rng.integers(len(files))]
         content = bytearray(path.read_bytes())
         change(content)
         path.write_bytes(content)
-        if STATE in path.relative_to(out).parts:
-            with logged(self.folder / f"{name}.log") as words:
-                self.compare(name)
-                self.check(path.name in words(), f"{path}: the damage is not named")
+        if kept:
+            with logged() as messages:
+                self.check(self.scores(out) == self.scores(None), f"{path}: other scores")
+            self.check(any(str(path) in message for message in messages), f"{path}: the damage is not named")
             return
-        problems = 0
-        with contextlib.suppress(ClustrepError):
-            check_files(out, needed_all())
-            problems += 1
-        if path.name == "result.npz":
+        n_unnoticed = 0
+        for read in (lambda: check_files(out, EVERYTHING), lambda: path.name == "result.npz" and load(path)):
             with contextlib.suppress(ClustrepError):
-                load(path)
-                problems += 1
-        self.check(not problems, f"{path}: the damage is not noticed")
+                n_unnoticed += read() is not False
+        self.check(not n_unnoticed, f"{path}: the damage is not noticed")
+
+    def scores(self, folder: Path | None) -> bytes:
+        """Compare two numbers of clusters, here, and return all scores."""
+        result = compare(KMeans(n_init=1), self.cohorts, n_clusters=[2, 3], n_resamples=8, rng=0, checkpoint=folder)
+        return result.distribution.tobytes() + result.estimate.tobytes()
 
     def pairs(self, name: str) -> None:
         """Start a second run in the folder of one that works: it is refused, and the first one finishes."""
@@ -209,13 +219,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     """Return all files of a run's results."""
     paths = [path for path in folder.rglob("*") if path.is_file() and STATE not in path.relative_to(folder).parts]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-
-
-def needed_all() -> object:
-    """Return a pattern for files that may not be missing: all."""
-    import re
-
-    return re.compile(".*")
 
 
 _ended: dict[int, int] = {}
@@ -257,15 +260,16 @@ def limit_files(n_bytes: int) -> None:
 
 
 @contextlib.contextmanager
-def logged(path: Path) -> Iterator[Callable[[], str]]:
-    """Let forked runs log to a file, and give what they logged."""
-    handler = logging.FileHandler(path)
-    logging.getLogger("clustrep").addHandler(handler)
+def logged() -> Iterator[list[str]]:
+    """Collect what the library logs."""
+    messages: list[str] = []
+    handler, logger = logging.Handler(), logging.getLogger("clustrep")
+    handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
+    logger.addHandler(handler)
     try:
-        yield path.read_text
+        yield messages
     finally:
-        logging.getLogger("clustrep").removeHandler(handler)
-        handler.close()
+        logger.removeHandler(handler)
 
 
 def main() -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -13,8 +12,8 @@ from clustrep.clustering.identity import question_of
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
-from clustrep.engine.checkpoints import checkpointing
 from clustrep.engine.replicates import Rng
+from clustrep.engine.run import kept_in
 from clustrep.errors import ParameterError
 from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Comparison
@@ -99,8 +98,7 @@ def compare(
         noise=noise,
         setting=Setting.prepare(source, tuple(checked.values()), configurations),
     )
-    asked_for = partial(question_of, source, tuple(checked.values()), configurations, **plan.choices)
-    with checkpointing(checkpoint, asked_for, rng):
+    with kept_in(checkpoint, lambda: question_of(source, tuple(checked.values()), configurations, **plan.choices), rng):
         scores = run_plan(plan, n_jobs)
     return Comparison(
         names=checked.names,

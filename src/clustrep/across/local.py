@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from os import PathLike
 from typing import Any, NamedTuple, Unpack, overload
 
@@ -19,9 +18,9 @@ from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source, provenance_of_run
-from clustrep.engine.checkpoints import Kept, checkpointing
+from clustrep.engine.checkpoints import Kept
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
-from clustrep.engine.run import run
+from clustrep.engine.run import kept_in, run
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.failures import Failures
 from clustrep.resampling import Resampling, resampling_for
@@ -145,8 +144,8 @@ def local_replicability(
         noise=noise,
         setting=Setting.prepare(source, studies, [configuration], at=points.X),
     )
-    asked_for = partial(question_of, source, studies, [configuration], agreement=plan.agreement.name, noise=noise)
-    with checkpointing(checkpoint, asked_for, rng):
+    choices = {"agreement": plan.agreement.name, "noise": noise}
+    with kept_in(checkpoint, lambda: question_of(source, studies, [configuration], **choices), rng):
         replicates = run(plan, range(FULL_STUDY, n_resamples + 1), n_jobs)
     labels_of_points = replicates[0].labels_of_points
     if isinstance(labels_of_points, Failed):

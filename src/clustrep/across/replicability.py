@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from os import PathLike
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
@@ -18,9 +17,9 @@ from clustrep.clustering.parameters import Clusterer, KnownLabels, check_cluster
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
-from clustrep.engine.checkpoints import Kept, checkpointing
+from clustrep.engine.checkpoints import Kept
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
-from clustrep.engine.run import run
+from clustrep.engine.run import kept_in, run
 from clustrep.errors import DataError, ParameterError
 from clustrep.failures import Failures
 from clustrep.label_checks import check_labels_of
@@ -182,8 +181,9 @@ def replicability(
         noise=noise,
         setting=Setting.prepare(source, tuple(checked.values()), [configuration]),
     )
-    asked_for = partial(question_of, source, tuple(checked.values()), [configuration], **plan.choices)
-    with checkpointing(checkpoint, asked_for, rng):
+    with kept_in(
+        checkpoint, lambda: question_of(source, tuple(checked.values()), [configuration], **plan.choices), rng
+    ):
         scores = run_plan(plan, n_jobs)
     results = {
         asked.name: Replicability(

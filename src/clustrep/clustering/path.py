@@ -27,7 +27,7 @@ from clustrep.clustering.sample import (
     Sample,
     Source,
 )
-from clustrep.engine.estimates import check_memory
+from clustrep.engine.estimates import ALWAYS_THERE, check_memory
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
 from clustrep.engine.run import Plan
 from clustrep.studies.study import Study
@@ -284,8 +284,8 @@ class Setting:
             if for_run:
                 for path in paths:
                     for study in studies:
-                        name = path.members[0].name
-                        check_memory(path.memory(len(study)), name, study.name, len(study))
+                        if (needed := path.memory(len(study))) > ALWAYS_THERE:
+                            check_memory(needed, path.members[0].name, study.name, len(study))
                     path.prepare(places)
         return cls(source, tuple(studies), places, place, paths)
 

@@ -149,26 +149,18 @@ class Checkpoint:
             logger.info("%s", text)
 
 
-_active: ContextVar[Checkpoint | None] = ContextVar("clustrep_checkpoint", default=None)
-
-
-def active_checkpoint() -> Checkpoint | None:
-    """Return the checkpoint of the run in progress."""
-    return _active.get()
+active: ContextVar[Checkpoint | None] = ContextVar("clustrep_checkpoint", default=None)  # of the run in progress
 
 
 @contextlib.contextmanager
 def checkpointing(folder: Any, question: Callable[[], Question], rng: Any) -> Iterator[None]:
-    """Keep whatever is computed in a folder, and take from there what was computed before; None: as it is outside.
+    """Keep whatever is computed in a folder, and take from there what was computed before.
 
     Raises
     ------
     OtherRun
         Where the folder is another run's; the difference is named.
     """
-    if folder is None:
-        yield
-        return
     if rng is None:
         raise ParameterError(
             "rng must be a seed where checkpoint is used, got None: other draws can't continue a run.", parameter="rng"
@@ -182,11 +174,11 @@ def checkpointing(folder: Any, question: Callable[[], Question], rng: Any) -> It
         for leftover in (*path.glob(LEFTOVERS), *path.glob(f"*/{LEFTOVERS}")):
             leftover.unlink(missing_ok=True)
         _check_question(path, question())
-        token = _active.set(Checkpoint(path, _shard.get()))
+        token = active.set(Checkpoint(path, _shard.get()))
         try:
             yield
         finally:
-            _active.reset(token)
+            active.reset(token)
 
 
 def _check_question(folder: Path, question: Question) -> None:

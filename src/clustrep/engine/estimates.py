@@ -6,7 +6,6 @@ import contextlib
 import logging
 import os
 import sys
-import time
 from pathlib import Path
 
 from clustrep.errors import DataError
@@ -41,8 +40,6 @@ def available_memory() -> int | None:
 
 def check_memory(needed: float, clusterer: str, study: str, n_samples: int) -> None:
     """Refuse a clusterer that needs more memory than there is, before anything is computed."""
-    if needed <= ALWAYS_THERE:
-        return
     available = available_memory()
     if available is not None and needed > available:
         fewer = wording(python="fewer samples of it (such as Subsample)", command_line="fewer samples of it")
@@ -80,33 +77,12 @@ def in_words(seconds: float) -> str:
     return f"{seconds / 3600:.1f} hours" if seconds < 86400 else f"{seconds / 86400:.1f} days"
 
 
-class Forecast:
-    """Says once, after the first replicates, how long the others will take."""
-
-    def __init__(self, description: str, n_replicates: int):
-        self._description, self._n = description, n_replicates
-        self._first: tuple[float, int] | None = None  # when the first block was finished, and its replicates
-        self._said = False
-
-    def update(self, n_done: int) -> None:
-        """Take note of how many replicates are finished."""
-        if self._first is None:  # kernels may have been compiled until now
-            self._first = (time.monotonic(), n_done)
-            return
-        elapsed, n_timed = time.monotonic() - self._first[0], n_done - self._first[1]
-        if self._said or elapsed < SURE_AFTER or not n_timed:
-            return
-        self._said = True
-        left = elapsed / n_timed * (self._n - n_done)
-        if left >= LONG:
-            logger.info(
-                "%s: %d of %d replicates are done, the others take about %s%s.",
-                self._description,
-                n_done,
-                self._n,
-                in_words(left),
-                _memory_so_far(),
-            )
+def forecast(description: str, seconds: float, n_timed: int, n_done: int, n_replicates: int) -> None:
+    """Say how long the remaining replicates take, where that is long, from the time that some took."""
+    left = seconds / n_timed * (n_replicates - n_done)
+    if left >= LONG:
+        words = f"{n_done} of {n_replicates} replicates are done, the others take about {in_words(left)}"
+        logger.info("%s: %s%s.", description, words, _memory_so_far())
 
 
 def _memory_so_far() -> str:

@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import os
 import sys
+import time
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -21,8 +22,7 @@ from numbers import Integral
 from typing import Any, Generic, TypeVar
 
 from clustrep.checks import check_choice, check_flag
-from clustrep.engine.checkpoints import Kept, active_checkpoint
-from clustrep.engine.estimates import Forecast
+from clustrep.engine import checkpoints, estimates
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
 from clustrep.errors import ParameterError, ReplicateWarning, warn
 from clustrep.text import plural
@@ -207,13 +207,20 @@ def run(plan: Plan[T], numbers: Sequence[int], n_jobs: int | None = None) -> lis
         values.extend(outcome.values)
         messages.extend(outcome.warnings)
 
-    checkpoint, compute_missing = active_checkpoint(), partial(_compute_all, n_jobs=n_jobs)
-    if checkpoint is None or not isinstance(plan, Kept):
+    checkpoint, compute_missing = checkpoints.active.get(), partial(_compute_all, n_jobs=n_jobs)
+    if checkpoint is None or not isinstance(plan, checkpoints.Kept):
         messages += compute_missing(plan, numbers, keep)
     else:
         values, messages = checkpoint.completed(plan, numbers, compute_missing)
     _pass_on(messages)
     return values
+
+
+def kept_in(
+    folder: object, question: Callable[[], checkpoints.Question], rng: object
+) -> contextlib.AbstractContextManager[None]:
+    """Keep what is computed in a folder and continue there, as `checkpointing` does; None: as it is outside."""
+    return contextlib.nullcontext() if folder is None else checkpoints.checkpointing(folder, question, rng)
 
 
 def _compute_all(
@@ -223,14 +230,20 @@ def _compute_all(
     run_of_blocks = Run(os.getpid(), next(_run_numbers))
     blocks = [numbers[begin : begin + plan.batch] for begin in range(0, len(numbers), plan.batch)]
     outcomes = _outcomes(plan, blocks, run_of_blocks, n_jobs)
-    n_done, forecast = 0, Forecast(plan.description, len(numbers))
+    n_done, n_first, begun, is_forecast = 0, 0, 0.0, False
     with one_thread(), _recorded_warnings() as messages, _progress_bar(len(numbers), plan.description) as bar:
         try:
             for outcome in outcomes:
                 n_before, n_done = n_done, n_done + len(outcome.values)
                 keep(numbers[n_before:n_done], outcome)
                 bar.update(len(outcome.values))
-                forecast.update(n_done)
+                if not n_first:  # kernels may have been compiled until now
+                    n_first, begun = n_done, time.monotonic()
+                elif not is_forecast and time.monotonic() - begun >= estimates.SURE_AFTER:
+                    is_forecast = True
+                    estimates.forecast(
+                        plan.description, time.monotonic() - begun, n_done - n_first, n_done, len(numbers)
+                    )
         except BaseException:
             abandoned.add(run_of_blocks)
             outcomes.close()

@@ -1,8 +1,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all bench check format calibration null-calibration presence-calibration relations-calibration
-.PHONY: exam exam-quick fuzz fuzz-quick torture torture-quick paper paper-quick clean
+# What the versions of other packages could change: reading, compiling, the streams of random numbers, the command line.
+QUICK_TESTS := tests/studies --ignore=tests/studies/readers/test_untrusted.py tests/_kernels/test_kernel_files.py tests/cli/test_clusterer_names.py \
+	tests/cli/test_other_clusterers.py::test_a_minimal_clusterer_by_its_dotted_name \
+	tests/across/test_replicability.py::test_golden_run_pins_the_random_streams
+INSTALL := $(BIN)/uv pip install --quiet --editable
+
+.PHONY: demo test test-all test-oldest test-newest bench check format clean
+.PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration
+.PHONY: exam exam-quick fuzz fuzz-quick torture torture-quick paper paper-quick
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -12,6 +19,16 @@ test: .venv/installed-dev
 
 test-all: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
+
+# The oldest versions that pyproject.toml allows. Deprecations that they don't know of yet are not ours.
+test-oldest: .venv-oldest/installed
+	NUMBA_CACHE_DIR=.venv-oldest/kernels .venv-oldest/bin/python -m pytest -q \
+	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning $(QUICK_TESTS) $(ARGS)
+
+# The newest of all, without anndata, which holds pandas back.
+test-newest: .venv-newest/installed
+	NUMBA_CACHE_DIR=.venv-newest/kernels .venv-newest/bin/python -m pytest -q \
+	  --ignore=tests/studies/readers/test_h5ad.py $(QUICK_TESTS) $(ARGS)
 
 bench: .venv/installed
 	$(BIN)/python -m benchmarks.bench $(ARGS)
@@ -36,6 +53,9 @@ presence-calibration: .venv/installed
 
 relations-calibration: .venv/installed
 	$(BIN)/python -m calibration.relations
+
+exchange-calibration: .venv/installed
+	$(BIN)/python -m calibration.exchange $(ARGS)
 
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)
@@ -62,7 +82,7 @@ paper-quick: .venv/installed-dev
 	$(BIN)/python -m paper.run paper-quick --quick $(ARGS)
 
 clean:
-	rm -rf .venv demo-results paper-quick exam-quick.md .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-newest demo-results paper-quick exam-quick.md .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -74,3 +94,13 @@ clean:
 .venv/installed-dev: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch .venv/installed $@
+
+.venv-oldest/installed: pyproject.toml .venv/installed-dev
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-oldest
+	$(INSTALL) ".[anndata,datasets,parquet,test]" --python .venv-oldest/bin/python --resolution lowest-direct
+	touch $@
+
+.venv-newest/installed: pyproject.toml .venv/installed-dev
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-newest
+	$(INSTALL) ".[datasets,parquet,test]" "pandas>=3" --python .venv-newest/bin/python --upgrade
+	touch $@

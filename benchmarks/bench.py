@@ -1,7 +1,9 @@
 """How much faster than the loop that a careful user would write, and whether the answer is the same.
 
-Run as `make bench`. Both sides run in this process, one after the other, on one thread; ratios, not seconds, carry over
-to other machines. With a name or two, such as `python benchmarks/bench.py ward complete`, only these jobs run.
+Run as `make bench`. Both sides run in this process, in turns, on one thread, and are measured by the processor's time
+that they take, which other programs change little; ratios, not seconds, carry over to other machines. With a name or
+two, such as `python -m benchmarks.bench ward complete`, only these jobs run. What several cores gain is another table:
+`python -m benchmarks.cores`.
 """
 
 from __future__ import annotations
@@ -28,8 +30,7 @@ from clustrep.clustering.sample import Configuration, Source
 from clustrep.tables.agreement import resolve_agreements
 from clustrep.tables.contingency import tables_of
 
-LONG = 5.0  # seconds that one worker must take for two to be tried
-TWO_WORKERS = 1.7
+LONG = 5.0  # seconds from which on nothing is repeated
 
 
 @dataclass(frozen=True)
@@ -162,19 +163,19 @@ def jobs() -> list[Job]:
     wide = [X[:n] for X, n in zip(mixture(340, 20_000, 4, 0.1, 3), (200, 200, 340), strict=True)]
     flat = mixture(1_550, 2, 31, 10.0)
     return [
-        global_job("small", "k-means, two studies of 300 × 2, k = 15, n_init = 10, B = 100", 25,
+        global_job("small", "k-means, two studies of 300 × 2, k = 15, n_init = 10, B = 100", 40,
                    KMeans(n_init=10), mixture(300, 2, 15, 5.0), [15], 100),
-        global_job("path", "k-means, two studies of 1,550 × 2, k = 2…40, n_init = 10, B = 20", 8,
+        global_job("path", "k-means, two studies of 1,550 × 2, k = 2…40, n_init = 10, B = 20", 20,
                    KMeans(n_init=10), flat, k2_40, 20),
-        global_job("pairs", "k-means, four studies of 256 × 64, k = 16, n_init = 10, all pairs, B = 50", 10,
+        global_job("pairs", "k-means, four studies of 256 × 64, k = 16, n_init = 10, all pairs, B = 50", 20,
                    KMeans(n_init=10), mixture(256, 64, 16, 1.0, 4), [16], 50),
-        global_job("ward", "Ward, two studies of 1,550 × 2, k = 2…40, B = 10", 60,
+        global_job("ward", "Ward, two studies of 1,550 × 2, k = 2…40, B = 10", 90,
                    AgglomerativeClustering(), flat, k2_40, 10),
-        global_job("complete", "complete linkage, two studies of 1,550 × 2, k = 2…40, B = 10", 60,
+        global_job("complete", "complete linkage, two studies of 1,550 × 2, k = 2…40, B = 10", 90,
                    AgglomerativeClustering(linkage="complete"), flat, k2_40, 10),
         local_job(),
         agreement_job(),
-        global_job("wide", "k-means, three studies of 200, 200, 340 × 20,000, k = 2…8, n_init = 10, B = 20", 25,
+        global_job("wide", "k-means, three studies of 200, 200, 340 × 20,000, k = 2…8, n_init = 10, B = 20", 100,
                    KMeans(n_init=10), wide, k2_8, 20),
         global_job("large", "k-means, two studies of 100,000 × 50, k = 20, n_init = 1, B = 2", 1.5,
                    KMeans(n_init=1), mixture(100_000, 50, 20, 1.0), [20], 2),
@@ -188,9 +189,9 @@ def jobs() -> list[Job]:
 
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
-    begin = time.perf_counter()
+    begin = time.process_time()
     value = function()
-    return time.perf_counter() - begin, value
+    return time.process_time() - begin, value
 
 
 def best_of(function: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
@@ -255,19 +256,6 @@ def score_difference(job: Job, ours: np.ndarray, loop: Loop) -> Cell:
     return Cell(f"{difference:+.3g} ± {error:.1g}", bool(alike))
 
 
-def two_workers(job: Job, seconds: float) -> Cell:
-    """One worker's time over that of two, with as many resamples as take one worker long enough.
-
-    Wanted where the job as it stands takes one worker long.
-    """
-    if job.name == "agreement":
-        return Cell("–")
-    n_resamples = max(job.n_resamples, math.ceil(1.2 * LONG / seconds * job.n_resamples))
-    one = timed(lambda: job.run(n_resamples, 1))[0]
-    two = timed(lambda: job.run(n_resamples, 2))[0]
-    return Cell(f"{one / two:.2f} (B = {n_resamples:,}, {one:.0f} s)", seconds < LONG or one / two >= TWO_WORKERS)
-
-
 def measure(job: Job) -> list[Cell]:
     job.run(min(job.n_resamples, 2))  # compiles, where that is still to be done
     seconds, result = best_of(lambda: job.run(job.n_resamples))
@@ -288,7 +276,6 @@ def measure(job: Job) -> list[Cell]:
         inertia(job),
         score_difference(job, job.means(result), loop),
         Cell(peak_memory(lambda: job.run(job.n_resamples))),
-        two_workers(job, seconds),
     ]
 
 
@@ -362,7 +349,7 @@ def print_row(cells: list[str]) -> None:
 def main(names: Sequence[str]) -> int:
     warnings.simplefilter("ignore")
     header = ["job", "wanted", "ratio", "ours", "loop", "inertia, ours / theirs", "score, ours − theirs"]
-    header += ["peak memory", "two workers"]
+    header += ["peak memory"]
     all_met = True
     print_table(header, [])
     with threadpool_limits(1):

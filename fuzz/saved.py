@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.cluster import AgglomerativeClustering
 
 import clustrep as cr
+from clustrep.archives import seal
 from fuzz.mutation import choice, flipped, mutated
 from fuzz.target import Rng, Target
 
@@ -60,6 +61,7 @@ def _rewritten(content: bytes, rng: Rng) -> bytes:
         arrays[choice(sorted(arrays), rng)] = choice(ODD_ARRAYS, rng)
     stream = io.BytesIO()
     np.savez(stream, **arrays)
+    seal(stream)  # as whoever puts a file together would
     return stream.getvalue()
 
 

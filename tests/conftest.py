@@ -35,3 +35,11 @@ def cohorts() -> cr.Studies:
     return cr.datasets.simulate_cohorts(
         n_cohorts=3, n_samples=40, n_subtypes=3, n_features=4, missing={}, shifted={}, rng=7
     )
+
+
+@pytest.fixture(autouse=True)
+def _workers_are_used(monkeypatch):
+    """Use workers wherever they are asked for: most runs of tests are too short for that."""
+    monkeypatch.setattr("clustrep.engine.cost.PROCESSES_START", 0.0)
+    monkeypatch.setattr("clustrep.engine.cost.THREADS_START", 0.0)
+    monkeypatch.setattr("clustrep.engine.cost.WORTHWHILE", 1.0)

@@ -58,7 +58,7 @@ def test_all_tests_are_run_by_test_all_and_all_but_slow_ones_by_test():
     commands = dict(
         re.findall(r"^(test[a-z-]*):.*\n\t.* -m pytest (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
     )
-    assert set(commands) == {"test", "test-all"}
+    assert {"test", "test-all"} <= set(commands)
     assert '-m "not slow"' in commands["test"]
     assert " -m " not in commands["test-all"]
     assert "--cov " in commands["test-all"]

@@ -49,6 +49,7 @@ ROAD = [
     "results",
     "figures",
     "across",
+    "exchange",
     "within",
     "datasets",
     "report",

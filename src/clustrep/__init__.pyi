@@ -16,6 +16,11 @@ from .clustering.parameters import Induced as Induced
 from .engine.run import config_context as config_context
 from .engine.run import get_config as get_config
 from .engine.run import set_config as set_config
+from .exchange.combining import combine as combine
+from .exchange.disclosure import Disclosure as Disclosure
+from .exchange.noising import GaussianNoise as GaussianNoise
+from .exchange.site_learning import learn as learn
+from .exchange.site_scoring import score as score
 from .report import Report as Report
 from .resampling import Bootstrap as Bootstrap
 from .resampling import FeatureSubset as FeatureSubset

@@ -241,7 +241,11 @@ def check_not_empty(shape: tuple[int, ...], subject: str, *, samples_at_least: i
 
 # ---------------------------------------------------------------------------------------------------------------------
 # numbers in tables
-LARGEST = 1e150  # its square, also summed over features, does not overflow
+
+SMALLEST_RANGE = 1e-151  # squares of differences that are a thousand times smaller are still numbers
+
+# Single precision is kept where no square, and no sum of squares, needs more.
+SINGLE_PRECISION = (1e-15, 1e15)
 
 
 def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = False) -> FloatArray:
@@ -303,16 +307,30 @@ def check_finite(X: FloatArray, samples: Iterable[str], features: Iterable[str],
     )
 
 
-def check_squares(X: FloatArray, samples: Sequence[str], features: Sequence[str], subject: str) -> None:
-    """Check that no value is too large to be squared, as distances require."""
-    if X.size == 0 or max(float(X.max()), -float(X.min())) <= LARGEST:
-        return
-    bad = np.abs(X) > LARGEST
-    i, j = np.argwhere(bad)[0]
-    raise DataError(
-        f"{subject} has {plural(int(bad.sum()), 'value')} beyond {LARGEST:g}, first at sample {samples[i]!r}, feature "
-        f"{features[j]!r}: distances between such values can't be computed. Correct them, or choose another unit."
-    )
+def check_magnitudes(X: FloatArray, samples: Iterable[str], features: Iterable[str], subject: str) -> FloatArray:
+    """Check that squares of values and of their differences are numbers, as distances require; return the values.
+
+    Values in single precision are returned in double precision where they need it.
+    """
+    largest, value_range = max(float(X.max()), -float(X.min())), float((X.max(axis=0) / 2 - X.min(axis=0) / 2).max())
+    limit = math.sqrt(np.finfo(float).max / X.size) / 4  # of all squared differences the sum is a number, too
+    if largest > limit:
+        bad = np.abs(X) > limit
+        i, j = np.argwhere(bad)[0]
+        sample, feature = list(samples)[i], list(features)[j]
+        raise DataError(
+            f"{subject} has {plural(int(bad.sum()), 'value')} beyond {limit:.1g}, first at sample {sample!r}, "
+            f"feature {feature!r}: distances between such values can't be computed. Correct them, or choose "
+            "another unit."
+        )
+    if 0 < value_range < SMALLEST_RANGE / 2:
+        raise DataError(
+            f"{subject} has features whose values differ by less than {SMALLEST_RANGE:g}: distances between such "
+            "values can't be computed. Choose another unit."
+        )
+    if X.dtype == np.float32 and (value_range < SINGLE_PRECISION[0] or largest > SINGLE_PRECISION[1]):
+        return X.astype(float)
+    return X
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -5,11 +5,13 @@ ClustrepError                       .sentence, worded by each front end
 ├── ParameterError(ValueError)      an argument out of its range, or an invalid combination: .parameter
 │   └── OtherRun                    a folder with checkpoints of another run
 ├── AllReplicatesFailed             not one replicate could be scored
+├── WorkerKilled                    a process that computed replicates was killed, and another with fewer beside it
 └── NoBest                          nothing that was compared can be called the best
 
 ClustrepWarning(UserWarning)        .sentence, worded by each front end
 ├── DataWarning                     data that can be used, but may not be what was intended
-└── ReplicateWarning                some replicates failed, or the clusterer itself warned
+├── ReplicateWarning                some replicates failed, or the clusterer itself warned
+└── MachineWarning                  the machine made the work slower; the results are the same
 
 How sentences are worded: `clustrep.sentences`.
 """
@@ -52,6 +54,10 @@ class AllReplicatesFailed(ClustrepError, RuntimeError):  # noqa: N818 - says wha
     """Not one replicate could be scored."""
 
 
+class WorkerKilled(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
+    """A process that computed replicates was killed, and again with half as many beside it."""
+
+
 class NoBest(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
     """Nothing that was compared can be called the best."""
 
@@ -66,6 +72,10 @@ class DataWarning(ClustrepWarning):
 
 class ReplicateWarning(ClustrepWarning):
     """Some replicates failed, or the clusterer itself warned."""
+
+
+class MachineWarning(ClustrepWarning):
+    """The machine made the work slower, because a file or a process was lost. The results are the same."""
 
 
 def warn(message: str, category: type[ClustrepWarning]) -> None:

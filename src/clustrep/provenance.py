@@ -177,6 +177,7 @@ def fingerprint(*arrays: NDArray[Any], about: str = "") -> str:
     return digest.hexdigest()[:16]
 
 
+@cache  # reading it takes longer than a small run
 def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)

@@ -6,6 +6,7 @@ Those that change a study's own samples can be added: `Subsample(0.8) + Jitter(0
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -414,6 +415,27 @@ def resampling_for(resampling: Resampling | None, studies: Sequence[Study]) -> R
         return resampling
     more_features = any(study.X.shape[1] > study.X.shape[0] for study in studies)
     return Subsample(0.8) if more_features else Bootstrap(distinct=True)
+
+
+def resamples_in_words(resampling: str, of: str) -> str:
+    """Name the resamples of something in a sentence, by the resampling as provenance writes it.
+
+    Examples
+    --------
+    >>> resamples_in_words(repr(Bootstrap(distinct=True)), "the study")
+    'bootstrap resamples of the study with each drawn sample counted once'
+    >>> resamples_in_words(repr(Subsample(0.8)), "the study")
+    'subsamples of the study with 80 % of its samples'
+    """
+    if resampling in ("Bootstrap()", repr(Bootstrap())):
+        return f"bootstrap resamples of {of}"
+    if resampling == repr(Bootstrap(distinct=True)):
+        return f"bootstrap resamples of {of} with each drawn sample counted once"
+    fraction = re.fullmatch(r"Subsample\((?:fraction=)?([0-9.]+)\)", resampling)
+    if fraction is not None:
+        whose = "their" if of.endswith("s") else "its"
+        return f"subsamples of {of} with {100 * float(fraction[1]):g} % of {whose} samples"
+    return f"resamples of {of} by {resampling}"
 
 
 def check_resampling(resampling: object) -> Resampling:

@@ -11,18 +11,18 @@ from scipy.spatial.distance import cdist
 from scipy.stats import chisquare
 from sklearn.cluster import KMeans
 
-from clustrep._kernels import lloyd, lloyd_distance, lloyd_product, plain
+from clustrep._kernels import first_centres, lloyd, lloyd_distance, lloyd_product, plain, tiles
 from clustrep.checks import read_only
 from clustrep.clustering.rotation import Rotation
 from clustrep.clustering.sample import SHARED_POINTS, PointSet
-from clustrep.clustering.shortcuts import kmeans as _kmeans
+from clustrep.clustering.shortcuts import kmeans
 from clustrep.clustering.shortcuts.kmeans import KMeansSample, Settings, Strategy, nearest_centre, strategy_for
 from clustrep.engine.replicates import ReplicateFailure, one_thread
 from clustrep.types import FloatArray, IntArray
 
 MODULES = {"lloyd_by_feature": lloyd, "lloyd_by_distance": lloyd_distance, "lloyd_by_product": lloyd_product}
 KERNELS = tuple(MODULES)
-LAYOUTS = (lloyd.BY_FEATURE, lloyd.DISTANCES)
+LAYOUTS = ("features", "distances")
 # Shapes, (n, n_features, k), for which each strategy is chosen
 SHAPES = {Strategy.BY_FEATURE: (150, 3, 5), Strategy.BY_DISTANCE: (75, 20, 5), Strategy.BY_PRODUCT: (150, 20, 5)}
 # Around the numbers of points that kernels take at once
@@ -42,11 +42,13 @@ def to_the_end(kernel, *arguments, budget):
     assert any(kernel(*arguments, budget) for _ in range(10_000))
 
 
-def choose(X, weights, uniforms, k, layout=lloyd.BY_FEATURE, budget=HUGE):
-    table = np.ascontiguousarray(X.T) if layout == lloyd.BY_FEATURE else cdist(X, X, "sqeuclidean")
+def choose(X, weights, uniforms, k, layout="features", budget=HUGE):
+    by_feature = layout == "features"
+    kernel = first_centres.choose_by_feature if by_feature else first_centres.choose_by_distance
+    table = np.ascontiguousarray(X.T) if by_feature else cdist(X, X, "sqeuclidean")
     picks = np.full((len(uniforms), k), -1)
     closest, state = np.full(len(X), np.nan), np.zeros(2, np.int64)
-    to_the_end(lloyd.choose_centres, table, layout, weights, uniforms, picks, closest, state, budget=budget)
+    to_the_end(kernel, table, weights, uniforms, picks, closest, state, budget=budget)
     return picks
 
 
@@ -134,7 +136,7 @@ def uniforms_for(k, n_trials, n_starts=3):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(data=st.data(), k=st.integers(1, 8), n_trials=st.integers(1, 4))
 def test_the_chosen_points_are_the_plain_ones(layout, data, k, n_trials):
-    X, weights = data.draw(lattices(lightest=0 if layout == lloyd.DISTANCES else 1))
+    X, weights = data.draw(lattices(lightest=0 if layout == "distances" else 1))
     uniforms = data.draw(uniforms_for(k, n_trials))
     expected = plain.choose_centres(X, weights, uniforms, k)
     np.testing.assert_array_equal(choose(X, weights, uniforms, k, layout), expected)
@@ -158,7 +160,7 @@ def test_the_chosen_points_are_the_plain_ones_at_every_length(layout, n):
 def test_the_chosen_points_are_the_plain_ones_at_every_scale_and_precision(scale, offset):
     X, weights, _ = tie_free(300, 3, 1)
     uniforms = np.random.default_rng(0).random((5, 1 + 5 * 3))
-    for layout, dtype in ((lloyd.BY_FEATURE, float), (lloyd.BY_FEATURE, np.float32), (lloyd.DISTANCES, float)):
+    for layout, dtype in (("features", float), ("features", np.float32), ("distances", float)):
         table = (scale * (X + offset)).astype(dtype)
         expected = plain.choose_centres(table.astype(float), weights, uniforms, 6)
         np.testing.assert_array_equal(choose(table, weights, uniforms, 6, layout), expected)
@@ -179,7 +181,7 @@ def test_no_point_without_mass_is_chosen_at_the_ends_of_the_uniforms(uniform, n)
     X, weights, _ = tie_free(40 + n + 40, 2, 1)
     weights[:40] = weights[-40:] = 0.0
     k = min(n, 5)
-    picks = choose(X, weights, np.full((1, 1 + (k - 1) * 2), uniform), k, lloyd.DISTANCES)[0]
+    picks = choose(X, weights, np.full((1, 1 + (k - 1) * 2), uniform), k, "distances")[0]
     assert picks[0] == (40 if uniform == 0 else 40 + n - 1)
     assert np.all(weights[picks] > 0)
     assert len(set(picks)) == k
@@ -290,7 +292,7 @@ def test_one_iteration_among_equal_points_is_the_plain_one(kernel, data, k):
 def test_iterations_among_equal_points_end_at_the_labels_of_the_final_centres(kernel, data, k):
     X, weights = data.draw(lattices(lightest=0 if kernel == "lloyd_by_distance" else 1))
     picks = data.draw(arrays(np.int64, (2, k), elements=st.integers(0, len(X) - 1)))
-    picks[1] = choose(X, weights, data.draw(uniforms_for(k, 2, n_starts=1)), k, lloyd.DISTANCES)
+    picks[1] = choose(X, weights, data.draw(uniforms_for(k, 2, n_starts=1)), k, "distances")
     run, size = iterate(kernel, X, weights, picks), np.abs(X).max()
     for s in range(2):
         squared = cdist(X, np.where(np.isfinite(run.centres[s]), run.centres[s], 1e100), "sqeuclidean")
@@ -342,7 +344,7 @@ def test_kernels_interpreted_equal_the_plain_functions(monkeypatch):
     X, weights, picks = tie_free(40, 2, 3, n_starts=2)
     uniforms = np.random.default_rng(0).random((2, 1 + 2 * 2))
     chosen = plain.choose_centres(X, weights, uniforms, 3)
-    for module in (lloyd, *MODULES.values()):
+    for module in (tiles, first_centres, *MODULES.values()):
         for name in [name for name, function in vars(module).items() if hasattr(function, "py_func")]:
             monkeypatch.setattr(module, name, getattr(module, name).py_func)
     for layout in LAYOUTS:
@@ -485,7 +487,7 @@ def test_points_that_were_not_drawn_do_not_count(strategy, dtype, monkeypatch):
     assert solution.inertia == pytest.approx(distances.sum(), rel=relative)
     means = [rows[labels == j].mean(axis=0) for j in range(k)]
     np.testing.assert_allclose(solution.centres, means, atol=0.05)  # tol stops before the very end
-    monkeypatch.setattr(_kmeans, "BUDGET", 1)
+    monkeypatch.setattr(kmeans, "BUDGET", 1)
     in_pieces = sample.fit(several, np.random.SeedSequence(6))  # random_state, not the seed, decides
     np.testing.assert_array_equal(in_pieces.centres, solution.centres)
     assert (in_pieces.inertia, in_pieces.n_iter) == (solution.inertia, solution.n_iter)

@@ -260,3 +260,19 @@ def test_nulls_are_found_by_name(rng):
     assert type(collection_of("gaussian", studies)) is GaussianCollection
     assert type(collection_of("copula", studies)) is CopulaCollection
     assert type(collection_of(lambda study, rng: study.X, studies)) is GivenCollection
+
+
+def test_clusters_of_a_simulated_collection_are_learned_once_in_each_study():
+    calls = []
+
+    def cut(X):
+        calls.append(len(X))
+        return (X[:, 0] > np.median(X[:, 0])).astype(int)
+
+    train, test = (np.random.default_rng(i).normal(size=(20, 2)) for i in range(2))
+    local = cr.local_replicability(cut, train=train, test=test, n_resamples=1, rng=0)
+    calls.clear()
+    cr.null_reference(local, 5)
+    simulated = calls[-2 * 5 :]
+    assert len(simulated) == 10
+    assert len(calls) - len(simulated) <= 2  # the result itself

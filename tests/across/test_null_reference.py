@@ -489,7 +489,9 @@ def test_it_says_what_it_is(reference, comparison_reference, local_reference, re
     )
     assert repr(comparison_reference).startswith("ARI, AMI (R̂) beside 12 simulated collections")
     assert "null_mean" in repr(local_reference)
-    assert "(bootstrap mean) beside 1 simulated collection, " in repr(cr.null_reference(result, 1, statistic="mean"))
+    assert "(mean over resamples) beside 1 simulated collection, " in repr(
+        cr.null_reference(result, 1, statistic="mean")
+    )
 
 
 def test_it_survives_a_file_and_is_read_only(reference, comparison_reference, local_reference, tmp_path):

@@ -176,7 +176,9 @@ def test_strength_is_the_worst_share_of_pairs_that_other_studies_keep_together()
 def test_the_cut_with_most_evidence_is_chosen(result):
     assert result.chosen == np.argmax(result.evidence)
     shows = result.evidence > 0
-    np.testing.assert_allclose(result.evidence[shows], (-np.log(result.pvalue) * result.strength**2)[shows])
+    np.testing.assert_allclose(
+        result.evidence[shows], (-np.log(result.pvalue) * np.array(KS) * result.strength**3)[shows]
+    )
 
 
 def test_pieces_are_joined_where_no_cut_into_fewer_was_tried():

@@ -10,7 +10,21 @@ from click.testing import CliRunner
 
 from clustrep.cli import analysis_commands, clustrep, gap_commands, one_study_commands
 
-COMMANDS = ["run", "merge", "demo", "local", "gaps", "stability", "test", "report", "inspect"]
+COMMANDS = [
+    "run",
+    "merge",
+    "demo",
+    "local",
+    "gaps",
+    "stability",
+    "test",
+    "report",
+    "inspect",
+    "learn",
+    "score",
+    "combine",
+    "show",
+]
 READING = ["--label", "subtype"]
 SMALL = ["--clusterer", "ward", "--resamples", "4", "--figures", "none", "--jobs", "1"]
 NULL = ["--null-collections", "19"]

@@ -60,3 +60,28 @@ def test_gaps_of_all_clusterers_are_in_one_table(folder):
     table = pd.read_csv("clustrep-results/gaps.csv")
     assert table.columns[:4].tolist() == ["clusterer", "k", "a", "b"]
     assert table.groupby("clusterer")["k"].unique().map(list).to_dict() == {"kmeans": [2, 3], "ward": [2, 3]}
+
+
+def test_a_preliminary_answer_comes_first_on_stderr_and_nowhere_else(folder):
+    many = [*RUN, "--resamples", "21"]
+    done = invoke(*many)
+    lines = done.stderr.splitlines()
+    (place,) = [place for place, line in enumerate(lines) if line.startswith("Preliminary, 20 resamples: ")]
+    assert lines[place].endswith(done.stdout.splitlines()[0])  # the same words
+    assert "reliminary" not in done.stdout
+    assert "reliminary" not in Path("clustrep-results/report.html").read_text().split("<script>")[0]
+    assert "reliminary" not in invoke(*many, "--out", "quiet", "--quiet").stderr
+
+
+def test_one_feature_that_decides_alone_is_named(folder):
+    """As with raw measurements in different units."""
+    for name in PAIR:
+        table = pd.read_csv(name, index_col=0)
+        table[table.columns[-1]] *= 1000
+        table.to_csv(name)
+    sentence = f"Feature {table.columns[-1]!r} has 100% or more of the variance in every study"
+    done = invoke(*RUN)
+    assert sentence in done.stderr
+    assert "--scale 'zscore'" in done.stderr
+    assert "has 100% or more" in Path("clustrep-results/report.html").read_text()
+    assert "of the variance in every study" not in invoke(*RUN, "--scale", "zscore", "--out", "scaled").stderr

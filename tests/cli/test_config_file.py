@@ -83,6 +83,7 @@ embedding = "tsne"
 figures = ["svg", "pdf"]
 out = "there"
 force = true
+no-samples = true
 allow-failures = true
 seed = 3
 jobs = 2
@@ -118,6 +119,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),
         "force": True,
+        "no_samples": True,
         "allow_failures": True,
         "rng": 3,
         "n_jobs": 2,

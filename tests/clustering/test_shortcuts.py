@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from tests.helpers import configured
 
 import clustrep as cr
-from clustrep.clustering.path import Path, PlainPath, Setting
+from clustrep.clustering.path import PlainPath, Setting
 from clustrep.clustering.sample import FEW_DISTINCT_POINTS, FEWER_CLUSTERS, Configuration, Source
 from clustrep.clustering.shortcuts.birch import BirchPath
 from clustrep.clustering.shortcuts.dbscan import DensityPath
@@ -359,20 +359,20 @@ def by_one_worker():
     ("backend", "n_jobs", "batch"), [("loky", 1, 7), ("loky", 2, 2), ("threading", 2, 1), ("threading", 2, 7)]
 )
 def test_neither_workers_nor_batches_change_a_bit(name, backend, n_jobs, batch, by_one_worker, monkeypatch):
-    monkeypatch.setattr(Path, "batch", batch)  # replicates that are learned together
+    monkeypatch.setattr(Setting, "batch", batch)  # replicates that are learned together
     with joblib.parallel_config(backend=backend):
         result = WORKED[name](n_resamples=4, rng=3, n_jobs=n_jobs)
     assert_same_bits(result, by_one_worker[name])
 
 
-@pytest.mark.parametrize(("least_work", "in_threads"), [(0, True), (10**12, False)])
-def test_threads_are_taken_where_kernels_have_enough_to_do(least_work, in_threads, by_one_worker, monkeypatch):
+@pytest.mark.parametrize(("numbers_per_second", "in_threads"), [(1.0, True), (1e30, False)])
+def test_threads_are_taken_where_kernels_have_enough_to_do(numbers_per_second, in_threads, by_one_worker, monkeypatch):
     seen = set()
-    monkeypatch.setattr("clustrep.clustering.path.LEAST_THREAD_WORK", least_work)
-    monkeypatch.setattr("clustrep.clustering.shortcuts.kmeans.breathe", lambda: seen.add(threading.current_thread()))
+    monkeypatch.setattr("clustrep.clustering.path.NUMBERS_PER_SECOND", numbers_per_second)
+    monkeypatch.setattr("clustrep.engine.run.breathe", lambda: seen.add(threading.current_thread()))
     result = WORKED["k-means BY_FEATURE"](n_resamples=4, rng=3, n_jobs=2)
     assert_same_bits(result, by_one_worker["k-means BY_FEATURE"])
-    # Processes are not seen from here, but for the first replicate, after which kernels are compiled for all.
+    # Processes are not seen from here, but for the first block, after which kernels are compiled for all.
     assert (threading.main_thread() not in seen) == in_threads
     assert seen
 

@@ -27,7 +27,7 @@ def test_matrices_are_a_grid_of_clusterers_and_k():
     figure = axes[0, 0].figure
     assert (figure.get_supxlabel(), figure.get_supylabel(), figure.get_suptitle()) == ("tested on", "trained on", "")
     assert len(figure.axes) == 7
-    assert figure.axes[-1].get_ylabel() == "AMI, bootstrap mean"
+    assert figure.axes[-1].get_ylabel() == "AMI, mean over resamples"
 
 
 def test_matrices_of_many_k_are_six_and_say_so():

@@ -136,7 +136,7 @@ def test_the_page_names_the_statistic_that_was_compared():
     result = over_k(["ward"], [2, 3])
     for statistic, name, description in (
         ("estimate", "ward, R̂ without clusters (95 % lie below)", "have R̂ below it"),
-        ("mean", "ward, without clusters (95 % lie below)", "have the bootstrap mean below it"),
+        ("mean", "ward, without clusters (95 % lie below)", "have the mean over resamples below it"),
     ):
         figure = ScoreCurves.of(result, "ari", reference_of(result, statistic))
         assert figure.view()["data"][3]["name"] == name

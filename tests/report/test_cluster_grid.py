@@ -10,7 +10,7 @@ import pytest
 from sklearn.cluster import AgglomerativeClustering
 
 import clustrep as cr
-from clustrep.report.cluster_grid import grid_of, text_of
+from clustrep.report.cluster_grid import grid_of, overview_of, text_of
 from clustrep.report.columns import EXPLANATIONS, MOST_COLUMNS
 from clustrep.report.formatting import SIGNS, cell, sign_name
 from clustrep.results.analysis import PRESENCE
@@ -146,3 +146,61 @@ def test_names_of_signs_are_classes():
         "sign-new",
         "sign-none",
     ]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# one row for a cluster and its counterparts
+
+
+def test_the_overview_has_a_row_for_every_number_and_what_most_studies_say():
+    rows = [
+        ("a", "0 (A)", "b", "present"),
+        ("a", "0 (A)", "c", "present"),
+        ("b", "0 (A)", "c", "split"),
+        ("c", "0 (B)", "b", "present"),
+        ("b", "10", "a", "absent"),
+        ("b", "2", "a", "absent"),
+        ("b", "2", "c", "absent"),
+        ("a", "new", "b", "new"),
+    ]
+    table = overview_of(pd.DataFrame(rows, columns=list(PRESENCE)), ["a", "b", "c"])
+    assert cells(table) == [["0 (A)", "·", "✓", "?"], ["2", "✗", "·", "✗"], ["10", "✗", "·", "·"]]
+    assert overview_of(pd.DataFrame(columns=list(PRESENCE)), ["a", "b"]) is None
+
+
+def test_the_overview_is_on_the_page_beside_the_summary(report):
+    page = report.to_html()
+    assert report.facts["overview"]["id"] == "overview-table"
+    assert page.index('class="separated"') < page.index("table-overview-table") < page.index('class="sure"')
+
+
+def test_everything_on_the_page_has_the_numbers_that_counterparts_share(analysis, report):
+    """k-means and trees number the clusters of every study by themselves."""
+    assert analysis.degree == "separated"
+    numbers = {}
+    for study in analysis.names:
+        for sample, number in zip(
+            analysis.known_labels_of(study), analysis.presence_result.labels_of(study), strict=True
+        ):
+            numbers.setdefault(sample, set()).add(str(number))
+    assert all(len(of_label) == 1 for of_label in numbers.values())
+    tables = {item["id"]: item for section in report.facts["sections"] for item in section["tables"]}
+    for name in ("presence-table", "clusters-table", "counterparts-table"):
+        for row in tables[name]["rows"]:
+            number, label = row["cluster"].split(" ")
+            assert {number} == numbers[label.strip("()")]
+            if "counterpart" in row:
+                assert row["counterpart"] == row["cluster"]
+    maps = [trace["name"] for section in report.facts["sections"] for c in section["charts"] if c["id"] == "map"
+            for view in c["views"] for trace in view["data"]]  # fmt: skip
+    assert set(maps) == {f"{min(number)} ({label})" for label, number in numbers.items()}
+
+
+def test_several_clusters_in_the_place_of_one_have_letters(analysis):
+    names = dataclasses.replace(analysis, presence_result=OneCluster(analysis)).shared_names
+    assert sorted(name.split(" ")[0] for (study, _), name in names.items() if study == "alpha") == ["0a", "0b", "0c"]
+
+
+class OneCluster(Computed):
+    def labels_of(self, study):
+        return np.zeros(len(super().labels_of(study)), dtype=int)

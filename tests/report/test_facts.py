@@ -38,8 +38,8 @@ def test_json_has_everything_but_charts(report):
 def test_tables_have_the_rows_of_the_results(report, analysis):
     tables = {item["id"]: item for section in report.facts["sections"] for item in section["tables"]}
     assert sorted(tables) == [
-        "choice-table", "choice-table-1", "clusters-table", "counterparts-table", "gaps-by-k-table", "gaps-table",
-        "pairs-table", "presence-table", "relations-table", "studies-table",
+        "choice-table", "choice-table-1", "clusters-table", "counterparts-table", "differences-table",
+        "gaps-by-k-table", "gaps-table", "pairs-table", "presence-table", "relations-table", "studies-table",
     ]  # fmt: skip
     assert [row["mean"] for row in tables["clusters-table"]["rows"]] == numbers(analysis.clusters()["mean"].to_numpy())
     for name, agreement in (("choice-table", "ari"), ("choice-table-1", "ami")):  # not interleaved

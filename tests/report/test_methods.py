@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 from tests.report.samples import THREE, WARD
 
@@ -47,7 +50,20 @@ def test_resampling_is_called_by_its_name(studies):
     made = cr.compare(WARD, studies, n_clusters=[2], n_resamples=2, rng=0, resampling=cr.Bootstrap())
     assert "with 2 bootstrap resamples of both studies; intervals" in cr.Report(made).facts["methods"][0]
     made = cr.compare(WARD, studies, n_clusters=[2], n_resamples=2, rng=0, resampling=cr.Subsample(0.5))
-    assert "bootstrap" not in cr.Report(made).facts["methods"][0]
+    text = cr.Report(made).facts["methods"][0]
+    assert "with 2 subsamples of both studies with 50 % of their samples; intervals" in text
+    made = cr.compare(WARD, studies, n_clusters=[2], n_resamples=2, rng=0, resampling=cr.Jitter(0.5))
+    assert "with 2 resamples of both studies by Jitter(" in cr.Report(made).facts["methods"][0]
+
+
+def test_no_word_of_a_report_says_bootstrap_where_there_is_none():
+    """More features than samples: subsamples are drawn."""
+    rng = np.random.default_rng(0)
+    studies = {name: rng.normal(size=(12, 15)) + 4 * rng.integers(0, 2, size=(12, 1)) for name in "ab"}
+    report = cr.Report(cr.analyse(WARD, studies, n_clusters=[2], n_null=19, n_resamples=2, rng=0))
+    assert "Subsample(" in json.dumps(report.facts["provenance"])
+    for text in (json.dumps(report.facts), report.to_markdown(), repr(report)):
+        assert "ootstrap" not in text
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from clustrep.report import html
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: the page is not tried")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+CUT = """() => [...document.querySelectorAll('.scroll')]
+    .filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.getAttribute('aria-labelledby'))"""
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 
 
@@ -44,6 +46,7 @@ class Visit:
         self.complaints: list[str] = []
         self.context = browser.new_context(viewport={"width": width, "height": 900}, offline=True, **options)
         self.context.set_default_timeout(8000)
+        self.context.set_default_navigation_timeout(60_000)  # reading plotly takes long on a busy machine
         self.page = self.context.new_page()
         self.page.on("request", self._note_request)
         self.page.on("console", self._note_console)
@@ -239,7 +242,7 @@ def test_paper_is_light_complete_and_as_wide_as_it_is(page: Any) -> None:
     page.emulate_media(media="screen", color_scheme="dark")
     page.get_by_role("button", name="Light theme").wait_for()
     page.emulate_media(media="print", color_scheme="dark")
-    page.locator("details[open]").wait_for()
+    page.locator("#report-provenance details[open]").wait_for()
     assert font_colours(page) == light
     assert page.evaluate("Math.max(...[...document.querySelectorAll('.plot svg')].map(svg => svg.clientWidth))") <= 680
     assert page.locator("#table-samples tbody tr:visible").count() == 240
@@ -247,7 +250,7 @@ def test_paper_is_light_complete_and_as_wide_as_it_is(page: Any) -> None:
     for unneeded in ("nav", "#report-theme", "#report-copy", ".more"):
         assert page.locator(f"{unneeded}:visible").count() == 0
     page.emulate_media(media="screen", color_scheme="dark")
-    page.locator("details:not([open])").wait_for()
+    page.locator("#report-provenance details:not([open])").wait_for()
     assert font_colours(page) != light
     assert page.pdf(format="A4").startswith(b"%PDF")
 
@@ -255,7 +258,7 @@ def test_paper_is_light_complete_and_as_wide_as_it_is(page: Any) -> None:
 def test_a_narrow_screen_does_not_scroll_sideways(browser: Any, address: str) -> None:
     narrow = Visit(browser, address, width=360, color_scheme="dark", has_touch=True)
     assert narrow.page.evaluate(OVERFLOW) <= 0
-    assert narrow.page.locator("#table-scores .scroll").evaluate("box => box.scrollWidth > box.clientWidth")
+    assert narrow.page.evaluate(CUT) == []
     assert narrow.complaints == []
     narrow.context.close()
 
@@ -335,3 +338,70 @@ def test_without_scripting_text_and_tables_are_all_there(browser: Any, address: 
     assert plain.page.locator("button:visible, select:visible").count() == 0
     assert plain.complaints == []
     plain.context.close()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the page of an analysis, with names of a usual length
+
+
+@pytest.fixture(scope="module")
+def analysed(browser: Any, report: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    path = tmp_path_factory.mktemp("analysis") / "report.html"
+    report.write_html(path)
+    visit = Visit(browser, path.as_uri())
+    yield visit.page
+    assert visit.complaints == []
+    visit.context.close()
+
+
+def test_the_first_screen_has_the_answer_and_clusters_by_studies(analysed: Any) -> None:
+    analysed.set_viewport_size({"width": 1366, "height": 768})
+    for part in ("#report-verdict li.separated", "#table-overview-table table"):
+        box = analysed.locator(part).bounding_box()
+        assert box["y"] + box["height"] <= 768, part
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+def test_no_table_is_cut(analysed: Any, width: int) -> None:
+    analysed.set_viewport_size({"width": width, "height": 800})
+    analysed.wait_for_function(f"{OVERFLOW} <= 0")  # charts follow the window a moment later
+    assert analysed.evaluate(CUT) == []
+
+
+def test_all_columns_fit_into_a_normal_window(analysed: Any) -> None:
+    analysed.set_viewport_size({"width": 1200, "height": 800})
+    buttons = analysed.get_by_role("button", name=re.compile(r"Show all \d+ columns"))
+    for _ in range(buttons.count()):
+        buttons.first.click()
+    assert analysed.evaluate(CUT) == []
+
+
+def test_no_table_is_wider_than_paper(analysed: Any) -> None:
+    analysed.set_viewport_size({"width": 680, "height": 900})
+    analysed.emulate_media(media="print")
+    widths = analysed.evaluate("[...document.querySelectorAll('.table table')].map(table => table.scrollWidth)")
+    analysed.emulate_media(media="screen")
+    assert max(widths) <= 680
+
+
+def test_a_cluster_has_one_colour_in_every_table_and_chart(analysed: Any) -> None:
+    colours = analysed.evaluate("""() => {
+        const seen = {};
+        for (const mark of document.querySelectorAll('.swatch')) {
+            const name = mark.parentElement.textContent.trim().match(/^\\d+/)[0];
+            (seen[name] ??= new Set()).add(getComputedStyle(mark).backgroundColor);
+        }
+        return Object.fromEntries(Object.entries(seen).map(([name, set]) => [name, [...set]]));
+    }""")
+    assert sorted(colours) == ["0", "1", "2"]
+    assert all(len(of_cluster) == 1 for of_cluster in colours.values())
+    bars = analysed.evaluate("document.querySelector('#chart-clusters .plot').data[0]")
+    for name, colour in zip(bars["x"], bars["marker"]["color"], strict=True):
+        red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+        assert colours[name[0]] == [f"rgb({red}, {green}, {blue})"]
+
+
+def test_columns_are_explained_below_their_table(analysed: Any) -> None:
+    table = analysed.locator("#table-clusters-table")
+    table.get_by_text("What the columns mean").click()
+    assert table.get_by_text("Whether the cluster holds in the other study.").is_visible()

@@ -10,8 +10,9 @@ import pytest
 from tests.report.samples import ALIKE, ONE_APART, crafted
 
 import clustrep as cr
+from clustrep.provenance import Provenance
 from clustrep.report import words
-from clustrep.results import Candidate
+from clustrep.results import Candidate, StudyDifferences
 from clustrep.results.analysis import HOLDS, NOT_ABOVE, NOT_COMPARED, WEAK
 
 
@@ -142,3 +143,62 @@ def test_cautions_of_two_humps_and_far_estimates(analysis):
 
 def test_lists_are_joined():
     assert [words.joined(list("abc"[:n])) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# studies that differ
+
+
+def differences(lacks=(), blurred=()):
+    """Three studies of 100 samples in two clusters; those named differ."""
+    names = ("a", "b", "c")
+    return StudyDifferences(
+        clusterer="ward",
+        names=names,
+        counts=np.array([[3, 97] if name in lacks else [40, 60] for name in names]),
+        counts_elsewhere=np.array([[80, 120]] * 3),
+        lacks_pvalue=np.array([[0.001 if name in lacks else 1.0, 1.0] for name in names]),
+        unexplained=np.full(3, 0.2),
+        blurred_pvalue=np.array([0.01 if name in blurred else 1.0 for name in names]),
+        provenance=Provenance(0),
+    )
+
+
+NOWHERE = pd.DataFrame(columns=["train", "cluster", "test", "word"])
+
+
+def test_a_study_that_lacks_a_cluster_is_named_with_both_shares():
+    text = words.about_differences(differences(lacks=["b"]), ("a", "b", "c"), NOWHERE)
+    assert text == "b has few samples of a cluster of the other studies, 3 % against 40 % there."
+    text = words.about_differences(differences(blurred=["c"]), ("a", "b", "c"), NOWHERE)
+    assert text == "In c the clusters of the other studies are blurred: no separate groups."
+
+
+def test_a_study_that_lacks_a_cluster_is_not_called_blurred():
+    text = words.about_differences(differences(lacks=["b"], blurred=["b"]), ("a", "b", "c"), NOWHERE)
+    assert "blurred" not in text
+
+
+def test_that_no_study_differs_is_said_unless_a_cluster_is_absent():
+    everywhere, none = ("a", "b", "c"), differences()
+    absent = pd.DataFrame([("a", "0", "b", "absent")], columns=NOWHERE.columns)
+    assert words.about_differences(none, everywhere, NOWHERE) == "No study lacks a cluster that the other studies have."
+    assert words.about_differences(none, everywhere, absent) == ""
+    assert words.about_differences(None, everywhere, NOWHERE) == ""
+
+
+def test_of_studies_that_were_not_asked_about_nothing_is_said():
+    assert words.about_differences(differences(lacks=["b"]), ("a",), NOWHERE) == ""
+    assert words.about_differences(differences(lacks=["b"]), ("b",), NOWHERE).startswith("b has few samples")
+    assert words.about_differences(differences(), ("b",), NOWHERE) == ""
+
+
+def test_differences_are_on_the_page_in_the_terminal_and_in_markdown(analysis):
+    names = dict(zip("abc", analysis.names, strict=True))
+    differs = dataclasses.replace(differences(lacks=["b"]), names=tuple(names.values()))
+    report = cr.Report(dataclasses.replace(analysis, differences=differs))
+    sentence = f"{names['b']} has few samples of a cluster of the other studies, 3 % against 40 % there."
+    for text in (report.to_html(), report.to_markdown(), repr(report)):
+        assert sentence in text
+    assert report.facts["answer"]["differs"] == [names["b"]]
+    assert "No study can be said to stand apart" not in repr(report)

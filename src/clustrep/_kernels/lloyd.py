@@ -15,189 +15,21 @@ from __future__ import annotations
 import numpy as np
 
 from clustrep._kernels.compiled import compiled, vectorised
+from clustrep._kernels.tiles import TILE, in_rows, n_columns, n_rows, nearest_in_table
 from clustrep.types import FloatArray, IntArray
 
-BY_FEATURE, DISTANCES = 0, 1  # (n_features, n), or squared distances, (n, n)
-# Points compared at once: few enough for the nearest cache.
-TILE = 256
-# Points whose masses are summed at once.
-STEP = 32
-
 
 @compiled
-def choose_centres(
-    table: FloatArray,
-    layout: int,
-    weights: FloatArray,
-    uniforms: FloatArray,
-    picks: IntArray,
-    closest: FloatArray,
-    state: IntArray,
-    budget: int,
-) -> bool:
-    """Fill `picks`, (n_starts, k), with the points that are the first centres of every start.
-
-    Returns False once more than `budget` numbers were compared: call again with the same `closest`, (n,), and `state`,
-    (2,), zero at first, to go on. `uniforms` is (n_starts, 1 + (k − 1) · n_trials).
-    """
-    n = weights.size
-    n_starts, k = picks.shape
-    n_trials = (uniforms.shape[1] - 1) // max(k - 1, 1)
-    cumulative = np.empty((n + STEP - 1) // STEP)
-    candidates = np.zeros(max(n_trials, 1), np.int64)
-    nearer = np.empty((max(n_trials, 1), n))
-    potentials = np.empty(max(n_trials, 1))
-    cost = n * max(n_trials, 1) * (1 if layout == DISTANCES else table.size // n)
-    spent = 0
-    while state[0] < n_starts:
-        start, chosen = state[0], state[1]
-        if chosen == 0:
-            closest[:] = 1.0
-            _accumulate(weights, closest, cumulative)
-            candidates[:] = _place(weights, closest, cumulative, uniforms[start, 0])
-            closest[:] = np.inf
-        else:
-            _accumulate(weights, closest, cumulative)
-            for t in range(n_trials):
-                u = uniforms[start, 1 + (chosen - 1) * n_trials + t]
-                candidates[t] = _place(weights, closest, cumulative, u)
-        m = 1 if chosen == 0 else n_trials
-        if layout == BY_FEATURE:
-            _nearer_by_feature(table, candidates[:m], weights, closest, nearer[:m], potentials[:m])
-        else:
-            _nearer_by_distance(table, candidates[:m], weights, closest, nearer[:m], potentials[:m])
-        best = 0
-        for t in range(1, m):
-            if potentials[t] < potentials[best]:
-                best = t
-        closest[:] = nearer[best]
-        picks[start, chosen] = candidates[best]
-        state[1] += 1
-        if state[1] == k:
-            state[0] += 1
-            state[1] = 0
-        spent += cost
-        if spent > budget and state[0] < n_starts:
-            return False
-    return True
-
-
-@vectorised
-def _accumulate(weights: FloatArray, masses: FloatArray, cumulative: FloatArray) -> None:
-    """Sum weight × mass, up to the end of every step of points."""
-    running = 0.0
-    for step in range(cumulative.size):
-        w, m = weights[step * STEP : (step + 1) * STEP], masses[step * STEP : (step + 1) * STEP]
-        total = 0.0
-        for i in range(w.size):
-            total += w[i] * m[i]
-        running += total
-        cumulative[step] = running
-
-
-@compiled
-def _place(weights: FloatArray, masses: FloatArray, cumulative: FloatArray, uniform: float) -> int:
-    """Find the point at which the running sum exceeds a share of the total; never one without mass, if any has."""
-    aim = uniform * cumulative[-1]
-    step = 0
-    while step < cumulative.size - 1 and cumulative[step] <= aim:
-        step += 1
-    running = cumulative[step - 1] if step > 0 else 0.0
-    last = min((step + 1) * STEP, weights.size) - 1
-    for i in range(step * STEP, last + 1):
-        mass = weights[i] * masses[i]
-        if mass > 0.0:
-            last = i
-            running += mass
-            if running > aim:
-                return i
-    return last
-
-
-# Squared distances to the nearest centre, were a candidate one, (n_candidates, n), and their weighted sums: twice
-
-
-@vectorised
-def _nearer_by_distance(
-    squared: FloatArray,
-    candidates: IntArray,
-    weights: FloatArray,
-    closest: FloatArray,
-    nearer: FloatArray,
-    potentials: FloatArray,
-) -> None:
-    for t in range(candidates.size):
-        row, out = squared[candidates[t]], nearer[t]
-        potential = 0.0
-        for i in range(weights.size):
-            d = row[i]
-            d = d if d < closest[i] else closest[i]
-            out[i] = d
-            potential += weights[i] * d
-        potentials[t] = potential
-
-
-@vectorised
-def _nearer_by_feature(
-    by_feature: FloatArray,
-    candidates: IntArray,
-    weights: FloatArray,
-    closest: FloatArray,
-    nearer: FloatArray,
-    potentials: FloatArray,
-) -> None:
-    p, n = by_feature.shape
-    potentials[:] = 0.0
-    for begin in range(0, n, TILE):
-        end = min(begin + TILE, n)
-        near, w = closest[begin:end], weights[begin:end]
-        last = by_feature[p - 1, begin:end]
-        for t in range(candidates.size):
-            out = nearer[t, begin:end]
-            out[:] = 0.0
-            for f in range(p - 1):
-                row = by_feature[f, begin:end]
-                c = np.float64(by_feature[f, candidates[t]])
-                for i in range(row.size):
-                    difference = row[i] - c
-                    out[i] += difference * difference
-            c = np.float64(by_feature[p - 1, candidates[t]])
-            potential = 0.0
-            for i in range(last.size):
-                difference = last[i] - c
-                d = out[i] + difference * difference
-                d = d if d < near[i] else near[i]
-                out[i] = d
-                potential += w[i] * d
-            potentials[t] += potential
-
-
-@vectorised
 def nearest_centres(by_feature: FloatArray, centres: FloatArray, labels: IntArray, distances: FloatArray) -> None:
     """Give every point, (n_features, n), the nearest of the centres, (k, n_features); the first of equal ones."""
     p, n = by_feature.shape
-    partial = np.empty(TILE)
-    for t in range(0, n, TILE):
-        m = min(TILE, n - t)
-        best, nearest, sums = distances[t : t + m], labels[t : t + m], partial[:m]
-        last = by_feature[p - 1, t : t + m]
-        best[:] = np.inf
-        nearest[:] = 0
-        for j in range(centres.shape[0]):
-            sums[:] = 0.0
-            for f in range(p - 1):
-                row = by_feature[f, t : t + m]
-                c = centres[j, f]
-                for i in range(m):
-                    difference = row[i] - c
-                    sums[i] += difference * difference
-            c = centres[j, p - 1]
-            for i in range(m):
-                difference = last[i] - c
-                d = sums[i] + difference * difference
-                closer = d < best[i]
-                nearest[i] = j if closer else nearest[i]
-                best[i] = d if closer else best[i]
+    padded = np.zeros((centres.shape[0], n_rows(p)))
+    padded[:, :p] = centres
+    best, nearest = np.empty(n_columns(n)), np.empty(n_columns(n))
+    nearest_in_table(in_rows(by_feature), padded, best, nearest, np.empty(TILE))
+    for i in range(n):
+        labels[i] = np.int32(nearest[i])
+        distances[i] = best[i]
 
 
 @compiled
@@ -213,30 +45,50 @@ def lloyd_by_feature(
     budget: int,
 ) -> bool:
     """Move `centres`, (n_starts, k, n_features), to where they stay; `labels` is (n_starts, n), −1 at first."""
-    p, n = by_feature.shape
-    n_starts, k = centres.shape[:2]
-    distances = np.empty(n)
-    now = np.empty(n, np.int32)
+    table = in_rows(by_feature)
+    done: bool = lloyd_in_table(table, weights, centres, labels, inertia, steps, max_iter, tol, budget)
+    return done
+
+
+@compiled
+def lloyd_in_table(
+    table: FloatArray,
+    weights: FloatArray,
+    centres: FloatArray,
+    labels: IntArray,
+    inertia: FloatArray,
+    steps: IntArray,
+    max_iter: int,
+    tol: float,
+    budget: int,
+) -> bool:
+    """Do the same with points that were put into a table, (n_rows, n_columns), for several calls."""
+    n = weights.size
+    n_starts, k, p = centres.shape
+    best, nearest, partial = np.empty(n_columns(n)), np.empty(n_columns(n)), np.empty(TILE)
+    distances = best[:n]
+    padded = np.zeros((k, n_rows(p)))
     taken = np.empty(k, np.int64)
-    sums = np.empty((k, p))
+    sums = np.empty((n_rows(p), k))
     sizes = np.empty(k)
     spent = 0
     for s in range(n_starts):
         settled = False
         while steps[s] >= 0:
-            nearest_centres(by_feature, centres[s], now, distances)
-            same = take_over(now, labels[s], weights)
+            padded[:, :p] = centres[s]
+            nearest_in_table(table, padded, best, nearest, partial)
+            same = take_over(nearest, labels[s], weights)
             if settled or steps[s] == max_iter or (same and steps[s] > 0):
                 inertia[s] = weighted_sum(weights, distances)
                 steps[s] = stopped(steps[s], settled or steps[s] == max_iter)
                 break
-            _sum_features(by_feature, weights, now, sums, sizes)
+            _sum_table(table, weights, labels[s], sums, sizes)
             if has_empty(sizes):
-                fill_empty(now, distances, weights, sizes, taken)
+                fill_empty(labels[s], distances, weights, sizes, taken)
                 for j in range(k):
                     if taken[j] >= 0:
-                        sums[now[taken[j]]] -= by_feature[:, taken[j]]
-                        sums[j] = by_feature[:, taken[j]]
+                        sums[:, labels[s, taken[j]]] -= table[:, taken[j]]
+                        sums[:, j] = table[:, taken[j]]
             shift = _move(centres[s], sums, sizes)
             steps[s] += 1
             settled = shift <= tol
@@ -271,28 +123,54 @@ def has_empty(sizes: FloatArray) -> bool:
 
 
 @compiled
-def take_over(now: IntArray, labels: IntArray, weights: FloatArray) -> bool:
+def take_over(now: IntArray | FloatArray, labels: IntArray, weights: FloatArray) -> bool:
     """Keep the new labels, and say whether they are the old ones for all points that count."""
     n_changed = 0
-    for i in range(now.size):
-        n_changed += (now[i] != labels[i]) & (weights[i] > 0.0)
-        labels[i] = now[i]
+    for i in range(labels.size):
+        label = np.int32(now[i])
+        n_changed += (label != labels[i]) & (weights[i] > 0.0)
+        labels[i] = label
     return n_changed == 0
 
 
 @compiled
-def _sum_features(
-    by_feature: FloatArray, weights: FloatArray, labels: IntArray, sums: FloatArray, sizes: FloatArray
-) -> None:
-    """Sum the weighted points and the weights of every cluster, (k, n_features) and (k,)."""
-    p, n = by_feature.shape
-    sums[:] = 0.0
+def _sum_table(table: FloatArray, weights: FloatArray, labels: IntArray, sums: FloatArray, sizes: FloatArray) -> None:
+    """Sum the weighted points, (n_rows, k), and the weights of every cluster, (k,), point after point."""
     sizes[:] = 0.0
-    for i in range(n):
-        j, w = labels[i], weights[i]
+    sums[:] = 0.0
+    _sum_two_rows(table, 0, weights, labels, sums, sizes)
+    for f in range(2, table.shape[0] - 2, 4):
+        _sum_four_rows(table, f, weights, labels, sums)
+    if table.shape[0] % 4 == 0:
+        _sum_two_rows(table, table.shape[0] - 2, weights, labels, sums, np.empty_like(sizes))
+
+
+# Labels without a sign: nothing has to be done about negative ones. Several rows at a time: each has to wait until the
+# last sum of the same cluster is written.
+
+
+@compiled
+def _sum_two_rows(
+    table: FloatArray, f: int, weights: FloatArray, labels: IntArray, sums: FloatArray, sizes: FloatArray
+) -> None:
+    x, y, sum_x, sum_y = table[f], table[f + 1], sums[f], sums[f + 1]
+    for i in range(labels.size):
+        j, w = np.uint32(labels[i]), weights[i]
         sizes[j] += w
-        for f in range(p):
-            sums[j, f] += w * by_feature[f, i]
+        sum_x[j] += w * x[i]
+        sum_y[j] += w * y[i]
+
+
+@compiled
+def _sum_four_rows(table: FloatArray, f: int, weights: FloatArray, labels: IntArray, sums: FloatArray) -> None:
+    x, y, z, u = table[f], table[f + 1], table[f + 2], table[f + 3]
+    sum_x, sum_y, sum_z, sum_u = sums[f], sums[f + 1], sums[f + 2], sums[f + 3]
+    for i in range(labels.size):
+        j, w = np.uint32(labels[i]), weights[i]
+        sum_x[j] += w * x[i]
+        sum_y[j] += w * y[i]
+        sum_z[j] += w * z[i]
+        sum_u[j] += w * u[i]
 
 
 @compiled
@@ -327,7 +205,7 @@ def _move(centres: FloatArray, sums: FloatArray, sizes: FloatArray) -> float:
     for j in range(centres.shape[0]):
         if sizes[j] > 0.0:
             for f in range(centres.shape[1]):
-                new = sums[j, f] / sizes[j]
+                new = sums[f, j] / sizes[j]
                 shift += (new - centres[j, f]) ** 2
                 centres[j, f] = new
     return shift

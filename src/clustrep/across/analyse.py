@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from dataclasses import replace
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -13,29 +14,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustrep.across.apart import RESAMPLES_FOR_ERRORS, differences_of
-from clustrep.across.compare import compare, configurations_to_compare
+from clustrep.across.compare import compare, comparison_plan, configurations_to_compare, run_comparison
 from clustrep.across.counterparts import counterparts
 from clustrep.across.local import local_replicability
-from clustrep.across.null import null_reference
+from clustrep.across.null import NullPlan, null_reference, reference_of
 from clustrep.across.null_models import ONE_PIECE, PIECES, Sampler, check_null
 from clustrep.across.presence import presence
-from clustrep.across.replicability import check_several
+from clustrep.across.replicability import ScorePlan, check_several
 from clustrep.across.separation import separations
-from clustrep.checks import check_choice, check_integer, check_known, check_n_clusters
+from clustrep.checks import check_choice, check_integer, check_known
 from clustrep.clustering.identity import agreements_of, question_of
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.checkpoints import Question, Shard, checkpointing, in_shard
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
-from clustrep.errors import AllReplicatesFailed, ParameterError
+from clustrep.engine.run import Kept, shows_progress, write_progress
+from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
 from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun, Resampling, resampling_for
-from clustrep.results import Analysis, LocalReplicability, NullReference, StudyDifferences
+from clustrep.results import Analysis, LocalReplicability, NullReference, Preliminary, Separation, StudyDifferences
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import Noise
 from clustrep.types import FloatArray
 
 EMBEDDINGS = ("pca", "tsne")
+# So many resamples and simulated collections are enough for a preliminary answer.
+FIRST_RESAMPLES = 20
+FIRST_COLLECTIONS = 39
 
 
 def analyse(
@@ -53,6 +58,7 @@ def analyse(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    on_progress: Callable[[Preliminary], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
 ) -> Analysis:
     """Say to what degree there are groups, how many, which studies agree, and which clusters are where.
@@ -73,13 +79,18 @@ def analyse(
     n_null : int
         Number of simulated collections, at least 19.
     train : str or sequence of str, optional
-        Whose clusters to follow into the other studies; by default all studies'. An empty sequence leaves out
-        everything that follows clusters: the degree and the number of clusters are found in a fraction of the time.
+        Whose clusters to follow into the other studies; by default all studies'. An empty sequence leaves out all
+        scores of single clusters: the degree, the number of clusters and their presence in every study are found in a
+        fraction of the time.
     embedding : {"pca", "tsne"}
         How samples with more than two features are placed in figures.
     checkpoint : str or path, optional
         A folder that keeps what all steps have finished: the same call continues there after it was interrupted or
         killed; with more resamples, clusterers or numbers of clusters it computes only what is new. Needs a seed.
+    on_progress : function of a Preliminary, optional
+        Called with what the first 20 resamples say, and where these show no separated groups again with the first 39
+        simulated collections. They are the first of those that the analysis uses anyway: its results are the same. By
+        default preliminary answers are written to stderr where progress is shown (`config_context`).
 
     Returns
     -------
@@ -125,18 +136,18 @@ def analyse(
         check_known(name, "study to train on", checked, parameter="train")
     if null is not None:
         check_null(null)
-    numbers = None if n_clusters is None else check_n_clusters(n_clusters)
+    configurations = configurations_to_compare(clusterers, n_clusters)
     root = root_entropy(rng)
+    suitable = resampling_for(resampling, tuple(checked.values()))  # one for all steps
+    source = Source.of(suitable, root)
     if checkpoint is not None:
-        chosen = resampling_for(resampling, tuple(checked.values()))
-        asked_for = partial(
-            question_of_analysis, clusterers, checked, numbers, agreement, noise, Source.of(chosen, root)
-        )
-        with checkpointing(checkpoint, asked_for, rng):
+        asked_for = partial(question_of_analysis, configurations, checked, agreement, noise, source)
+        totals = {ScorePlan.unit: n_resamples, NullPlan.unit: n_null}
+        with checkpointing(checkpoint, asked_for, rng, totals):
             return analyse(
                 clusterers,
                 checked,
-                n_clusters=numbers,
+                n_clusters=n_clusters,
                 agreement=agreement,
                 n_resamples=n_resamples,
                 null=null,
@@ -144,24 +155,27 @@ def analyse(
                 train=followed,
                 embedding=embedding,
                 noise=noise,
-                resampling=chosen,
+                resampling=suitable,
                 rng=root,
                 n_jobs=n_jobs,
+                on_progress=on_progress,
             )
-    running: dict[str, Any] = {"n_jobs": n_jobs}
-    options: dict[str, Any] = {"n_resamples": n_resamples, "rng": root, **running}
-    options["resampling"] = resampling_for(resampling, tuple(checked.values()))  # the same for all steps
-    comparison = compare(
-        clusterers, checked, n_clusters=numbers, agreement=agreement, noise=noise, diagonal=True, **options
-    )
-    configurations = configurations_to_compare(clusterers, numbers)
-    gaps = separations(checked, by_clusterer(configurations), Source.of(Rerun(), root), n_jobs)
-    reference = None
-    if null is not None and (followed or not any(separation.separated for separation in gaps)):
-        reference = null_reference(comparison, n_null, null=null, **running)
+    plan = comparison_plan(checked, configurations, source, n_resamples, agreement, noise)
+    steps = Steps(checked, plan, configurations, null, n_null, n_jobs)
+    tell = on_progress or (write_progress if shows_progress() else None)
+    gaps = [] if tell is None else steps.preliminary(tell)
+    answer = steps.final(gaps, always_null=bool(followed))
     places, names = place_samples(checked, embedding)
     start = Analysis(
-        comparison, reference, (), (), None, places, names, known_labels_of(checked), separations=tuple(gaps)
+        answer.comparison,
+        answer.reference,
+        (),
+        (),
+        None,
+        places,
+        names,
+        known_labels_of(checked),
+        separations=tuple(answer.separations),
     )
     focus = start.focus
     if focus is None:
@@ -175,10 +189,11 @@ def analyse(
     groups = start.verdict.separation or in_focus.n_clusters
     if groups is not None:
         words = presence(clusterer, checked, groups, n_clusters=in_focus.n_clusters, rng=root, n_jobs=n_jobs)
-        start = replace(start, presence_result=words)
+        start = replace(start, presence_result=words.of_training_on(followed) if followed else words)
     if not followed:
         return start
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
+    options: dict[str, Any] = {"n_resamples": n_resamples, "rng": root, "resampling": suitable, "n_jobs": n_jobs}
     local: list[LocalReplicability] = []
     for name in followed:
         by_test = local_replicability(
@@ -187,8 +202,8 @@ def analyse(
         local += [replace(result, clusterer=focus.clusterer) for result in by_test.values()]
     references: list[NullReference] = []
     if null is not None:
-        same = reference.model if reference is not None and null == ONE_PIECE else null
-        references = [null_reference(result, n_null, null=same, **running) for result in local]
+        same = answer.reference.model if answer.reference is not None and null == ONE_PIECE else null
+        references = [null_reference(result, n_null, null=same, n_jobs=n_jobs) for result in local]
     return replace(
         start,
         local=tuple(local),
@@ -198,10 +213,70 @@ def analyse(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Scores, gaps and data in one piece: what the answer rests on, computed in parts.
+
+    Replicates are functions of their numbers: a preliminary answer uses the first ones, and the final answer computes
+    only the others.
+    """
+
+    studies: Studies
+    plan: ScorePlan
+    configurations: Sequence[Configuration]
+    null: str | Sampler | None
+    n_null: int
+    n_jobs: int | None
+    kept: Kept = field(default_factory=Kept)
+
+    def final(self, gaps: Sequence[Separation], *, always_null: bool) -> Preliminary:
+        """Score all resamples, and compare with data in one piece; only where there are no gaps, or always."""
+        comparison = run_comparison(self.plan, self.n_jobs, self.kept)
+        gaps = gaps or self.gaps()
+        reference = None
+        if self.null is not None and (always_null or not any_separated(gaps)):
+            reference = reference_of(comparison, self.n_null, self.null, n_jobs=self.n_jobs, kept=self.kept)
+        return Preliminary(comparison, gaps, reference)
+
+    def preliminary(self, on_progress: Callable[[Preliminary], None]) -> Sequence[Separation]:
+        """Hand out what the first resamples say, then the first collections; return the gaps, which are final."""
+        if self.plan.n_resamples <= FIRST_RESAMPLES:
+            return []
+        try:
+            with _without_warnings():  # the whole run gives them
+                first = run_comparison(replace(self.plan, n_resamples=FIRST_RESAMPLES), self.n_jobs, self.kept)
+        except AllReplicatesFailed:  # perhaps the other resamples do not
+            return []
+        gaps = self.gaps()
+        on_progress(Preliminary(first, gaps, None))
+        if self.null is None or any_separated(gaps) or self.n_null <= FIRST_COLLECTIONS:
+            return gaps
+        with contextlib.suppress(AllReplicatesFailed), _without_warnings():
+            reference = reference_of(first, FIRST_COLLECTIONS, self.null, n_jobs=self.n_jobs, kept=self.kept)
+            on_progress(Preliminary(first, gaps, reference))
+        return gaps
+
+    def gaps(self) -> list[Separation]:
+        """Look for gaps between clusters, by every clusterer."""
+        source = Source.of(Rerun(), self.plan.setting.source.root)
+        return separations(self.studies, by_clusterer(self.configurations), source, self.n_jobs)
+
+
+def any_separated(gaps: Sequence[Separation]) -> bool:
+    """Whether any clusterer shows separated groups."""
+    return any(separation.separated for separation in gaps)
+
+
+@contextlib.contextmanager
+def _without_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClustrepWarning)
+        yield
+
+
 def question_of_analysis(
-    clusterers: Any,
+    configurations: Sequence[Configuration],
     studies: Studies,
-    numbers: Sequence[int] | None,
     agreement: AgreementSpec | tuple[AgreementSpec, ...],
     noise: Noise,
     source: Source,
@@ -210,7 +285,7 @@ def question_of_analysis(
     return question_of(
         source,
         tuple(studies.values()),
-        configurations_to_compare(clusterers, numbers),
+        configurations,
         agreement=agreements_of(resolve_agreements(agreement)),
         noise=noise,
     )
@@ -239,10 +314,8 @@ def compute_share(
         )
     root, checked = root_entropy(options["rng"]), check_several(as_studies(studies))
     source = Source.of(resampling_for(options.get("resampling"), tuple(checked.values())), root)
-    numbers = None if options["n_clusters"] is None else check_n_clusters(options["n_clusters"])
-    asked_for = partial(
-        question_of_analysis, clusterers, checked, numbers, options["agreement"], options["noise"], source
-    )
+    configurations = configurations_to_compare(clusterers, options["n_clusters"])
+    asked_for = partial(question_of_analysis, configurations, checked, options["agreement"], options["noise"], source)
     with in_shard(shard), checkpointing(checkpoint, asked_for, options["rng"]):
         comparison = compare(clusterers, checked, diagonal=True, **{**options, "rng": root})
         models = () if null is None else PIECES if null == ONE_PIECE else (null,)

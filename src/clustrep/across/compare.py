@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -13,11 +14,11 @@ from clustrep.clustering.parameters import Clusterer, check_clusterer, n_cluster
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
 from clustrep.engine.replicates import Rng
-from clustrep.engine.run import kept_in
+from clustrep.engine.run import Kept, kept_in
 from clustrep.errors import ParameterError
 from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Comparison
-from clustrep.studies.collection import StudiesLike, as_studies
+from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import RULES, Noise
 
@@ -90,18 +91,36 @@ def compare(
     checked = check_several(as_studies(studies))
     source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
     configurations = configurations_to_compare(clusterers, n_clusters)
+    check_flag(diagonal, "diagonal")
+    plan = replace(comparison_plan(checked, configurations, source, n_resamples, agreement, noise), diagonal=diagonal)
+    with kept_in(checkpoint, lambda: question_of(source, tuple(checked.values()), configurations, **plan.choices), rng):
+        return run_comparison(plan, n_jobs)
+
+
+def comparison_plan(
+    studies: Studies,
+    configurations: Sequence[Configuration],
+    source: Source,
+    n_resamples: int,
+    agreement: AgreementSpec | tuple[AgreementSpec, ...],
+    noise: Noise,
+) -> ScorePlan:
+    """Plan the comparison of configurations, each study against itself included."""
     check_choice(noise, "noise", RULES)
-    plan = ScorePlan(
+    return ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
         agreements=resolve_agreements(agreement),
-        diagonal=check_flag(diagonal, "diagonal"),
+        diagonal=True,
         noise=noise,
-        setting=Setting.prepare(source, tuple(checked.values()), configurations),
+        setting=Setting.prepare(source, tuple(studies.values()), configurations),
     )
-    with kept_in(checkpoint, lambda: question_of(source, tuple(checked.values()), configurations, **plan.choices), rng):
-        scores = run_plan(plan, n_jobs)
+
+
+def run_comparison(plan: ScorePlan, n_jobs: int | None, kept: Kept | None = None) -> Comparison:
+    """Score all configurations; replicates that are `kept` from a shorter run are not computed again."""
+    scores = run_plan(plan, n_jobs, kept)
     return Comparison(
-        names=checked.names,
+        names=tuple(study.name for study in plan.setting.studies),
         agreements=tuple(asked.name for asked in plan.agreements),
         clusterers=tuple(configuration.name for configuration in plan.configurations),
         n_clusters=tuple(configuration.n_clusters for configuration in plan.configurations),

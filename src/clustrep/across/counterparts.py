@@ -14,7 +14,7 @@ from clustrep.clustering.identity import facts_of
 from clustrep.clustering.parameters import Clusterer, KnownLabels
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Source, provenance_of_run
-from clustrep.engine.checkpoints import Kept
+from clustrep.engine.checkpoints import Stored
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed
@@ -127,7 +127,7 @@ class Matched(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MatchPlan(ClusteringPlan[Matched | Failed], Kept):
+class MatchPlan(ClusteringPlan[Matched | Failed], Stored):
     """Everything that overlaps follow from, except the replicate's number."""
 
     full: Matched | None  # the studies as they are, whose clusters are followed

@@ -18,7 +18,7 @@ from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source, provenance_of_run
-from clustrep.engine.checkpoints import Kept
+from clustrep.engine.checkpoints import Stored
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import kept_in, run
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
@@ -185,7 +185,7 @@ class LocalReplicate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LocalPlan(ClusteringPlan[LocalReplicate], Kept):
+class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
     """Everything that local scores follow from, except the replicate's number.
 
     The first study of the setting is the training study, its last ones are the test studies.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,15 @@ from scipy.stats import skew
 
 from clustrep.across.gaussian_null import Collection
 from clustrep.across.local import LocalPlan, LocalScores
-from clustrep.across.null_models import NULLS, ONE_PIECE, PIECES, Sampler, check_null, collection_of
+from clustrep.across.null_models import (
+    NULLS,
+    ONE_PIECE,
+    PIECES,
+    Sampler,
+    check_null,
+    collection_in_coordinates,
+    collection_of,
+)
 from clustrep.across.replicability import ScorePlan
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.identity import agreements_of, described, facts_of, identity_of
@@ -20,7 +29,7 @@ from clustrep.clustering.path import Setting, rotates
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
-from clustrep.engine.checkpoints import Kept
+from clustrep.engine.checkpoints import Stored
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Failed,
@@ -31,7 +40,7 @@ from clustrep.engine.replicates import (
     one_thread,
     root_entropy,
 )
-from clustrep.engine.run import Plan, run
+from clustrep.engine.run import Kept, Plan
 from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, ReplicateWarning, warn
 from clustrep.results import Comparison, LocalReplicability, Replicability
 from clustrep.results.base import quiet
@@ -83,8 +92,8 @@ def null_reference(
         p-value; for a local result it is "unimodal". "gaussian" is a Gaussian with each study's mean and covariance;
         "copula" a Gaussian copula with each feature's own values as margins. A sampler returns a table like the study.
     statistic : {"estimate", "mean"}
-        Compare R̂, one fit for each study and collection; or the bootstrap mean, which repeats all resamples in every
-        collection. Separateness is that of the studies as they are in either case.
+        Compare R̂, one fit for each study and collection; or the mean over resamples, all of which are repeated
+        in every collection. Separateness is that of the studies as they are in either case.
     rng : int, Generator, SeedSequence or None
         The seed; None takes the result's own.
     n_jobs
@@ -125,10 +134,25 @@ def null_reference(
     >>> bool(result.estimate[0, 1] > 0.5), reference.overall_pvalue > 0.05, reference.model
     (True, True, 'elliptical')
     """
-    origins = _origins(result)
-    check_integer(n, "n")
     check_null(null)
     check_choice(statistic, "statistic", STATISTICS)
+    return reference_of(result, n, null, statistic, rng=rng, n_jobs=n_jobs)
+
+
+def reference_of(
+    result: Replicability | Comparison | LocalReplicability,
+    n: int,
+    null: str | Sampler,
+    statistic: str = "estimate",
+    *,
+    rng: Rng = None,
+    n_jobs: int | None = None,
+    kept: Kept | None = None,
+) -> NullReference:
+    """Compare with simulated collections; not to be simulated again are those `kept` from a shorter run."""
+    origins = _origins(result)
+    check_integer(n, "n")
+    kept = kept or Kept()
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
     if null == "gaussian":
         _warn_of_skewness(origins[0].studies)
@@ -143,18 +167,18 @@ def null_reference(
     )
     observed = _observed(result, origins, statistic)
     references: list[NullReference] = []
-    for model in models:
-        plan = NullPlan.of(result, origins, model, statistic, root)
-        simulated = _stack(run(plan, range(1, n + 1), n_jobs))
+    for place, model in enumerate(models):
+        plan_of = partial(NullPlan.of, result, origins, model, statistic, root)
+        simulated = _stack(kept.run(("collections", place), plan_of, range(1, n + 1), n_jobs))
         _report_missing(result, simulated.scores)
         name = model if isinstance(model, str) else describe(model)
         references.append(NullReference.of(result, statistic, observed, simulated, name, provenance))
         if not references[-1].overall_pvalue <= NOT_EXPLAINED:
             break
-    return _best_explained(references)
+    return best_explained(references)
 
 
-def _best_explained(references: Sequence[NullReference]) -> NullReference:
+def best_explained(references: Sequence[NullReference]) -> NullReference:
     """Return the reference with the largest p-value, the first of equals, with the p-values of all models tried."""
     pvalues = np.array([reference.overall_pvalue for reference in references])
     best = references[int(np.argmax(np.nan_to_num(pvalues, nan=1.0)))]
@@ -223,7 +247,7 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class NullPlan(Plan[CollectionScores], Kept):
+class NullPlan(Plan[CollectionScores], Stored):
     """Everything that a simulated collection's scores follow from, except its number."""
 
     studies: tuple[Study, ...]
@@ -264,7 +288,7 @@ class NullPlan(Plan[CollectionScores], Kept):
                 simulated = collection_of(null, by_name)
             else:
                 rotation = Rotation.of([study.X for study in by_name])
-                simulated = model.learn_in_coordinates(rotation)
+                simulated = collection_in_coordinates(model, rotation)
                 simulated_in = Rotation(rotation.origin, tuple(simulated.draw(make_generator(0))), None)
                 configurations = tuple(
                     Configuration(configuration.name, in_coordinates(configuration.clusterer, simulated_in))
@@ -356,13 +380,14 @@ class NullPlan(Plan[CollectionScores], Kept):
         studies, source = self.collection(number)
         setting = Setting.prepare(source, studies, self.configurations, at=studies[at].X)
         plan = LocalPlan(setting, 1, (), self.agreements[0], self.noise)
-        labels = plan.replicate(FULL_STUDY).labels_of_points
+        as_it_is = plan.replicate(FULL_STUDY)
+        labels = as_it_is.labels_of_points
         if isinstance(labels, Failed):
             return np.empty(0)
         clusters, codes = np.unique(labels, return_inverse=True)
         values: list[FloatArray] = []
         for b in self.replicates:
-            (scores,) = plan.replicate(b).by_test
+            (scores,) = (as_it_is if b == FULL_STUDY else plan.replicate(b)).by_test
             if isinstance(scores, Failed) and scores.cause == ONLY_NOISE:
                 values.append(np.zeros(len(clusters)))
             elif not isinstance(scores, Failed):
@@ -421,7 +446,7 @@ def _observed(
 
 
 def _observed_means(result: Replicability | Comparison) -> FloatArray:
-    """Return bootstrap means in which single blocks count 0, (n_configurations, n_agreements, S, S)."""
+    """Return means over resamples in which single blocks count 0, (n_configurations, n_agreements, S, S)."""
     several = isinstance(result, Comparison)
     scores = result.distribution if several else result.distribution[None, None]
     trivial = result.trivial[:, None] if several else result.trivial[None, None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -115,4 +115,42 @@ def collection_of(null: str | Sampler, studies: Sequence[Study]) -> Collection:
     """Learn a model from these studies, to draw simulated ones."""
     if callable(null):
         return GivenCollection(tuple(studies), null)
-    return NULLS[null].learn([study.X.astype(float) for study in studies])
+    tables = [study.X.astype(float) for study in studies]
+    exponent = unit_exponent(tables)
+    return _in_units(NULLS[null].learn([np.ldexp(X, -exponent) for X in tables]), exponent)
+
+
+def collection_in_coordinates(model: NullModel, rotation: Rotation) -> Collection:
+    """Learn a model from studies in their coordinates."""
+    assert model.learn_in_coordinates is not None
+    exponent = unit_exponent(rotation.coordinates)
+    coordinates = tuple(np.ldexp(X, -exponent) for X in rotation.coordinates)
+    return _in_units(model.learn_in_coordinates(replace(rotation, coordinates=coordinates)), exponent)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# magnitudes: a covariance, and more so its square, has less room among the numbers than a distance
+
+USUAL_EXPONENT = 200
+
+
+@dataclass(frozen=True, eq=False)
+class InUnits:
+    """Studies that were learned in units of a power of two, which changes nothing but magnitudes."""
+
+    learned: Collection
+    exponent: int
+
+    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
+        """Draw studies, and return them in the units of the data."""
+        return [np.ldexp(X, self.exponent) for X in self.learned.draw(rng)]
+
+
+def unit_exponent(tables: Sequence[FloatArray]) -> int:
+    """Return the exponent of the largest value's power of two; 0 where it is nothing unusual."""
+    exponent = int(np.frexp(max(float(np.abs(X).max()) for X in tables))[1])
+    return exponent if abs(exponent) > USUAL_EXPONENT else 0
+
+
+def _in_units(learned: Collection, exponent: int) -> Collection:
+    return InUnits(learned, exponent) if exponent else learned

@@ -309,6 +309,7 @@ class Shown(NamedTuple):
 
     clusters: Clusters
     numbers: IntArray  # (k,): of each cluster
+    called: IntArray  # (k,): the same as shown, by the clustering of all studies together that is in focus
     n_groups: int  # numbers below it are groups of all studies together; 0 where these are not separated
     pvalue: float  # of the gaps that split a group in this study
     elsewhere: dict[str, IntArray]  # by study: the samples' clusters by this study's function, in a cut
@@ -316,12 +317,13 @@ class Shown(NamedTuple):
     @property
     def shown(self) -> IntArray:
         """The cluster of every sample; −1 for noise."""
-        return np.append(self.numbers, NOISE)[self.clusters.labels]
+        return np.append(self.called, NOISE)[self.clusters.labels]
 
 
 def _clusters(plan: OwnClustersPlan, own_clusters: Sequence[Own], by_gaps: bool) -> dict[str, Shown]:
     """Number the clusters of every study like the clusters of all studies together that they share most with."""
     n_groups = max(int(groups.max(initial=0)) for groups in plan.groups) + 1
+    n_reference = max(int(pieces.max(initial=0)) for pieces in plan.reference) + 1
     result = {}
     for s, (study, clusters) in enumerate(zip(plan.studies, own_clusters, strict=True)):
         failed = not by_gaps and not clusters.cut
@@ -337,7 +339,8 @@ def _clusters(plan: OwnClustersPlan, own_clusters: Sequence[Own], by_gaps: bool)
         reference = plan.groups[s] if by_gaps else plan.reference[s]
         numbers = _numbers(labels, reference, n_groups)
         shown = Clusters.of(plan.spread[s], labels)
-        result[study.name] = Shown(shown, numbers, n_groups if n_groups > 1 else 0, clusters.pvalue, elsewhere)
+        called = _numbers(labels, plan.reference[s], n_reference)
+        result[study.name] = Shown(shown, numbers, called, n_groups if n_groups > 1 else 0, clusters.pvalue, elsewhere)
     return result
 
 
@@ -385,16 +388,16 @@ def _rows_by_gaps(s: int, t: int, train: Shown, test: Shown) -> list[Row]:
     same_group = (train.numbers[:, None] == test.numbers) & (train.numbers < train.n_groups)[:, None]
     linked = with_groups(linked, distances(a, b, shift), same_group)
     rows = []
-    for i, number in enumerate(train.numbers):
+    for i, number in enumerate(train.called):
         partners = np.flatnonzero(linked[i])
         n_like = int(b.sizes[partners].sum()) if len(partners) else count_strays(a, i, b, shift)
         share = a.sizes[i] / len(a.X)
         word = word_of(linked, i, is_rare(n_like, n, share))
         pvalue = test.pvalue if word == "split" else gap_to_neighbour(a, i, b)
-        rows.append(Row(s, t, int(number), word, _listed(test.numbers[partners]), n_like, n * share, pvalue))
+        rows.append(Row(s, t, int(number), word, _listed(test.called[partners]), n_like, n * share, pvalue))
     new = np.flatnonzero(~linked.any(axis=0))
     if len(new):
-        rows.append(Row(s, t, NOISE, NEW, _listed(test.numbers[new]), int(b.sizes[new].sum()), 0.0, np.nan))
+        rows.append(Row(s, t, NOISE, NEW, _listed(test.called[new]), int(b.sizes[new].sum()), 0.0, np.nan))
     return rows
 
 
@@ -421,14 +424,14 @@ def _rows_of_cut(s: int, t: int, names: tuple[str, str], train: Shown, test: Sho
     """Compare two cuts of the test study's samples: a cluster is present where more than half of it is repeated."""
     by_train = train.elsewhere.get(names[1])
     rows = []
-    for i, number in enumerate(train.numbers):
+    for i, number in enumerate(train.called):
         n, share = len(test.clusters.X), train.clusters.sizes[i] / len(train.clusters.X)
         if by_train is None or not len(test.numbers):
             rows.append(Row(s, t, int(number), "can't tell", "", 0, n * share, np.nan))
             continue
         j, shared, either = same_in_cut(by_train, test.clusters.labels, i)
         word = "present" if is_repeated(shared, either) else "can't tell"
-        partner = str(test.numbers[j]) if j >= 0 else ""
+        partner = str(test.called[j]) if j >= 0 else ""
         n_like = int((by_train == i).sum())
         rows.append(
             Row(s, t, int(number), word, partner, n_like, n * share, gap_to_neighbour(train.clusters, i, test.clusters))

@@ -17,9 +17,9 @@ from clustrep.clustering.parameters import Clusterer, KnownLabels, check_cluster
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
-from clustrep.engine.checkpoints import Kept
+from clustrep.engine.checkpoints import Stored
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
-from clustrep.engine.run import kept_in, run
+from clustrep.engine.run import Kept, kept_in
 from clustrep.errors import DataError, ParameterError
 from clustrep.failures import Failures
 from clustrep.label_checks import check_labels_of
@@ -220,7 +220,7 @@ class ReplicateScores(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ScorePlan(ClusteringPlan[ReplicateScores], Kept):
+class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
     """Everything that scores follow from, except the replicate's number."""
 
     n_resamples: int
@@ -291,6 +291,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Kept):
         setting, S, B = self.setting, len(self.setting.studies), len(numbers)
         samples = [setting.sample(s, b) for b in numbers for s in range(S)]  # Alg. 2, line 4
         second = [setting.sample(s, b, second=True) for b in numbers for s in range(S)] if self.diagonal else []
+        point_sets = [[sample.points for sample in samples[b * S : (b + 1) * S]] for b in range(B)]
         n_configurations = len(self.configurations)
         clusters_found = np.full((B, n_configurations, S), -1)
         pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S))
@@ -298,11 +299,12 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Kept):
         separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0
         for path in setting.paths:
-            learned, learned_again = path.learn(samples), path.learn(second)
+            learned = path.learn(samples, [point_sets[i // S] for i in range(B * S)])
+            learned_again = path.learn(second, [[sample.points] for sample in samples[: len(second)]])
             for member in range(len(path.members)):
                 for b in range(B):
                     drawn = samples[b * S : (b + 1) * S]
-                    points = [sample.points for sample in drawn]
+                    points = point_sets[b]
                     functions = learned[b * S : (b + 1) * S]
                     labelled = [function.labels(member, points) for function in functions]  # Alg. 2, line 5
                     for s, labels in enumerate(labelled):
@@ -338,10 +340,10 @@ class RunScores(NamedTuple):
     origins: tuple[RunOrigin, ...]  # one for each configuration
 
 
-def run_plan(plan: ScorePlan, n_jobs: int | None) -> RunScores:
-    """Score the studies as they are, and replicates of them."""
+def run_plan(plan: ScorePlan, n_jobs: int | None, kept: Kept | None = None) -> RunScores:
+    """Score the studies as they are, and replicates of them; not those that are `kept` from a shorter run."""
     source, studies = plan.setting.source, plan.setting.studies
-    replicates = run(plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
+    replicates = (kept or Kept()).run("scores", lambda: plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
     scores, trivial, clusters_found, causes, _ = (
         np.moveaxis(np.stack(arrays), 0, 1) for arrays in zip(*replicates, strict=True)
     )  # (n_configurations, 1 + n_resamples, ...)

@@ -32,7 +32,7 @@ from clustrep.clustering.identity import facts_of, identity_of
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of, with_starts
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of, provenance_of_run
-from clustrep.engine.checkpoints import Kept
+from clustrep.engine.checkpoints import Stored
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
 from clustrep.engine.run import run
 from clustrep.provenance import Provenance
@@ -101,8 +101,9 @@ def separation(
     study's own shift, the width of the tube around a line and the overlap of windows make it approximate. How often
     "separated" is said of data in one piece was simulated for many kinds of data: docs/exam.md.
 
-    The number of groups is that of the clustering with the highest −log p · strength², where strength is the
-    prediction strength across studies (Tibshirani and Walther 2005, with studies in place of halves). Pools are fitted
+    The number of groups is that of the clustering with the highest −log p · k · strength³, where k is its
+    number of pieces and strength the prediction strength across studies (Tibshirani and Walther 2005, with studies in
+    place of halves). Pools are fitted
     from at least 30 random starts (`n_init`) where that is cheap, because a poor local optimum hides gaps.
 
     Groups closer than about 3.5 standard deviations hardly have a gap and are rarely found. Discrete features are
@@ -168,7 +169,7 @@ def separations(
 
 
 @dataclass(frozen=True, eq=False)
-class PoolPlan(ClusteringPlan["list[IntArray | Failed]"], Kept):
+class PoolPlan(ClusteringPlan["list[IntArray | Failed]"], Stored):
     """Learn every configuration from one pool of studies: all of them, or all but one."""
 
     description = "gaps"
@@ -308,13 +309,13 @@ class Cut:
 
     @property
     def evidence(self) -> float:
-        """Return −log p · strength², by which cuts are compared; 0 for one that shows no groups.
+        """Return −log p · k · strength³ of k pieces, by which cuts are compared; 0 for one that shows no groups.
 
         A finer cut of a continuum has many pieces without a gap: at most one pair of pieces may be joined.
         """
         if self.adjusted > LEVEL or self.groups == 1 or self.joined < self.n_pieces - 1:
             return 0.0
-        return -float(np.log(max(self.pvalue, np.finfo(float).tiny))) * self.strength**2
+        return -float(np.log(max(self.pvalue, np.finfo(float).tiny))) * self.n_pieces * self.strength**3
 
 
 def _cut(pool: _Pool, labels: _Labels, n_tried: int) -> Cut:

@@ -29,8 +29,9 @@ from clustrep.cli.output import (
     write_config,
     write_output,
 )
-from clustrep.errors import OtherRun
+from clustrep.errors import DataWarning, OtherRun, warn
 from clustrep.folders import STATE, claimed
+from clustrep.sentences import argument
 
 T = TypeVar("T")
 
@@ -38,7 +39,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clustrep import Studies
-    from clustrep.results import Analysis
+    from clustrep.results import Analysis, Preliminary
+
+
+# With so many features, one of them should not have more than this share of the variance.
+FEWEST_FEATURES, MOST_OF_VARIANCE = 3, 0.9
 
 
 @click.command(short_help="Which algorithm and k replicate, which studies agree, which clusters hold.")
@@ -170,6 +175,7 @@ def analyse_studies(
     arguments = announced_arguments(ctx, settings, studies)
     arguments["embedding"] = settings["embedding"]
     arguments["train"] = settings.get("train") or None
+    arguments["on_progress"] = None if settings["quiet"] else tell_changes()
     with options.configured(settings):
         analysis = continued(settings, partial(analyse, clusterers, studies, **arguments))
     return replace(analysis, warnings=tuple(ctx.obj))
@@ -180,6 +186,7 @@ def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: S
     warn_of_changes(ctx, studies)
     if not settings["quiet"]:
         write_message(repr(studies))
+    warn_of_scales(studies)
     arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null", "noise")
     return {**arguments, "null": None if settings["null"] == "none" else settings["null"].replace("-", " ")}
 
@@ -216,8 +223,8 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
 @options.force
 @options.failures
 @options.jobs
-@click.option("--json", is_flag=True, help="Write the results to stdout as JSON.")
-@click.option("--quiet", is_flag=True, help="Show warnings and errors only.")
+@options.json_option
+@options.quiet
 @click.pass_context
 def merge(ctx: click.Context, /, shards: tuple[Path, ...], **settings: Any) -> None:
     """Make the results of a run from what its shards have computed: the same files as those of one run.
@@ -265,6 +272,46 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
     return function(checkpoint=folder)
 
 
+def warn_of_scales(studies: Studies) -> None:
+    """Say that one feature alone decides which samples are near each other, where it has nearly all of the variance."""
+    import numpy as np
+
+    if len(studies.features) < FEWEST_FEATURES:
+        return
+    variances = np.array([np.var(study.X, axis=0, dtype=float) for study in studies.values()])  # (S, n_features)
+    totals = variances.sum(axis=1, keepdims=True)
+    shares = variances / np.where(totals > 0, totals, 1.0)
+    largest = int(shares.min(axis=0).argmax())
+    share = float(shares[:, largest].min())
+    if share > MOST_OF_VARIANCE:
+        warn(
+            f"Feature {studies.features[largest]!r} has {share:.0%} or more of the variance in every study: it alone "
+            f"decides which samples are near each other. Bring the features to one scale with "
+            f"{argument('scale', 'zscore')}.",
+            DataWarning,
+        )
+
+
+def tell_changes() -> Callable[[Preliminary], None]:
+    """Return a function that writes a preliminary answer to stderr, unless it says the same as the one before."""
+    answers: list[str] = []
+
+    def tell(preliminary: Preliminary) -> None:
+        if preliminary.answer not in answers[-1:]:
+            answers.append(preliminary.answer)
+            write_message(str(preliminary))
+
+    return tell
+
+
+def without_names(analysis: Analysis) -> Analysis:
+    """Number the samples instead of naming them."""
+    numbered = [
+        replace(result, samples=tuple(str(i + 1) for i in range(len(result.samples)))) for result in analysis.local
+    ]
+    return replace(analysis, local=tuple(numbered))
+
+
 def gap_table(analysis: Analysis) -> pd.DataFrame:
     """Return the pairs of neighbouring clusters of all clusterers in one table."""
     import pandas as pd
@@ -282,8 +329,10 @@ def write_analysis(
     from clustrep import Report
     from clustrep.cli.drawing import draw_analysis
 
+    if settings["no_samples"]:
+        analysis = without_names(analysis)
     output = Output(
-        Report(analysis),
+        Report(analysis, samples=not settings["no_samples"]),
         save=lambda results: analysis.save(results.path(RESULT)),
         tables=lambda results: write_tables(results, analysis, cohorts),
         figures=lambda results: draw_analysis(results, analysis, options.figure_formats(settings)),

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+from clustrep.cli.standard_output import prints_to_stderr
 from clustrep.errors import ParameterError
 from clustrep.text import nearest
 
@@ -47,7 +48,7 @@ def clusterer_of(spec: str) -> Any:
     accepted = {
         name: parameter
         for name, parameter in inspect.signature(kind).parameters.items()
-        if name not in ("args", "kwargs")
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }
     for assignment in [text.strip() for text in assignments.split(",") if text.strip()]:
         parameter, value = _assignment(assignment, kind, accepted, spec)
@@ -58,8 +59,9 @@ def clusterer_of(spec: str) -> Any:
     if needed:
         raise _impossible(spec, f"{kind.__name__} needs a value for {', '.join(needed)}.")
     try:
-        clusterer = kind(**parameters)
-    except Exception as error:
+        with prints_to_stderr():
+            clusterer = kind(**parameters)
+    except (Exception, SystemExit) as error:
         raise _impossible(spec, f"can't be made: {type(error).__name__}: {error}.") from None
     _check_parameters(clusterer, spec)
     return clusterer
@@ -120,8 +122,9 @@ def _kind(name: str, spec: str) -> tuple[type, dict[str, Any]]:
 
 def _module(name: str, spec: str) -> ModuleType:
     try:
-        return importlib.import_module(name)
-    except Exception as error:  # the module is the user's, and may do anything
+        with prints_to_stderr():
+            return importlib.import_module(name)
+    except (Exception, SystemExit) as error:  # the module is the user's, and may do anything
         lacking = error.name if isinstance(error, ModuleNotFoundError) else None
         if lacking is not None and (name == lacking or name.startswith(f"{lacking}.")):
             raise _impossible(spec, f"there is no module {name!r} to import.") from None
@@ -131,11 +134,10 @@ def _module(name: str, spec: str) -> ModuleType:
 
 def _check_parameters(clusterer: Any, spec: str) -> None:
     """Let scikit-learn say now, rather than in every replicate, that a value is impossible."""
-    check = getattr(clusterer, "_validate_params", None)
-    if check is None:
+    if not hasattr(clusterer, "_parameter_constraints"):  # which scikit-learn's own clusterers have, and few others
         return
     try:
-        check()
+        clusterer._validate_params()
     except ValueError as error:
         sentence = str(error).split("\n")[0].replace("<class '", "").replace("'>", "")
         raise _impossible(spec, f"{sentence.rstrip('.')}.") from None

@@ -21,7 +21,7 @@ RUN_RECORD = "made"  # the table with the versions and data of a run; not read a
 # Not written, because they do not change the results: where these go, and how the program runs and talks.
 NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "allow_failures", "shard")
 
-PATHS = ("studies", "features", "out")
+PATHS = ("studies", "features", "out", "functions", "scores", "study", "secret")
 
 LISTS = ("numbers", "words")  # types whose values may be written as a list
 
@@ -115,6 +115,8 @@ def _type_of(parameter: click.Parameter, value: Any) -> tuple[str, bool]:
         return "true or false", isinstance(value, bool)
     if isinstance(parameter.type, click.types.IntParamType):
         return "a whole number", isinstance(value, int) and not isinstance(value, bool)
+    if isinstance(parameter.type, click.types.FloatParamType):
+        return "a number", isinstance(value, int | float) and not isinstance(value, bool)
     if parameter.type.name in LISTS:
         items = value if isinstance(value, list) else [value]
         fits = all(isinstance(item, str | int) and not isinstance(item, bool) for item in items)

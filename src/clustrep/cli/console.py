@@ -6,6 +6,7 @@
 3    the data can't be used as they are, or results can't be written to their folder
 4    some replicates failed: results are written, `--allow-failures` makes it 0
 130  interrupted
+143  terminated
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from typing import IO, Any
 import click
 
 from clustrep.cli.option_wording import in_options
-from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning, DataError
+from clustrep.engine.termination import TERMINATED, Terminated, termination_heard
+from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning, DataError, MachineWarning, WorkerKilled
 from clustrep.sentences import Worded
 from clustrep.text import printable
 
@@ -76,16 +78,18 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn whatever it raises into a sentence and an exit code."""
         try:
-            with warnings_told(partial(self.worded, ctx)) as ctx.obj:
+            with termination_heard(), warnings_told(partial(self.worded, ctx)) as ctx.obj:
                 return super().invoke(ctx)
         except click.exceptions.Exit:
             raise
         except click.ClickException as error:
             error.message = printable(error.message, lines=True)  # type: ignore[misc]
             raise
+        except Terminated:
+            raise Interrupted("Terminated.", TERMINATED) from None
         except (KeyboardInterrupt, click.Abort):
             raise Interrupted("Interrupted.", INTERRUPTED) from None
-        except (DataError, AllReplicatesFailed) as error:
+        except (DataError, AllReplicatesFailed, WorkerKilled) as error:
             raise Failure(self.worded(ctx, error), BAD_DATA) from None
         except ClustrepError as error:
             raise Failure(self.worded(ctx, error), USAGE) from None
@@ -116,11 +120,14 @@ class Commands(click.Group):
 def warnings_told(wording: Callable[[Worded], str]) -> Iterator[list[str]]:
     """Write warnings to stderr as they come, each once, and keep them for the report."""
     texts: list[str] = []
+    told: set[str] = set()
 
     def tell(message: Warning | str, *_: Any, **__: Any) -> None:
         text = wording(message) if isinstance(message, Worded) else str(message)
-        if text not in texts:
-            texts.append(text)
+        if text not in told:
+            told.add(text)
+            if not isinstance(message, MachineWarning):  # a report is the same on any machine
+                texts.append(text)
             write_message(on_one_line(text), mark=click.style("warning:", fg="yellow") + " ")
 
     with warnings.catch_warnings():

@@ -29,8 +29,9 @@ NEEDED = re.compile(rf"result(-\d+)?\.npz|{re.escape(CONFIG)}")  # of the files 
     help="What to make.",
 )
 @click.option("--out", type=options.FILE, metavar="FILE", help="The file to write; - is stdout.")
+@options.unnamed
 @options.configuration
-def report(folder: Path, format_name: str, out: Path | None, **_: Any) -> None:
+def report(folder: Path, format_name: str, out: Path | None, *, no_samples: bool, **_: Any) -> None:
     """Make the report of earlier results again, as a page, as Markdown or as JSON.
 
     The page goes to DIR/report.html, the others to stdout, unless --out says otherwise.
@@ -48,24 +49,24 @@ def report(folder: Path, format_name: str, out: Path | None, **_: Any) -> None:
             pass  # which completes it
     if target is not None and has_sums(folder) and target.resolve() == (folder / PAGE).resolve():
         with claimed(folder) as claim, claim.transaction(keep=True) as staged:
-            (staged / PAGE).write_bytes(report_of(folder, format_name).encode())
+            (staged / PAGE).write_bytes(report_of(folder, format_name, samples=not no_samples).encode())
     elif target is None or str(target) == "-":
-        write_data(report_of(folder, format_name))
+        write_data(report_of(folder, format_name, samples=not no_samples))
         return
     else:
         from clustrep.files import written_whole
 
-        text = report_of(folder, format_name)
+        text = report_of(folder, format_name, samples=not no_samples)
         with written_whole(target) as stream:
             stream.write(text.encode())
     write_message(f"Wrote {target}.")
 
 
-def report_of(folder: Path, format_name: str) -> str:
+def report_of(folder: Path, format_name: str, *, samples: bool) -> str:
     """Make the report of the results in a folder, after these have been checked."""
     from clustrep import Report, load
 
-    again = Report(*(load(path) for path in checked_results(folder)))
+    again = Report(*(load(path) for path in checked_results(folder)), samples=samples)
     return {"html": again.to_html, "markdown": again.to_markdown, "json": again.to_json}[format_name]()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -103,6 +104,27 @@ class WordsOption(click.Option):
         if record is None or not isinstance(self.type, Words):
             return record
         return record[0], f"{record[1]} Accepted: {', '.join(self.type.accepted())}."
+
+
+class FilesOption(click.Option):
+    """An option that takes all files up to the next option, and may be repeated."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **{**kwargs, "multiple": True})
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser go on with what follows the first file."""
+        super().add_to_parser(parser, ctx)
+        for name in self.opts:
+            option = parser._long_opt[name]
+            option.process = partial(_process_all, option.process)
+
+
+def _process_all(process: Callable[[Any, Any], None], value: Any, state: Any) -> None:
+    """Hand a value to the option, and every word that follows it and is no option itself."""
+    process(value, state)
+    while state.rargs and not state.rargs[0].startswith("-"):
+        process(state.rargs.pop(0), state)
 
 
 def _parts(value: Any) -> list[str]:

@@ -6,8 +6,8 @@ that name, and errors that name the parameter are told in terms of the option.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from clustrep.cli.clusterer_names import SHORT_NAMES
 from clustrep.cli.config_file import read_config
 from clustrep.cli.console import progress_told
 from clustrep.cli.option_types import ClusterNumbers, ShardNumber, WholeNumber, Words, WordsOption, accepted_agreements
+from clustrep.cli.standard_output import prints_to_stderr
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
@@ -83,7 +84,7 @@ def count(flag: str, name: str, default: int, help_text: str, *, at_least: int =
 
 def resamples(default: int = 100) -> Callable[[Command], Command]:
     """Take a number of resamples."""
-    return count("--resamples", "n_resamples", default, "Number of bootstrap resamples.")
+    return count("--resamples", "n_resamples", default, "Number of resamples of every study.")
 
 
 clusterer = click.option(
@@ -105,15 +106,17 @@ clustering = several(
     ),
 )
 
+agreement = click.option(
+    "--agreement",
+    cls=WordsOption,
+    type=Words(accepted_agreements, "ari,ami"),
+    default=("ari", "ami"),
+    show_default=True,
+    help="How to compare partitions; the first decides.",
+)
+
 comparing = several(
-    click.option(
-        "--agreement",
-        cls=WordsOption,
-        type=Words(accepted_agreements, "ari,ami"),
-        default=("ari", "ami"),
-        show_default=True,
-        help="How to compare partitions; the first decides.",
-    ),
+    agreement,
     click.option(
         "--null",
         type=click.Choice(["one-piece", "elliptical", "unimodal", "components", "gaussian", "copula", "none"]),
@@ -151,6 +154,15 @@ configuration = click.option(
     help="Take options from a TOML file.",
 )
 
+seed = click.option(
+    "--seed",
+    "rng",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Random seed: the same seed gives the same result.",
+)
+
 jobs = click.option(
     "--jobs",
     "n_jobs",
@@ -162,20 +174,13 @@ jobs = click.option(
     help="Number of parallel processes; -1: as many as cores.",
 )
 
-running = several(
-    click.option(
-        "--seed",
-        "rng",
-        type=click.IntRange(0),
-        default=0,
-        show_default=True,
-        help="Random seed: the same seed gives the same result.",
-    ),
-    jobs,
-    configuration,
-    click.option("--json", is_flag=True, help="Write the results to stdout as JSON."),
-    click.option("--quiet", is_flag=True, help="Show warnings and errors only."),
-)
+json_option = click.option("--json", is_flag=True, help="Write the results to stdout as JSON.")
+
+quiet = click.option("--quiet", is_flag=True, help="Show warnings and errors only.")
+
+running = several(seed, jobs, configuration, json_option, quiet)
+
+unnamed = click.option("--no-samples", is_flag=True, help="Leave the names of samples out of all results.")
 
 failures = click.option("--allow-failures", is_flag=True, help="Exit with 0 although some replicates failed.")
 
@@ -213,6 +218,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
         resamples(resamples_default),
         comparing,
         results_in(folder),
+        unnamed,
         failures,
         running,
     )
@@ -233,14 +239,17 @@ def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: settings[name] for name in (*names, "rng", "n_jobs")}
 
 
-def configured(settings: dict[str, Any]) -> AbstractContextManager[Any]:
-    """Run the library; where the user wants it quiet, without progress bars and without words about them."""
+@contextmanager
+def configured(settings: dict[str, Any]) -> Iterator[None]:
+    """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
     from clustrep import config_context
 
-    stack = ExitStack()
-    stack.enter_context(config_context(progress=False if settings["quiet"] else "auto"))
-    stack.enter_context(progress_told(quiet=settings["quiet"]))
-    return stack
+    with (
+        config_context(progress=False if settings["quiet"] else "auto"),
+        prints_to_stderr(),
+        progress_told(quiet=settings["quiet"]),
+    ):
+        yield
 
 
 def figure_formats(settings: dict[str, Any]) -> list[str]:

@@ -37,6 +37,8 @@ class ClusteringFunction:
         How many features a point must have.
     features : tuple of str or None
         Their names: the columns of a frame are found by them.
+    classifier
+        The fitted classifier that induces the function; None where there is none.
 
     See Also
     --------
@@ -66,12 +68,14 @@ class ClusteringFunction:
         sample: FloatArray,
         clusterer: Clusterer = None,
         features: tuple[str, ...] | None = None,
+        classifier: Any = None,
     ):
         self._predict = predict
         self._dtype = sample.dtype
         self.n_features = sample.shape[1]
         self.clusterer = clusterer
         self.features = features
+        self.classifier = classifier
 
     def __call__(self, X: ArrayLike | pd.DataFrame) -> Labels:
         """Return Ψ(X): one label for every row of X, (n_points,)."""
@@ -120,9 +124,9 @@ def learn(
     seen = _seen_by(fitted)
     training_points = seen.transform(np.array(sample))
     if seen.classifier is not None:
-        classify = clone(seen.classifier).fit(training_points, labels).predict
-    else:
-        classify = nearest_label(training_points, labels, *seen.metric)
+        classifier = clone(seen.classifier).fit(training_points, labels)
+        return ClusteringFunction(_InSeenSpace(seen, classifier.predict), sample, fitted, classifier=classifier)
+    classify = nearest_label(training_points, labels, *seen.metric)
     return ClusteringFunction(_InSeenSpace(seen, classify), sample, fitted)
 
 

@@ -100,6 +100,9 @@ class NearestInBlocks:
 
 def nearest_of(distances: FloatArray) -> IntArray:
     """Return the column of the smallest distance in every row, NaN omitted, such as the angle of a zero vector."""
+    nearest = np.asarray(distances.argmin(axis=1))  # NaN where a row has any
+    if not np.isnan(distances[np.arange(len(distances)), nearest]).any():
+        return nearest
     unknown = np.isnan(distances)
     if unknown.all(axis=1).any():
         raise ReplicateFailure("the metric gives a point no distance to any training point")

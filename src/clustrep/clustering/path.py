@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone
@@ -27,6 +28,7 @@ from clustrep.clustering.sample import (
     Sample,
     Source,
 )
+from clustrep.engine.cost import Cost
 from clustrep.engine.estimates import ALWAYS_THERE, check_memory
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
 from clustrep.engine.run import Plan
@@ -52,7 +54,6 @@ class Path(ABC):
 
     compiled: ClassVar[bool] = True  # whether there are kernels in it
     in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
-    batch: ClassVar[int] = 1  # how many replicates it learns from at once
 
     @classmethod
     def applies(cls, clusterer: Clusterer) -> bool:
@@ -77,6 +78,10 @@ class Path(ABC):
         """Estimate how many numbers the kernels compare in one resample."""
         return 0.0
 
+    def batch(self, places: Sequence[PointSet]) -> int:
+        """Say from how many replicates it likes to learn at once."""
+        return 1
+
     def memory(self, n_samples: int) -> float:
         """Estimate how many bytes one fit needs, where that grows with the square of the samples."""
         return 0.0
@@ -98,11 +103,12 @@ class Path(ABC):
     def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
         """Return the member as it would be after fitting, for the user to inspect."""
 
-    def learn(self, samples: Sequence[Sample]) -> list[Learned]:
+    def learn(self, samples: Sequence[Sample], at: Sequence[Sequence[PointSet]] | None = None) -> Sequence[Learned]:
         """Learn from many samples at once, of any studies and replicates; what is learned from one is lazy.
 
         This is where compiled batches and accelerators come in: a path that gains from many samples overrides it and
-        says in `batch` how many replicates it wants. What is learned from a sample must not depend on the others.
+        says in `batch` how many replicates it wants. What is learned from a sample must not depend on the others. `at`
+        says for every sample which points its clustering functions will be asked about, so that this is done at once.
         """
         return [Learned(self, sample) for sample in samples]
 
@@ -125,15 +131,23 @@ class Learned:
 
     def labels(self, member: int, at: Sequence[PointSet]) -> Labelled | Failed:
         """Apply the clustering function of one member to every set of points in `at`."""
+        applied = self.applied(member, at)
+        return applied if isinstance(applied, Failed) else applied[1]
+
+    def applied(self, member: int, at: Sequence[PointSet]) -> tuple[Psi, Labelled] | Failed:
+        """Return the clustering function of one member, and what it says of every set of points in `at`."""
         configuration = self.path.members[member]
-        outcome = attempt(self._labels, configuration, at)
+        outcome = attempt(self._applied, configuration, at)
         # Clusterers report this by different errors.
         if isinstance(outcome, Failed) and configuration.fewest_clusters > self.sample.draw.n_distinct():
             return Failed(FEW_DISTINCT_POINTS)
         return outcome
 
-    def _labels(self, configuration: Configuration, at: Sequence[PointSet]) -> Labelled:
+    def _applied(self, configuration: Configuration, at: Sequence[PointSet]) -> tuple[Psi, Labelled]:
         psi = self._psi(configuration)
+        return psi, self._labels(psi, configuration, at)
+
+    def _labels(self, psi: Psi, configuration: Configuration, at: Sequence[PointSet]) -> Labelled:
         known = {points: psi.labels(points) for points in {self.sample.points: None, **dict.fromkeys(at)}}
         of_sample = known[self.sample.points]
         drawn = of_sample[self.sample.draw.weights > 0]
@@ -168,11 +182,14 @@ class Prediction:
 
 
 @dataclass(frozen=True, eq=False)
-class _PlainPsi(Psi):
+class PlainPsi(Psi):
+    """ψ of a clusterer that was fitted as it is."""
+
     path: Path
     function: ClusteringFunction
 
     def labels(self, points: PointSet) -> Labels:
+        """Return the label of every point."""
         return self.function.labels(self.path.space(points).X)
 
 
@@ -206,10 +223,10 @@ class PlainPath(Path):
         clusterer, (rows, weights) = configuration.clusterer, self.rows(sample)
         X = self.space(sample.points).X[rows]
         if isinstance(clusterer, KnownLabels):
-            return _PlainPsi(self, learn_known(X, clusterer.labels[sample.study.name][rows]))
+            return PlainPsi(self, learn_known(X, clusterer.labels[sample.study.name][rows]))
         if self.rotation is not None:
             clusterer = in_coordinates(clusterer, self.rotation)
-        return _PlainPsi(self, learn(clusterer, X, sample.seed(configuration.n_clusters), weights))
+        return PlainPsi(self, learn(clusterer, X, sample.seed(configuration.n_clusters), weights))
 
     def function(self, psi: Any, sample: Sample, configuration: Configuration) -> ClusteringFunction:
         """Return ψ as users have it."""
@@ -230,8 +247,10 @@ def fit_rows(path: Path, sample: Sample, configuration: Configuration) -> Cluste
     return fitted if path.rotation is None else with_features(fitted, path.rotation, configuration.clusterer)
 
 
-# Numbers that the kernels must compare in a resample for threads to be faster than processes: a few milliseconds.
-LEAST_THREAD_WORK = 20_000_000
+# Numbers that kernels compare in a second, roughly, and seconds that Python takes beside them: for a sample, for one
+# member of a path on a pair of studies, and for a fit by the clusterer itself, which also grows with the table.
+NUMBERS_PER_SECOND = 5e9
+SAMPLE_SECONDS, PAIR_SECONDS, FIT_SECONDS, NUMBER_SECONDS = 1.5e-4, 2e-5, 5e-3, 1e-7
 # Bytes of distances that are kept for all resamples.
 MOST_KEPT = 10**9
 # The least number of features for each coordinate for which a rotation saves time.
@@ -257,12 +276,14 @@ class Setting:
         *,
         at: FloatArray | None = None,
         for_run: bool = True,
+        rotate: bool = True,
     ) -> Setting:
         """Choose a path for every configuration, rotate what can be rotated, and make what resamples share.
 
         Without `for_run` nothing is shared, but everything is there to learn a clustering function for any points.
+        Without `rotate` functions are learned in the features themselves, whatever their number.
         """
-        rotated = [rotates(source, studies, configuration) for configuration in configurations]
+        rotated = [rotate and rotates(source, studies, configuration) for configuration in configurations]
         place_of = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
         outside = at is not None and id(at) not in place_of
         with one_thread():
@@ -291,10 +312,19 @@ class Setting:
 
     @property
     def in_threads(self) -> bool:
-        """Whether threads can share the work: kernels alone, and long enough for the time in Python not to matter."""
-        if not all(path.in_threads for path in self.paths):
-            return False
-        return sum(path.work(points) for path in self.paths for points in self.places) > LEAST_THREAD_WORK
+        """Whether threads can share the work: it is done by kernels alone."""
+        return all(path.in_threads for path in self.paths)
+
+    @property
+    def cost(self) -> Cost:
+        """Roughly how long a replicate takes, from the shapes of the studies and the paths."""
+        S, n_members = len(self.places), sum(len(path.members) for path in self.paths)
+        numbers = sum(path.work(points) for path in self.paths for points in self.places)
+        by_clusterer = sum(len(path.members) for path in self.paths if not path.compiled)
+        sizes = [points.X.size for points in self.places]
+        python = S * SAMPLE_SECONDS + n_members * S**2 * PAIR_SECONDS
+        python += by_clusterer * (S * FIT_SECONDS + sum(sizes) * NUMBER_SECONDS)
+        return Cost(numbers / NUMBERS_PER_SECOND, python)
 
     @property
     def has_kernels(self) -> bool:
@@ -304,7 +334,7 @@ class Setting:
     @property
     def batch(self) -> int:
         """How many replicates are learned together."""
-        return max(path.batch for path in self.paths)
+        return max(path.batch(self.places) for path in self.paths)
 
     def sample(self, s: int, replicate: int, *, second: bool = False) -> Sample:
         """Draw one of the studies."""
@@ -321,6 +351,11 @@ class ClusteringPlan(Plan[T]):
     def in_threads(self) -> bool:
         """Whether all paths spend their time in kernels."""
         return self.setting.in_threads
+
+    @property
+    def cost(self) -> Cost:
+        """Roughly how long a replicate takes."""
+        return self.setting.cost
 
     @property
     def compiles(self) -> bool:
@@ -348,7 +383,7 @@ def _paths(
 ) -> tuple[Path, ...]:
     paths: list[Path] = []
     for configuration, is_rotated in zip(configurations, rotated, strict=True):
-        make = _path_class(configuration.clusterer) if source.accelerate else PlainPath
+        make = _path_class(configuration) if source.accelerate else PlainPath
         last = paths[-1] if paths else None
         if make is not PlainPath and type(last) is make and last.members[0].name == configuration.name:
             paths[-1] = make([*last.members, configuration], last.rotation)
@@ -357,8 +392,16 @@ def _paths(
     return tuple(paths)
 
 
-def _path_class(clusterer: Clusterer) -> type[Path]:
+# Configurations stay as they are, and reading a clusterer's parameters takes longer than a small fit: simulated
+# collections are fitted with the same ones, hundreds of times.
+_path_classes: WeakKeyDictionary[Configuration, type[Path]] = WeakKeyDictionary()
+
+
+def _path_class(configuration: Configuration) -> type[Path]:
     """Return the shortcut that replaces a clusterer exactly; the plain path where there is none."""
     from clustrep.clustering.shortcuts import SHORTCUTS  # they are paths themselves
 
-    return next((shortcut for shortcut in SHORTCUTS if shortcut.applies(clusterer)), PlainPath)
+    if configuration not in _path_classes:
+        applying = (shortcut for shortcut in SHORTCUTS if shortcut.applies(configuration.clusterer))
+        _path_classes[configuration] = next(applying, PlainPath)
+    return _path_classes[configuration]

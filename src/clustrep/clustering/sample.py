@@ -27,7 +27,16 @@ from clustrep.clustering.parameters import (
     parameters_of,
     with_n_clusters,
 )
-from clustrep.engine.replicates import FULL_STUDY, Rng, Stream, breathe, make_generator, root_entropy, seed_of
+from clustrep.engine.replicates import (
+    FULL_STUDY,
+    Rng,
+    Stream,
+    breathe,
+    make_generator,
+    root_entropy,
+    seed_of,
+    seed_words,
+)
 from clustrep.engine.run import config
 from clustrep.provenance import ClustererRecord, Provenance, StudyRecord, installed_versions
 from clustrep.resampling import Draw, Resampling, check_resampling, whole
@@ -184,10 +193,17 @@ class Sample:
     replicate: int
     second: bool
 
+    @property
+    def _stream(self) -> Stream:
+        return Stream.SECOND_FIT if self.second else Stream.FIT
+
     def seed(self, n_clusters: int | None) -> np.random.SeedSequence:
         """Return the seed of a clusterer that is fitted to this sample."""
-        stream = Stream.SECOND_FIT if self.second else Stream.FIT
-        return seed_of(self.root, stream, self.study.name, self.replicate, n_clusters)
+        return seed_of(self.root, self._stream, self.study.name, self.replicate, n_clusters)
+
+    def seed_words(self) -> tuple[int, ...]:
+        """Return the words of these seeds, up to the number of clusters."""
+        return seed_words(self.root, self._stream, self.study.name, self.replicate)
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ LEFTOVERS = ".clustrep-*"  # what `written_whole` leaves where its process is ki
 logger = logging.getLogger("clustrep")
 
 
-class Kept(ABC):
+class Stored(ABC):
     """A plan whose values can be kept in files."""
 
     unit: str = "resamples"  # what its replicates are
@@ -92,13 +92,6 @@ class Question(NamedTuple):
     clusterers: Mapping[str, str]
 
 
-class Completed(NamedTuple):
-    """All replicates that were asked for, and what was warned meanwhile."""
-
-    values: list[Any]
-    warnings: list[tuple[str, str]]
-
-
 Keep: TypeAlias = Callable[[Sequence[int], Any], None]
 # Computes replicates, hands over each block as it is finished, and returns warnings that belong to none.
 Compute: TypeAlias = Callable[[Any, Sequence[int], Keep], list[tuple[str, str]]]
@@ -114,15 +107,16 @@ class Checkpoint:
 
     folder: Path
     shard: Shard | None = None
-    _said: set[str] = field(default_factory=set)
+    totals: Mapping[str, int] = field(default_factory=dict)  # of what is asked for in several calls, by unit
+    _looked_at: set[str] = field(default_factory=set)
 
-    def completed(self, plan: Kept, numbers: Sequence[int], compute: Compute) -> Completed:
+    def completed(
+        self, plan: Stored, numbers: Sequence[int], compute: Compute
+    ) -> tuple[list[Any], list[tuple[str, str]]]:
         """Return the values of replicates, of which only those that are not in the folder are computed."""
-        if self.shard is not None:
-            numbers = self.shard.share_of(numbers)
         step = Step.of(self.folder, plan)
         finished = step.read(plan, numbers)
-        self._say(plan, numbers, finished)
+        self._say(plan, step, numbers, finished)
         missing: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
         for number in numbers:
             places = tuple(i for i, part in enumerate(plan.parts) if (part, number) not in finished.values)
@@ -136,16 +130,21 @@ class Checkpoint:
             with Writer(step, needed, finished) as writer:
                 messages += compute(needed, of_places, writer.add)
         values = [plan.join([finished.values[part, number] for part in plan.parts]) for number in numbers]
-        return Completed(values, [*finished.warnings, *messages])
+        return values, [*finished.warnings, *messages]
 
-    def _say(self, plan: Kept, numbers: Sequence[int], finished: Finished) -> None:
-        """Say how much was done before."""
-        resamples = [number for number in numbers if number != FULL_STUDY or numbers[0] != FULL_STUDY]
-        n_done = sum(all((part, number) in finished.values for part in plan.parts) for number in resamples)
-        description = getattr(plan, "description", "")
-        text = f"{description}: {n_done} of {len(resamples)} {plan.unit} were done."
-        if finished.values and text not in self._said:
-            self._said.add(text)
+    def _say(self, plan: Stored, step: Step, numbers: Sequence[int], finished: Finished) -> None:
+        """Say how much of a step was done before this run."""
+        if step.digest in self._looked_at:
+            return
+        self._looked_at.add(step.digest)
+        first = 1 if numbers and numbers[0] == FULL_STUDY else 0
+        asked = list(numbers[first:])
+        if self.shard is None and plan.unit in self.totals:  # of which this call may ask for the first ones only
+            asked = list(range(1, 1 + self.totals[plan.unit]))
+        n_done = sum(all((part, number) in finished.values for part in plan.parts) for number in asked)
+        text = f"{getattr(plan, 'description', '')}: {n_done} of {len(asked)} {plan.unit} were done."
+        if finished.values and text not in self._looked_at:
+            self._looked_at.add(text)
             logger.info("%s", text)
 
 
@@ -153,7 +152,9 @@ active: ContextVar[Checkpoint | None] = ContextVar("clustrep_checkpoint", defaul
 
 
 @contextlib.contextmanager
-def checkpointing(folder: Any, question: Callable[[], Question], rng: Any) -> Iterator[None]:
+def checkpointing(
+    folder: Any, question: Callable[[], Question], rng: Any, totals: Mapping[str, int] | None = None
+) -> Iterator[None]:
     """Keep whatever is computed in a folder, and take from there what was computed before.
 
     Raises
@@ -174,7 +175,7 @@ def checkpointing(folder: Any, question: Callable[[], Question], rng: Any) -> It
         for leftover in (*path.glob(LEFTOVERS), *path.glob(f"*/{LEFTOVERS}")):
             leftover.unlink(missing_ok=True)
         _check_question(path, question())
-        token = active.set(Checkpoint(path, _shard.get()))
+        token = active.set(Checkpoint(path, _shard.get(), totals or {}))
         try:
             yield
         finally:
@@ -275,6 +276,12 @@ def in_shard(shard: Shard) -> Iterator[None]:
         _shard.reset(token)
 
 
+def share_of(numbers: Sequence[int]) -> Sequence[int]:
+    """Return the replicates that this process is to compute of those that are asked for."""
+    checkpoint = active.get()
+    return numbers if checkpoint is None or checkpoint.shard is None else checkpoint.shard.share_of(numbers)
+
+
 def merge_into(folder: Path, shards: Sequence[Path]) -> None:
     """Copy what shards of one run have finished into one folder.
 
@@ -324,13 +331,13 @@ class Step:
     digest: str
 
     @classmethod
-    def of(cls, folder: Path, plan: Kept) -> Step:
+    def of(cls, folder: Path, plan: Stored) -> Step:
         """Find the folder of a plan."""
         digest = _digest({"kind": type(plan).__name__, "question": dict(plan.question)})
         kind = re.sub(r"\W+", "-", getattr(plan, "description", "") or "step")
         return cls(folder / f"{kind}-{digest[:16]}", digest)
 
-    def read(self, plan: Kept, numbers: Sequence[int]) -> Finished:
+    def read(self, plan: Stored, numbers: Sequence[int]) -> Finished:
         """Read what is kept of these replicates; damaged files are named and removed.
 
         What was warned belongs to all replicates of a file: one with warnings is used as a whole, or not at all.
@@ -356,7 +363,7 @@ class Step:
             finished.warnings += block.warnings
         return finished
 
-    def _read_block(self, path: Path, plan: Kept) -> Finished:
+    def _read_block(self, path: Path, plan: Stored) -> Finished:
         with open(path, "rb") as stream:
             check_seal(stream)
             with zipfile.ZipFile(stream) as archive:
@@ -388,7 +395,7 @@ class Step:
 class Writer(contextlib.AbstractContextManager["Writer"]):
     """Takes blocks as they are finished, and writes them from time to time, and at the end, whatever ends the run."""
 
-    def __init__(self, step: Step, plan: Kept, finished: Finished):
+    def __init__(self, step: Step, plan: Stored, finished: Finished):
         self._step, self._plan, self._finished = step, plan, finished
         self._pending, self._numbers = Finished(), list[int]()
         self._written = time.monotonic()

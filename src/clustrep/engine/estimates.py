@@ -25,17 +25,17 @@ logger = logging.getLogger("clustrep")
 
 def available_memory() -> int | None:
     """Return how many bytes can be had without swapping; None where the system does not say."""
-    found: list[int] = []
+    limits: list[int] = []
     with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()
-        found.append(1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]))
+        limits.append(1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]))
     with contextlib.suppress(OSError, ValueError):
         limit, used = ((CGROUP / f"memory.{name}").read_text() for name in ("max", "current"))
-        found.append(int(limit) - int(used))
-    if not found:
+        limits.append(int(limit) - int(used))
+    if not limits:
         with contextlib.suppress(OSError, ValueError, AttributeError):
-            found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return max(min(found), 0) if found else None
+            limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return max(min(limits), 0) if limits else None
 
 
 def check_memory(needed: float, clusterer: str, study: str, n_samples: int) -> None:

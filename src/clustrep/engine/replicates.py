@@ -70,9 +70,45 @@ def seed_of(
     return np.random.SeedSequence(root, spawn_key=key)
 
 
+def seed_words(root: int, stream: Stream, study: str, replicate: int) -> tuple[int, ...]:
+    """Return the words that NumPy mixes into the seed of one study in one replicate, up to the number of clusters.
+
+    `seed_of` for a number of clusters mixes these and that number: compiled batches seed many fits from them.
+    """
+    return (*_root_words(root), int(stream), *_numbers_of(study), replicate)
+
+
+def words_of(seed: np.random.SeedSequence | int) -> tuple[int, ...]:
+    """Return the words that NumPy mixes into a seed."""
+    if isinstance(seed, np.random.SeedSequence):
+        if not isinstance(seed.entropy, int):
+            raise TypeError(f"The entropy of a seed must be one number here, got {seed.entropy!r}.")
+        return (*_root_words(seed.entropy), *seed.spawn_key) if seed.spawn_key else _words(seed.entropy)
+    return _words(seed)
+
+
+@cache
+def _root_words(root: int) -> tuple[int, ...]:
+    """Return a root in words of 32 bits, at least as many as the pool that NumPy mixes them into has."""
+    words = _words(root)
+    return words + (0,) * (4 - len(words))
+
+
+def _words(number: int) -> tuple[int, ...]:
+    words = [number & 0xFFFFFFFF]
+    while number := number >> 32:
+        words.append(number & 0xFFFFFFFF)
+    return tuple(words)
+
+
 def derived_root(root: int, stream: Stream, number: int = 0) -> int:
     """Return the root of a run within a run: another seed that follows from the first."""
     return _entropy(np.random.SeedSequence(root, spawn_key=(int(stream), number)))
+
+
+def derived_root_with(root: int, secret: int) -> int:
+    """Return another seed that nobody can find who does not know the secret."""
+    return _entropy(np.random.SeedSequence([root, secret], spawn_key=(int(Stream.DRAW),)))
 
 
 @cache
@@ -114,7 +150,7 @@ def attempt(function: Callable[..., T], *args: Any, **kwargs: Any) -> T | Failed
         return Failed(str(failure))
     except (ClustrepError, MemoryError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a clusterer that calls sys.exit has failed, and ends nothing
         first_line = said_by(error)
         return Failed(f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__)
 

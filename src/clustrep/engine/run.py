@@ -14,7 +14,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -23,13 +23,13 @@ from typing import Any, Generic, TypeVar
 
 from clustrep.checks import check_choice, check_flag
 from clustrep.engine import checkpoints, estimates
+from clustrep.engine.cost import Cost, Workers, block_size, choose_workers
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
-from clustrep.errors import ParameterError, ReplicateWarning, warn
+from clustrep.errors import MachineWarning, ParameterError, ReplicateWarning, warn
 from clustrep.text import plural
 
 T = TypeVar("T")
 _run_numbers = itertools.count()
-
 
 # ---------------------------------------------------------------------------------------------------------------------
 # options: they change how a run is carried out; `accelerate=False` also fits k-means with scikit-learn's random numbers
@@ -167,6 +167,11 @@ class Plan(ABC, Generic[T]):
         return False
 
     @property
+    def cost(self) -> Cost:
+        """Roughly how long a replicate takes; a hundredth of a second where nothing is known."""
+        return Cost(0.0, 0.01)
+
+    @property
     def compiles(self) -> bool:
         """Whether kernels are compiled at first use: then once, before workers start."""
         return True
@@ -196,10 +201,52 @@ class Outcome(Generic[T]):
 def run(plan: Plan[T], numbers: Sequence[int], n_jobs: int | None = None) -> list[T]:
     """Compute replicates, and return their values in order.
 
-    Workers are processes, or threads for a plan that spends its time in kernels; a backend that the user has set with
+    `choose_workers` decides whether workers are processes, threads or none; a backend that the user has set with
     `joblib.parallel_config` is used instead.
     """
+    values, messages = _values_and_warnings(plan, _share_of(numbers), n_jobs)
+    _pass_on(messages)
+    return values
+
+
+class Kept:
+    """Plans and their replicates that were computed before: a longer run computes only the others."""
+
+    def __init__(self) -> None:
+        self._plans: dict[Hashable, Plan[Any]] = {}
+        self._values: dict[Hashable, dict[int, Any]] = {}
+        self._messages: dict[Hashable, list[tuple[str, str]]] = {}
+
+    def run(
+        self, name: Hashable, plan_of: Callable[[], Plan[T]], numbers: Sequence[int], n_jobs: int | None = None
+    ) -> list[T]:
+        """Compute the replicates that are not known of the plan of this name; pass on the warnings of all."""
+        values, messages = self._values.setdefault(name, {}), self._messages.setdefault(name, [])
+        if name not in self._plans:
+            self._plans[name] = plan_of()
+        numbers = _share_of(numbers)
+        missing = [number for number in numbers if number not in values]
+        if missing:
+            new_values, new_messages = _values_and_warnings(self._plans[name], missing, n_jobs)
+            values.update(zip(missing, new_values, strict=True))
+            messages += new_messages
+        _pass_on(messages)
+        return [values[number] for number in numbers]
+
+
+def _share_of(numbers: Sequence[int]) -> Sequence[int]:
+    """Return the replicates that are to be computed here: all, unless a run is divided."""
+    return numbers if checkpoints.active.get() is None else checkpoints.share_of(numbers)
+
+
+def _values_and_warnings(
+    plan: Plan[T], numbers: Sequence[int], n_jobs: int | None
+) -> tuple[list[T], list[tuple[str, str]]]:
+    """Compute replicates, apart from those that the checkpoint of this run has."""
     check_n_jobs(n_jobs)
+    checkpoint, compute_missing = checkpoints.active.get(), partial(_compute_all, n_jobs=n_jobs)
+    if checkpoint is not None and isinstance(plan, checkpoints.Stored):
+        return checkpoint.completed(plan, numbers, compute_missing)
     values: list[T] = []
     messages: list[tuple[str, str]] = []
 
@@ -207,13 +254,8 @@ def run(plan: Plan[T], numbers: Sequence[int], n_jobs: int | None = None) -> lis
         values.extend(outcome.values)
         messages.extend(outcome.warnings)
 
-    checkpoint, compute_missing = checkpoints.active.get(), partial(_compute_all, n_jobs=n_jobs)
-    if checkpoint is None or not isinstance(plan, checkpoints.Kept):
-        messages += compute_missing(plan, numbers, keep)
-    else:
-        values, messages = checkpoint.completed(plan, numbers, compute_missing)
-    _pass_on(messages)
-    return values
+    messages += compute_missing(plan, numbers, keep)
+    return values, messages
 
 
 def kept_in(
@@ -228,8 +270,7 @@ def _compute_all(
 ) -> list[tuple[str, str]]:
     """Compute replicates, and hand over every block as it is finished; return warnings that belong to none."""
     run_of_blocks = Run(os.getpid(), next(_run_numbers))
-    blocks = [numbers[begin : begin + plan.batch] for begin in range(0, len(numbers), plan.batch)]
-    outcomes = _outcomes(plan, blocks, run_of_blocks, n_jobs)
+    outcomes = _outcomes(plan, numbers, run_of_blocks, n_jobs)
     n_done, n_first, begun, is_forecast = 0, 0, 0.0, False
     with one_thread(), _recorded_warnings() as messages, _progress_bar(len(numbers), plan.description) as bar:
         try:
@@ -239,11 +280,9 @@ def _compute_all(
                 bar.update(len(outcome.values))
                 if not n_first:  # kernels may have been compiled until now
                     n_first, begun = n_done, time.monotonic()
-                elif not is_forecast and time.monotonic() - begun >= estimates.SURE_AFTER:
+                elif not is_forecast and (seconds := time.monotonic() - begun) >= estimates.SURE_AFTER:
                     is_forecast = True
-                    estimates.forecast(
-                        plan.description, time.monotonic() - begun, n_done - n_first, n_done, len(numbers)
-                    )
+                    estimates.forecast(plan.description, seconds, n_done - n_first, n_done, len(numbers))
         except BaseException:
             abandoned.add(run_of_blocks)
             outcomes.close()
@@ -262,19 +301,37 @@ def check_n_jobs(n_jobs: int | None) -> int | None:
 
 
 def _outcomes(
-    plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_jobs: int | None
+    plan: Plan[T], numbers: Sequence[int], run_of_blocks: Run, n_jobs: int | None
 ) -> Generator[Outcome[T], None, None]:
     import joblib
 
-    if joblib.effective_n_jobs(n_jobs) == 1:
+    n_workers = joblib.effective_n_jobs(n_jobs)
+    workers = Workers.NONE
+    if n_workers > 1:
+        workers = _chosen_by_user() or choose_workers(plan.cost, len(numbers), n_workers, in_threads=plan.in_threads)
+    size = plan.batch if workers is Workers.NONE else block_size(plan.batch, plan.cost, len(numbers), n_workers)
+    blocks = [numbers[begin : begin + size] for begin in range(0, len(numbers), size)]
+    if workers is Workers.NONE:
         yield from (compute(plan, block, run_of_blocks) for block in blocks)
         return
     from clustrep.engine.workers import compute_in_workers
 
     # Kernels are compiled once, here, and not by every process.
-    n_here = int(plan.compiles and not plan.in_threads)
+    n_here = int(plan.compiles and workers is Workers.PROCESSES)
     yield from (compute(plan, block, run_of_blocks) for block in blocks[:n_here])
-    yield from compute_in_workers(plan, blocks[n_here:], run_of_blocks, n_jobs)
+    in_threads = workers is Workers.THREADS
+    yield from compute_in_workers(plan, blocks[n_here:], run_of_blocks, n_jobs, in_threads=in_threads)
+
+
+def _chosen_by_user() -> Workers | None:
+    """Return the kind of the backend that the user has set; None where there is none."""
+    from joblib.parallel import get_active_backend
+
+    # A wish is followed only where no backend is set.
+    backends = [get_active_backend(prefer=wish)[0] for wish in ("threads", "processes")]
+    if type(backends[0]) is not type(backends[1]):
+        return None
+    return Workers.THREADS if getattr(backends[0], "uses_threads", False) else Workers.PROCESSES
 
 
 def compute(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[T]:
@@ -319,6 +376,9 @@ def _recorded_warnings() -> Iterator[list[tuple[str, str]]]:
 
 def _pass_on(messages: Sequence[tuple[str, str]]) -> None:
     for (category, message), count in sorted(Counter(messages).items()):
+        if category == MachineWarning.__name__:  # ours, and not about any replicate
+            warn(message, MachineWarning)
+            continue
         warn(
             f"While the replicates ran, this was warned {plural(count, 'time')}: {category}: {message}",
             ReplicateWarning,
@@ -327,13 +387,25 @@ def _pass_on(messages: Sequence[tuple[str, str]]) -> None:
 
 def _progress_bar(total: int, description: str) -> Any:
     """Return a bar that appears once a run has taken a second."""
-    shown = config().progress
-    if shown == "auto":
-        shown = _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tqdm's advice to install widgets
         from tqdm.auto import tqdm
-    return tqdm(total=total, desc=description, unit="replicate", disable=not shown, delay=1, leave=False)
+    return tqdm(total=total, desc=description, unit="replicate", disable=not shows_progress(), delay=1, leave=False)
+
+
+def shows_progress() -> bool:
+    """Whether the user is told how far a run has come."""
+    shown = config().progress
+    if isinstance(shown, bool):
+        return shown
+    return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def write_progress(text: object) -> None:
+    """Write a line to stderr, above the bars."""
+    from tqdm.auto import tqdm
+
+    tqdm.write(str(text), file=sys.stderr)
 
 
 def _in_notebook() -> bool:

@@ -2,42 +2,148 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import os
+import re
+import signal
+import sys
+import threading
+import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
 from typing import Any, TypeVar
 
 from clustrep.engine.replicates import Run
 from clustrep.engine.run import Outcome, Plan, compute
+from clustrep.errors import MachineWarning, WorkerKilled, warn
+from clustrep.sentences import argument
+from clustrep.text import plural
 
 T = TypeVar("T")
+PARENT_LOOKED_FOR = 0.5  # seconds between two looks whether a worker's parent is still there
+PR_SET_PDEATHSIG = 1  # from Linux's <sys/prctl.h>
 
 
 def compute_in_workers(
-    plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_jobs: int | None
+    plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_jobs: int | None, *, in_threads: bool
 ) -> Iterator[Outcome[T]]:
-    """Compute blocks in workers, and yield them in order; no worker outlives a run that failed or was interrupted."""
+    """Compute blocks in workers, and yield them in order; where a worker is killed, the rest with half as many.
+
+    Raises
+    ------
+    WorkerKilled
+        Where a worker is killed again.
+    """
     import joblib
 
-    parallel = joblib.Parallel(
-        n_jobs=n_jobs,
-        return_as=_return_as(joblib),
-        prefer="threads" if plan.in_threads else "processes",
+    n_workers, n_done = joblib.effective_n_jobs(n_jobs), 0
+    try:
+        for outcome in _computed(plan, blocks, run_of_blocks, n_workers, in_threads=in_threads):
+            n_done += 1
+            yield outcome
+        return
+    except BrokenProcessPool as error:
+        cause = _cause(error)
+    fewer = max(n_workers // 2, 1)
+    warn(
+        f"One of {plural(n_workers, 'worker')} was killed{cause}, probably because memory ran out: the rest was "
+        f"computed with {fewer} at a time.",
+        MachineWarning,
     )
     try:
-        yield from parallel(joblib.delayed(compute)(plan, block, run_of_blocks) for block in blocks)
+        yield from _computed(plan, blocks[n_done:], run_of_blocks, fewer, in_threads=in_threads)
+    except BrokenProcessPool as error:
+        raise WorkerKilled(
+            f"A worker was killed{_cause(error)}, and one before it, when {n_workers} computed at a time: probably "
+            f"memory ran out. Use {argument('n_jobs', 1)}, or fewer features or samples."
+        ) from None
+
+
+def _computed(
+    plan: Plan[T], blocks: Sequence[Sequence[int]], run_of_blocks: Run, n_workers: int, *, in_threads: bool
+) -> Iterator[Outcome[T]]:
+    """Compute blocks in so many workers at a time; no worker outlives a run that failed or was interrupted."""
+    import joblib
+
+    backend, _ = joblib.parallel.get_active_backend()
+    from_main_thread = threading.current_thread() is threading.main_thread()
+    parallel = joblib.Parallel(
+        # A single worker would be this process itself, which must not be killed: of two, one computes at a time.
+        n_jobs=max(n_workers, 2),
+        pre_dispatch="2 * n_jobs" if n_workers > 1 else 1,
+        # Results as they come, where the backend in force can do that: the old multiprocessing one can't.
+        return_as="generator" if backend.supports_return_generator else "list",
+        prefer="threads" if in_threads else "processes",
+        **_initializer(backend),
+    )
+    try:
+        yield from parallel(
+            joblib.delayed(_compute_in_worker)(plan, block, run_of_blocks, from_main_thread) for block in blocks
+        )
     except BaseException:
-        if not plan.in_threads:
+        if not in_threads:
             _stop_workers()
         raise
 
 
-def _return_as(joblib: Any) -> str:
-    """Results as they come, where the backend in force can do that: the old multiprocessing one can't."""
-    backend, _ = joblib.parallel.get_active_backend()
-    return "generator" if backend.supports_return_generator else "list"
+def _initializer(backend: Any) -> dict[str, Any]:
+    """Let workers follow their parent also before their first block; an initializer of the user's comes first."""
+    if "initializer" in getattr(backend, "backend_kwargs", {}):
+        return {}
+    return {"initializer": follow_parent, "initargs": (os.getpid(),)}
+
+
+def _cause(error: BrokenProcessPool) -> str:
+    """Find what loky says of the signals that ended its workers."""
+    codes = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
+    return f" ({codes[1]})" if codes else ""
 
 
 def _stop_workers() -> None:
     """Leave no process behind: joblib keeps its own for the next call otherwise."""
     from joblib.externals.loky import get_reusable_executor
 
-    get_reusable_executor().shutdown(wait=True, kill_workers=True)
+    get_reusable_executor(reuse=True, kill_workers=True).shutdown(wait=True, kill_workers=True)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# in a worker: its end follows that of the process that started it, however that was ended
+
+
+def _compute_in_worker(plan: Plan[T], block: Sequence[int], run_of_blocks: Run, from_main_thread: bool) -> Outcome[T]:
+    if os.getppid() != run_of_blocks.process:  # a thread, or a process that somebody else looks after
+        return compute(plan, block, run_of_blocks)
+    follow_parent(run_of_blocks.process)
+    with _killed_with_parent() if from_main_thread else contextlib.nullcontext():
+        return compute(plan, block, run_of_blocks)
+
+
+@cache
+def follow_parent(parent: int) -> None:
+    """Let this process, a worker, end soon after its parent: nobody else waits for what it computes."""
+    threading.Thread(target=_end_after, args=(parent,), name="clustrep: follow parent", daemon=True).start()
+
+
+def _end_after(parent: int) -> None:
+    while os.getppid() == parent:  # orphans get another one; on Windows they don't, and live until they are idle
+        time.sleep(PARENT_LOOKED_FOR)
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def _killed_with_parent() -> Iterator[None]:
+    """Let Linux kill this process at the death of its parent: a clusterer may keep other threads from running.
+
+    Linux looks at the thread that started this process, which is the main thread, or joblib's own.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    library = ctypes.CDLL(None)
+    library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    try:
+        yield
+    finally:
+        library.prctl(PR_SET_PDEATHSIG, 0)

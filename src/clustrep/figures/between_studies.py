@@ -65,7 +65,7 @@ class StudyMatrix:
 
     @classmethod
     def of(cls, result: Replicability) -> StudyMatrix:
-        """Take the bootstrap means of a result, with their spread."""
+        """Take the means over resamples of a result, with their spread."""
         low, high = result.confidence_interval()
         mean = result.mean
         return cls(
@@ -140,8 +140,8 @@ def matrices_chart(matrices: Sequence[StudyMatrix]) -> Chart:
     return chart(
         "matrices",
         "Who predicts whom",
-        "Bootstrap mean for every pair of studies, rows trained, columns tested; on the diagonal a study is tested on "
-        "a second draw of itself.",
+        "Mean over resamples for every pair of studies, rows trained, columns tested; on the diagonal a study is "
+        "tested on a second draw of itself.",
         180 + 44 * len(matrices[0].names),
         [matrix.view() for matrix in matrices],
     )
@@ -164,7 +164,7 @@ def _cells(mean: FloatArray, sd: FloatArray) -> list[list[str]]:
 
 @dataclass(frozen=True, eq=False)
 class MatrixGrid:
-    """The matrices of bootstrap means: a row for every clusterer, a column for every number of clusters.
+    """The matrices of means over resamples: a row for every clusterer, a column for every number of clusters.
 
     `cells[i][k]` is the matrix of the i-th clusterer with k clusters; k is None where it finds the number itself.
     """
@@ -214,7 +214,7 @@ class MatrixGrid:
                 figure.suptitle(
                     f"{len(self.ks)} of {self.n_ks} numbers of clusters, those nearest to evenly spaced ones"
                 )
-            colour_bar(image, list(matrices), f"{literal(self.score)}, bootstrap mean", aspect=30, shrink=0.8)
+            colour_bar(image, list(matrices), f"{literal(self.score)}, mean over resamples", aspect=30, shrink=0.8)
             size = cell_size(next(iter(matrices)), matrix.shape, 3, 1)
             if size:
                 for ax, matrix in matrices.items():

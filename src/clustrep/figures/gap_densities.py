@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from clustrep.figures.canvas import DOUBLE, SINGLE, literal, panels
 from clustrep.figures.charts import Chart, View, axis, chart, escaped, numbers, view
-from clustrep.figures.style import look
+from clustrep.figures.style import look, look_of_cluster
 from clustrep.types import FloatArray
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 BINS = np.linspace(-3.0, 3.0, 25)
 MOST_PANELS = 12
 N_COLUMNS = 3
+SHADES = (0.8, 0.35, 0.6, 0.2, 0.45)  # of the studies' bars on the page: colours are for clusters
 TICKS = (-1.5, 0.0, 1.5)
 POSITION = "position between the two centres"
 COUNT = "held-out samples"
@@ -39,8 +41,9 @@ class GapDensities:
     counts: FloatArray  # (n_pairs, n_studies, n_bins)
 
     @classmethod
-    def of(cls, result: Separation, place: int) -> GapDensities:
-        """Take the pairs of one clustering, those without a gap first: at most twelve."""
+    def of(cls, result: Separation, place: int, names: Mapping[str, str] | None = None) -> GapDensities:
+        """Take the pairs of one clustering, those without a gap first: at most twelve; `names` are those of pieces."""
+        called = names or {}
         shown = np.flatnonzero(result.edge_cut == place)
         order = np.argsort(-result.edge_pvalues[shown], kind="stable")[:MOST_PANELS]
         shown = shown[np.sort(order)]
@@ -52,7 +55,9 @@ class GapDensities:
         k = result.n_clusters[place]
         return cls(
             title=f"{result.clusterer}" + ("" if k is None else f", k = {k}"),
-            pairs=tuple((str(a), str(b)) for a, b in result.edges[shown].tolist()),
+            pairs=tuple(
+                (called.get(str(a), str(a)), called.get(str(b), str(b))) for a, b in result.edges[shown].tolist()
+            ),
             notes=tuple(
                 f"depth {depth:.2f}, p = {p:.2g}"
                 for depth, p in zip(result.edge_depths[shown, 0], result.edge_pvalues[shown], strict=True)
@@ -99,11 +104,6 @@ class GapDensities:
     def views(self) -> list[View]:
         """Write one view for each pair for the page."""
         middles = (BINS[1:] + BINS[:-1]) / 2
-        shading = [
-            {"type": "rect", "xref": "x", "yref": "paper", "x0": low, "x1": low + 1, "y0": 0, "y1": 1, "layer": "below"}
-            | {"fillcolor": "rgba(128,128,128,0.12)", "line": {"width": 0}}
-            for low in (-2.0, -0.5, 1.0)
-        ]
         return [
             view(
                 f"{a} – {b}: {'gap' if is_open else 'no gap'}",
@@ -113,13 +113,16 @@ class GapDensities:
                         "x": numbers(middles),
                         "y": numbers(counts[s]),
                         "name": escaped(study),
-                        "marker": {"color": look(s).token},
+                        "marker": {
+                            "color": f"@ink/{SHADES[s % len(SHADES)]}",
+                            "pattern": {"shape": look(s // len(SHADES)).pattern},
+                        },
                     }
                     for s, study in enumerate(self.studies)
                 ],
                 barmode="stack",
                 bargap=0,
-                shapes=shading,
+                shapes=[_window(low, colour) for low, colour in _windows(a, b)],
                 xaxis=axis(POSITION, tickvals=list(TICKS), ticktext=[f"cluster {a}", "middle", f"cluster {b}"]),
                 yaxis=axis(COUNT),
             )
@@ -132,7 +135,20 @@ class GapDensities:
             "gaps",
             f"Between neighbouring clusters ({escaped(self.title)})",
             "Samples of held-out studies along the line between two cluster centres that were learned on the other "
-            "studies. Grey bands are the three windows that are compared: a gap is an empty middle.",
+            "studies. Bands are the three windows that are compared, around either cluster in its colour: a gap is an "
+            "empty middle.",
             380,
             self.views(),
         )
+
+
+def _windows(a: str, b: str) -> list[tuple[float, str]]:
+    """Return where the three windows begin, and their colours."""
+    left, right = (f"{look_of_cluster(name, place).token}/0.2" for place, name in enumerate((a, b)))
+    return [(-2.0, left), (-0.5, "@muted/0.15"), (1.0, right)]
+
+
+def _window(low: float, colour: str) -> dict[str, object]:
+    """Describe the band of one window."""
+    place = {"xref": "x", "yref": "paper", "x0": low, "x1": low + 1, "y0": 0, "y1": 1}
+    return {"type": "rect", **place, "layer": "below", "fillcolor": colour, "line": {"width": 0}}

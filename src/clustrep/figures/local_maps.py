@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from clustrep.figures.canvas import (
 )
 from clustrep.figures.charts import Chart, Trace, View, axis, chart, error_bars, escaped, numbers, scatter, view
 from clustrep.figures.coordinates import check_coordinates, embed
-from clustrep.figures.style import COLOURS, MARKERS, PAGE_SCORES, look
+from clustrep.figures.style import COLOURS, MARKERS, NUMBER, PAGE_SCORES, look, look_of_cluster
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.types import FloatArray, IntArray
@@ -69,6 +69,11 @@ class LocalMap:
     mean: FloatArray
     sd: FloatArray  # 0 where it is not known
     top: float  # of the colour scale
+    names_samples: bool = True  # in hover texts
+
+    def unnamed(self) -> LocalMap:
+        """Return the same map without the names of samples."""
+        return replace(self, names_samples=False)
 
     @classmethod
     def of(
@@ -170,10 +175,12 @@ class LocalMap:
 
     def _trace(self, i: int, rows: IntArray) -> Trace:
         """Write the points of the i-th cluster."""
-        name = escaped(self.clusters[i])
-        texts = [f"{escaped(self.samples[r])}<br>cluster {name}: {self.mean[r]:.2f} ± {self.sd[r]:.2f}" for r in rows]
+        name, style = escaped(self.clusters[i]), look_of_cluster(self.clusters[i], i)
+        names = [f"{escaped(self.samples[r])}<br>" if self.names_samples else "" for r in rows]
+        scores = [f"cluster {name}: {self.mean[r]:.2f} ± {self.sd[r]:.2f}" for r in rows]
+        texts = [sample + score for sample, score in zip(names, scores, strict=True)]
         marker = {
-            "symbol": look(i).symbol,
+            "symbol": style.symbol,
             "size": [round(SIZE + SIZE_PER_SD * float(self.sd[r]), 1) for r in rows],
             "color": numbers(np.round(self.mean[rows], 3)),
             "cmin": 0,
@@ -181,7 +188,7 @@ class LocalMap:
             "colorscale": PAGE_SCORES,
             "showscale": False,
             "colorbar": {"title": {"text": f"local {escaped(self.score)}"}, "thickness": 12},
-            "line": {"width": 0.5, "color": "@ink"},
+            "line": {"width": 1.5, "color": style.token},
         }
         return scatter("markers", *self.xy[rows].T, name=name, text=texts, hoverinfo="text", marker=marker)
 
@@ -197,7 +204,7 @@ def map_chart(maps: Sequence[LocalMap]) -> Chart | None:
         "map",
         "Where it holds",
         "Samples of the training study, coloured by their mean local score in the tested study, larger where it varies "
-        f"more; the shape shows the cluster.{omitted}",
+        f"more; the shape and the colour of its edge show the cluster.{omitted}",
         520,
         [points.view(most) for points in maps],
     )
@@ -286,12 +293,13 @@ class ClusterBars:
     def trace(self, i: int) -> Trace:
         """Write the bars of the i-th test study for the page."""
         style = look(i)
+        colours = [look_of_cluster(name, place).token for place, name in enumerate(self.clusters)]
         return {
             "type": "bar",
             "name": f"in {escaped(self.test)}",
             "x": [escaped(name) for name in self.clusters],
             "y": numbers(self.mean),
-            "marker": {"color": style.token, "pattern": {"shape": style.pattern}},
+            "marker": {"color": colours, "pattern": {"shape": style.pattern}},
             "error_y": error_bars(self.mean, self.low, self.high, color="@ink", thickness=1),
             "hovertext": [self._hover(j) for j in range(len(self.clusters))],
             "hoverinfo": "text",
@@ -304,23 +312,31 @@ class ClusterBars:
 
 
 def clusters_chart(bars: Sequence[ClusterBars]) -> Chart:
-    """Write a chart with a view for every training study; bars of one colour are of one test study."""
+    """Write a chart with a view for every training study; a colour is a cluster, a pattern a test study."""
     views = []
     for train in dict.fromkeys(part.train for part in bars):
         of_train = [part for part in bars if part.train == train]
         layout = {
             "barmode": "group",
-            "xaxis": axis(f"cluster of {escaped(train)}", type="category"),
+            "xaxis": axis(f"cluster of {escaped(train)}", type="category", categoryarray=_in_order(of_train)),
             "yaxis": axis(f"local {escaped(of_train[0].score)}, mean over the cluster"),
         }
         views.append(view(train, [part.trace(i) for i, part in enumerate(of_train)], **layout))
     return chart(
         "clusters",
         "Which clusters hold",
-        "Mean local score of every cluster's samples in the other studies, with 95 % intervals.",
+        "Mean local score of every cluster's samples in the other studies, with 95 % intervals. Colours are clusters, "
+        "patterns the other studies.",
         380,
         views,
     )
+
+
+def _in_order(bars: Sequence[ClusterBars]) -> list[str]:
+    """Return the names of clusters by their numbers, as they are written on the page."""
+    names = dict.fromkeys(name for part in bars for name in part.clusters)
+    by_number = sorted(names, key=lambda name: (int(number[0]) if (number := NUMBER.match(name)) else len(names), name))
+    return [escaped(name) for name in by_number]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

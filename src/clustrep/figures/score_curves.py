@@ -226,7 +226,7 @@ class ScoreCurves:
 def curves_chart(by_agreement: Sequence[ScoreCurves]) -> Chart:
     """Write a chart with a view for every agreement."""
     statistic = by_agreement[0].statistic
-    what = "R̂" if statistic == "estimate" else "the bootstrap mean"
+    what = "R̂" if statistic == "estimate" else "the mean over resamples"
     null = f"; dotted: 95 % of collections without clusters have {what} below it" if statistic else ""
     return chart(
         "curves",

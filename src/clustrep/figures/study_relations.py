@@ -169,7 +169,7 @@ class LeftOutScores:
         with canvas(ax, height=height_for(names)) as ax:
             places = np.arange(len(names))
             ax.vlines(places, self.low, self.high, color=COLOURS[0], lw=2)
-            ax.plot(places, self.mean, "o", color=COLOURS[0], label="bootstrap mean, 95 %")
+            ax.plot(places, self.mean, "o", color=COLOURS[0], label="mean over resamples, 95 %")
             ax.plot(places, self.estimate, "_", color="black", markersize=12, label="R̂")
             names_below(ax, places, names)
             ax.set_xlim(-0.6, len(places) - 0.4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 # Okabe & Ito's colours, which colour-blind readers can distinguish, each with its own marker for greyscale.
@@ -15,6 +16,8 @@ DASHES = ("solid", "dash", "dashdot", "longdash")
 
 HATCHES = ("////", "\\\\\\\\", "....", "xxxx", "----", "++++", "oooo")
 PATTERNS = ("", "/", "x", "-", ".")  # of bars on the page
+
+NUMBER = re.compile(r"\d{1,9}")  # at the beginning of a cluster's name
 
 SCORES = "viridis"
 PAGE_SCORES = "Viridis"
@@ -41,6 +44,18 @@ class Look:
     symbol: str
     dash: str
     pattern: str
+
+
+def look_of_cluster(name: str, place: int) -> Look:
+    """Return the look of a cluster: that of the number with which its name begins, so that it is the same everywhere.
+
+    Examples
+    --------
+    >>> look_of_cluster("2 (B)", 0).token, look_of_cluster("2b", 0).token, look_of_cluster("noise", 0).token
+    ('@c2', '@c2', '@c0')
+    """
+    number = NUMBER.match(name)
+    return look(int(number[0]) if number else place)
 
 
 def look(i: int, *, dashed: bool = False) -> Look:

@@ -9,6 +9,8 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
+from clustrep.checks import check_flag
+from clustrep.figures.local_maps import LocalMap
 from clustrep.files import written_whole
 from clustrep.report.cluster_grid import text_of
 from clustrep.report.facts import Facts, facts_of
@@ -29,6 +31,8 @@ class Report:
         The page's title.
     warnings : sequence of str
         Further warnings for the page.
+    samples : bool
+        Whether hover texts name samples. Leave names out of a page that is to be sent around.
 
     See Also
     --------
@@ -47,9 +51,10 @@ class Report:
     'clusters'
     """
 
-    def __init__(self, *results: Any, title: str | None = None, warnings: Sequence[str] = ()):
+    def __init__(self, *results: Any, title: str | None = None, warnings: Sequence[str] = (), samples: bool = True):
         material = Material.of(results)
-        self._material = replace(material, warnings=(*material.warnings, *warnings))
+        maps = material.maps if check_flag(samples, "samples") else tuple(map(LocalMap.unnamed, material.maps))
+        self._material = replace(material, warnings=(*material.warnings, *warnings), maps=maps)
         self._title = title
 
     @cached_property

@@ -30,6 +30,29 @@ def grid_of(presence: pd.DataFrame, clusters: pd.DataFrame, names: Sequence[str]
     return _table(judged.assign(word=short), names, words.LEGEND_OF_HOLDING)
 
 
+def overview_of(presence: pd.DataFrame, names: Sequence[str]) -> Table | None:
+    """Make the small table of clusters × studies: one row for all clusters with the same number.
+
+    A cell shows what most other studies say of their cluster of this number there; without a majority, one can't tell.
+    """
+    cases = presence[presence["word"] != NEW]
+    if cases.empty:
+        return None
+    cases = cases.assign(number=[str(cluster).split(" ")[0] for cluster in cases["cluster"]])
+    called = cases.groupby("number")["cluster"].agg(lambda clusters: clusters.mode()[0])
+    order = sorted(called.index, key=lambda number: (len(number), number))
+    rows = []
+    for number in order:
+        row = {"cluster": called[number], **{IN_STUDY + name: "" for name in names}}
+        for test, words_there in cases[cases["number"] == number].groupby("test")["word"]:
+            counts = words_there.value_counts()
+            row[f"{IN_STUDY}{test}"] = (
+                str(counts.index[0]) if (counts == counts.iloc[0]).sum() == 1 else words.CANT_TELL
+            )
+        rows.append(row)
+    return _signs(pd.DataFrame(rows), "overview-table", TITLE, names, words.LEGEND_OF_OVERVIEW)
+
+
 def _cases(presence: pd.DataFrame) -> pd.DataFrame:
     """Put the number of new samples beside their word; clusters first, then what is new."""
     is_new = presence["word"] == NEW
@@ -49,8 +72,13 @@ def _table(cases: pd.DataFrame, names: Sequence[str], legend: str) -> Table:
         row[IN_STUDY + test] = word
     columns = ["train", "cluster", *(IN_STUDY + name for name in names)]
     frame = pd.DataFrame(list(rows.values())).reindex(columns=columns).fillna("")
-    explanations = {IN_STUDY + name: f"What became of the cluster in {name}" for name in names}
-    table = table_of(frame, "presence-table", TITLE, explanations=explanations, note=legend)
+    return _signs(frame, "presence-table", TITLE, names, legend)
+
+
+def _signs(frame: pd.DataFrame, name: str, title: str, names: Sequence[str], legend: str) -> Table:
+    """Write a table in which a sign stands for what became of clusters in each study."""
+    explanations = {IN_STUDY + study: f"What became of the cluster in {study}" for study in names}
+    table = table_of(frame, name, title, explanations=explanations, note=legend)
     for column in table["columns"]:
         column["more"] = False  # a sign is narrow
         if column["key"].startswith(IN_STUDY):

@@ -30,6 +30,13 @@ KIND_OF_COLUMN = {
     "rival": "flag",
     "apart": "flag",
     "complete": "flag",
+    "lacks": "flag",
+    "blurred": "flag",
+    "share": "share",
+    "share_elsewhere": "share",
+    "lacks_pvalue": "p",
+    "blurred_pvalue": "p",
+    "of the others": "count",
     "groups": "count",
     "left": "count",
     "middle": "count",
@@ -114,7 +121,14 @@ EXPLANATIONS = {
     "partner": "The clusters of the test study that correspond to it",
     "n_like": "Samples of the test study that are like the cluster",
     "expected": "Samples that the training study's share predicts",
-    "share": "Share of the test study's samples",
+    "share": "Share of the study's samples",
+    "of the others": "A cluster that was learned on all other studies; numbered for each study by itself",
+    "share_elsewhere": "Share of the other studies' samples",
+    "lacks": "Whether the study's share is less than half of the others'",
+    "lacks_pvalue": "p-value of that, adjusted for all studies and clusters",
+    "blurred": "Whether the others' clusters are no separate groups in the study",
+    "blurred_pvalue": "p-value of that, adjusted for all studies",
+    "unexplained": "Share of the study's spread that the others' clusters leave unexplained",
     "gap_pvalue": "p-value of a gap beside the cluster in the test study",
 }
 MOST_COLUMNS = 6  # that a page shows before more are asked for
@@ -127,6 +141,9 @@ LABELS = {
     "null_high": "without clusters, high",
     "estimate": "R̂",
     "observed": "R̂",
+    "lacks_pvalue": "p of lacks",
+    "blurred_pvalue": "p of blurred",
+    "of the others": "cluster of the others",
 }
 # Columns of tables that have more than a page needs; the first six are shown, the others on demand.
 CHOICE = (
@@ -173,6 +190,17 @@ RELATIONS = (
     "contrast_low",
     "contrast_high",
     "closest_high",
+)
+DIFFERENCES = (
+    "study",
+    "of the others",
+    "share",
+    "share_elsewhere",
+    "lacks",
+    "lacks_pvalue",
+    "blurred",
+    "blurred_pvalue",
+    "unexplained",
 )
 GAPS = (
     "k",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -17,13 +17,14 @@ from clustrep.figures.one_study import NullHistogram
 from clustrep.figures.over_k import IndexPanels
 from clustrep.figures.score_curves import ScoreCurves, curves_chart
 from clustrep.figures.study_relations import StudyTree
-from clustrep.report.cluster_grid import grid_of
+from clustrep.report.cluster_grid import grid_of, overview_of
 from clustrep.report.columns import Table, plain_value, table_of, without_zero_counts
 from clustrep.report.material import Material
 from clustrep.report.methods import Run, methods_of
-from clustrep.results import Candidate, Choice, ClusterTest, Separation, Validation
+from clustrep.results import Candidate, Choice, ClusterTest, Separation, StudyDifferences, StudyRelations, Validation
 from clustrep.results.headline import NEXT
 from clustrep.results.labels import label
+from clustrep.results.shared_numbers import place_in_focus, renamed
 from clustrep.results.verdict import ONE_PIECE, separation_of
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
@@ -49,8 +50,10 @@ def facts_of(material: Material, title: str | None = None) -> Facts:
     return {
         "title": title or _title(material),
         "subtitle": f"{', '.join(studies)}: {sum(about['samples'] for about in studies.values()):,} samples",
+        "samples": words.NAMES_SAMPLES if any(points.names_samples for points in material.maps) else words.NO_SAMPLES,
         "verdict": verdict_of(material),
         "answer": answer_of(material),
+        "overview": overview_of(presence_told(material), list(studies)),
         "sections": [section for section in sections if section is not None],
         "methods": methods_of(material.comparison, material.reference),
         "warnings": [*material.warnings, *filter(None, [material.failures.sentence("score")])],
@@ -79,9 +82,14 @@ def verdict_of(material: Material) -> list[dict[str, str]]:
     """Say what was found: the answer, how sure it is, why; studies, clusters, cautions, failures; what to do next."""
     others, verdict = material.others, material.verdict
     sentences: list[tuple[str, str]] = [said for said in material.headline if said.kind != NEXT]
-    if material.replicabilities and (verdict is None or verdict.focus is not None):
-        sentences.append(("studies", words.about_studies(material.replicabilities[0], material.relations)))
     presence = presence_told(material)
+    if material.replicabilities and (verdict is None or verdict.focus is not None):
+        differences = material.differences
+        differ = "absent" in set(presence["word"]) or (differences is not None and bool(differences.apart.any()))
+        about = words.about_studies(material.replicabilities[0], material.relations, differ=differ)
+        sentences.append(("studies", about))
+    if verdict is not None and verdict.degree != ONE_PIECE:
+        sentences.append(("studies", words.about_differences(material.differences, material.followed, presence)))
     in_studies = words.about_presence(presence) or words.about_clusters(material.clusters)
     sentences.append(("clusters", in_studies))
     tests = [result for result in others if isinstance(result, ClusterTest)]
@@ -123,10 +131,13 @@ def answer_of(material: Material) -> dict[str, Any]:
         "rivals": [_candidate(rival, choice) for rival in rivals],
         "farthest_above": _candidate(choice.chosen, choice) if choice.against is not None else None,
         "looked_at": _candidate(verdict.focus, choice),
-        "apart": None
-        if relations is None
-        else [name for name, apart in zip(relations.names, relations.apart, strict=True) if apart],
+        "differs": None if material.differences is None else _flagged(material.differences),
+        "apart": None if relations is None else _flagged(relations),
     }
+
+
+def _flagged(result: StudyRelations | StudyDifferences) -> list[str]:
+    return [name for name, apart in zip(result.names, result.apart, strict=True) if apart]
 
 
 def _candidate(candidate: Candidate | None, choice: Choice) -> dict[str, Any] | None:
@@ -174,19 +185,19 @@ def _gaps(material: Material) -> Section | None:
     separation = separation_of(material.verdict, material.separations)
     if separation is None:
         return None
-    parts = _gaps_of(separation, material.verdict.focus)
+    parts = _gaps_of(separation, material.verdict.focus, material.pieces)
     return _section("gaps", "Gaps between clusters", [words.ABOUT_GAPS], *parts)
 
 
-def _gaps_of(separation: Separation, focus: Candidate | None = None) -> tuple[list[Chart], list[Table]]:
+def _gaps_of(
+    separation: Separation, focus: Candidate | None = None, pieces: Mapping[str, str] | None = None
+) -> tuple[list[Chart], list[Table]]:
     """Draw the gaps of one clustering, that in focus where it has any; tables of all."""
-    place = max(separation.chosen, 0)
-    if focus is not None and focus.clusterer == separation.clusterer and focus.n_clusters in separation.n_clusters:
-        place = separation.n_clusters.index(focus.n_clusters)
-    densities = GapDensities.of(separation, place)
+    densities = GapDensities.of(separation, place_in_focus(separation, focus), pieces)
     by_k = separation.summary()[["k", "groups", "adjusted", "depth", "complete", "pvalue", "near_depth"]]
     tables = [table_of(by_k, "gaps-by-k-table", f"Gaps by number of clusters: {separation.clusterer}")]
-    tables.append(table_of(separation.to_frame(), "gaps-table", "Neighbouring clusters", columns.GAPS))
+    every_k = separation.to_frame()
+    tables.append(table_of(every_k, "gaps-table", "Neighbouring clusters", columns.GAPS, note=words.NUMBERS_OF_PIECES))
     return ([densities.chart()] if densities.pairs else []), tables
 
 
@@ -229,6 +240,12 @@ def _pairs(material: Material) -> Section | None:
         tables.append(
             table_of(relations.to_frame(), "relations-table", "Studies against the others", columns.RELATIONS)
         )
+    if material.differences is not None:
+        text.append(words.WHAT_DIFFERS)
+        frame = material.differences.to_frame()
+        frame = frame[frame["study"].isin(material.followed)].rename(columns={"cluster": "of the others"})
+        title = "Studies in the clusters of the others"
+        tables.append(table_of(frame, "differences-table", title, columns.DIFFERENCES))
     return _section("pairs", "Which studies agree", text, charts, tables)
 
 
@@ -241,7 +258,8 @@ def _clusters(material: Material) -> Section | None:
     tables = [table_of(table, "clusters-table", "Clusters in the other studies", columns.CLUSTERS)]
     if material.counterparts is not None:
         text.append(words.WHAT_COUNTERPARTS_ARE)
-        matched = material.counterparts.to_frame()
+        matched = renamed(material.counterparts.to_frame(), material.names)
+        matched = matched[matched["train"].isin(material.followed)]
         tables.append(table_of(matched, "counterparts-table", "Which cluster is which", columns.COUNTERPARTS))
     bars = [
         ClusterBars.of(result, table[(table["train"] == result.train) & (table["test"] == result.test)])
@@ -257,7 +275,8 @@ def _map(material: Material) -> Section | None:
 
 def _other(result: Any, number: int) -> Section:
     """Tell of a result in a section of its own: a chart where there is one, and its table."""
-    name, title = f"{type(result).__name__.lower()}-{number}", type(result).__name__
+    kind = type(result).__name__
+    name, title = f"{kind.lower()}-{number}", words.SECTIONS.get(kind, kind)
     chart: Chart | None = None
     if isinstance(result, ClusterTest):
         chart, title = NullHistogram.of(result).chart(), f"Are there clusters at all: {_studies_of(result)}"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from clustrep.figures.style import NUMBER, look_of_cluster
 from clustrep.results.presence_words import SIGNS as PRESENCE_SIGNS
 
 MISSING = "–"
@@ -106,6 +107,18 @@ def sign_name(word: Any) -> str:
     ('sign-cant-tell', 'sign-new', 'sign-none')
     """
     return f"sign-{re.sub('[^a-z]+', '-', str(word).replace(chr(39), '').lower()).strip('-') or 'none'}"
+
+
+def swatch(name: Any, key: str) -> str:
+    """Give the class of the coloured mark before the name of a cluster; "" for anything else.
+
+    Examples
+    --------
+    >>> swatch("2 (B)", "cluster"), swatch("2b", "counterpart"), swatch("noise", "cluster"), swatch("2 (B)", "train")
+    ('swatch-2', 'swatch-2', '', '')
+    """
+    is_cluster = key in ("cluster", "counterpart") and isinstance(name, str) and NUMBER.match(name)
+    return f"swatch-{look_of_cluster(str(name), 0).token.removeprefix('@c')}" if is_cluster else ""
 
 
 def cell(value: Any, kind: str) -> str:

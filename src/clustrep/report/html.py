@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from clustrep.report.formatting import cell, plain, sign_name, sort_value
+from clustrep.report.formatting import cell, plain, sign_name, sort_value, swatch
 from clustrep.report.words import VERDICTS
 
 # JSON inside <script>: no character that could end the element or, in old engines, a line.
@@ -26,6 +26,7 @@ def render(facts: Mapping[str, Any]) -> str:
     return _template().render(
         facts=facts,
         verdicts=VERDICTS,
+        answer_kinds=[kind for kind, name in VERDICTS.items() if name == "Answer"],
         policy=policy(script, plotly),
         style=Markup(page_file("style.css")),
         script=Markup(script),
@@ -81,5 +82,5 @@ def _template() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(cell=cell, plain=plain, sort_value=sort_value, sign_name=sign_name)
+    environment.filters.update(cell=cell, plain=plain, sort_value=sort_value, sign_name=sign_name, swatch=swatch)
     return environment.get_template("template.html")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,18 +16,21 @@ from clustrep.results import (
     RESULTS,
     Analysis,
     Choice,
+    Combined,
     Comparison,
     Counterparts,
     LocalReplicability,
     NullReference,
+    Preliminary,
     Replicability,
     Separation,
+    StudyDifferences,
     StudyRelations,
 )
 from clustrep.results.analysis import PRESENCE, cluster_names, cluster_table, summary_of
-from clustrep.results.headline import Evidence, Said, headline_of
-from clustrep.results.obstacles import obstacle_to
-from clustrep.results.verdict import Verdict, verdict_of
+from clustrep.results.headline import Said
+from clustrep.results.shared_numbers import Names, piece_names
+from clustrep.results.verdict import Verdict
 
 Result = TypeVar("Result")
 
@@ -49,6 +52,12 @@ class Material:
     local, clusters, counterparts, maps
         Local scores of the configuration in focus, the table of its clusters, their counterparts, and where the samples
         are drawn.
+    differences
+        Which study lacks a cluster that the others have; None where it is not known.
+    pieces
+        What the pieces are called between which gaps are drawn, where that differs from their numbers.
+    names
+        What clusters are called, by their study and the clusterer's own number, where that differs.
     others
         Results with a section of their own.
     failures
@@ -72,11 +81,16 @@ class Material:
     headline: tuple[Said, ...] = ()
     separations: tuple[Separation, ...] = ()
     presence: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(PRESENCE)))
+    differences: StudyDifferences | None = None
+    names: Names = field(default_factory=dict)
+    pieces: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Sequence[Any]) -> Material:
         """Sort results; an analysis brings everything along."""
         flat = [part for result in results for part in (result.values() if isinstance(result, dict) else [result])]
+        withheld = tuple(line for result in flat if isinstance(result, Combined) for line in result.withheld)
+        flat = [part for result in flat for part in (_parts_of(result) if isinstance(result, Combined) else [result])]
         if not flat:
             raise ParameterError("A report needs at least one result.", parameter="results")
         for result in flat:
@@ -86,7 +100,7 @@ class Material:
                     f"A report is made of results such as compare returns, got {name}.", parameter="results"
                 )
         if not _all(flat, Analysis):
-            return cls.of_parts(flat)
+            return replace(cls.of_parts(flat), warnings=tuple(f"Withheld or changed: {line}" for line in withheld))
         if len(flat) > 1:
             raise ParameterError("An analysis makes a report by itself: pass nothing beside it.", parameter="results")
         return cls.of_analysis(flat[0])
@@ -104,6 +118,8 @@ class Material:
             local=analysis.local,
             clusters=analysis.clusters(),
             counterparts=analysis.counterparts,
+            names=analysis.shared_names,
+            pieces=piece_names(analysis),
             maps=tuple(_map_of(analysis, result) for result in analysis.local),
             failures=analysis.failures,
             warnings=analysis.warnings,
@@ -111,6 +127,7 @@ class Material:
             headline=analysis.headline,
             separations=analysis.separations,
             presence=analysis.presence(),
+            differences=analysis.differences,
         )
 
     @classmethod
@@ -135,13 +152,8 @@ class Material:
             raise ParameterError(
                 "Relations are told beside the result that they come from: pass that, too.", parameter="results"
             )
-        choice = None if comparison is None else comparison.choice(reference)
-        verdict: Verdict | None = None
-        headline: tuple[Said, ...] = ()
-        if comparison is not None and choice is not None:
-            verdict = verdict_of(choice, separations)
-            obstacle, nowhere = obstacle_to(comparison, verdict.focus), pd.DataFrame(columns=list(PRESENCE))
-            headline = headline_of(Evidence(verdict, choice, separations, obstacle, nowhere))
+        answer = None if comparison is None else Preliminary(comparison, separations, reference)
+        choice = None if answer is None else answer.choice
         # The failures of single configurations are among those of the comparison.
         failing = [comparison, *([] if comparison is not None else replicabilities), *local, counterparts, *others]
         return cls(
@@ -162,10 +174,15 @@ class Material:
             maps=tuple(_map_from_memory(result, counterparts) for result in local if _is_of_training_study(result)),
             failures=_merged_failures(failing),
             others=tuple(others),
-            verdict=verdict,
-            headline=headline,
+            verdict=None if answer is None else answer.verdict,
+            headline=() if answer is None else answer.headline,
             separations=tuple(separations),
         )
+
+    @property
+    def followed(self) -> tuple[str, ...]:
+        """The studies whose clusters are followed into the others."""
+        return tuple(dict.fromkeys(result.train for result in self.local))
 
     @property
     def results(self) -> tuple[Any, ...]:
@@ -179,6 +196,24 @@ class Material:
             *self.others,
         ]
         return tuple(result for result in parts if result is not None)
+
+
+def _parts_of(combined: Combined) -> list[Any]:
+    """Return the results of several sites one by one; pairs of sites are told of the best configuration."""
+    comparison, reference = combined.comparison, combined.reference
+    choice = comparison.choice(reference)
+    best = choice.best if choice.best is not None else choice.chosen
+    pairs = [] if best is None else [comparison.replicability(best.clusterer, best.n_clusters)]
+    parts = [
+        comparison,
+        *pairs,
+        *(result.relations() for result in pairs),
+        reference,
+        combined.clusters,
+        combined.gaps,
+        combined.tables,
+    ]
+    return [part for part in parts if part is not None]
 
 
 def _all(results: Sequence[Any], kind: type[Result]) -> list[Result]:
@@ -208,8 +243,7 @@ def _merged_failures(results: Sequence[Any]) -> Failures:
 
 def _map_of(analysis: Analysis, result: LocalReplicability) -> LocalMap:
     x, y = analysis.coordinate_names
-    names = cluster_names(analysis.counterparts, result.train, result.labels.tolist())
-    return LocalMap.of(result, analysis.coordinates_of(result.train), (x, y), names)
+    return LocalMap.of(result, analysis.coordinates_of(result.train), (x, y), analysis.clusters_of(result.train))
 
 
 def _map_from_memory(result: LocalReplicability, counterparts: Counterparts | None) -> LocalMap:

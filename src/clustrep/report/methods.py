@@ -8,6 +8,7 @@ from typing import Any
 
 from clustrep.provenance import Provenance
 from clustrep.report.words import joined
+from clustrep.resampling import resamples_in_words
 from clustrep.results import Comparison, NullReference
 from clustrep.results.analysis import HALF_WAY
 from clustrep.tables.agreement import in_sentence
@@ -32,9 +33,7 @@ NULLS = {
     "copula": "from a Gaussian copula with the size and margins of each study, and its correlations as far as these "
     "can be distinguished from the other studies' and from noise",
 }
-PAPERS_BOOTSTRAP = ("Bootstrap()", "Bootstrap(distinct=False)")
-COUNTED_ONCE, ONCE = "Bootstrap(distinct=True)", " with each drawn sample counted once"
-STATISTICS = {"estimate": "Scores of the studies as they are", "mean": "Bootstrap means"}
+STATISTICS = {"estimate": "Scores of the studies as they are", "mean": "Means over resamples"}
 CITATION = (
     "Masoero L, Thomas E, Parmigiani G, Tyekucheva S, Trippa L. Cross-Study Replicability in Cluster Analysis. "
     "Statistical Science 38(2), 2023."
@@ -57,8 +56,8 @@ class Run:
     clusterers : tuple of str
         Their parameters, in the order of the configurations; the number of clusters is written as k.
     n_resamples : int or None
-    resampling : str or None
-        None for the paper's bootstrap.
+    resampling : str
+        As provenance writes it; "" where there is none.
     noise : str
     null : str or None
         What data without clusters are drawn from.
@@ -71,7 +70,7 @@ class Run:
     studies: dict[str, dict[str, Any]]
     clusterers: tuple[str, ...]
     n_resamples: int | None
-    resampling: str | None
+    resampling: str
     noise: str
     null: str | None
     versions: dict[str, str]
@@ -87,7 +86,7 @@ class Run:
             studies=dict(provenance["studies"]),
             clusterers=tuple(record.description_for_any_k for record in provenance.clusterers),
             n_resamples=provenance.get("n_resamples"),
-            resampling=None if resampling in PAPERS_BOOTSTRAP else resampling,
+            resampling=resampling,
             noise=str(provenance.get("noise", "label")),
             null=None if null is None else str(null).strip("'"),
             versions=dict(provenance.versions),
@@ -139,9 +138,7 @@ def _clusterings(comparison: Comparison, run: Run) -> str:
     ks = sorted({k for k in comparison.n_clusters if k is not None})
     over = f" for {span(ks)} clusters" if ks else ""
     agreements = joined([in_sentence(name) for name in comparison.agreements])
-    by = "" if run.resampling is None else ONCE if run.resampling == COUNTED_ONCE else f" by {run.resampling}"
-    kind = "bootstrap resamples" if by in ("", ONCE) else "resamples"
-    resamples = f"{run.n_resamples:,} {kind} of both studies{by}"
+    resamples = f"{run.n_resamples:,} {resamples_in_words(run.resampling, 'both studies')}"
     return (
         f"Clusterings were learned by {joined(list(dict.fromkeys(comparison.clusterers)))}{over}, extended to "
         f"clustering functions, and compared between all ordered pairs of studies by {agreements} (Masoero et al. "
@@ -160,7 +157,7 @@ def _null(reference: NullReference) -> str:
         f"in focus were compared, for each pair of studies, with those found in {n:,} collections of the two, adjusted "
         "over all clusters and pairs to control the false discovery rate (Benjamini and Hochberg), both at 5 %. A "
         "cluster is said to hold if its local score is above data without clusters and both the score of the studies "
-        f"as they are and the bootstrap mean are at least {HALF_WAY}."
+        f"as they are and the mean over resamples are at least {HALF_WAY}."
     )
 
 

@@ -12,7 +12,15 @@ import numpy as np
 import pandas as pd
 
 from clustrep.failures import Failures
-from clustrep.results import Candidate, ClusterTest, Replicability, Separation, StudyRelations, Validation
+from clustrep.results import (
+    Candidate,
+    ClusterTest,
+    Replicability,
+    Separation,
+    StudyDifferences,
+    StudyRelations,
+    Validation,
+)
 from clustrep.results.analysis import (
     HALF_WAY,
     HOLDS,
@@ -58,11 +66,15 @@ STANDS_APART = (
     "A study stands apart if its scores with the others, even with its closest partner, lie below the diagonals of the "
     "tested studies, and farther below than those of the pairs without it."
 )
+WHAT_DIFFERS = (
+    "For every study, clusters are learned on all other studies, and its samples are assigned to them. It lacks a "
+    "cluster if its share is less than half of the others' share; clusters are blurred if they are no separate groups."
+)
 WHAT_HOLDS = (
     "A cluster's score in another study is the mean local score of its samples. The cluster holds if R̂, the score of "
     f"the studies as they are, is above that of data without clusters (q at most {FALSE_FINDING}), and both R̂ and the "
-    f"bootstrap mean are at least {HALF_WAY}; it holds weakly if its score is above data without clusters but lower "
-    "than that. q-values are adjusted over all rows of the table but noise."
+    f"mean over resamples are at least {HALF_WAY}; it holds weakly if its score is above data without clusters but "
+    "lower than that. q-values are adjusted over all rows of the table but noise."
 )
 WHAT_COUNTERPARTS_ARE = (
     "Counterparts are matched one to one on the tested study's samples; overlap is the Jaccard coefficient there, "
@@ -85,6 +97,7 @@ LEGEND_OF_PRESENCE = (
     "✓ present; ✗ absent: (nearly) no samples are like it; ⋏ split into groups with a gap; ⋎ merged with a "
     "neighbour; ? can't tell; + new: samples that are like no cluster of the training study; · the study itself."
 )
+LEGEND_OF_OVERVIEW = "✓ present, ✗ absent, ⋏ split, ⋎ merged, ? can't tell, · in this study alone."
 LEGEND_OF_HOLDING = (
     "✓ holds; ~ holds weakly; ✗ no better than data without clusters; ? can't tell; – no score; · the study itself."
 )
@@ -92,12 +105,22 @@ ABOUT_GAPS = (
     "Clusters are learned on the other studies. Held-out samples are counted around two neighbouring centres and "
     "half-way between them: a gap is a middle with fewer samples than either side."
 )
+NUMBERS_OF_PIECES = "Clusters a and b are numbered for every k by itself."
 AFTER_GAPS = "`clustrep run` says in which study each group is present."
 AFTER_NO_GAPS = "Try other numbers of clusters; `clustrep run` says whether there is structure without gaps."
 # The share of variance between pairs that is not only resampling's, from which it is told.
 WORTH_TELLING = 0.05
 # Scores that differ by less are not called better and worse.
 NO_DIFFERENCE = 0.005
+# Titles of sections of their own.
+SECTIONS = {
+    "SiteClusters": "Clusters at other sites",
+    "SiteGaps": "Gaps between clusters, counted at other sites",
+    "SiteTables": "Clusters of two sites, sample counts",
+}
+# Whether the page can be sent around.
+NAMES_SAMPLES = "Hover texts on this page name samples."
+NO_SAMPLES = "This page names no samples."
 
 
 def named(result: Candidate | Replicability) -> str:
@@ -109,15 +132,15 @@ def named(result: Candidate | Replicability) -> str:
 # studies
 
 
-def about_studies(result: Replicability, relations: StudyRelations | None) -> str:
-    """Say which studies agree, and which stands apart."""
+def about_studies(result: Replicability, relations: StudyRelations | None, *, differ: bool = False) -> str:
+    """Say which studies agree, and which stands apart; that none does is not said where their clusters `differ`."""
     text = f"{named(result)}: {_extremes(result)}"
     if relations is None:
         return text
     stands = [name for name, apart in zip(relations.names, relations.apart, strict=True) if apart]
     if relations.says_who_stands_apart and stands:
         text += f" {listing(stands, MOST_NAMES)} {'stands' if len(stands) == 1 else 'stand'} apart."
-    elif relations.says_who_stands_apart:
+    elif relations.says_who_stands_apart and not differ:
         text += " No study can be said to stand apart."
     unsteady = [
         f"{name} ({mean:z.2f})"
@@ -130,6 +153,31 @@ def about_studies(result: Replicability, relations: StudyRelations | None) -> st
         return text
     share = percent(relations.heterogeneity)
     return f"{text} {share[0].upper()}{share[1:]} of the variance between pairs is more than resampling explains."
+
+
+def about_differences(differences: StudyDifferences | None, asked: Sequence[str], presence: pd.DataFrame) -> str:
+    """Say which of the studies asked about lack a cluster that the others have, or have blurred ones."""
+    if differences is None:
+        return ""
+    sentences = []
+    for name, rows in differences.to_frame().groupby("study", sort=False):
+        if name not in asked:
+            continue
+        lacking = rows[rows["lacks"]]
+        if len(lacking):
+            row = lacking.sort_values("share_elsewhere", kind="stable").iloc[-1]
+            more = "" if len(lacking) == 1 else f", and has few samples of {plural(len(lacking) - 1, 'more cluster')}"
+            sentences.append(
+                f"{name} has few samples of a cluster of the other studies, {percent(row['share'])} against "
+                f"{percent(row['share_elsewhere'])} there{more}."
+            )
+        elif rows["blurred"].any():  # a study that lacks a cluster seems blurred for that reason alone
+            sentences.append(f"In {name} the clusters of the other studies are blurred: no separate groups.")
+    if len(sentences) > MOST_NAMES:
+        sentences = [*sentences[:MOST_NAMES], f"{plural(len(sentences) - MOST_NAMES, 'more difference')} below."]
+    if not sentences and not (presence["word"] == "absent").any() and set(asked) == set(differences.names):
+        return "No study lacks a cluster that the other studies have."
+    return " ".join(sentences)
 
 
 def _extremes(result: Replicability) -> str:
@@ -198,7 +246,7 @@ def about_resolution(table: pd.DataFrame) -> str:
 
 
 def cautions(result: Replicability) -> list[str]:
-    """Say where an interval would mislead: bimodal scores, or an estimate far from the bootstrap mean."""
+    """Say where an interval would mislead: bimodal scores, or an estimate far from the mean over resamples."""
     bimodal: list[str] = []
     far: list[tuple[str, float, float]] = []
     for s, t in np.ndindex(result.estimate.shape):

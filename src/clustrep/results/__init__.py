@@ -19,11 +19,13 @@ from clustrep.results.co_assignment import AssignmentConsistency, Consensus
 from clustrep.results.comparison import Comparison
 from clustrep.results.curves import BootstrapInstability, PredictionStrength, RelativeValidation
 from clustrep.results.groups import Separation
+from clustrep.results.joint import Combined, SiteClusters, SiteGaps, SiteTables
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference
 from clustrep.results.pairwise import Replicability, TrainingAverage
+from clustrep.results.preliminary import Preliminary
 from clustrep.results.presence_words import Presence
 from clustrep.results.proportions import InGroupProportion, InGroupStability
 from clustrep.results.relations import StudyDifferences, StudyRelations
@@ -40,6 +42,7 @@ __all__ = [
     "Candidate",
     "Choice",
     "ClusterTest",
+    "Combined",
     "Comparison",
     "Consensus",
     "Counterparts",
@@ -49,11 +52,15 @@ __all__ = [
     "LocalReplicability",
     "NullReference",
     "PredictionStrength",
+    "Preliminary",
     "Presence",
     "RelativeValidation",
     "Replicability",
     "Sensitivity",
     "Separation",
+    "SiteClusters",
+    "SiteGaps",
+    "SiteTables",
     "Stability",
     "StudyDifferences",
     "StudyRelations",
@@ -86,6 +93,10 @@ RESULTS: dict[str, Any] = {
         LeaveOneStudyOut,
         StudyDifferences,
         Analysis,
+        Combined,
+        SiteClusters,
+        SiteGaps,
+        SiteTables,
     )
 }
 

@@ -27,6 +27,7 @@ from clustrep.results.obstacles import obstacle_to
 from clustrep.results.pairwise import Replicability
 from clustrep.results.presence_words import Presence
 from clustrep.results.relations import StudyDifferences, StudyRelations
+from clustrep.results.shared_numbers import renamed, renamed_list, shared_names
 from clustrep.results.verdict import Verdict, separation_of, verdict_of
 from clustrep.tables.agreement import is_adjusted
 from clustrep.tables.noise import NOISE_NAME
@@ -85,7 +86,7 @@ class Analysis(Saved):
     Notes
     -----
     The configuration in focus is that of `verdict`. A cluster holds in another study where its local score R̂ is
-    above data without clusters (q-value at most 0.05) and R̂ and the bootstrap mean are at least 0.5, halfway from
+    above data without clusters (q-value at most 0.05) and R̂ and the mean over resamples are at least 0.5, halfway from
     chance to identity; it holds weakly where it is above them with a lower score. An agreement that is not adjusted for
     chance has no such half, and a cluster above data without clusters holds.
 
@@ -223,7 +224,7 @@ class Analysis(Saved):
         for local in self.local:
             frame = local.to_frame(confidence_level)
             frame["train"], frame["test"] = local.train, local.test
-            frame["cluster"] = cluster_names(self.counterparts, local.train, frame["cluster"])
+            frame["cluster"] = self._names(local.train, frame["cluster"])
             frame["x"], frame["y"] = self.coordinates_of(local.train).T
             frames.append(frame[columns])
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
@@ -241,8 +242,21 @@ class Analysis(Saved):
         """Return the name of every sample's cluster, as `clusters` has it; None where the study was not followed."""
         for local in self.local:
             if local.train == study:
-                return cluster_names(self.counterparts, study, local.labels.tolist())
+                return self._names(study, local.labels.tolist())
         return None
+
+    @cached_property
+    def shared_names(self) -> dict[tuple[str, str], str]:
+        """What clusters are called, by their study and the name that the clusterer's own number gives them.
+
+        Counterparts have the same number in all studies, as in `presence`; empty where that is not known.
+        """
+        if self.counterparts is None or self.presence_result is None:
+            return {}
+        return shared_names(self.counterparts, self.presence_result)
+
+    def _names(self, study: str, labels: Any) -> list[str]:
+        return renamed_list(cluster_names(self.counterparts, study, labels), study, self.shared_names)
 
     def _rows_of(self, study: str) -> slice:
         """Return where the samples of one study are among those of all studies."""
@@ -261,7 +275,8 @@ class Analysis(Saved):
         """
         focus = self.focus
         untested = self.reference is not None and (focus is None or not self.choice.is_above(focus))
-        return cluster_table(self.local, self.local_references, self.counterparts, confidence_level, untested=untested)
+        table = cluster_table(self.local, self.local_references, self.counterparts, confidence_level, untested=untested)
+        return renamed(table, self.shared_names)
 
     def presence(self) -> pd.DataFrame:
         """One row for every cluster and other study: train, cluster, test, word.
@@ -352,7 +367,7 @@ def cluster_names(counterparts: Counterparts | None, study: str, labels: Any) ->
 
 
 def _verdict(row: dict[Hashable, Any]) -> str:
-    """Say whether a cluster holds: by its score as the studies are, and by the bootstrap's mean."""
+    """Say whether a cluster holds: by its score as the studies are, and by the mean over resamples."""
     if row["cluster"] == NOISE:
         return NOISE
     if np.isnan(row["estimate"]) or np.isnan(row["mean"]):

@@ -23,7 +23,7 @@ NO_BEST = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """A configuration and its score: the mean over ordered pairs of different studies of the bootstrap mean.
+    """A configuration and its score: the mean over ordered pairs of different studies of the mean over resamples.
 
     Attributes
     ----------
@@ -93,7 +93,8 @@ class Against:
     Attributes
     ----------
     observed, null_mean, excess : ndarray
-        The score that is compared (R̂, or the bootstrap mean), its mean over simulated collections, and the difference.
+        The score that is compared (R̂, or the mean over resamples), its mean over simulated collections, and the
+        difference.
     pvalue, adjusted : ndarray
         The p-value, and the same adjusted for the chance of any false finding among all candidates.
 

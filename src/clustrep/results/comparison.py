@@ -167,9 +167,9 @@ class Comparison(Failing, Saved):
     def summary(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every configuration and agreement, averaged over ordered pairs of different studies.
 
-        Columns: clusterer, k, agreement; score, the mean over pairs of the bootstrap mean; low, high, the interval over
-        resamples of the mean over pairs; trivial, the share of trivial scores; failed, the number of failed scores;
-        eligible, whether the configuration can be called the best.
+        Columns: clusterer, k, agreement; score, the mean over pairs of the mean over resamples; low, high, the interval
+        over resamples of the mean over pairs; trivial, the share of trivial scores; failed, the number of failed
+        scores; eligible, whether the configuration can be called the best.
         """
         rows = [
             {
@@ -192,9 +192,9 @@ class Comparison(Failing, Saved):
     def best(self, agreement: str | None = None) -> Best:
         """Return the configuration with the highest score (ties to the smaller k), and its rivals.
 
-        The score is the mean over ordered pairs of different studies of the bootstrap mean. A rival is any other whose
-        difference to the best, resample by resample, has a 95 % interval that includes 0. A configuration with more
-        than 5 % trivial scores is never picked, nor one in which more than half of the resamples lack a score.
+        The score is the mean over ordered pairs of different studies of the mean over resamples. A rival is any other
+        whose difference to the best, resample by resample, has a 95 % interval that includes 0. A configuration with
+        more than 5 % trivial scores is never picked, nor one in which more than half of the resamples lack a score.
         """
         return self._rankings[self._agreement(agreement)].best()
 
@@ -298,7 +298,7 @@ class Comparison(Failing, Saved):
 
     @cached_property
     def _scores(self) -> FloatArray:
-        """Mean over pairs of the bootstrap mean, (n_configurations, n_agreements)."""
+        """Mean over pairs of the mean over resamples, (n_configurations, n_agreements)."""
         with quiet():
             return np.asarray(np.nanmean(self.distribution[..., self._off], axis=-2).mean(axis=-1))
 

@@ -45,7 +45,7 @@ class Separation(Saved):
         Prediction strength across studies: of the pairs of samples of one study in one piece, the share that stays
         together when pieces are learned from the other studies; of the worst piece.
     evidence : ndarray, (n_tried,)
-        −log p · strength², by which the clustering is chosen; 0 where it shows no groups.
+        −log p · k · strength³, by which the clustering is chosen; 0 where it shows no groups.
     groups_by_k : ndarray of int, (n_tried,)
         Groups that each clustering shows; 1 where no gap is significant, or the facing halves are connected.
     complete : ndarray of bool, (n_tried,)

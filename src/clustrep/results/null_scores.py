@@ -63,7 +63,7 @@ class NullReference(Saved):
     kind : {"replicability", "comparison", "local"}
         What kind of result was compared.
     statistic : {"estimate", "mean"}
-        Whether R̂ or the bootstrap mean was compared.
+        Whether R̂ or the mean over resamples was compared.
     names : tuple of str
         The studies; of a local result, the training and the test study.
     agreements : tuple of str
@@ -353,7 +353,7 @@ class NullReference(Saved):
 
     def __repr__(self) -> str:
         frame = self.to_frame() if self.kind != "comparison" else self.summary()
-        what = {"estimate": "R̂", "mean": "bootstrap mean"}[self.statistic]
+        what = {"estimate": "R̂", "mean": "mean over resamples"}[self.statistic]
         lines = [
             f"{', '.join(map(shown, self.agreements))} ({what}) beside "
             f"{plural(len(self.distribution), 'simulated collection')}, null {self.provenance['null']}, "

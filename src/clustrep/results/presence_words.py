@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -90,6 +91,14 @@ class Presence(Saved):
         s = self.names.index(study)
         end = int(self.sizes[: s + 1].sum())
         return np.asarray(self.labels[end - self.sizes[s] : end])
+
+    def of_training_on(self, names: Sequence[str]) -> Presence:
+        """Return what became of the clusters of some studies alone."""
+        for name in names:
+            check_known(name, "study", self.names, parameter="names")
+        kept = np.isin(self.train, [self.names.index(name) for name in names])
+        rows = ("train", "test", "cluster", "word", "partner", "n_like", "expected", "gap_pvalue")
+        return replace(self, **{field: getattr(self, field)[kept] for field in rows})
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every cluster and other study, and one for every pair of studies with new samples.

@@ -47,7 +47,7 @@ class StudyRelations(Printed):
     names : tuple of str
         The studies.
     similarity : ndarray, (S, S)
-        Bootstrap means of both directions, averaged; 1 on the diagonal.
+        Means over resamples of both directions, averaged; 1 on the diagonal.
     tree : ndarray, (S − 1, 4)
         Average linkage of 1 − similarity, as `scipy.cluster.hierarchy.linkage` returns it.
     order : ndarray, (S,)
@@ -64,9 +64,9 @@ class StudyRelations(Printed):
     n_resamples : int
         The number of resamples.
     heterogeneity : float
-        max(0, 1 − W / V): V is the variance between pairs of their bootstrap means, W the mean over resamples of the
-        variance between pairs of the deviations from these means, times B / (B − 1). The share of the variance between
-        pairs that resampling does not explain; NaN with one resample.
+        max(0, 1 − W / V): V is the variance between pairs of their means over resamples, W the mean over resamples of
+        the variance between pairs of the deviations from these means, times B / (B − 1). The share of the variance
+        between pairs that resampling does not explain; NaN with one resample.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""What an interval does not show: a distribution with two humps, an estimate far from the bootstrap's mean."""
+"""What an interval does not show: a distribution with two humps, an estimate far from the mean over resamples."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any
 
-from clustrep.checks import check_flag, check_known, check_label, check_squares
+from clustrep.checks import check_flag, check_known, check_label
 from clustrep.errors import DataError, DataWarning, ParameterError
 from clustrep.studies.readers import read_tables
 from clustrep.studies.readers.h5ad import tables_of_anndata
@@ -85,6 +85,4 @@ def _names_to_transpose(transpose: object, names: Sequence[str]) -> bool | Seque
 def _study_of_table(table: Table) -> Study:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # a probable label in a file is an error, once all are read
-        study = Study(table.frame, table.name, labels=table.labels)
-    check_squares(study.X, study.samples, study.features, f"Study {study.name!r}")
-    return study
+        return Study(table.frame, table.name, labels=table.labels)

@@ -18,6 +18,7 @@ from clustrep.checks import (
     check_finite,
     check_known,
     check_label,
+    check_magnitudes,
     check_name,
     check_names_differ,
     check_not_empty,
@@ -74,7 +75,8 @@ class Study:
     Attributes
     ----------
     X : ndarray, (n_samples, n_features)
-        The values, in single precision where all of those given were, else in double precision. Read-only.
+        The values, in single precision where all of those given were and their squares have room in it, else in double
+        precision. Read-only.
     name : str
         The study's name.
     features, samples : tuple of str
@@ -153,6 +155,7 @@ class Study:
             labels = table.pop(label).to_numpy()
         matrix = check_numbers(table, subject, may_have_label=label is not False)
         check_finite(matrix, table.index, table.columns, subject)
+        matrix = check_magnitudes(matrix, table.index, table.columns, subject)
         if labels is not None:
             sample_names = tuple(table.index) if samples is not None or named_samples else None
             labels = read_only(check_labels_of(labels, name, len(matrix), sample_names))
@@ -292,6 +295,10 @@ class Study:
                     DataWarning,
                 )
         return self._with(X=read_only(np.ascontiguousarray(X)), scale=scale)
+
+    def renamed(self, name: str) -> Study:
+        """Return the same study under another name, on which its random draws depend."""
+        return self._with(name=check_name(name, "The name of a study"))
 
     def with_samples_of(self, others: Sequence[Study], name: str) -> Study:
         """Return a study of the samples of this one and of others with the same features, named "study/sample"."""

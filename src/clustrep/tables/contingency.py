@@ -122,6 +122,19 @@ def tables_of(u: IntArray, v: IntArray, weights: IntArray | BoolArray | None, sh
     return counts.reshape(n_tables, k_u, k_v).astype(float)
 
 
+def tables_of_pairs(
+    us: Sequence[IntArray], vs: Sequence[IntArray], weights: Sequence[IntArray | BoolArray], shape: tuple[int, int]
+) -> FloatArray:
+    """Count pairs of labelings, each of other points with other weights, at once: (n_tables, k_u, k_v)."""
+    k_u, k_v = shape
+    sizes = [len(u) for u in us]
+    cell = np.repeat(np.arange(len(us)) * (k_u * k_v), sizes)
+    cell += np.concatenate(us, dtype=np.int64) * k_v
+    cell += np.concatenate(vs, dtype=np.int64)
+    counts = np.bincount(cell, np.concatenate(weights), minlength=len(us) * k_u * k_v)
+    return counts.reshape(len(us), k_u, k_v).astype(float, copy=False)
+
+
 @dataclass(frozen=True, eq=False)
 class Partition:
     """Points partitioned by a clustering function: each has the position of its label among all that occur."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from clustrep.engine.replicates import Failed
 from clustrep.tables.agreement import Agreement
-from clustrep.tables.contingency import Counts, Partition, tables_of
+from clustrep.tables.contingency import Counts, Partition, tables_of_pairs
 from clustrep.tables.noise import ONLY_NOISE, RULES, Noise
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -77,14 +76,14 @@ class Pairs:
         if not self._waiting:
             return
         # Padding with empty rows and columns changes no bit of any score.
-        by_weights = sorted(self._waiting, key=lambda pair: id(pair.weights))
-        tables = []
-        for _, group in itertools.groupby(by_weights, key=lambda pair: id(pair.weights)):
-            pairs = list(group)
-            u = np.stack([pair.trained.codes for pair in pairs])
-            v = np.stack([pair.tested.codes for pair in pairs])
-            tables.append(tables_of(u, v, pairs[0].weights, self._table))
-        self._set([pair.place for pair in by_weights], np.concatenate(tables))
+        pairs = self._waiting
+        tables = tables_of_pairs(
+            [pair.trained.codes for pair in pairs],
+            [pair.tested.codes for pair in pairs],
+            [pair.weights for pair in pairs],
+            self._table,
+        )
+        self._set([pair.place for pair in pairs], tables)
         self._waiting, self._table = [], (0, 0)
 
     def _set(self, places: Sequence[int], tables: FloatArray) -> None:

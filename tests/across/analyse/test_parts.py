@@ -211,7 +211,7 @@ def test_a_study_that_is_named_twice_is_followed_once(studies):
     ],
 )
 def test_parameters_are_checked_before_anything_runs(options, sentence, studies, monkeypatch):
-    monkeypatch.setattr("clustrep.across.analyse.compare", None)
+    monkeypatch.setattr("clustrep.across.analyse.comparison_plan", None)
     with pytest.raises(ParameterError, match=sentence):
         cr.analyse(WARD, studies, **options)
 

@@ -35,7 +35,20 @@ def test_the_columns_of_clusters(found):
         assert own["size"].sum() == 30
     partners = found.counterparts.to_frame()
     assert table["overlap"].tolist() == partners["overlap"].tolist()
-    assert table["counterpart"].tolist() == partners["counterpart"].tolist()
+    called = zip(partners["test"], partners["counterpart"], strict=True)
+    assert table["counterpart"].tolist() == [found.shared_names[pair] for pair in called]
+
+
+def test_a_cluster_has_the_same_name_in_every_table(found, studies):
+    """Clusterers number clusters of every study by themselves; counterparts share the numbers of `presence`."""
+    presence, clusters = found.presence(), found.clusters()
+    for study in studies:
+        names = set(presence.loc[presence["train"] == study, "cluster"]) - {"new"}
+        assert set(clusters.loc[clusters["train"] == study, "cluster"]) == names
+        assert set(found.clusters_of(study)) == names
+        numbers = found.presence_result.labels_of(study).astype(str)
+        same = [name.split(" ")[0] for name in found.clusters_of(study)] == numbers
+        assert same.mean() > 0.9  # clusters near each other are not cut in the same way
 
 
 def test_q_values_are_over_all_rows(found):
@@ -147,8 +160,8 @@ def test_finding_only_noise_without_clusters_is_evidence(noise):
 
 def test_clusters_are_named_after_known_labels_where_there_are_any(uncompared):
     table = uncompared.clusters()
-    assert table[table["train"] == "alpha"]["cluster"].unique().tolist() == ["0 (A)", "1 (B)", "2 (C)"]
-    assert table[table["train"] == "gamma"]["cluster"].unique().tolist() == ["0", "1", "2"]
+    assert set(table[table["train"] == "alpha"]["cluster"]) == {"0 (A)", "1 (B)", "2 (C)"}
+    assert set(table[table["train"] == "gamma"]["cluster"]) == {"0", "1", "2"}
     assert set(uncompared.samples().query("train == 'alpha'")["cluster"]) == {"0 (A)", "1 (B)", "2 (C)"}
     own = table[(table["train"] == "alpha") & (table["test"] == "beta")]
     assert [name.split()[1] for name in own["counterpart"]] == ["(A)", "(B)", "(C)"]
@@ -328,3 +341,15 @@ def test_the_summary_has_what_the_choice_rests_on(found):
     np.testing.assert_array_equal(own["adjusted"], choice["adjusted"])
     np.testing.assert_array_equal(own["probability_best"].to_numpy(float), choice["probability_best"])
     assert table[table["agreement"] == "ami"]["probability_best"].isna().all()
+
+
+def test_presence_is_of_the_studies_that_are_followed(studies):
+    options = {"n_clusters": [3], "null": None, "n_resamples": 2, "rng": 0}
+    everywhere = cr.analyse(WARD, studies, **options).presence()
+    followed = cr.analyse(WARD, studies, train="beta", **options)
+    expected = everywhere[everywhere["train"] == "beta"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(followed.presence(), expected)
+    assert cr.analyse(WARD, studies, train=[], **options).presence().equals(everywhere)
+    tables = {item["id"]: item for part in cr.Report(followed).facts["sections"] for item in part["tables"]}
+    for name, key in (("presence-table", "train"), ("counterparts-table", "train"), ("differences-table", "study")):
+        assert {row[key] for row in tables[name]["rows"]} == {"beta"}

@@ -15,7 +15,7 @@ from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import clustrep as cr
-from clustrep.clustering.path import Path
+from clustrep.clustering.path import Setting
 from clustrep.engine.replicates import root_entropy
 from clustrep.engine.run import check_n_jobs
 from clustrep.errors import ParameterError
@@ -92,7 +92,7 @@ def alone(cohorts):
     ],
 )
 def test_neither_workers_nor_batches_change_a_bit(name, backend, n_jobs, batch, cohorts, alone, monkeypatch):
-    monkeypatch.setattr(Path, "batch", batch)  # replicates that are learned together
+    monkeypatch.setattr(Setting, "batch", batch)  # replicates that are learned together
     if (name, backend) == ("closure", "multiprocessing"):
         name = "function"  # that backend can't send a closure
     context = contextlib.nullcontext() if backend is None else joblib.parallel_config(backend=backend)

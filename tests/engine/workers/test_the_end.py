@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import signal
 import subprocess
 import sys
 import textwrap
-import threading
-import time
 
 import joblib
 import pytest
+from tests.processes import running, session_of, wait_until
 
 import clustrep as cr
 
@@ -72,32 +70,11 @@ with joblib.parallel_config(backend=sys.argv[1]):
         print("stopped", flush=True)
 sys.stdin.readline()
 """
-HANGS_AFTER = 120  # seconds: only a guard, nothing here takes as long
-
-
-def session_of(leader):
-    """The live processes of a session: {pid: command line}."""
-    found = {}
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):  # gone in the meantime
-            with open(f"/proc/{pid}/stat") as stat:
-                state, _, _, session = stat.read().rpartition(")")[2].split()[:4]
-            if int(session) == leader and state not in "ZX":
-                with open(f"/proc/{pid}/cmdline") as command:
-                    found[int(pid)] = command.read().replace("\0", " ")
-    return found
 
 
 def workers_of(leader):
     """Its live processes but for itself and the one that tidies up after it."""
     return [pid for pid, command in session_of(leader).items() if pid != leader and "resource_tracker" not in command]
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + HANGS_AFTER
-    while not condition():
-        assert time.monotonic() < deadline, "it hangs"
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize(
@@ -108,17 +85,7 @@ def wait_until(condition):
 def test_an_interrupted_run_leaves_no_process_behind(backend, whole_group, tmp_path):
     script = tmp_path / "interrupted.py"
     script.write_text(textwrap.dedent(INTERRUPTED))
-    process = subprocess.Popen(
-        [sys.executable, script, backend],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    guard = threading.Timer(HANGS_AFTER, os.killpg, [process.pid, signal.SIGKILL])
-    guard.start()
-    try:
+    with running(sys.executable, script, backend, stdin=subprocess.PIPE) as process:
         started = process.stdout.readline()
         workers = {int(pid) for pid in re.findall(r"\d+", started)}
         assert workers, process.stderr.read()
@@ -132,8 +99,3 @@ def test_an_interrupted_run_leaves_no_process_behind(backend, whole_group, tmp_p
         _, err = process.communicate("\n")
         assert process.returncode == 0, err
         wait_until(lambda: not session_of(process.pid))
-    finally:
-        guard.cancel()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()

@@ -159,6 +159,12 @@ def test_other_packings_are_named(tmp_path, magic, kind):
         cr.Studies.read(write(tmp_path, magic + bytes(99), "mainz.zst"))
 
 
+@pytest.mark.parametrize("content", [",,,\n,,,\n", '""', ";", '"" ""\n'])
+def test_a_file_of_delimiters_alone_is_empty(tmp_path, content):
+    with pytest.raises(DataError, match=r"mainz\.csv is empty, except for delimiters"):
+        cr.Studies.read(write(tmp_path, content, "mainz.csv"))
+
+
 def test_a_path_that_no_file_can_have_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"No file can be called 'a\\x00b\.csv', with a zero byte"):
         cr.Studies.read("a\0b.csv")

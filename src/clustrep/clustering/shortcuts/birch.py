@@ -52,9 +52,9 @@ class BirchPath(Path):
         """Cut the tree of subclusters."""
         birch, cuts = shared
         cut = cut_psi(cuts, configuration.clusterer.n_clusters)
-        return _BirchPsi(cut.cut, cut.neighbours, cut.n_clusters, birch)
+        return BirchPsi(cut.cut, cut.neighbours, cut.n_clusters, birch)
 
-    def fitted(self, psi: _BirchPsi, sample: Sample, configuration: Configuration) -> Clusterer:
+    def fitted(self, psi: BirchPsi, sample: Sample, configuration: Configuration) -> Clusterer:
         """Return the `Birch` with its subclusters joined."""
         fitted = copy.deepcopy(psi.birch).set_params(**configuration.clusterer.get_params(deep=False))
         fitted.subcluster_labels_ = psi.cut
@@ -63,5 +63,7 @@ class BirchPath(Path):
 
 
 @dataclass(frozen=True, eq=False)
-class _BirchPsi(CutPsi):
+class BirchPsi(CutPsi):
+    """ψ of BIRCH: the cluster of the nearest subcluster."""
+
     birch: Birch

@@ -1,31 +1,45 @@
-"""k-means by compiled kernels."""
+"""k-means by compiled kernels: many fits in one call, of all resamples of a batch and all numbers of clusters."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
-from clustrep._kernels import lloyd, lloyd_distance, lloyd_product
+from clustrep._kernels import first_centres, fit_batch, lloyd, lloyd_product, streams
 from clustrep.checks import is_whole
 from clustrep.clustering.parameters import Clusterer
-from clustrep.clustering.path import Path, Psi
+from clustrep.clustering.path import Learned, Path, Psi
 from clustrep.clustering.rotation import Rotation
-from clustrep.clustering.sample import FEWER_CLUSTERS, SHARED_POINTS, TOO_LARGE, Configuration, PointSet, Sample
-from clustrep.engine.replicates import ReplicateFailure, breathe, make_generator, run_in_pieces
-from clustrep.types import FloatArray, IntArray, Labels
+from clustrep.clustering.sample import (
+    FEWER_CLUSTERS,
+    SHARED_POINTS,
+    TOO_LARGE,
+    Configuration,
+    Labelled,
+    PointSet,
+    Sample,
+)
+from clustrep.engine.replicates import Failed, ReplicateFailure, breathe, run_in_pieces, words_of
+from clustrep.tables.contingency import Partition
+from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 # From so many features on, a matrix product is faster than differences.
 PRODUCT_FEATURES = 16
 # Numbers that a kernel compares before it lets an interrupt be heard: well below half a second.
 BUDGET = 200_000_000
+# Numbers that the kernels compare in one batch, about a tenth of a second's; replicates and bytes that it may have.
+BATCH_WORK = 400_000_000
+MOST_REPLICATES = 64
+MOST_BYTES = 2**26
 
 
 class Strategy(Enum):
@@ -141,106 +155,163 @@ class KMeansSample:
         self.all_weights = weights.astype(float)
         self.drawn = np.flatnonzero(weights)
         self.weights = self.all_weights[self.drawn]
-        self.centred = points.X[self.drawn]
-        self.mean = (self.weights @ self.centred / self.weights.sum()).astype(self.centred.dtype)
-        self.centred -= self.mean
-        spread = self.weights @ lloyd.squared_lengths(self.centred) / self.weights.sum()
-        self.variance = float(spread) / n_features
 
     @cached_property
-    def by_feature(self) -> FloatArray:
-        """The drawn points, (n_features, n_drawn)."""
-        return np.take(self.points.by_feature, self.drawn, axis=1)  # in one piece, unlike by an index
+    def mean(self) -> FloatArray:
+        """The mean of the drawn points, (n_features,)."""
+        rows = self.points.X[self.drawn]
+        return np.asarray((self.weights @ rows / self.weights.sum()).astype(rows.dtype))
+
+    @cached_property
+    def centred(self) -> FloatArray:
+        """The drawn points without their mean, (n_drawn, n_features)."""
+        return np.asarray(self.points.X[self.drawn] - self.mean)
+
+    @cached_property
+    def variance(self) -> float:
+        """Their variance, averaged over features."""
+        spread = self.weights @ lloyd.squared_lengths(self.centred) / self.weights.sum()
+        return float(spread) / self.n_features
 
     def fit(self, settings: Settings, seed: np.random.SeedSequence) -> Solution:
         """Find the best of all starts."""
         if settings.n_init_features not in (None, self.n_features):
             raise ReplicateFailure(f"init has {settings.n_init_features} features, the data {self.n_features}")
+        if settings.n_clusters > len(self.drawn):
+            raise ReplicateFailure(FEWER_CLUSTERS)
         if not np.isfinite(self.variance):
             raise ReplicateFailure(TOO_LARGE)
-        return _FITS[settings.strategy(self.points)](self, settings, seed)
+        words = np.array([words_of(seed if settings.random_state is None else settings.random_state)], np.uint32)
+        strategy = settings.strategy(self.points)
+        if strategy is Strategy.BY_PRODUCT:
+            return _fit_by_product(self, settings, words[0])
+        members = Members([settings], self.points.X.shape[1], words.shape[1])
+        if strategy is Strategy.BY_FEATURE:
+            weights = self.all_weights[None]
+            return fit_by_feature(self.points, weights, members, self.n_features, words[None]).solution(0, 0)
+        return fit_by_distance(self, members, words).solution(0, 0)
 
 
-def _fit_by_feature(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
-    table, weights = sample.by_feature, sample.weights
-    if settings.init is None:
-        centres = table.T[_picks(table, lloyd.BY_FEATURE, weights, settings, seed)]
-    else:
-        centres = settings.init[None]
-    return _iterate(lloyd.lloyd_by_feature, table, sample, settings, centres)
+class Members:
+    """Settings of several fits to the same sample, as kernels read them.
+
+    Parameters
+    ----------
+    settings : sequence of Settings
+    n_features : int
+    n_words : int or sequence of int
+        How many words the seed of each has.
+    """
+
+    def __init__(self, settings: Sequence[Settings], n_features: int, n_words: int | Sequence[int]):
+        self.table = np.array(
+            [(s.n_clusters, s.n_init, s.max_iter, 0, s.init is not None) for s in settings], dtype=np.int64
+        )
+        self.table[:, fit_batch.WORDS] = n_words
+        self.tolerances = np.array([s.tol for s in settings])
+        self.borders = np.concatenate([[0], np.cumsum(self.table[:, fit_batch.CLUSTERS])])
+        self.given = np.zeros((self.n_centres, n_features))
+        for s, begin, end in zip(settings, self.borders, self.borders[1:], strict=False):
+            if s.init is not None and s.init.shape[1] == n_features:  # another number is a failure when fitted alone
+                self.given[begin:end] = s.init
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def n_centres(self) -> int:
+        """How many centres all members have together."""
+        return int(self.borders[-1])
+
+    def room_for_starts(self) -> tuple[int, FloatArray, IntArray, FloatArray, IntArray]:
+        """Return the largest number of starts, and room for what all starts of any member need."""
+        starts, clusters = self.table[:, fit_batch.STARTS], self.table[:, fit_batch.CLUSTERS]
+        most, n_picks = int(starts.max()), int((starts * clusters).max())
+        n_uniforms = max(s * fit_batch.n_uniforms(k) for s, k in zip(starts, clusters, strict=True))
+        return most, np.empty(int(n_uniforms)), np.empty(n_picks, np.int64), np.empty(most), np.zeros(most, np.int64)
 
 
-def _fit_by_product(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """The best of all starts of every member in every sample."""
+
+    members: Members
+    centres: FloatArray  # (n_samples, n_centres, n_features)
+    inertia: FloatArray  # (n_samples, n_members)
+    n_iter: IntArray  # (n_samples, n_members), 0 where nothing was fitted
+
+    def solution(self, sample: int, member: int) -> Solution:
+        """Return one of them."""
+        place = slice(*self.members.borders[member : member + 2])
+        n_iter = int(self.n_iter[sample, member])
+        return Solution(self.centres[sample, place], float(self.inertia[sample, member]), n_iter)
+
+
+def fit_by_feature(points: PointSet, weights: FloatArray, members: Members, n_features: int, words: IntArray) -> Fits:
+    """Fit all members to all samples of a study, in one call but for interrupts.
+
+    weights : (n_samples, n_points)
+    words : (n_samples, n_members, n_words), of the seeds
+    """
+    by_feature = np.require(points.by_feature, requirements=["C", "W"])
+    p, n = by_feature.shape
+    most, uniforms, picks, inertia, steps = members.room_for_starts()
+    room = (uniforms, picks, np.empty(n), np.empty(picks.size * p), np.empty(most * n, np.int32), inertia, steps)
+    shape = (len(weights), len(members))
+    fits = Fits(members, np.zeros((len(weights), members.n_centres, p)), np.zeros(shape), np.zeros(shape, np.int64))
+    arrays = (weights, members.table, members.tolerances, n_features, words, members.given, room)
+    outcome = (fits.centres, fits.inertia, fits.n_iter, np.zeros(5, np.int64))
+    run_in_pieces(fit_batch.fit_by_feature, by_feature, *arrays, *outcome, BUDGET)
+    return fits
+
+
+def fit_by_distance(sample: KMeansSample, members: Members, words: IntArray) -> Fits:
+    """Fit all members to one sample, in one call but for interrupts; `words` is (n_members, n_words)."""
+    squared = np.require(sample.points.distances(), requirements=["C", "W"])
+    n, n_drawn, n_centres = len(squared), len(sample.drawn), members.n_centres
+    most, uniforms, picks, inertia, steps = members.room_for_starts()
+    labels = np.empty(most * n, np.int32)
+    room = (uniforms, picks, np.empty(n), labels, labels.copy(), picks.copy(), inertia, steps)
+    in_cluster = np.zeros((n_centres, n_drawn))
+    fits = Fits(
+        members,
+        np.zeros((1, n_centres, sample.points.X.shape[1])),
+        np.zeros((1, len(members))),
+        np.zeros((1, len(members)), np.int64),
+    )
+    tolerances = members.tolerances * sample.variance
+    arrays = (sample.all_weights, members.table, tolerances, words, room)
+    outcome = (in_cluster, fits.inertia[0], fits.n_iter[0], np.zeros(5, np.int64))
+    run_in_pieces(fit_batch.fit_by_distance, squared, *arrays, *outcome, BUDGET)
+    for begin, end in zip(members.borders, members.borders[1:], strict=False):
+        sizes = in_cluster[begin:end].sum(axis=1, keepdims=True)
+        centres = in_cluster[begin:end] @ sample.centred / np.maximum(sizes, 1) + sample.mean
+        centres[sizes[:, 0] == 0] = np.inf  # fewer different points than clusters: nobody's nearest
+        fits.centres[0, begin:end] = centres
+    return fits
+
+
+def _fit_by_product(sample: KMeansSample, settings: Settings, words: IntArray) -> Solution:
     table, weights = sample.centred, sample.weights
     if settings.init is None:
-        centres = table[_picks(sample.by_feature, lloyd.BY_FEATURE, weights, settings, seed)]
+        by_feature = np.take(sample.points.by_feature, sample.drawn, axis=1)  # in one piece, unlike by an index
+        uniforms = np.empty((settings.n_init, fit_batch.n_uniforms(settings.n_clusters)))
+        streams.fill_uniforms(words, uniforms)
+        picks = np.empty((settings.n_init, settings.n_clusters), np.int64)
+        state = (np.empty(len(weights)), np.zeros(2, np.int64))
+        run_in_pieces(first_centres.choose_by_feature, by_feature, weights, uniforms, picks, *state, BUDGET)
+        centres = table[picks]
     else:
         centres = settings.init[None] - sample.mean
-    state = (np.empty((2, len(weights))), np.empty(centres.shape[1:]))  # bounds and sums
-    solution = _iterate(lloyd_product.lloyd_by_product, table, sample, settings, centres, *state)
-    return Solution(solution.centres + sample.mean, solution.inertia, solution.n_iter)
-
-
-def _fit_by_distance(sample: KMeansSample, settings: Settings, seed: np.random.SeedSequence) -> Solution:
-    squared = np.require(sample.points.distances(), requirements=["C", "W"])
-    weights = sample.all_weights
-    picks = _picks(squared, lloyd.DISTANCES, weights, settings, seed)
-    labels = np.full((len(picks), len(weights)), -1, np.int32)
-    members = labels.copy()
-    taken = np.full(picks.shape, -1)
-    inertia, steps = np.empty(len(picks)), np.zeros(len(picks), np.int64)
-    tol = settings.tol * sample.variance
-    arrays = (labels, members, taken, inertia, steps)
-    run_in_pieces(lloyd_distance.lloyd_by_distance, squared, weights, picks, *arrays, settings.max_iter, tol, BUDGET)
-    best = int(inertia.argmin())
-    in_cluster = (members[best] == np.arange(settings.n_clusters)[:, None]) * weights  # (n_clusters, n_points)
-    for j in np.flatnonzero(taken[best] >= 0):
-        in_cluster[members[best, taken[best, j]], taken[best, j]] -= 1
-        in_cluster[j, taken[best, j]] += 1
-    in_cluster = in_cluster[:, sample.drawn]
-    sizes = in_cluster.sum(axis=1, keepdims=True)
-    centres = in_cluster @ sample.centred / np.maximum(sizes, 1) + sample.mean
-    centres[sizes[:, 0] == 0] = np.inf  # fewer different points than clusters: nobody's nearest
-    return Solution(centres, float(inertia[best]), int(-1 - steps[best]))
-
-
-_FITS = {
-    Strategy.BY_FEATURE: _fit_by_feature,
-    Strategy.BY_DISTANCE: _fit_by_distance,
-    Strategy.BY_PRODUCT: _fit_by_product,
-}
-
-
-def _picks(
-    table: FloatArray, layout: int, weights: FloatArray, settings: Settings, seed: np.random.SeedSequence
-) -> IntArray:
-    """Choose the first centres of every start by greedy k-means++, (n_init, n_clusters)."""
-    k = settings.n_clusters
-    n_trials = 2 + int(math.log(k))  # as scikit-learn
-    rng = make_generator(seed if settings.random_state is None else settings.random_state)
-    uniforms = rng.random((settings.n_init, 1 + (k - 1) * n_trials))
-    picks = np.empty((settings.n_init, k), np.int64)
-    state = (np.empty(len(weights)), np.zeros(2, np.int64))
-    run_in_pieces(lloyd.choose_centres, table, layout, weights, uniforms, picks, *state, BUDGET)
-    return picks
-
-
-def _iterate(
-    kernel: Callable[..., bool],
-    table: FloatArray,
-    sample: KMeansSample,
-    settings: Settings,
-    centres: FloatArray,
-    *state: FloatArray,
-) -> Solution:
     centres = np.array(centres, dtype=float, order="C")  # (n_starts, n_clusters, n_features)
-    labels = np.full((len(centres), len(sample.weights)), -1, np.int32)
+    labels = np.full((len(centres), len(weights)), -1, np.int32)
     inertia, steps = np.empty(len(centres)), np.zeros(len(centres), np.int64)
+    bounds, sums = np.empty((2, len(weights))), np.empty(centres.shape[1:])
+    arrays = (centres, labels, inertia, steps, bounds, sums)
     tol = settings.tol * sample.variance
-    arrays = (centres, labels, inertia, steps, *state)
-    run_in_pieces(kernel, table, sample.weights, *arrays, settings.max_iter, tol, BUDGET)
+    run_in_pieces(lloyd_product.lloyd_by_product, table, weights, *arrays, settings.max_iter, tol, BUDGET)
     best = int(inertia.argmin())
-    return Solution(centres[best], float(inertia[best]), int(-1 - steps[best]))
+    return Solution(centres[best] + sample.mean, float(inertia[best]), int(-1 - steps[best]))
 
 
 def nearest_centre(points: PointSet, centres: FloatArray) -> IntArray:
@@ -255,21 +326,45 @@ def nearest_centre(points: PointSet, centres: FloatArray) -> IntArray:
     return labels
 
 
+def label_points(
+    points: PointSet, members: Members, centres: FloatArray, is_fitted: BoolArray, weights: FloatArray | None
+) -> tuple[IntArray, IntArray]:
+    """Ask many functions about points: their labels, (n_functions, n_members, n_points), in one call.
+
+    Also how many labels the points with a weight, (n_functions, n_points), have, (n_functions, n_members).
+    """
+    by_feature = np.require(points.by_feature, requirements=["C", "W"])
+    labels = np.zeros((len(centres), len(members), len(points)), np.int32)
+    n_found = np.zeros((len(centres), len(members)), np.int64)
+    counted = np.empty((0, len(points))) if weights is None else weights
+    arrays = (centres, members.table, is_fitted, counted, labels, n_found, np.zeros(2, np.int64))
+    run_in_pieces(fit_batch.label_points, by_feature, *arrays, BUDGET)
+    return labels, n_found
+
+
 # ---------------------------------------------------------------------------------------------------------------------
-# k-means
+# the path
 
 
 @dataclass(frozen=True, eq=False)
-class _CentresPsi(Psi):
+class CentresPsi(Psi):
+    """ψ of k-means: the nearest centre."""
+
     path: Path
     solution: Solution
 
     @property
     def classes(self) -> Labels:  # type: ignore[override]
+        """One for every centre."""
         return np.arange(len(self.solution.centres))
 
     def labels(self, points: PointSet) -> Labels:
+        """Return the label of every point."""
         return nearest_centre(self.path.space(points), self.solution.centres)
+
+
+# Read once: simulated collections are fitted with the same configurations, hundreds of times.
+_known_settings: WeakKeyDictionary[Configuration, Settings] = WeakKeyDictionary()
 
 
 class KMeansPath(Path):
@@ -282,8 +377,20 @@ class KMeansPath(Path):
 
     @cached_property
     def _settings(self) -> dict[Configuration, Settings]:
-        settings = {member: Settings.of(member.clusterer, self.rotation) for member in self.members}
-        return {member: known for member, known in settings.items() if known is not None}
+        return {member: self._read(member) for member in self.members}
+
+    def _read(self, member: Configuration) -> Settings:
+        if self.rotation is None and member in _known_settings:
+            return _known_settings[member]
+        settings = Settings.of(member.clusterer, self.rotation)
+        assert settings is not None  # or this path would not apply
+        if self.rotation is None:
+            _known_settings[member] = settings
+        return settings
+
+    def settings_of(self, member: Configuration) -> Settings:
+        """Return the settings of one member."""
+        return self._settings[member]
 
     def prepare(self, places: Sequence[PointSet]) -> None:
         """Turn the points; measure their distances where a member will ask for them."""
@@ -297,6 +404,17 @@ class KMeansPath(Path):
         n, p = self.space(points).X.shape
         return float(sum(10.0 * s.n_init * n * min(s.n_clusters * p, n) for s in self._settings.values()))
 
+    def batch(self, places: Sequence[PointSet]) -> int:
+        """Say how many replicates make a batch: of enough work, but not of too many labels."""
+        work = sum(map(self.work, places))
+        n_labels = sum(map(len, places)) * len(places) * len(self.members)
+        return int(max(1, min(MOST_REPLICATES, BATCH_WORK / work, MOST_BYTES / (4 * n_labels))))
+
+    def learn(self, samples: Sequence[Sample], at: Sequence[Sequence[PointSet]] | None = None) -> Sequence[Learned]:
+        """Learn from all samples together, once one of them is asked for."""
+        batch = Batch(self, samples, [[] for _ in samples] if at is None else at)
+        return [_LearnedTogether(self, sample, batch, i) for i, sample in enumerate(samples)]
+
     def share(self, sample: Sample) -> KMeansSample:
         """Prepare the drawn points."""
         return KMeansSample(self.space(sample.points), sample.draw.weights, sample.points.X.shape[1])
@@ -304,11 +422,9 @@ class KMeansPath(Path):
     def psi(self, shared: KMeansSample, sample: Sample, configuration: Configuration) -> Psi:
         """Find the centres."""
         settings = self._settings[configuration]
-        if settings.n_clusters > len(shared.drawn):
-            raise ReplicateFailure(FEWER_CLUSTERS)
-        return _CentresPsi(self, shared.fit(settings, sample.seed(configuration.n_clusters)))
+        return CentresPsi(self, shared.fit(settings, sample.seed(configuration.n_clusters)))
 
-    def fitted(self, psi: _CentresPsi, sample: Sample, configuration: Configuration) -> Clusterer:
+    def fitted(self, psi: CentresPsi, sample: Sample, configuration: Configuration) -> Clusterer:
         """Return the `KMeans` with these centres."""
         solution, X = psi.solution, sample.study.X
         centres = solution.centres if self.rotation is None else self.rotation.restore(solution.centres)
@@ -319,3 +435,150 @@ class KMeansPath(Path):
         fitted.n_features_in_ = X.shape[1]
         fitted._n_threads, fitted._n_features_out = 1, len(centres)  # what `predict` and `transform` need
         return fitted
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# batches
+
+
+class Batch:
+    """Samples that are fitted together, and what their clustering functions say of points.
+
+    Parameters
+    ----------
+    path : KMeansPath
+    samples : sequence of Sample
+    at : sequence of sequences of PointSet
+        The points that the functions of every sample will be asked about, beside its own.
+    """
+
+    def __init__(self, path: KMeansPath, samples: Sequence[Sample], at: Sequence[Sequence[PointSet]]):
+        self.path = path
+        self.samples = samples
+        self.at = at
+        self.settings = [path.settings_of(member) for member in path.members]
+        self.classes = [np.arange(settings.n_clusters) for settings in self.settings]
+        self.fewest = [member.fewest_clusters for member in path.members]
+
+    @cached_property
+    def _strategies(self) -> list[list[Strategy]]:
+        """How every member is fitted to every sample."""
+        known: dict[PointSet, list[Strategy]] = {}
+        for sample in self.samples:
+            points = self.path.space(sample.points)
+            if points not in known:
+                known[points] = [settings.strategy(points) for settings in self.settings]
+        return [known[self.path.space(sample.points)] for sample in self.samples]
+
+    @cached_property
+    def _words(self) -> tuple[IntArray, list[int]]:
+        """The words of all seeds, (n_samples, n_members, n_words), and how many of them count for every member."""
+        prefixes = [sample.seed_words() for sample in self.samples]
+        n_words = 1 + max(map(len, prefixes))
+        fixed = [None if s.random_state is None else words_of(s.random_state) for s in self.settings]
+        lengths = [n_words if words is None else len(words) for words in fixed]
+        words = np.zeros((len(prefixes), len(fixed), max(n_words, *lengths)), np.uint32)
+        words[:, :, : n_words - 1] = np.array(prefixes, np.uint32)[:, None]
+        words[:, :, n_words - 1] = [member.n_clusters or 0 for member in self.path.members]
+        for m, given in enumerate(fixed):
+            if given is not None:
+                words[:, m, : len(given)] = given
+        return words, lengths
+
+    @cached_property
+    def _members(self) -> Members:
+        return Members(self.settings, self.path.space(self.samples[0].points).X.shape[1], self._words[1])
+
+    @property
+    def _n_features(self) -> int:
+        """How many features there are before points are rotated."""
+        return int(self.samples[0].points.X.shape[1])
+
+    @property
+    def _can_begin(self) -> BoolArray:
+        """Which members have first centres, if any are given, with the features of the data, (n_members,)."""
+        return np.array([s.n_init_features in (None, self._n_features) for s in self.settings])
+
+    @cached_property
+    def _fits(self) -> tuple[FloatArray, BoolArray]:
+        """The centres of all members, (n_samples, n_centres, n_features), and which of them were fitted."""
+        members, (words, _) = self._members, self._words
+        centres = np.zeros((len(self.samples), members.n_centres, members.given.shape[1]))
+        is_fitted = np.zeros((len(self.samples), len(members)), dtype=bool)
+        by_points: dict[PointSet, list[int]] = defaultdict(list)
+        for i, sample in enumerate(self.samples):
+            if self._strategies[i][0] is Strategy.BY_FEATURE:
+                by_points[self.path.space(sample.points)].append(i)
+            else:
+                self._fit_distances(i, members.borders, centres[i], is_fitted[i])
+        for points, places in by_points.items():
+            fits = fit_by_feature(points, self._weights(places), members, self._n_features, words[places])
+            centres[places], is_fitted[places] = fits.centres, fits.n_iter > 0
+        return centres, is_fitted & self._can_begin
+
+    def _fit_distances(self, i: int, borders: IntArray, centres: FloatArray, is_fitted: BoolArray) -> None:
+        """Fit those members that work with distances to one sample."""
+        chosen = [m for m, strategy in enumerate(self._strategies[i]) if strategy is Strategy.BY_DISTANCE]
+        shared = self.path.share(self.samples[i])
+        if not chosen or not np.isfinite(shared.variance):
+            return
+        words, n_words = self._words
+        some = Members([self.settings[m] for m in chosen], centres.shape[1], [n_words[m] for m in chosen])
+        fits = fit_by_distance(shared, some, words[i, chosen])
+        for place, m in enumerate(chosen):
+            if fits.n_iter[0, place]:
+                centres[borders[m] : borders[m + 1]] = fits.solution(0, place).centres
+                is_fitted[m] = True
+
+    @cached_property
+    def _labels(self) -> tuple[dict[tuple[int, PointSet], IntArray], IntArray]:
+        """What functions say of points, each (n_members, n_points), and how many labels they give to their own draw."""
+        centres, is_fitted = self._fits
+        members = self._members
+        n_found = np.zeros((len(self.samples), len(members)), np.int64)
+        of_samples: dict[PointSet, list[int]] = defaultdict(list)
+        others: dict[PointSet, list[int]] = defaultdict(list)
+        for i, sample in enumerate(self.samples):
+            of_samples[sample.points].append(i)
+            for points in dict.fromkeys(self.at[i]):
+                if points is not sample.points:
+                    others[points].append(i)
+        known: dict[tuple[int, PointSet], IntArray] = {}
+        for points, places in of_samples.items():
+            labels, n_found[places] = label_points(
+                self.path.space(points), members, centres[places], is_fitted[places], self._weights(places)
+            )
+            known.update({(i, points): row for i, row in zip(places, labels, strict=True)})
+        for points, places in others.items():
+            labels, _ = label_points(self.path.space(points), members, centres[places], is_fitted[places], None)
+            known.update({(i, points): row for i, row in zip(places, labels, strict=True)})
+        return known, n_found
+
+    def _weights(self, places: Sequence[int]) -> FloatArray:
+        return np.array([self.samples[i].draw.weights for i in places], dtype=float)
+
+    def labelled(self, i: int, member: int, at: Sequence[PointSet]) -> Labelled | None:
+        """Return what one function says of points; None where it was not fitted, or has too few clusters."""
+        known, n_found = self._labels
+        if n_found[i, member] < max(1, self.fewest[member]):
+            return None
+        codes = [self._codes(i, member, points, known) for points in at]
+        partitions = [Partition(of_points, self.classes[member]) for of_points in codes]
+        return Labelled(partitions, int(n_found[i, member]))
+
+    def _codes(self, i: int, member: int, points: PointSet, known: dict[tuple[int, PointSet], IntArray]) -> IntArray:
+        if (i, points) in known:
+            return np.asarray(known[i, points][member])
+        begin = sum(settings.n_clusters for settings in self.settings[:member])
+        centres = self._fits[0][i, begin : begin + self.settings[member].n_clusters]
+        return nearest_centre(self.path.space(points), centres)
+
+
+@dataclass(frozen=True, eq=False)
+class _LearnedTogether(Learned):
+    batch: Batch
+    number: int
+
+    def labels(self, member: int, at: Sequence[PointSet]) -> Labelled | Failed:
+        labelled = self.batch.labelled(self.number, member, at)
+        return super().labels(member, at) if labelled is None else labelled  # alone, it says why it failed

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from clustrep.clustering.neighbours import by_tree, nearest_of, nearest_point
 from clustrep.clustering.path import Path
 from clustrep.clustering.sample import PointSet
@@ -50,4 +52,6 @@ class NearestDrawn:
         """Return the position of the nearest drawn point for every other point."""
         if self._by_tree or self._points is None or not (self._points.keeps_others and others.keeps_others):
             return self._search(others.X)
-        return nearest_of(self._points.distances_from(others, self._metric)[:, self._drawn])
+        distances = self._points.distances_from(others, self._metric)
+        drawn_all = len(self._drawn) == len(self._points)
+        return nearest_of(distances if drawn_all else np.take(distances, self._drawn, axis=1))

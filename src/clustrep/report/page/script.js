@@ -267,6 +267,7 @@
     const button = make("button", { type: "button" });
     const display = (narrow) => {
       box.classList.toggle("narrow", narrow);
+      box.classList.toggle("wide", !narrow);
       button.textContent = narrow ? `Show all ${heads.length} columns` : `Show the first ${heads.length - extra} columns`;
     };
     button.addEventListener("click", () => {

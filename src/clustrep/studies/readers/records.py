@@ -12,7 +12,7 @@ from itertools import islice
 import numpy as np
 
 from clustrep.errors import DataError
-from clustrep.studies.readers.source import Text
+from clustrep.studies.readers.source import AGAIN, Text
 from clustrep.studies.readers.table import MAY_NAME_SAMPLES, NAMES_SAMPLES, Path, number
 from clustrep.text import plural
 from clustrep.types import FloatArray
@@ -165,6 +165,8 @@ def read_records(text: Text, path: Path, keep: Callable[[int, Sequence[str]], se
         raise _quotation_error(error, text, path, begin, reader.line_num) from None
     finally:
         csv.field_size_limit(limit)
+    if not records.n_records:
+        raise DataError(f"{path} is empty, except for delimiters: {AGAIN}.")
     if records.n_records > 1 and delimiter and all_end_empty:
         raise DataError(f"{path} has a delimiter at the end of every line: remove it.")
     if records.n_records > 1 and len(records.head[1]) > len(records.head[0]) and rows_end_empty:

@@ -1,0 +1,209 @@
+"""What functions that sites exchange tell of single samples, and what noise on them costs.
+
+Prints the tables of docs/exchange.md; `make exchange-calibration` runs it, `--studies` sets its size.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+import clustrep as cr
+from clustrep.clustering.sample import PointSet, Source
+from clustrep.exchange.forms import NearestCentres
+from clustrep.exchange.inquiry import resampling_of
+from clustrep.exchange.site_files import SiteFunctions
+
+SIDE, SEED, NAME, BOUND = 4.0, 7, "mainz", 8.0
+KS = (2, 3, 4)
+CLOSE = 0.1  # standard deviations
+STEPS = 30
+CORNERS = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+
+
+def groups(n: int, p: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw from four round Gaussians at the corners of a square."""
+    X = rng.normal(size=(n, p))
+    X[:, :2] += SIDE * CORNERS[rng.integers(4, size=n)]
+    return X
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# an attack on the means of many resamples
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the attacker has: means, and who was drawn for each function as far as the seed tells it."""
+
+    functions: list[NearestCentres]
+    drawn: np.ndarray  # (n_functions, n) of bool
+    k: np.ndarray  # (n_functions,): the number of clusters
+    sizes: dict[int, np.ndarray]  # of the clusters of the study as it is, by k
+
+
+def published(file: SiteFunctions, n: int) -> Published:
+    """Draw again what the seed and the study's name say was drawn."""
+    question = file.question
+    source = Source(resampling_of(question.resampling), question.seed, True)
+    blank = cr.Study(np.zeros((n, len(question.features))), file.study)
+    weights = [source.draw(blank, b).weights > 0 for b in range(question.n_replicates)]
+    found = [
+        (form, weights[b], k)
+        for c, k in enumerate(KS)
+        for b, form in enumerate(file.functions(c))
+        if isinstance(form, NearestCentres)
+    ]
+    sizes = {k: file.shelves[c].sizes for c, k in enumerate(KS)}
+    return Published(
+        [form for form, _, _ in found], np.array([w for _, w, _ in found]), np.array([k for *_, k in found]), sizes
+    )
+
+
+def solved(
+    told: Published, labels: Callable[[NearestCentres], np.ndarray], start: np.ndarray, ridge: float
+) -> tuple[np.ndarray, float]:
+    """Solve "this mean is that of these samples" for all samples, given who is in which cluster."""
+    rows, means = [], []
+    for form, drawn in zip(told.functions, told.drawn, strict=True):
+        clusters = labels(form)
+        for j, centre in enumerate(form.centroids):
+            members = (clusters == j) & drawn
+            if members.any():
+                rows.append(members / members.sum())
+                means.append(centre)
+    A, R = np.array(rows), np.array(means)
+    X = np.linalg.solve(A.T @ A + ridge * np.eye(A.shape[1]), A.T @ R + ridge * start)
+    return X, float(np.sqrt(((A @ X - R) ** 2).mean()))
+
+
+def first_guess(told: Published) -> np.ndarray:
+    """Regress the means of the largest k on who was drawn: a sample moves the mean of its own cluster alone."""
+    k = max(KS)
+    own = np.flatnonzero(told.k == k).tolist()
+    full, *rest = [told.functions[i] for i in own]
+    W = told.drawn[own[1:]].astype(float)
+    W -= W.mean(axis=0)
+    G = W @ W.T
+    G += 1e-3 * np.trace(G) / len(G) * np.eye(len(G))
+    shifts = []
+    for centre, size in zip(full.centroids, told.sizes[k], strict=True):
+        means = np.array([form.centroids[((form.centroids - centre) ** 2).sum(axis=1).argmin()] for form in rest])
+        shifts.append(W.T @ np.linalg.solve(G, means - means.mean(axis=0)) * 0.632 * size)
+    by_cluster = np.stack(shifts, axis=1)  # (n, k, p)
+    strength = np.linalg.norm(by_cluster, axis=2) / np.sqrt(told.sizes[k])
+    cluster = strength.argmax(axis=1)
+    return np.asarray(full.centroids[cluster] + by_cluster[np.arange(len(cluster)), cluster])
+
+
+def reconstructed(told: Published) -> np.ndarray:
+    """Guess all samples, then solve for them and reassign them in turn; of both the guess that fits better."""
+    guess = X = first_guess(told)
+    before = solved(told, lambda form: form.labels(PointSet(np.ascontiguousarray(guess))), guess, 1e6)[1]
+    ridge = 0.01
+    for _ in range(STEPS):
+        points = PointSet(np.ascontiguousarray(X))
+        X, after = solved(told, lambda form, points=points: form.labels(points), X, ridge)  # type: ignore[misc]
+        ridge = max(0.8 * ridge, 1e-7)
+    return X if after < before else guess
+
+
+def errors(guess: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Return the distance of every sample from its guess, in standard deviations of a feature."""
+    return np.asarray(np.sqrt((((guess - X) / X.std(axis=0)) ** 2).mean(axis=1)))
+
+
+def attacks(n: int, p: int, n_resamples: int, seed: int) -> dict[str, np.ndarray]:
+    """Return the errors of every attack on one study."""
+    X = groups(n, p, np.random.default_rng([seed, n, p]))
+    study = cr.Study(X, NAME)
+
+    def learned(**rules: object) -> SiteFunctions:
+        rule = cr.Disclosure(min_cluster_size=10, **rules)  # type: ignore[arg-type]
+        return cr.learn(KMeans(n_init=5), study, n_clusters=KS, n_resamples=n_resamples, rng=SEED, disclosure=rule)
+
+    told = published(learned(), n)
+    hidden = published(learned(secret=2**100 + seed), n)
+    noisy = published(learned(noise=cr.GaussianNoise(10.0, 1e-5, BOUND)), n)
+    points = PointSet(X)
+    largest = next(form for form, k in zip(told.functions, told.k, strict=True) if k == max(KS))
+    return {
+        "nothing: the mean of all": errors(np.broadcast_to(X.mean(axis=0), X.shape), X),
+        "in which cluster the patient is": errors(largest.centroids[largest.labels(points)], X),
+        "who was drawn": errors(reconstructed(told), X),
+        "who was drawn; noise, ε = 10": errors(reconstructed(noisy), X),
+        "the seed, but draws are secret": errors(reconstructed(hidden), X),
+        "who was drawn and who is in which cluster": errors(
+            solved(told, lambda form: form.labels(points), np.broadcast_to(X.mean(axis=0), X.shape), 1e-9)[0], X
+        ),
+        "all other patients": errors(_all_others(largest, X), X),
+    }
+
+
+def _all_others(form: NearestCentres, X: np.ndarray) -> np.ndarray:
+    """Find every sample from one function and all other samples."""
+    labels = form.labels(PointSet(X))
+    sums = np.array([X[labels == j].sum(axis=0) for j in range(form.n_labels)])
+    sizes = np.bincount(labels, minlength=form.n_labels)
+    return np.asarray(sizes[labels, None] * form.centroids[labels] - (sums[labels] - X))
+
+
+def print_attacks(n_studies: int, cases: Sequence[tuple[int, int, int]]) -> None:
+    """Print how far a guess is from the patient, by what the attacker knows."""
+    print(f"\nk-means, k = 2, 3, 4; {n_studies} studies each; n × p, B: median error in sd (within {CLOSE})")
+    results = [[attacks(*case, seed) for seed in range(n_studies)] for case in cases]
+    print("\n| the attacker has the file and knows | " + " | ".join(f"{n} × {p}, {B}" for n, p, B in cases) + " |")
+    print("|---|" + "---|" * len(cases))
+    for name in results[0][0]:
+        pooled = [np.concatenate([of_study[name] for of_study in of_case]) for of_case in results]
+        cells = [f"{np.median(error):.2f} ({(error < CLOSE).mean():.0%})" for error in pooled]
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what noise costs
+
+
+def score_with(epsilon: float | None, n: int, p: int, n_resamples: int, seed: int) -> float:
+    """Return the mean score of two sites, with noise on the functions of both."""
+    rng = np.random.default_rng([seed, n, p, 1])
+    studies = [cr.Study(groups(n, p, rng), name) for name in ("mainz", "vdx")]
+    noise = None if epsilon is None else cr.GaussianNoise(epsilon, 1e-5, BOUND)
+    rule = cr.Disclosure(min_cluster_size=2, noise=noise)
+    functions = [
+        cr.learn(KMeans(4, n_init=5), study, n_resamples=n_resamples, rng=SEED, disclosure=rule) for study in studies
+    ]
+    combined = cr.combine([cr.score(study, functions, agreement="ari", diagonal=False) for study in studies])
+    return float(combined.comparison.summary()["score"].iloc[0])
+
+
+def print_costs(n_studies: int) -> None:
+    """Print mean scores by the size of studies and by ε, for one function and for many."""
+    cases = [(n, 5, B) for B in (1, 100) for n in (100, 1000, 10_000)]
+    print(f"\nk-means, k = 4, δ = 1e-5, bound {BOUND:g}; {n_studies} pairs of studies each; n × p, B: mean ARI")
+    print("\n| ε | " + " | ".join(f"{n:,} × {p}, {B}" for n, p, B in cases) + " |")
+    print("|---|" + "---|" * len(cases))
+    for epsilon in (None, 100.0, 30.0, 10.0, 3.0, 1.0):
+        cells = [np.mean([score_with(epsilon, *case, seed) for seed in range(n_studies)]) for case in cases]
+        name = "no noise" if epsilon is None else f"{epsilon:g}"
+        print(f"| {name} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |", flush=True)
+
+
+@cr.config_context(progress=False)
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--studies", type=int, default=5)
+    n_studies = parser.parse_args().studies
+    print_attacks(
+        n_studies, [(120, 3, 25), (120, 3, 100), (120, 3, 400), (200, 10, 100), (200, 10, 400), (500, 10, 100)]
+    )
+    print_costs(n_studies)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""What a run costs, roughly, and who should compute it: threads, processes or neither, from shapes alone."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+from typing import NamedTuple
+
+# Seconds, roughly: until processes have started and imported what they need, and until threads have.
+PROCESSES_START = 2.5
+THREADS_START = 0.02
+# A run must become shorter by this factor for workers to be worth their trouble: estimates are no better than that.
+WORTHWHILE = 0.8
+# Blocks for each worker, so that none waits long for the last, and how long a block should take at least.
+BLOCKS_PER_WORKER = 4
+LEAST_BLOCK = 0.05
+
+
+class Cost(NamedTuple):
+    """Roughly how many seconds a replicate takes: in kernels, and in Python, which has one lock."""
+
+    kernels: float
+    python: float
+
+    @property
+    def total(self) -> float:
+        """All seconds together."""
+        return self.kernels + self.python
+
+
+class Workers(Enum):
+    """Who computes the blocks of a run."""
+
+    NONE = "none"
+    THREADS = "threads"
+    PROCESSES = "processes"
+
+
+def choose_workers(cost: Cost, n_replicates: int, n_workers: int, *, in_threads: bool) -> Workers:
+    """Choose who computes a run, from its cost and the number of workers that were asked for.
+
+    Threads can only share what kernels do: Python's part is done by one of them at a time. Processes share all of it,
+    but take seconds to start. A run that neither makes clearly shorter is computed here. No choice changes a result.
+
+    Examples
+    --------
+    >>> short, long, in_python = Cost(1e-4, 3e-4), Cost(0.1, 2e-3), Cost(0.0, 0.5)
+    >>> choose_workers(short, 100, 2, in_threads=True).value
+    'none'
+    >>> choose_workers(long, 100, 2, in_threads=True).value
+    'threads'
+    >>> choose_workers(in_python, 100, 2, in_threads=False).value
+    'processes'
+    """
+    alone = n_replicates * cost.total
+    with_threads = THREADS_START + max(n_replicates * cost.python, alone / n_workers)
+    with_processes = PROCESSES_START + alone / n_workers
+    if in_threads and with_threads <= min(with_processes, WORTHWHILE * alone):
+        return Workers.THREADS
+    return Workers.PROCESSES if with_processes <= WORTHWHILE * alone else Workers.NONE
+
+
+def block_size(batch: int, cost: Cost, n_replicates: int, n_workers: int) -> int:
+    """Return how many replicates make a block that one of several workers computes: all of them get some.
+
+    Parameters
+    ----------
+    batch : int
+        How many the plan likes to compute together.
+
+    Examples
+    --------
+    >>> block_size(64, Cost(1e-4, 3e-4), 100, 2)
+    13
+    """
+    long_enough = math.ceil(LEAST_BLOCK / max(cost.total, 1e-9))
+    return max(1, min(max(batch, long_enough), math.ceil(n_replicates / (BLOCKS_PER_WORKER * n_workers))))

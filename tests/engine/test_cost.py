@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import threading
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
+
+import clustrep as cr
+from clustrep.clustering.path import Setting
+from clustrep.clustering.sample import Configuration, Source
+from clustrep.engine.cost import PROCESSES_START, THREADS_START, WORTHWHILE, Cost, Workers, block_size, choose_workers
+
+MEASURED = {"PROCESSES_START": PROCESSES_START, "THREADS_START": THREADS_START, "WORTHWHILE": WORTHWHILE}
+
+
+@pytest.fixture(autouse=True)
+def _as_measured(monkeypatch):
+    """Undo what lets all other tests use workers in short runs."""
+    for name, value in MEASURED.items():
+        monkeypatch.setattr(f"clustrep.engine.cost.{name}", value)
+
+
+KERNELS, MIXED, PYTHON = Cost(0.02, 1e-4), Cost(2e-4, 3e-4), Cost(0.0, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("cost", "in_threads", "n_replicates", "n_workers", "expected"),
+    [
+        (KERNELS, True, 1, 16, Workers.NONE),
+        (KERNELS, True, 100, 2, Workers.THREADS),
+        (KERNELS, True, 10_000, 64, Workers.THREADS),
+        (MIXED, True, 100, 16, Workers.NONE),
+        (MIXED, True, 1_000, 2, Workers.THREADS),
+        (MIXED, True, 1_000_000, 2, Workers.PROCESSES),  # Python's part is more than half, and takes minutes
+        (PYTHON, False, 20, 16, Workers.NONE),
+        (PYTHON, False, 1_000, 2, Workers.PROCESSES),
+        (PYTHON, True, 1_000, 2, Workers.PROCESSES),
+    ],
+)
+def test_who_computes_a_run(cost, in_threads, n_replicates, n_workers, expected):
+    assert choose_workers(cost, n_replicates, n_workers, in_threads=in_threads) is expected
+
+
+@pytest.mark.parametrize("n_workers", [2, 16, 1000])
+@pytest.mark.parametrize("cost", [KERNELS, MIXED, PYTHON])
+def test_blocks_hold_all_replicates_and_leave_no_worker_without(cost, n_workers):
+    for n_replicates in (1, 7, 100, 5_000):
+        for batch in (1, 10, 10_000):
+            size = block_size(batch, cost, n_replicates, n_workers)
+            assert size >= 1
+            assert n_replicates < n_workers or -(-n_replicates // size) >= n_workers
+
+
+def cost_of(clusterers, n, p, n_studies=2):
+    tables = [np.random.default_rng(i).normal(size=(n, p)) for i in range(n_studies)]
+    configurations = [Configuration(type(one).__name__, one) for one in clusterers]
+    return Setting.prepare(Source(cr.Bootstrap(), 0), tuple(cr.Studies(tables).values()), configurations).cost
+
+
+def test_the_cost_grows_with_every_shape():
+    kmeans = cost_of([KMeans(3)], 100, 2)
+    assert cost_of([KMeans(3)], 200, 2).kernels > kmeans.kernels
+    assert cost_of([KMeans(3)], 100, 4).kernels > kmeans.kernels
+    assert cost_of([KMeans(3), KMeans(4)], 100, 2).kernels > kmeans.kernels
+    assert cost_of([KMeans(3)], 100, 2, n_studies=3).python > kmeans.python
+    assert cost_of([AgglomerativeClustering()], 200, 2).kernels > 0
+    spectral = cost_of([SpectralClustering(2)], 100, 2)
+    assert spectral.kernels == 0
+    assert spectral.python > kmeans.python
+    assert cost_of([SpectralClustering(2)], 400, 2).python > spectral.python
+
+
+def test_short_runs_stay_here_whatever_is_asked_for(monkeypatch):
+    threads = set()
+    monkeypatch.setattr("clustrep.engine.run.breathe", lambda: threads.add(threading.get_ident()))
+    tables = [np.random.default_rng(i).normal(size=(30, 2)) for i in range(2)]
+    options = {"n_resamples": 5, "rng": 0, "n_jobs": 2}
+    cr.replicability(KMeans(2, n_init=1), tables, **options)
+    assert threads == {threading.get_ident()}
+    with joblib.parallel_config(backend="threading"):  # what the user has set comes first
+        cr.replicability(KMeans(2, n_init=1), tables, **options)
+    assert len(threads) > 1

@@ -229,10 +229,11 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
 def merge(ctx: click.Context, /, shards: tuple[Path, ...], **settings: Any) -> None:
     """Make the results of a run from what its shards have computed: the same files as those of one run.
 
-    What no shard has computed is computed now: the replicates of shards that are missing, and what depends on all.
+    Each shard is the folder of a `clustrep run … --shard 3/10`. What none of them has computed is computed now: the
+    replicates of shards that are missing, and what depends on all.
 
     \b
-    Example, with the shards of `clustrep run … --out breast --shard 1/10` to `--shard 10/10`:
+    Example:
       clustrep merge breast-*-of-10 --out breast
     """
     from clustrep.engine.checkpoints import merge_into

@@ -99,7 +99,7 @@ def log_dispersions(X: FloatArray, numbers: Sequence[int], seed: int) -> FloatAr
     for k in numbers:
         settings = Settings.of(KMeans(k, n_init=N_INIT))
         assert settings is not None
-        within.append(sample.fit(settings, np.random.SeedSequence([seed, k])).inertia)
+        within.append(sample.fit(settings, np.random.SeedSequence(seed + (k << 32))).inertia)
     return np.log(np.maximum(within, 1e-12))
 
 

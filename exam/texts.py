@@ -51,9 +51,10 @@ other layouts of centres, other seeds. Families of distributions are the same, a
   elliptical densities (balls), Mahalanobis radii with many features (factors), weights of the two statistics. Known
   not to be covered: uniform triangles, funnels and Dirichlet distributions are called structured too often.
 - **The number of separated groups** (the highest −log p · k · strength³ among the cuts with gaps, where strength is
-  the prediction strength across studies) and the number of random starts (30) were chosen last, out of about ninety
+  the prediction strength across studies) and the number of random starts (30) were chosen last, out of about 150
   rules, by outcome on 56 settings with clusters, those of the development and the validation of gaps above with other
-  seeds, 3 to 5 collections each; the exponents on 31 settings with 12 collections each, and confirmed on 11 others.
+  seeds, 3 to 5 collections each; the exponents on 31 settings with 12 collections each, and confirmed on 11 further
+  collections of the same 31 settings.
 - **Words for clusters in other studies** (`presence`) were developed on three studies of 80 samples, distances of 5
   sd, 2 and 10 features; validated on distances of 4.5 and 6, unequal sizes, 100 features, 200 samples and shifts.
   That calibration also has clusters that are split or merged in a study; the exam has absent and new ones alone.

@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from tests.test_package import ROAD
 
 ROOT = Path(__file__).parents[1]
 
@@ -40,6 +41,13 @@ def test_the_demo_finds_the_truth_and_leaves_its_results(tmp_path, capsys):
 def test_links_between_documents_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
         assert "://" in target or (path.parent / target).exists(), target
+
+
+def test_the_page_on_the_code_names_every_folder_on_the_road():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = "\n".join(line for line in text.splitlines() if line.startswith("| `"))
+    named = {name.removesuffix("/") for name in re.findall(r"`(\w+/?)`", table)}
+    assert set(ROAD) - {"__init__", "__main__"} <= named
 
 
 def test_commands_in_documents_are_targets_of_the_makefile():

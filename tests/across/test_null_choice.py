@@ -6,6 +6,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from tests.across import null_cases
@@ -416,7 +417,9 @@ def test_names_that_are_numpys_texts_are_the_same_after_a_file(three, tmp_path):
     tables = {np.str_(name): X for name, X in three.items()}
     comparison = cr.compare(WARD, tables, n_clusters=[2], n_resamples=1, rng=0)
     comparison.save(tmp_path / "comparison.npz")
-    cr.load(tmp_path / "comparison.npz").choice(cr.null_reference(comparison, 19))
+    reference = cr.null_reference(comparison, 19)
+    loaded = cr.load(tmp_path / "comparison.npz").choice(reference)
+    pd.testing.assert_frame_equal(loaded.to_frame(), comparison.choice(reference).to_frame())
 
 
 def test_too_few_collections_to_say_anything_are_refused(comparison):

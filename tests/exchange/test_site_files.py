@@ -151,6 +151,8 @@ def hostile(learned):
         ),
         "endless estimators": with_question(learned, {**inquiry, "clusterers": [["x", nested(40)]] * 2}),
         "a million million resamples": with_question(learned, {**inquiry, "n_resamples": 10**12}),
+        "a resampling that there is not": with_question(learned, {**inquiry, "resampling": [{"kind": "os.system"}]}),
+        "no resampling": with_question(learned, {**inquiry, "resampling": []}),
         "a negative seed": with_question(learned, {**inquiry, "seed": -1}),
         "a feature twice": with_question(learned, {**inquiry, "features": ["a", "a", "b", "c"]}),
         "a scale that there is not": with_question(learned, {**inquiry, "scale": "log"}),

@@ -21,7 +21,7 @@ def test_facts_are_plain(report):
     kinds = [item["kind"] for item in report.facts["verdict"]]
     assert kinds[:4] == ["separated", "sure", "reason", "studies"]
     assert kinds[-1] == "next"
-    assert report.facts["subtitle"] == "alpha, beta, gamma: 90 samples"
+    assert report.facts["subtitle"] == "alpha, beta, gamma: 90 samples."
     *sentences, last = [item["text"] for item in report.facts["verdict"]]
     said = "\n".join(sentences)
     assert repr(report).startswith(f"{said}\n\ntrain  cluster  alpha  beta  gamma\n")

@@ -80,8 +80,8 @@ def table(*rows):
         (
             [("a", "0", "b", 0.9, HOLDS), ("a", "1", "b", 0.3, WEAK), ("a", "2", "b", 0.3, NOT_ABOVE),
              ("a", "3", "b", 0.3, words.TOO_FEW), ("b", "3", "a", 0.3, words.NO_SCORE), ("b", "0", "a", 0.9, HOLDS)],
-            "Clusters in other studies: 2 hold, 1 hold weakly, 1 no better than data without clusters, 1 can't be "
-            "told, 1 without a score.",
+            "Clusters in other studies: 2 hold, 1 hold weakly, 1 no better than data without clusters, 1 undecided, "
+            "1 without a score.",
         ),
         (
             [("a", "0", "b", 0.9, NOT_COMPARED), ("a", "1", "b", 0.3, NOT_COMPARED)],

@@ -21,7 +21,7 @@ from clustrep.resampling import Rerun
 from clustrep.results.relations import StudyDifferences
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.study import Study
-from clustrep.tables.noise import NOISE
+from clustrep.tables.noise import numbered
 from clustrep.types import FloatArray, IntArray
 
 # A study lacks a cluster where its share is less than so much of the others'.
@@ -177,11 +177,8 @@ class AssignPlan(ClusteringPlan["Assigned | Failed"]):
         if isinstance(labelled, Failed):
             return labelled
         labels: list[Any] = [labelled.at(i).labels for i in range(2)]
-        together = np.concatenate(labels)
-        is_noise = together == NOISE if together.dtype.kind == "i" else np.zeros(len(together), dtype=bool)
-        numbers = np.full(len(together), NOISE)
-        distinct, numbers[~is_noise] = np.unique(together[~is_noise], return_inverse=True)
-        return Assigned(numbers[: len(labels[0])], numbers[len(labels[0]) :], len(distinct))
+        numbers = numbered(np.concatenate(labels))
+        return Assigned(numbers[: len(labels[0])], numbers[len(labels[0]) :], int(numbers.max()) + 1)
 
 
 def lacking_pvalues(here: IntArray, elsewhere: IntArray) -> FloatArray:

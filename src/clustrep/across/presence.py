@@ -25,7 +25,7 @@ from clustrep.across.likeness import (
 )
 from clustrep.across.own_groups import FEWEST, log_odds_of_filled, own_groups
 from clustrep.across.replicability import check_several
-from clustrep.across.separation import EVERYTHING, numbered
+from clustrep.across.separation import EVERYTHING
 from clustrep.checks import check_integer
 from clustrep.clustering.function import learn
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of, with_n_clusters
@@ -48,7 +48,7 @@ from clustrep.results.presence_words import NEW, Presence
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import tables_of
-from clustrep.tables.noise import NOISE
+from clustrep.tables.noise import NOISE, numbered
 from clustrep.types import FloatArray, IntArray
 
 # The error probability of calling a cluster of a cut repeated.

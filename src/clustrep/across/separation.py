@@ -42,7 +42,7 @@ from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.study import Study
 from clustrep.tables.cluster_indices import pairs_of
 from clustrep.tables.contingency import tables_of
-from clustrep.tables.noise import NOISE
+from clustrep.tables.noise import NOISE, numbered
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 EVERYTHING = "all studies"
@@ -217,14 +217,6 @@ class PoolPlan(ClusteringPlan["list[IntArray | Failed]"], Stored):
                 labelled = learned.labels(member, [self.setting.places[number]])
                 labels.append(labelled if isinstance(labelled, Failed) else numbered(labelled.at(0).labels))
         return labels
-
-
-def numbered(labels: Any) -> IntArray:
-    """Number the labels 0, 1, …; noise keeps −1."""
-    is_noise = labels == NOISE if labels.dtype.kind == "i" else np.zeros(len(labels), dtype=bool)
-    numbers = np.full(len(labels), NOISE)
-    numbers[~is_noise] = np.unique(labels[~is_noise], return_inverse=True)[1]
-    return numbers
 
 
 # ---------------------------------------------------------------------------------------------------------------------

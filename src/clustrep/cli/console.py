@@ -15,6 +15,7 @@ import contextlib
 import logging
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -45,6 +46,11 @@ def write_message(text: str, *, mark: str = "") -> None:
 def write_data(text: str) -> None:
     """Write data to stdout."""
     click.echo(printable(text, lines=True), color=coloured())
+
+
+def write_page(text: str) -> None:
+    """Write a page to stdout: as it is into a file or pipe, for a browser; with escapes on a terminal."""
+    click.echo(printable(text, lines=True) if sys.stdout.isatty() else text, color=coloured())
 
 
 def on_one_line(text: str) -> str:

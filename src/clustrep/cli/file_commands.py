@@ -10,7 +10,7 @@ import click
 
 from clustrep.checksums import SUMS, check_files, has_sums
 from clustrep.cli import options
-from clustrep.cli.console import BAD_DATA, Failure, write_data, write_message
+from clustrep.cli.console import BAD_DATA, Failure, write_data, write_message, write_page
 from clustrep.cli.input_files import read_studies
 from clustrep.cli.output import CONFIG, PAGE, RESULT
 from clustrep.folders import claimed, is_unfinished
@@ -51,7 +51,8 @@ def report(folder: Path, format_name: str, out: Path | None, *, no_samples: bool
         with claimed(folder) as claim, claim.transaction(keep=True) as staged:
             (staged / PAGE).write_bytes(report_of(folder, format_name, samples=not no_samples).encode())
     elif target is None or str(target) == "-":
-        write_data(report_of(folder, format_name, samples=not no_samples))
+        write = write_page if format_name == "html" else write_data
+        write(report_of(folder, format_name, samples=not no_samples))
         return
     else:
         from clustrep.files import written_whole

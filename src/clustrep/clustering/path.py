@@ -251,6 +251,8 @@ def fit_rows(path: Path, sample: Sample, configuration: Configuration) -> Cluste
 # member of a path on a pair of studies, and for a fit by the clusterer itself, which also grows with the table.
 NUMBERS_PER_SECOND = 5e9
 SAMPLE_SECONDS, PAIR_SECONDS, FIT_SECONDS, NUMBER_SECONDS = 1.5e-4, 2e-5, 5e-3, 1e-7
+# Nobody knows how long somebody else's clusterer takes: long enough for the workers that were asked for.
+UNKNOWN_SECONDS = 1.0
 # Bytes of distances that are kept for all resamples.
 MOST_KEPT = 10**9
 # The least number of features for each coordinate for which a rotation saves time.
@@ -324,6 +326,8 @@ class Setting:
         sizes = [points.X.size for points in self.places]
         python = S * SAMPLE_SECONDS + n_members * S**2 * PAIR_SECONDS
         python += by_clusterer * (S * FIT_SECONDS + sum(sizes) * NUMBER_SECONDS)
+        unknown = sum(not _is_known(member) for path in self.paths if not path.compiled for member in path.members)
+        python += unknown * S * UNKNOWN_SECONDS
         return Cost(numbers / NUMBERS_PER_SECOND, python)
 
     @property
@@ -366,6 +370,12 @@ class ClusteringPlan(Plan[T]):
     def batch(self) -> int:
         """How many replicates the paths learn from at once."""
         return self.setting.batch
+
+
+def _is_known(configuration: Configuration) -> bool:
+    """Whether the time of a fit can be guessed: that of scikit-learn's clusterers and of known labels."""
+    clusterer = configuration.clusterer
+    return isinstance(clusterer, KnownLabels) or type(clusterer).__module__.startswith("sklearn.")
 
 
 def rotates(source: Source, studies: Sequence[Study], configuration: Configuration) -> bool:

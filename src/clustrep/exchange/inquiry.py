@@ -240,11 +240,12 @@ class Inquiry:
             and inquiry.precision in PRECISIONS
             and all(model in NULLS for model in inquiry.null)
             and 0 < len(inquiry.features) == len(set(inquiry.features))
-            and len(inquiry.clusterers) > 0
+            and len(inquiry.configurations) > 0
+            and len(inquiry.resampling) > 0
         )
         if not sensible:
             raise ValueError
-        assert inquiry.configurations, resampling_of(inquiry.resampling)
+        resampling_of(inquiry.resampling)  # raises where that names none
         return inquiry
 
     def differences(self, other: Inquiry) -> list[str]:

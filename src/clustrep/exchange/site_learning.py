@@ -25,6 +25,7 @@ from clustrep.exchange.site_files import VERSION, Shelf, SiteFunctions
 from clustrep.exchange.site_null import SimulatedSite, Simulator
 from clustrep.provenance import installed_versions
 from clustrep.resampling import Resampling, check_resampling, resampling_for
+from clustrep.results.labels import label
 from clustrep.studies.study import Study
 from clustrep.text import listing
 
@@ -232,8 +233,7 @@ class _Learning:
         """Say what was withheld, merged, rounded or left to be decided."""
         entries = []
         for c, configuration in enumerate(self._configurations):
-            k = configuration.n_clusters
-            name = configuration.name if k is None else f"{configuration.name}, k = {k}"
+            name = label(configuration.name, configuration.n_clusters)
             entries += _of_functions(f"functions of {name}", [functions[c] for functions in replicates])
         for model, of_model in zip(self.inquiry.null, simulated, strict=True):
             everything = [function for functions in of_model for function in functions]

@@ -38,6 +38,7 @@ from clustrep.exchange.site_null import Simulator
 from clustrep.exchange.suppression import NOT_TOLD, conservative_window, suppressed_sizes, suppressed_table
 from clustrep.failures import Failures
 from clustrep.provenance import installed_versions
+from clustrep.results.labels import label
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreements
 from clustrep.tables.contingency import Partition, tables_of
@@ -369,8 +370,7 @@ class _Scoring:
 
     def _name(self, c: int, t: int) -> str:
         configuration = self.inquiry.configurations[c]
-        k = "" if configuration.n_clusters is None else f", k = {configuration.n_clusters}"
-        return f"{configuration.name}{k}, functions of {self.others[t].study}"
+        return f"{label(configuration.name, configuration.n_clusters)}, functions of {self.others[t].study}"
 
     def _separateness(self) -> FloatArray:
         place = self.plan.setting.places[0]

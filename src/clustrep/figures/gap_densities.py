@@ -12,6 +12,7 @@ import numpy as np
 from clustrep.figures.canvas import DOUBLE, SINGLE, literal, panels
 from clustrep.figures.charts import Chart, View, axis, chart, escaped, numbers, view
 from clustrep.figures.style import look, look_of_cluster
+from clustrep.results.labels import label
 from clustrep.types import FloatArray
 
 if TYPE_CHECKING:
@@ -52,9 +53,8 @@ class GapDensities:
             [[np.histogram(result.positions[e, study == s], BINS)[0] for s in range(len(result.names))] for e in shown],
             dtype=float,
         ).reshape(len(shown), len(result.names), len(BINS) - 1)
-        k = result.n_clusters[place]
         return cls(
-            title=f"{result.clusterer}" + ("" if k is None else f", k = {k}"),
+            title=label(result.clusterer, result.n_clusters[place]),
             pairs=tuple(
                 (called.get(str(a), str(a)), called.get(str(b), str(b))) for a, b in result.edges[shown].tolist()
             ),

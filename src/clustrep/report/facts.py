@@ -49,7 +49,7 @@ def facts_of(material: Material, title: str | None = None) -> Facts:
     ]
     return {
         "title": title or _title(material),
-        "subtitle": f"{', '.join(studies)}: {sum(about['samples'] for about in studies.values()):,} samples",
+        "subtitle": f"{', '.join(studies)}: {sum(about['samples'] for about in studies.values()):,} samples.",
         "samples": words.NAMES_SAMPLES if any(points.names_samples for points in material.maps) else words.NO_SAMPLES,
         "verdict": verdict_of(material),
         "answer": answer_of(material),

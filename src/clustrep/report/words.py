@@ -36,6 +36,7 @@ from clustrep.results.choice import FALSE_FINDING
 from clustrep.results.headline import FOUND_AGAIN, p_text
 from clustrep.results.labels import label
 from clustrep.results.obstacles import percent
+from clustrep.results.presence_words import NEW, SIGNS
 from clustrep.results.shape import estimate_is_far, two_humps
 from clustrep.tables.agreement import is_adjusted
 from clustrep.tables.index_records import INDICES
@@ -82,7 +83,6 @@ WHAT_COUNTERPARTS_ARE = (
 )
 
 MOST_NAMES = 3
-WORDS = ("present", "absent", "split", "merged", "can't tell")
 # Verdicts on single clusters in a word or two, and how such cases are counted.
 NO_BETTER, CANT_TELL = "no better", "can't tell"
 SHORT = {HOLDS: HOLDS, WEAK: WEAK, NOT_ABOVE: NO_BETTER, NO_SCORE: NO_SCORE}
@@ -90,7 +90,7 @@ HOW_MANY = {
     HOLDS: "hold",
     WEAK: "hold weakly",
     NO_BETTER: "no better than data without clusters",
-    CANT_TELL: "can't be told",
+    CANT_TELL: "undecided",
     NO_SCORE: "without a score",
 }
 LEGEND_OF_PRESENCE = (
@@ -200,12 +200,11 @@ def _extremes(result: Replicability) -> str:
 
 def about_presence(presence: pd.DataFrame) -> str:
     """Count clusters in other studies by what became of them, and name where most samples are new."""
-    cases = presence[presence["word"] != "new"]
+    cases, new = presence[presence["word"] != NEW], presence[presence["word"] == NEW]
     if cases.empty:
         return ""
-    counts = [f"{count} {word}" for word in WORDS if (count := int((cases["word"] == word).sum()))]
+    counts = [f"{count} {word}" for word in SIGNS if (count := int((cases["word"] == word).sum()))]
     text = f"Clusters in other studies: {', '.join(counts)}."
-    new = presence[presence["word"] == "new"]
     if "n_like" in new and new["n_like"].sum():
         row = new.sort_values("n_like", kind="stable").iloc[-1]
         text += f" {row['test']} has {plural(int(row['n_like']), 'sample')} like no cluster of {row['train']}."

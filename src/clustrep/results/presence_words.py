@@ -16,8 +16,7 @@ from clustrep.results.base import Saved, tails
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
 
-WORDS = ("present", "absent", "split", "merged", "can't tell", "new")
-# One sign for every word, for tables of clusters × studies.
+# The words, with one sign for each, for tables of clusters × studies.
 SIGNS = {"present": "✓", "absent": "✗", "split": "⋏", "merged": "⋎", "can't tell": "?", "new": "+"}
 # Instead of a cluster's name, for samples that are like no training cluster.
 NEW = "new"
@@ -139,7 +138,7 @@ class Presence(Saved):
         what = "clusters with gaps" if self.by_gaps else "a cut of one piece"
         lines = [
             f"Presence of the clusters of {self.clusterer} in {plural(len(self.names), 'study')} ({what})",
-            self.table().replace({word: f"{SIGNS[word]} {word}" for word in WORDS}).to_string(),
+            self.table().replace({word: f"{sign} {word}" for word, sign in SIGNS.items()}).to_string(),
         ]
         for s, t, count in zip(
             *(values[self.word == NEW] for values in (self.train, self.test, self.n_like)), strict=True

@@ -108,6 +108,20 @@ def separate(codes: IntArray, is_noise: BoolArray) -> IntArray:
     return codes
 
 
+def numbered(labels: Labels) -> IntArray:
+    """Number the labels 0, 1, …; noise keeps −1.
+
+    Examples
+    --------
+    >>> numbered(np.array([7, -1, 3, 7])).tolist(), numbered(np.array(["b", "a"])).tolist()
+    ([1, -1, 0, 1], [1, 0])
+    """
+    is_noise = labels == NOISE if labels.dtype.kind == "i" else np.zeros(len(labels), dtype=bool)
+    numbers = np.full(len(labels), NOISE)
+    numbers[~is_noise] = np.unique(labels[~is_noise], return_inverse=True)[1]
+    return numbers
+
+
 def check_noise_within(noise: NoiseWithin) -> NoiseWithin:
     """Check the treatment of noise within one study, where clusters are followed: single points are none."""
     check_choice(noise, "noise", [name for name, rule in RULES.items() if not rule.is_split])

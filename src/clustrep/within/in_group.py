@@ -133,7 +133,7 @@ def in_group_proportion(
     judged = judge(study, partition_of(question, training), neighbourhood, noise)
     null, compared_with = None, NO_NULL
     if n_null and clusterer is not None and training is None:
-        null, compared_with = _null_clustered_again(question, judged, neighbourhood, n_null, noise), CLUSTERED_AGAIN
+        null, compared_with = _null_clustered_again(question, neighbourhood, n_null, noise), CLUSTERED_AGAIN
     elif n_null:
         null = _null(study, judged, neighbourhood, n_null, root)
         compared_with = RANDOM_CELLS if training is not None else OWN_LABELS
@@ -306,7 +306,7 @@ def _null(study: Study, judged: Judged, neighbourhood: Neighbourhood, n_null: in
 
 
 def _null_clustered_again(
-    question: Question, judged: Judged, neighbourhood: Neighbourhood, n_null: int, noise: NoiseWithin
+    question: Question, neighbourhood: Neighbourhood, n_null: int, noise: NoiseWithin
 ) -> FloatArray:
     """Return the proportions in simulated data without clusters, each clustered again, (n_null, n_j, most clusters)."""
     study, js = question.study, neighbourhood.js

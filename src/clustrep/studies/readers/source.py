@@ -130,7 +130,7 @@ def _check_is_file(file: Path) -> None:
     if not file.exists():
         if not file.parent.is_dir():
             raise DataError(f"There is no file {file}: there is no folder {file.parent}. Check the path.")
-        siblings = sorted(entry.name for entry in file.parent.iterdir())
+        siblings = sorted(entry.name for entry in file.parent.iterdir() if not entry.is_dir())
         folder = "This folder" if file.parent == Path() else file.parent
         contents = f" {folder} holds {listing(siblings)}." if siblings else ""
         raise DataError(f"There is no file {file}.{contents}")

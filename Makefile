@@ -9,7 +9,7 @@ INSTALL := $(BIN)/uv pip install --quiet --editable
 
 .PHONY: demo test test-all test-oldest test-newest bench check format clean
 .PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration
-.PHONY: exam exam-quick fuzz fuzz-quick paper paper-quick
+.PHONY: exam exam-quick fuzz fuzz-quick torture torture-quick paper paper-quick
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -68,6 +68,12 @@ fuzz: .venv/installed-dev
 
 fuzz-quick: .venv/installed-dev
 	$(BIN)/python -m fuzz.run --quick $(ARGS)
+
+torture: .venv/installed-dev
+	$(BIN)/python -m torture.run $(ARGS)
+
+torture-quick: .venv/installed-dev
+	$(BIN)/python -m torture.run --quick $(ARGS)
 
 paper: .venv/installed-dev
 	$(BIN)/python -m paper.run paper $(ARGS)

@@ -3,6 +3,7 @@
 ClustrepError                       .sentence, worded by each front end
 ├── DataError(ValueError)           a table, a file or a labelling that can't be used as it is
 ├── ParameterError(ValueError)      an argument out of its range, or an invalid combination: .parameter
+│   └── OtherRun                    a folder with checkpoints of another run
 ├── AllReplicatesFailed             not one replicate could be scored
 ├── WorkerKilled                    a process that computed replicates was killed, and another with fewer beside it
 └── NoBest                          nothing that was compared can be called the best
@@ -43,6 +44,10 @@ class ParameterError(ClustrepError, ValueError):
     def __init__(self, sentence: str = "", *, parameter: str | None = None):
         super().__init__(sentence)
         self.parameter = parameter
+
+
+class OtherRun(ParameterError):  # noqa: N818 - says what is there
+    """A folder with what another run has finished."""
 
 
 class AllReplicatesFailed(ClustrepError, RuntimeError):  # noqa: N818 - says what happened

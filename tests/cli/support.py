@@ -12,6 +12,7 @@ from clustrep.cli import analysis_commands, clustrep, gap_commands, one_study_co
 
 COMMANDS = [
     "run",
+    "merge",
     "demo",
     "local",
     "gaps",
@@ -72,8 +73,9 @@ def forbid_reading(monkeypatch):
 
 
 def contents(path):
-    """All files below a folder, and what is in them."""
-    return {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    """All files below a folder, and what is in them, apart from what a run keeps for a longer one."""
+    files = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
+    return {name: file.read_bytes() for name, file in files.items() if ".clustrep/checkpoint/" not in name}
 
 
 def listed(path):

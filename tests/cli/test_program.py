@@ -135,8 +135,8 @@ def test_h5ad_and_parquet_as_processes(frames, folder):
 HEEDING = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
 
 
-def test_an_interrupt_leaves_nothing(folder):
-    """One sentence, no traceback, no folder, whole or temporary."""
+def test_an_interrupt_leaves_nothing_but_what_is_finished(folder):
+    """One sentence, no traceback, no results, whole or temporary."""
     command = [sys.executable, "-m", "clustrep", *RUN, "--resamples", "1000000"]
     running = subprocess.Popen(
         [sys.executable, "-c", HEEDING, *command],
@@ -158,7 +158,8 @@ def test_an_interrupt_leaves_nothing(folder):
     assert stdout == ""
     assert stderr.splitlines()[-1] == "Interrupted."
     assert "Traceback" not in stderr
-    assert sorted(os.listdir(folder)) == ["alpha.csv", "beta.csv", "gamma.csv"]
+    assert listed(folder) == ["alpha.csv", "beta.csv", "gamma.csv"]
+    assert os.listdir("clustrep-results/.clustrep") == ["checkpoint"]
 
 
 def test_a_reader_that_has_gone_is_no_error(folder):

@@ -6,29 +6,34 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clustrep.across.apart import RESAMPLES_FOR_ERRORS, differences_of
-from clustrep.across.compare import comparison_plan, configurations_to_compare, run_comparison
+from clustrep.across.compare import compare, comparison_plan, configurations_to_compare, run_comparison
 from clustrep.across.counterparts import counterparts
 from clustrep.across.local import local_replicability
-from clustrep.across.null import null_reference, reference_of
-from clustrep.across.null_models import ONE_PIECE, Sampler, check_null
+from clustrep.across.null import NullPlan, null_reference, reference_of
+from clustrep.across.null_models import ONE_PIECE, PIECES, Sampler, check_null
 from clustrep.across.presence import presence
 from clustrep.across.replicability import ScorePlan, check_several
 from clustrep.across.separation import separations
 from clustrep.checks import check_choice, check_integer, check_known
+from clustrep.clustering.identity import agreements_of, question_of
 from clustrep.clustering.sample import Configuration, Source
+from clustrep.engine.checkpoints import Question, Shard, checkpointing, in_shard
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
 from clustrep.engine.run import Kept, shows_progress, write_progress
-from clustrep.errors import AllReplicatesFailed, ClustrepWarning
+from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
+from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun, Resampling, resampling_for
 from clustrep.results import Analysis, LocalReplicability, NullReference, Preliminary, Separation, StudyDifferences
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
-from clustrep.tables.agreement import AgreementSpec
+from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import Noise
 from clustrep.types import FloatArray
 
@@ -54,6 +59,7 @@ def analyse(
     rng: Rng = None,
     n_jobs: int | None = None,
     on_progress: Callable[[Preliminary], None] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Analysis:
     """Say to what degree there are groups, how many, which studies agree, and which clusters are where.
 
@@ -78,6 +84,9 @@ def analyse(
         fraction of the time.
     embedding : {"pca", "tsne"}
         How samples with more than two features are placed in figures.
+    checkpoint : str or path, optional
+        A folder that keeps what all steps have finished: the same call continues there after it was interrupted or
+        killed; with more resamples, clusterers or numbers of clusters it computes only what is new. Needs a seed.
     on_progress : function of a Preliminary, optional
         Called with what the first 20 resamples say, and where these show no separated groups again with the first 39
         simulated collections. They are the first of those that the analysis uses anyway: its results are the same. By
@@ -131,6 +140,26 @@ def analyse(
     root = root_entropy(rng)
     suitable = resampling_for(resampling, tuple(checked.values()))  # one for all steps
     source = Source.of(suitable, root)
+    if checkpoint is not None:
+        asked_for = partial(question_of_analysis, configurations, checked, agreement, noise, source)
+        totals = {ScorePlan.unit: n_resamples, NullPlan.unit: n_null}
+        with checkpointing(checkpoint, asked_for, rng, totals):
+            return analyse(
+                clusterers,
+                checked,
+                n_clusters=n_clusters,
+                agreement=agreement,
+                n_resamples=n_resamples,
+                null=null,
+                n_null=n_null,
+                train=followed,
+                embedding=embedding,
+                noise=noise,
+                resampling=suitable,
+                rng=root,
+                n_jobs=n_jobs,
+                on_progress=on_progress,
+            )
     plan = comparison_plan(checked, configurations, source, n_resamples, agreement, noise)
     steps = Steps(checked, plan, configurations, null, n_null, n_jobs)
     tell = on_progress or (write_progress if shows_progress() else None)
@@ -243,6 +272,57 @@ def _without_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClustrepWarning)
         yield
+
+
+def question_of_analysis(
+    configurations: Sequence[Configuration],
+    studies: Studies,
+    agreement: AgreementSpec | tuple[AgreementSpec, ...],
+    noise: Noise,
+    source: Source,
+) -> Question:
+    """Say what an analysis is about, for its checkpoints."""
+    return question_of(
+        source,
+        tuple(studies.values()),
+        configurations,
+        agreement=agreements_of(resolve_agreements(agreement)),
+        noise=noise,
+    )
+
+
+def compute_share(
+    shard: Shard,
+    clusterers: Any,
+    studies: Studies,
+    *,
+    checkpoint: str | PathLike[str],
+    n_null: int,
+    null: str | Sampler | None,
+    **options: Any,
+) -> Provenance:
+    """Compute one share of those replicates of an analysis that do not depend on the outcome of others.
+
+    These are the resamples of the comparison and the collections of every model of data in one piece; `options` are
+    those of `compare`. Which clusters are followed depends on all of them: that is computed when shares are merged.
+    """
+    fewest = min([options["n_resamples"], *([] if null is None else [n_null])])
+    if shard.of > fewest:
+        raise ParameterError(
+            f"shard must have at most as many shares as there are replicates, {fewest}, got {shard.of}.",
+            parameter="shard",
+        )
+    root, checked = root_entropy(options["rng"]), check_several(as_studies(studies))
+    source = Source.of(resampling_for(options.get("resampling"), tuple(checked.values())), root)
+    configurations = configurations_to_compare(clusterers, options["n_clusters"])
+    asked_for = partial(question_of_analysis, configurations, checked, options["agreement"], options["noise"], source)
+    with in_shard(shard), checkpointing(checkpoint, asked_for, options["rng"]):
+        comparison = compare(clusterers, checked, diagonal=True, **{**options, "rng": root})
+        models = () if null is None else PIECES if null == ONE_PIECE else (null,)
+        for model in models:
+            with contextlib.suppress(AllReplicatesFailed):  # of this share
+                null_reference(comparison, n_null, null=model, n_jobs=options["n_jobs"])
+    return comparison.provenance
 
 
 def _differences(

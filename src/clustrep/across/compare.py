@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 from clustrep.across.replicability import ScorePlan, check_several, run_plan
 from clustrep.checks import check_choice, check_flag, check_integer, check_n_clusters
+from clustrep.clustering.identity import question_of
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
 from clustrep.engine.replicates import Rng
-from clustrep.engine.run import Kept
+from clustrep.engine.run import Kept, kept_in
 from clustrep.errors import ParameterError
 from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Comparison
@@ -33,6 +35,7 @@ def compare(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Comparison:
     """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
 
@@ -51,6 +54,9 @@ def compare(
         finds its number by itself runs once. By default each runs as it is.
     agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs
         As in `replicability`.
+    checkpoint : str or path, optional
+        As in `replicability`. With further clusterers or numbers of clusters, those that are finished are not computed
+        again.
 
     Returns
     -------
@@ -86,8 +92,9 @@ def compare(
     source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
     configurations = configurations_to_compare(clusterers, n_clusters)
     check_flag(diagonal, "diagonal")
-    plan = comparison_plan(checked, configurations, source, n_resamples, agreement, noise)
-    return run_comparison(replace(plan, diagonal=diagonal), n_jobs)
+    plan = replace(comparison_plan(checked, configurations, source, n_resamples, agreement, noise), diagonal=diagonal)
+    with kept_in(checkpoint, lambda: question_of(source, tuple(checked.values()), configurations, **plan.choices), rng):
+        return run_comparison(plan, n_jobs)
 
 
 def comparison_plan(

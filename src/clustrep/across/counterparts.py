@@ -10,9 +10,11 @@ import numpy as np
 
 from clustrep.across.replicability import KnownLabelsLike, check_configuration, check_several
 from clustrep.checks import check_integer
+from clustrep.clustering.identity import facts_of
 from clustrep.clustering.parameters import Clusterer, KnownLabels
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Source, provenance_of_run
+from clustrep.engine.checkpoints import Stored
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import run
 from clustrep.errors import AllReplicatesFailed
@@ -125,7 +127,7 @@ class Matched(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MatchPlan(ClusteringPlan[Matched | Failed]):
+class MatchPlan(ClusteringPlan[Matched | Failed], Stored):
     """Everything that overlaps follow from, except the replicate's number."""
 
     full: Matched | None  # the studies as they are, whose clusters are followed
@@ -136,6 +138,17 @@ class MatchPlan(ClusteringPlan[Matched | Failed]):
     def in_threads(self) -> bool:
         """Matching is done in Python."""
         return False
+
+    @property
+    def question(self) -> dict[str, str]:
+        """What overlaps follow from."""
+        (path,) = self.setting.paths
+        return facts_of(self.setting.source, self.setting.studies, clusterer=path.members[0].clusterer)
+
+    @property
+    def records(self) -> tuple[type, ...]:
+        """The values are matched partitions."""
+        return (Matched, Partition)
 
     def replicate(self, number: int) -> Matched | Failed:
         """Learn from all studies, and compare the clusters of every pair; of the same pair in all replicates."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
@@ -12,12 +13,14 @@ from numpy.typing import ArrayLike
 
 from clustrep.across.replicability import KnownLabelsLike, Options, check_configuration
 from clustrep.checks import as_table, check_choice, check_integer, check_table
+from clustrep.clustering.identity import agreements_of, facts_of, question_of
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source, provenance_of_run
+from clustrep.engine.checkpoints import Stored
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
-from clustrep.engine.run import run
+from clustrep.engine.run import kept_in, run
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.failures import Failures
 from clustrep.resampling import Resampling, resampling_for
@@ -69,6 +72,7 @@ def local_replicability(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> LocalReplicability | dict[str, LocalReplicability]:
     """Measure how well the clustering around each point replicates (Algorithm 3).
 
@@ -91,7 +95,7 @@ def local_replicability(
     at : Study, table or None
         The points to score: any with the same features, such as a grid; None: those of the training study
         (section 3.3.3); the test study gives figure 6.
-    agreement, n_resamples, labels, noise, resampling, rng, n_jobs
+    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, checkpoint
         As in `replicability`; one agreement only. A point that is noise shares its cluster with none under
         `noise="singletons"`, and has no score (NaN) under `noise="drop"`.
 
@@ -140,7 +144,9 @@ def local_replicability(
         noise=noise,
         setting=Setting.prepare(source, studies, [configuration], at=points.X),
     )
-    replicates = run(plan, range(FULL_STUDY, n_resamples + 1), n_jobs)
+    choices = {"agreement": plan.agreement.name, "noise": noise}
+    with kept_in(checkpoint, lambda: question_of(source, studies, [configuration], **choices), rng):
+        replicates = run(plan, range(FULL_STUDY, n_resamples + 1), n_jobs)
     labels_of_points = replicates[0].labels_of_points
     if isinstance(labels_of_points, Failed):
         raise AllReplicatesFailed(
@@ -179,7 +185,7 @@ class LocalReplicate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LocalPlan(ClusteringPlan[LocalReplicate]):
+class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
     """Everything that local scores follow from, except the replicate's number.
 
     The first study of the setting is the training study, its last ones are the test studies.
@@ -222,6 +228,24 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
     def compiles(self) -> bool:
         """Whether there are kernels, in the paths or in the agreement."""
         return self.setting.has_kernels or self.agreement.compiled
+
+    @property
+    def question(self) -> dict[str, str]:
+        """What local scores follow from."""
+        return facts_of(
+            self.setting.source,
+            self.setting.studies,
+            clusterer=self.configuration.clusterer,
+            agreement=agreements_of([self.agreement]),
+            noise=self.noise,
+            n_tests=self.n_tests,
+            points=self.points.X,
+        )
+
+    @property
+    def records(self) -> tuple[type, ...]:
+        """The values are scores by test study."""
+        return (LocalReplicate, LocalScores)
 
     def replicate(self, number: int) -> LocalReplicate:
         """Score one replicate on every test study."""

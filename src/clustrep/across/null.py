@@ -23,11 +23,13 @@ from clustrep.across.null_models import (
 )
 from clustrep.across.replicability import ScorePlan
 from clustrep.checks import check_choice, check_integer, read_only
+from clustrep.clustering.identity import agreements_of, described, facts_of, identity_of
 from clustrep.clustering.parameters import KnownLabels, describe
 from clustrep.clustering.path import Setting, rotates
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
+from clustrep.engine.checkpoints import Stored
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Failed,
@@ -245,7 +247,7 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class NullPlan(Plan[CollectionScores]):
+class NullPlan(Plan[CollectionScores], Stored):
     """Everything that a simulated collection's scores follow from, except its number."""
 
     studies: tuple[Study, ...]
@@ -257,6 +259,9 @@ class NullPlan(Plan[CollectionScores]):
     source: Source  # the result's own resampling, and the root of all collections
     n_resamples: int  # 0: the studies as they are
     at: int | None  # for local scores: whose points are scored
+    model: str  # which, and whether in coordinates
+    identities: tuple[str, ...]  # a digest of each configuration
+    unit = "simulated collections"
 
     @classmethod
     def of(
@@ -302,7 +307,47 @@ class NullPlan(Plan[CollectionScores]):
             source=Source(first.source.resampling, root, first.source.accelerate),
             n_resamples=0 if statistic == "estimate" else result.provenance["n_resamples"],
             at=_place_of_points(result, first) if isinstance(result, LocalReplicability) else None,
+            model=f"{described(null)} {'of features' if in_features else 'of coordinates'}",
+            identities=tuple(identity_of(origin.configuration.clusterer) for origin in origins),
         )
+
+    @property
+    def question(self) -> dict[str, str]:
+        """What scores follow from, apart from the configurations."""
+        return facts_of(
+            self.source,
+            self.studies,
+            model=self.model,
+            agreement=agreements_of(self.agreements),
+            noise=self.noise,
+            n_resamples=self.n_resamples,
+            at=self.at,
+        )
+
+    @property
+    def records(self) -> tuple[type, ...]:
+        """The values are scores."""
+        return (CollectionScores,)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """One part for each configuration."""
+        return self.identities
+
+    def only(self, places: Sequence[int]) -> NullPlan:
+        """Return a plan with some of the configurations."""
+        configurations = tuple(self.configurations[place] for place in places)
+        return replace(self, configurations=configurations, identities=tuple(self.identities[c] for c in places))
+
+    def split(self, value: CollectionScores) -> list[CollectionScores]:
+        """Divide scores by configuration; those of clusters belong to the only one."""
+        if self.at is not None:
+            return [value]
+        return [CollectionScores(*(array[c : c + 1] for array in value)) for c in range(len(self.parts))]
+
+    def join(self, values: Sequence[CollectionScores]) -> CollectionScores:
+        """Put the scores of all configurations together."""
+        return CollectionScores(*map(np.concatenate, zip(*values, strict=True)))
 
     @property
     def replicates(self) -> Sequence[int]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.across.separateness import separateness_of_pairs, spread_of
 from clustrep.checks import check_choice, check_flag, check_integer
+from clustrep.clustering.identity import agreements_of, facts_of, identity_of, question_of
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
+from clustrep.engine.checkpoints import Stored
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
-from clustrep.engine.run import Kept
+from clustrep.engine.run import Kept, kept_in
 from clustrep.errors import DataError, ParameterError
 from clustrep.failures import Failures
 from clustrep.label_checks import check_labels_of
@@ -44,6 +47,7 @@ class Options(TypedDict, total=False):
     resampling: Resampling | None
     rng: Rng
     n_jobs: int | None
+    checkpoint: str | PathLike[str] | None
 
 
 @overload
@@ -80,6 +84,7 @@ def replicability(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Replicability | dict[str, Replicability]:
     """Measure how well the clustering learned on each study replicates on every other (Algorithms 1 and 2).
 
@@ -121,6 +126,10 @@ def replicability(
     n_jobs : int or None
         Workers, as in joblib: −1 takes all cores. It never changes a result. How else a run is carried out is set with
         `config_context`.
+    checkpoint : str or path, optional
+        A folder that keeps what is finished: the same call continues there after it was interrupted or killed, or with
+        more resamples. Needs a seed. What is kept depends on data, clusterer, seed and versions, and is refused for
+        others; of a clusterer that is your own class, changed code is not noticed.
 
     Returns
     -------
@@ -172,7 +181,10 @@ def replicability(
         noise=noise,
         setting=Setting.prepare(source, tuple(checked.values()), [configuration]),
     )
-    scores = run_plan(plan, n_jobs)
+    with kept_in(
+        checkpoint, lambda: question_of(source, tuple(checked.values()), [configuration], **plan.choices), rng
+    ):
+        scores = run_plan(plan, n_jobs)
     results = {
         asked.name: Replicability(
             names=checked.names,
@@ -208,7 +220,7 @@ class ReplicateScores(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ScorePlan(ClusteringPlan[ReplicateScores]):
+class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
     """Everything that scores follow from, except the replicate's number."""
 
     n_resamples: int
@@ -232,6 +244,42 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
     def configurations(self) -> tuple[Configuration, ...]:
         """All members of all paths."""
         return tuple(member for path in self.setting.paths for member in path.members)
+
+    @property
+    def question(self) -> dict[str, str]:
+        """What scores follow from; each configuration's are a part of their own."""
+        facts = facts_of(self.setting.source, self.setting.studies, **self.choices)
+        return {**facts, "separateness": str(self.separateness)}
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """What the caller chose, apart from data, clusterers and seed."""
+        return {"agreement": agreements_of(self.agreements), "diagonal": self.diagonal, "noise": self.noise}
+
+    @property
+    def records(self) -> tuple[type, ...]:
+        """The values are scores."""
+        return (ReplicateScores,)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """One part for each configuration."""
+        return tuple(identity_of(configuration.clusterer) for configuration in self.configurations)
+
+    def only(self, places: Sequence[int]) -> ScorePlan:
+        """Return a plan with some of the configurations."""
+        setting, chosen = self.setting, [self.configurations[place] for place in places]
+        return replace(self, setting=Setting.prepare(setting.source, setting.studies, chosen))
+
+    def split(self, value: ReplicateScores) -> list[ReplicateScores]:
+        """Divide scores by configuration; separateness may be empty."""
+        n = len(value.scores)
+        divided = ([array[c : c + 1] if len(array) == n else array for c in range(n)] for array in value)
+        return [ReplicateScores(*arrays) for arrays in zip(*divided, strict=True)]
+
+    def join(self, values: Sequence[ReplicateScores]) -> ReplicateScores:
+        """Put the scores of all configurations together."""
+        return ReplicateScores(*map(np.concatenate, zip(*values, strict=True)))
 
     def replicate(self, number: int) -> ReplicateScores:
         """Score one replicate."""

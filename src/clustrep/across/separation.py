@@ -28,9 +28,11 @@ from clustrep.across.gaps import (
 )
 from clustrep.across.replicability import check_several
 from clustrep.checks import check_n_clusters
+from clustrep.clustering.identity import facts_of, identity_of
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of, with_starts
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of, provenance_of_run
+from clustrep.engine.checkpoints import Stored
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
 from clustrep.engine.run import run
 from clustrep.provenance import Provenance
@@ -167,10 +169,44 @@ def separations(
 
 
 @dataclass(frozen=True, eq=False)
-class PoolPlan(ClusteringPlan["list[IntArray | Failed]"]):
+class PoolPlan(ClusteringPlan["list[IntArray | Failed]"], Stored):
     """Learn every configuration from one pool of studies: all of them, or all but one."""
 
     description = "gaps"
+    unit = "pools of studies"
+
+    @property
+    def question(self) -> dict[str, str]:
+        """What labels follow from, apart from the configurations."""
+        return facts_of(self.setting.source, self.setting.studies)
+
+    @property
+    def records(self) -> tuple[type, ...]:
+        """The values are lists of labels."""
+        return ()
+
+    @property
+    def configurations(self) -> tuple[Configuration, ...]:
+        """All members of all paths."""
+        return tuple(member for path in self.setting.paths for member in path.members)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """One part for each configuration."""
+        return tuple(identity_of(configuration.clusterer) for configuration in self.configurations)
+
+    def only(self, places: Sequence[int]) -> PoolPlan:
+        """Return a plan with some of the configurations."""
+        setting, chosen = self.setting, [self.configurations[place] for place in places]
+        return PoolPlan(Setting.prepare(setting.source, setting.studies, chosen))
+
+    def split(self, value: list[IntArray | Failed]) -> list[list[IntArray | Failed]]:
+        """Divide labels by configuration."""
+        return [[labels] for labels in value]
+
+    def join(self, values: Sequence[list[IntArray | Failed]]) -> list[IntArray | Failed]:
+        """Put the labels of all configurations together."""
+        return [labels for value in values for labels in value]
 
     def replicate(self, number: int) -> list[IntArray | Failed]:
         """Return the labels of the pool's samples by every configuration."""

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from clustrep.cli import options
 from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterers_of
 from clustrep.cli.config_file import warn_of_changes
-from clustrep.cli.console import exit_if_failed, write_message
+from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
 from clustrep.cli.input_files import read_studies, warn_of_scales
 from clustrep.cli.option_types import accepted_agreements
-from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output
+from clustrep.cli.output import (
+    CHECKPOINT,
+    CLAIM,
+    CONFIG,
+    RESULT,
+    Output,
+    Results,
+    check_folder,
+    claim_folder,
+    write_config,
+    write_output,
+)
+from clustrep.errors import OtherRun
+from clustrep.folders import STATE, claimed
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +45,7 @@ if TYPE_CHECKING:
 @options.studies
 @options.reading
 @options.analysis(k="2:8", folder="clustrep-results")
+@options.shard
 @click.pass_context
 def run(ctx: click.Context, /, **settings: Any) -> None:
     """Say which algorithm and number of clusters replicate, which studies agree and which clusters hold.
@@ -39,7 +58,10 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
     """
     check_files(settings)
     settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS
-    analyse_files(ctx, settings)
+    if settings["shard"] is None:
+        analyse_files(ctx, settings)
+    else:
+        compute_shard(ctx, settings)
 
 
 @click.command(short_help="Follow the clusters of one algorithm into the other studies.")
@@ -145,21 +167,105 @@ def analyse_studies(
     """Analyse studies as the options say."""
     from clustrep import analyse
 
+    arguments = announced_arguments(ctx, settings, studies)
+    arguments["embedding"] = settings["embedding"]
+    arguments["train"] = settings.get("train") or None
+    arguments["on_progress"] = None if settings["quiet"] else tell_changes()
+    with options.configured(settings):
+        analysis = continued(settings, partial(analyse, clusterers, studies, **arguments))
+    return replace(analysis, warnings=tuple(ctx.obj))
+
+
+def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: Studies) -> dict[str, Any]:
+    """Say which studies there are, and return what all computations on them take."""
     warn_of_changes(ctx, studies)
     if not settings["quiet"]:
         write_message(repr(studies))
     warn_of_scales(studies)
-    names = ("n_clusters", "agreement", "n_resamples", "n_null", "embedding", "noise")
+    arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null", "noise")
+    return {**arguments, "null": None if settings["null"] == "none" else settings["null"].replace("-", " ")}
+
+
+def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
+    """Compute one share of the replicates, and keep them in a folder of their own, with the options of the run."""
+    from clustrep.across.analyse import compute_share
+    from clustrep.engine.checkpoints import Shard
+
+    shard = Shard(*settings["shard"])
+    settings["out"] = settings["out"].with_name(f"{settings['out'].name}-{shard.number}-of-{shard.of}")
+    clusterers = checked_clusterers(ctx, settings)
+    studies = read_studies(settings)
+    check_several_studies(settings, studies)
+    arguments = announced_arguments(ctx, settings, studies)
     with options.configured(settings):
-        analysis = analyse(
-            clusterers,
-            studies,
-            null=None if settings["null"] == "none" else settings["null"].replace("-", " "),
-            train=settings.get("train") or None,
-            on_progress=None if settings["quiet"] else tell_changes(),
-            **options.library_arguments(settings, *names),
-        )
-    return replace(analysis, warnings=tuple(ctx.obj))
+        provenance = continued(settings, partial(compute_share, shard, clusterers, studies, **arguments))
+    with ctx.meta[CLAIM].transaction() as staged:
+        write_config(ctx, settings, Results(staged, settings["out"]), provenance, studies)
+    if not settings["quiet"]:
+        write_message(f"Shard {shard.number} of {shard.of} is in {settings['out']}, for `clustrep merge`.")
+
+
+@click.command(short_help="Make the results of a run from its shards.")
+@click.argument("shards", nargs=-1, required=True, metavar="SHARD…", type=options.FILE)
+@click.option(
+    "--out",
+    type=options.FILE,
+    metavar="DIR",
+    default="clustrep-results",
+    show_default=True,
+    help="The folder for the results.",
+)
+@options.force
+@options.failures
+@options.jobs
+@options.json_option
+@options.quiet
+@click.pass_context
+def merge(ctx: click.Context, /, shards: tuple[Path, ...], **settings: Any) -> None:
+    """Make the results of a run from what its shards have computed: the same files as those of one run.
+
+    Each shard is the folder of a `clustrep run … --shard 3/10`. What none of them has computed is computed now: the
+    replicates of shards that are missing, and what depends on all.
+
+    \b
+    Example:
+      clustrep merge breast-*-of-10 --out breast
+    """
+    from clustrep.engine.checkpoints import merge_into
+
+    for shard in shards:
+        if not (shard / CONFIG).is_file():
+            raise Failure(f"{shard} holds no shard of a run: name the folders that `--shard` wrote.", BAD_DATA)
+    check_folder(settings["out"], force=settings["force"])
+    with claimed(settings["out"]), progress_told(quiet=settings["quiet"]):
+        kept = settings["out"] / STATE / CHECKPOINT
+        if settings["force"]:
+            shutil.rmtree(kept, ignore_errors=True)
+        merge_into(kept, [shard / STATE / CHECKPOINT for shard in shards])
+    arguments = ["--config", str(shards[0] / CONFIG), "--out", str(settings["out"]), "--jobs", str(settings["n_jobs"])]
+    arguments += [f"--{name.replace('_', '-')}" for name in FLAGS if settings[name]]
+    with run.make_context("run", arguments, parent=ctx) as of_run:
+        run.invoke(of_run)
+
+
+FLAGS = ("force", "allow_failures", "json", "quiet")
+
+
+def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
+    """Call a function of the library that keeps what it has finished in the folder of the results.
+
+    What another run has finished there is discarded where the user forces it.
+    """
+    if settings["out"] is None:
+        return function()
+    folder = settings["out"] / STATE / CHECKPOINT
+    try:
+        return function(checkpoint=folder)
+    except OtherRun:
+        if not settings["force"]:
+            raise
+    shutil.rmtree(folder)
+    return function(checkpoint=folder)
 
 
 def tell_changes() -> Callable[[Preliminary], None]:

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import sys
@@ -140,6 +141,32 @@ def warnings_told(wording: Callable[[Worded], str]) -> Iterator[list[str]]:
         warnings.filterwarnings("always", category=ClustrepWarning)
         warnings.showwarning = tell
         yield texts
+
+
+class Told(logging.Handler):
+    """Writes what the library says of its progress to stderr; it is no part of the results."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one message, those that may matter as warnings."""
+        is_warning = record.levelno >= logging.WARNING
+        write_message(
+            on_one_line(record.getMessage()), mark=click.style("warning:", fg="yellow") + " " if is_warning else ""
+        )
+
+
+@contextlib.contextmanager
+def progress_told(*, quiet: bool) -> Iterator[None]:
+    """Write what the library logs to stderr; only warnings where the user wants it quiet."""
+    logger, handler = logging.getLogger("clustrep"), Told(logging.WARNING if quiet else logging.INFO)
+    before = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.level, logger.propagate = before
+        logger.removeHandler(handler)
 
 
 def exit_if_failed(ctx: click.Context, settings: dict[str, Any], result: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -42,6 +43,25 @@ class ClusterNumbers(click.ParamType):  # type: ignore[type-arg]
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """Show how they are written."""
         return "2:8"
+
+
+class ShardNumber(click.ParamType):  # type: ignore[type-arg]
+    """One of several shares of a run: `3/10`."""
+
+    name = "shard"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Read the number of a share, and how many there are."""
+        if isinstance(value, tuple):
+            return value
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", str(value))
+        if not match or not 1 <= int(match[1]) <= int(match[2]):
+            self.fail(f"{value!r} is no share of a run: write 3/10 for the third of ten.", param, ctx)
+        return int(match[1]), int(match[2])
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Show how it is written."""
+        return "I/N"
 
 
 class Words(click.ParamType):  # type: ignore[type-arg]

@@ -15,7 +15,8 @@ import click
 
 from clustrep.cli.clusterer_names import SHORT_NAMES
 from clustrep.cli.config_file import read_config
-from clustrep.cli.option_types import ClusterNumbers, WholeNumber, Words, WordsOption, accepted_agreements
+from clustrep.cli.console import progress_told
+from clustrep.cli.option_types import ClusterNumbers, ShardNumber, WholeNumber, Words, WordsOption, accepted_agreements
 from clustrep.cli.standard_output import prints_to_stderr
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -184,6 +185,9 @@ unnamed = click.option("--no-samples", is_flag=True, help="Leave the names of sa
 failures = click.option("--allow-failures", is_flag=True, help="Exit with 0 although some replicates failed.")
 
 
+force = click.option("--force", is_flag=True, help="Replace the results of an earlier run in that folder.")
+
+
 def results_in(default: str | None) -> Callable[[Command], Command]:
     """Take the folder of the results, and the formats of its figures."""
     return several(
@@ -202,7 +206,7 @@ def results_in(default: str | None) -> Callable[[Command], Command]:
             show_default=default is not None,
             help="The folder for the results.",
         ),
-        click.option("--force", is_flag=True, help="Replace the results of an earlier run in that folder."),
+        force,
     )
 
 
@@ -220,6 +224,12 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
     )
 
 
+shard = click.option(
+    "--shard",
+    type=ShardNumber(),
+    help="Compute only share I of N, into the folder DIR-I-of-N; `clustrep merge` makes the results of all.",
+)
+
 # ---------------------------------------------------------------------------------------------------------------------
 # the values of options
 
@@ -234,7 +244,11 @@ def configured(settings: dict[str, Any]) -> Iterator[None]:
     """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
     from clustrep import config_context
 
-    with config_context(progress=False if settings["quiet"] else "auto"), prints_to_stderr():
+    with (
+        config_context(progress=False if settings["quiet"] else "auto"),
+        prints_to_stderr(),
+        progress_told(quiet=settings["quiet"]),
+    ):
         yield
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 CONFIG = "config.toml"
 RESULT = "result.npz"
+CHECKPOINT = "checkpoint"  # in the folder's state: what a run has finished, also after its end, for a longer one
 PAGE = "report.html"
 DPI = 300
 ROOM = 8 * 2**20  # bytes that the smallest results take: the page alone takes five million

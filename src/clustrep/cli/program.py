@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from clustrep import __version__
-from clustrep.cli.analysis_commands import demo, local, run
+from clustrep.cli.analysis_commands import demo, local, merge, run
 from clustrep.cli.console import Commands
 from clustrep.cli.file_commands import inspect, report
 from clustrep.cli.gap_commands import gaps
@@ -16,7 +16,7 @@ from clustrep.cli.site_commands import learn, score
 
 @click.group(
     cls=Commands,
-    commands=[run, demo, local, gaps, stability, test, report, inspect, learn, score, combine, show],
+    commands=[run, merge, demo, local, gaps, stability, test, report, inspect, learn, score, combine, show],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Try it: clustrep demo",
 )

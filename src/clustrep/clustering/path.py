@@ -29,6 +29,7 @@ from clustrep.clustering.sample import (
     Source,
 )
 from clustrep.engine.cost import Cost
+from clustrep.engine.estimates import ALWAYS_THERE, check_memory
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
 from clustrep.engine.run import Plan
 from clustrep.studies.study import Study
@@ -80,6 +81,10 @@ class Path(ABC):
     def batch(self, places: Sequence[PointSet]) -> int:
         """Say from how many replicates it likes to learn at once."""
         return 1
+
+    def memory(self, n_samples: int) -> float:
+        """Estimate how many bytes one fit needs, where that grows with the square of the samples."""
+        return 0.0
 
     @abstractmethod
     def share(self, sample: Sample) -> Any:
@@ -188,6 +193,11 @@ class PlainPsi(Psi):
         return self.function.labels(self.path.space(points).X)
 
 
+# Bytes for each ordered pair of samples: half a matrix of distances, a matrix and a copy of it, and three matrices.
+BYTES_PER_PAIR = {"AgglomerativeClustering": 4, "SpectralClustering": 16, "AffinityPropagation": 24}
+NEIGHBOURS = "nearest_neighbors"
+
+
 class PlainPath(Path):
     """One clusterer, fitted to the drawn rows."""
 
@@ -195,6 +205,14 @@ class PlainPath(Path):
 
     def share(self, sample: Sample) -> None:
         """Nothing is shared."""
+
+    def memory(self, n_samples: int) -> float:
+        """Estimate the bytes of the distances that scikit-learn's classes keep; of others nothing is known."""
+        clusterer = self.members[0].clusterer
+        steps = getattr(clusterer, "steps", None)
+        last = steps[-1][1] if steps else clusterer
+        is_sparse = getattr(last, "connectivity", None) is not None or getattr(last, "affinity", "") == NEIGHBOURS
+        return 0.0 if is_sparse else float(BYTES_PER_PAIR.get(type(last).__name__, 0) * n_samples**2)
 
     def rows(self, sample: Sample) -> tuple[IntArray, IntArray | None]:
         """Return the rows to fit, and their weights where the clusterer takes any."""
@@ -288,6 +306,9 @@ class Setting:
             paths = _paths(source, configurations, rotated, rotation)
             if for_run:
                 for path in paths:
+                    for study in studies:
+                        if (needed := path.memory(len(study))) > ALWAYS_THERE:
+                            check_memory(needed, path.members[0].name, study.name, len(study))
                     path.prepare(places)
         return cls(source, tuple(studies), places, place, paths)
 

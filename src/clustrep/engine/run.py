@@ -10,16 +10,19 @@ import contextlib
 import itertools
 import os
 import sys
+import time
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, Generic, TypeVar
 
 from clustrep.checks import check_choice, check_flag
+from clustrep.engine import checkpoints, estimates
 from clustrep.engine.cost import Cost, Workers, block_size, choose_workers
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
 from clustrep.errors import MachineWarning, ParameterError, ReplicateWarning, warn
@@ -201,7 +204,7 @@ def run(plan: Plan[T], numbers: Sequence[int], n_jobs: int | None = None) -> lis
     `choose_workers` decides whether workers are processes, threads or none; a backend that the user has set with
     `joblib.parallel_config` is used instead.
     """
-    values, messages = _values_and_warnings(plan, numbers, n_jobs)
+    values, messages = _values_and_warnings(plan, _share_of(numbers), n_jobs)
     _pass_on(messages)
     return values
 
@@ -221,6 +224,7 @@ class Kept:
         values, messages = self._values.setdefault(name, {}), self._messages.setdefault(name, [])
         if name not in self._plans:
             self._plans[name] = plan_of()
+        numbers = _share_of(numbers)
         missing = [number for number in numbers if number not in values]
         if missing:
             new_values, new_messages = _values_and_warnings(self._plans[name], missing, n_jobs)
@@ -230,24 +234,60 @@ class Kept:
         return [values[number] for number in numbers]
 
 
+def _share_of(numbers: Sequence[int]) -> Sequence[int]:
+    """Return the replicates that are to be computed here: all, unless a run is divided."""
+    return numbers if checkpoints.active.get() is None else checkpoints.share_of(numbers)
+
+
 def _values_and_warnings(
     plan: Plan[T], numbers: Sequence[int], n_jobs: int | None
 ) -> tuple[list[T], list[tuple[str, str]]]:
-    run_of_blocks = Run(os.getpid(), next(_run_numbers))
-    outcomes = _outcomes(plan, numbers, run_of_blocks, check_n_jobs(n_jobs))
+    """Compute replicates, apart from those that the checkpoint of this run has."""
+    check_n_jobs(n_jobs)
+    checkpoint, compute_missing = checkpoints.active.get(), partial(_compute_all, n_jobs=n_jobs)
+    if checkpoint is not None and isinstance(plan, checkpoints.Stored):
+        return checkpoint.completed(plan, numbers, compute_missing)
     values: list[T] = []
     messages: list[tuple[str, str]] = []
-    with one_thread(), _recorded_warnings() as messages_here, _progress_bar(len(numbers), plan.description) as bar:
+
+    def keep(_: Sequence[int], outcome: Outcome[T]) -> None:
+        values.extend(outcome.values)
+        messages.extend(outcome.warnings)
+
+    messages += compute_missing(plan, numbers, keep)
+    return values, messages
+
+
+def kept_in(
+    folder: object, question: Callable[[], checkpoints.Question], rng: object
+) -> contextlib.AbstractContextManager[None]:
+    """Keep what is computed in a folder and continue there, as `checkpointing` does; None: as it is outside."""
+    return contextlib.nullcontext() if folder is None else checkpoints.checkpointing(folder, question, rng)
+
+
+def _compute_all(
+    plan: Plan[T], numbers: Sequence[int], keep: Callable[[Sequence[int], Outcome[T]], None], *, n_jobs: int | None
+) -> list[tuple[str, str]]:
+    """Compute replicates, and hand over every block as it is finished; return warnings that belong to none."""
+    run_of_blocks = Run(os.getpid(), next(_run_numbers))
+    outcomes = _outcomes(plan, numbers, run_of_blocks, n_jobs)
+    n_done, n_first, begun, is_forecast = 0, 0, 0.0, False
+    with one_thread(), _recorded_warnings() as messages, _progress_bar(len(numbers), plan.description) as bar:
         try:
             for outcome in outcomes:
-                values += outcome.values
-                messages += outcome.warnings
+                n_before, n_done = n_done, n_done + len(outcome.values)
+                keep(numbers[n_before:n_done], outcome)
                 bar.update(len(outcome.values))
+                if not n_first:  # kernels may have been compiled until now
+                    n_first, begun = n_done, time.monotonic()
+                elif not is_forecast and (seconds := time.monotonic() - begun) >= estimates.SURE_AFTER:
+                    is_forecast = True
+                    estimates.forecast(plan.description, seconds, n_done - n_first, n_done, len(numbers))
         except BaseException:
             abandoned.add(run_of_blocks)
             outcomes.close()
             raise
-    return values, [*messages, *messages_here]
+    return messages
 
 
 def check_n_jobs(n_jobs: int | None) -> int | None:
@@ -296,7 +336,7 @@ def _chosen_by_user() -> Workers | None:
 
 def compute(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[T]:
     """Compute one block: in the run's own process, in one of its threads, or in another process."""
-    current.run = run_of_blocks
+    current.run, current.messages = run_of_blocks, []
     breathe()
     try:
         if os.getpid() == run_of_blocks.process:  # perhaps a thread: warnings are recorded once for the whole process
@@ -304,26 +344,34 @@ def compute(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[
                 # Limits the pools of this thread; the thread that started the run restores all limits.
                 thread_pools().limit(limits=1)
                 current.limited = run_of_blocks
-            return Outcome(plan.block(block), [])
-        with one_thread(), _recorded_warnings() as messages:
-            values = plan.block(block)
-        return Outcome(values, messages)
+            return Outcome(plan.block(block), current.messages)
+        with one_thread(), _recorded_warnings():
+            return Outcome(plan.block(block), current.messages)
     finally:
-        current.run = None
+        current.run = current.messages = None
 
 
 @contextlib.contextmanager
 def _recorded_warnings() -> Iterator[list[tuple[str, str]]]:
-    """Record what clusterers warn about instead of printing it hundreds of times."""
+    """Record what clusterers warn about instead of printing it hundreds of times.
+
+    Each thread's warnings belong to the block that it computes; those outside any block are yielded.
+    """
     messages: list[tuple[str, str]] = []
-    with warnings.catch_warnings(record=True) as caught:
+
+    def record(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        of_block = getattr(current, "messages", None)
+        first_line = str(message).strip().split("\n")[0]
+        (messages if of_block is None else of_block).append((category.__name__, first_line))
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always")
         # Counted among the failures, as "fewer clusters than asked for".
         warnings.filterwarnings("ignore", message="Number of distinct clusters")
         # About joblib's multiprocessing backend, not about any replicate.
         warnings.filterwarnings("ignore", message=".*use of fork", category=DeprecationWarning)
+        warnings.showwarning = record
         yield messages
-    messages += [(w.category.__name__, str(w.message).strip().split("\n")[0]) for w in caught]
 
 
 def _pass_on(messages: Sequence[tuple[str, str]]) -> None:

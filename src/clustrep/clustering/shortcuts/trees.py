@@ -145,6 +145,11 @@ class TreePath(Path):
         """Say roughly how many numbers the kernels compare in one resample."""
         return 10.0 * len(points) ** 2
 
+    def memory(self, n_samples: int) -> float:
+        """Estimate the bytes of the matrix of distances, which Ward's linkage does without where it is too large."""
+        needed = 8.0 * n_samples**2
+        return 0.0 if needed > LARGEST_MATRIX and self.members[0].clusterer.linkage == "ward" else needed
+
     @property
     def _metric(self) -> str:
         return _tree_metric(self.members[0].clusterer)

@@ -1,0 +1,435 @@
+r"""Finished replicates in a folder, so that a run that was ended continues where it stopped.
+
+    folder/manifest.json           what the run is about: data, seed, versions, clusterers; and its own SHA-256
+    folder/replicability-…/        one folder a step, named after a digest of everything that its values follow from
+    folder/replicability-…/0-17-….npz   some replicates: arrays, the rest as JSON, and the SHA-256 of the whole file
+
+A file is written whole or not at all, and holds no pickle. One that is damaged is named, removed, and its replicates
+are computed again. A step's values are kept by parts, its configurations, so that another number of clusters or another
+clusterer needs no more than its own replicates.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import re
+import shutil
+import time
+import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from clustrep.archives import check_seal, declared_arrays, read_array, write_archive
+from clustrep.engine.replicates import FULL_STUDY, Failed
+from clustrep.engine.stored_values import Packing, unpack
+from clustrep.errors import DataError, OtherRun, ParameterError
+from clustrep.files import written_whole
+from clustrep.folders import claimed
+from clustrep.sentences import argument, option, wording
+from clustrep.text import listing
+
+FORMAT = 1
+
+MANIFEST = "manifest.json"
+
+HEADER = "clustrep"
+
+WRITTEN_EVERY = 1.0  # seconds of work that an end at any moment may cost
+
+LEFTOVERS = ".clustrep-*"  # what `written_whole` leaves where its process is killed
+
+logger = logging.getLogger("clustrep")
+
+
+class Stored(ABC):
+    """A plan whose values can be kept in files."""
+
+    unit: str = "resamples"  # what its replicates are
+
+    @property
+    @abstractmethod
+    def question(self) -> Mapping[str, str]:
+        """Everything that the values follow from, by name, except the replicates' numbers and the parts."""
+
+    @property
+    @abstractmethod
+    def records(self) -> tuple[type, ...]:
+        """The types of the records in its values."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What its values consist of: a digest for each part, which can be computed without the others."""
+        return ("",)
+
+    def only(self, places: Sequence[int]) -> Any:
+        """Return a plan for some of the parts."""
+        return self
+
+    def split(self, value: Any) -> list[Any]:
+        """Divide a value into its parts."""
+        return [value]
+
+    def join(self, values: Sequence[Any]) -> Any:
+        """Put the parts of a value together."""
+        (value,) = values
+        return value
+
+
+class Question(NamedTuple):
+    """What a run in a folder is about: facts that may not change, and clusterers, to which others may be added."""
+
+    facts: Mapping[str, str]
+    clusterers: Mapping[str, str]
+
+
+Keep: TypeAlias = Callable[[Sequence[int], Any], None]
+# Computes replicates, hands over each block as it is finished, and returns warnings that belong to none.
+Compute: TypeAlias = Callable[[Any, Sequence[int], Keep], list[tuple[str, str]]]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the folder of a run
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A folder in which the run that is in progress keeps what it has finished."""
+
+    folder: Path
+    shard: Shard | None = None
+    totals: Mapping[str, int] = field(default_factory=dict)  # of what is asked for in several calls, by unit
+    _looked_at: set[str] = field(default_factory=set)
+
+    def completed(
+        self, plan: Stored, numbers: Sequence[int], compute: Compute
+    ) -> tuple[list[Any], list[tuple[str, str]]]:
+        """Return the values of replicates, of which only those that are not in the folder are computed."""
+        step = Step.of(self.folder, plan)
+        finished = step.read(plan, numbers)
+        self._say(plan, step, numbers, finished)
+        missing: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
+        for number in numbers:
+            places = tuple(i for i, part in enumerate(plan.parts) if (part, number) not in finished.values)
+            # All shards have the studies as they are: in a file of their own, which is the same in all of them.
+            is_common = self.shard is not None and number == FULL_STUDY
+            if places:
+                missing.setdefault((is_common, places), []).append(number)
+        messages: list[tuple[str, str]] = []
+        for (_, places), of_places in missing.items():
+            needed = plan if len(places) == len(plan.parts) else plan.only(places)
+            with Writer(step, needed, finished) as writer:
+                messages += compute(needed, of_places, writer.add)
+        values = [plan.join([finished.values[part, number] for part in plan.parts]) for number in numbers]
+        return values, [*finished.warnings, *messages]
+
+    def _say(self, plan: Stored, step: Step, numbers: Sequence[int], finished: Finished) -> None:
+        """Say how much of a step was done before this run."""
+        if step.digest in self._looked_at:
+            return
+        self._looked_at.add(step.digest)
+        first = 1 if numbers and numbers[0] == FULL_STUDY else 0
+        asked = list(numbers[first:])
+        if self.shard is None and plan.unit in self.totals:  # of which this call may ask for the first ones only
+            asked = list(range(1, 1 + self.totals[plan.unit]))
+        n_done = sum(all((part, number) in finished.values for part in plan.parts) for number in asked)
+        text = f"{getattr(plan, 'description', '')}: {n_done} of {len(asked)} {plan.unit} were done."
+        if finished.values and text not in self._looked_at:
+            self._looked_at.add(text)
+            logger.info("%s", text)
+
+
+active: ContextVar[Checkpoint | None] = ContextVar("clustrep_checkpoint", default=None)  # of the run in progress
+
+
+@contextlib.contextmanager
+def checkpointing(
+    folder: Any, question: Callable[[], Question], rng: Any, totals: Mapping[str, int] | None = None
+) -> Iterator[None]:
+    """Keep whatever is computed in a folder, and take from there what was computed before.
+
+    Raises
+    ------
+    OtherRun
+        Where the folder is another run's; the difference is named.
+    """
+    if rng is None:
+        raise ParameterError(
+            "rng must be a seed where checkpoint is used, got None: other draws can't continue a run.", parameter="rng"
+        )
+    if not isinstance(folder, str | os.PathLike) or not str(folder):
+        raise ParameterError(f"checkpoint must be the name of a folder, got {folder!r}.", parameter="checkpoint")
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise ParameterError(f"checkpoint must be the name of a folder, {path} is a file.", parameter="checkpoint")
+    with claimed(path, "checkpoint"):
+        for leftover in (*path.glob(LEFTOVERS), *path.glob(f"*/{LEFTOVERS}")):
+            leftover.unlink(missing_ok=True)
+        _check_question(path, question())
+        token = active.set(Checkpoint(path, _shard.get(), totals or {}))
+        try:
+            yield
+        finally:
+            active.reset(token)
+
+
+def _check_question(folder: Path, question: Question) -> None:
+    """Check that a folder is this run's, or write down that it is."""
+    before = read_question(folder)
+    if before is not None:
+        differences = differences_between(before, question)
+        if differences:
+            raise OtherRun(
+                f"{folder} holds what another run has finished: {listing(differences)}. Ask the same again, or "
+                + wording(
+                    python=f"name another folder with {option('checkpoint')}.",
+                    command_line=f"name another folder with {option('out')}; {argument('force', True)} discards it.",
+                ),
+                parameter="checkpoint",
+            )
+    clusterers = {**(before.clusterers if before else {}), **question.clusterers}
+    if before is None or clusterers != before.clusterers:
+        write_question(folder, Question(question.facts, clusterers))
+
+
+def differences_between(before: Question, now: Question) -> list[str]:
+    """Name what differs between two runs; further clusterers are no difference."""
+    named: list[str] = []
+    for name in [*now.facts, *(name for name in before.facts if name not in now.facts)]:
+        here, there = now.facts.get(name), before.facts.get(name)
+        if here == there:
+            continue
+        if here is None or there is None:
+            named.append(f"{name} is {'new' if there is None else 'missing'}")
+        else:
+            named.append(f"{name} is {here}, was {there}")
+    for name, here in now.clusterers.items():
+        there = before.clusterers.get(name, here)
+        if here != there:
+            named.append(f"clusterer {name} is {here}, was {there}")
+    return named
+
+
+def write_question(folder: Path, question: Question) -> None:
+    """Write the manifest of a folder."""
+    body = {"format": FORMAT, "facts": dict(question.facts), "clusterers": dict(question.clusterers)}
+    text = json.dumps({**body, "sha256": _digest(body)}, indent=1)
+    with written_whole(folder / MANIFEST) as stream:
+        stream.write(text.encode())
+
+
+def read_question(folder: Path) -> Question | None:
+    """Read the manifest of a folder; None where there is none, or where it is damaged, which is said.
+
+    The files of steps say themselves what they are about: without a manifest, none is used for another question.
+    """
+    path = folder / MANIFEST
+    if not path.exists():
+        return None
+    try:
+        body = json.loads(path.read_bytes())
+        if body.pop("sha256") != _digest(body) or body["format"] != FORMAT:
+            raise ValueError
+        return Question(dict(body["facts"]), dict(body["clusterers"]))
+    except Exception:  # a damaged file can raise almost anything
+        logger.warning("%s is damaged, and is written anew.", path)
+        return None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# shards
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One of several shares of all replicates: number i of n has every n-th of them, from the i-th."""
+
+    number: int
+    of: int
+
+    def share_of(self, numbers: Sequence[int]) -> list[int]:
+        """Return the numbers of this share; the studies as they are belong to every one."""
+        is_full = bool(numbers) and numbers[0] == FULL_STUDY
+        rest = numbers[1:] if is_full else numbers
+        return [*([FULL_STUDY] if is_full else []), *rest[self.number - 1 :: self.of]]
+
+
+_shard: ContextVar[Shard | None] = ContextVar("clustrep_shard", default=None)
+
+
+@contextlib.contextmanager
+def in_shard(shard: Shard) -> Iterator[None]:
+    """Let runs that keep checkpoints compute a share of their replicates, and return no others."""
+    token = _shard.set(shard)
+    try:
+        yield
+    finally:
+        _shard.reset(token)
+
+
+def share_of(numbers: Sequence[int]) -> Sequence[int]:
+    """Return the replicates that this process is to compute of those that are asked for."""
+    checkpoint = active.get()
+    return numbers if checkpoint is None or checkpoint.shard is None else checkpoint.shard.share_of(numbers)
+
+
+def merge_into(folder: Path, shards: Sequence[Path]) -> None:
+    """Copy what shards of one run have finished into one folder.
+
+    Raises
+    ------
+    DataError
+        Where a folder has no checkpoints, or those of another run; the difference is named.
+    """
+    first: Question | None = None
+    for shard in shards:
+        question = read_question(shard)
+        if question is None:
+            raise DataError(f"{shard} holds nothing that a run has finished, or its {MANIFEST} is damaged.")
+        first = first or question
+        differences = differences_between(first, question) or differences_between(question, first)
+        if differences:
+            raise DataError(f"{shards[0]} and {shard} are of different runs: {listing(differences)}.")
+    if first is None:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    _check_question(folder, first)
+    for path in (path for shard in shards for path in sorted(shard.glob("*/*.npz"))):
+        target = folder / path.parent.name / path.name
+        if not target.exists():
+            target.parent.mkdir(exist_ok=True)
+            with written_whole(target) as stream, open(path, "rb") as source:
+                shutil.copyfileobj(source, stream)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# steps
+
+
+@dataclass(eq=False)
+class Finished:
+    """Values of a step by part and number, and what was warned meanwhile."""
+
+    values: dict[tuple[str, int], Any] = field(default_factory=dict)
+    warnings: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """The files of one plan."""
+
+    folder: Path
+    digest: str
+
+    @classmethod
+    def of(cls, folder: Path, plan: Stored) -> Step:
+        """Find the folder of a plan."""
+        digest = _digest({"kind": type(plan).__name__, "question": dict(plan.question)})
+        kind = re.sub(r"\W+", "-", getattr(plan, "description", "") or "step")
+        return cls(folder / f"{kind}-{digest[:16]}", digest)
+
+    def read(self, plan: Stored, numbers: Sequence[int]) -> Finished:
+        """Read what is kept of these replicates; damaged files are named and removed.
+
+        What was warned belongs to all replicates of a file: one with warnings is used as a whole, or not at all.
+        """
+        finished, wanted_numbers, wanted_parts = Finished(), set(numbers), set(plan.parts)
+        for path in sorted(self.folder.glob("*.npz")):
+            try:
+                block = self._read_block(path, plan)
+            except MemoryError:
+                raise
+            except Exception as error:  # a damaged archive can raise almost anything
+                said = f"can't be read ({error.strerror})" if isinstance(error, OSError) else "is damaged"
+                logger.warning("%s %s: its replicates are computed again.", path, said)
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                continue
+            is_whole = {number for _, number in block.values} <= wanted_numbers
+            is_whole = is_whole and {part for part, _ in block.values} <= wanted_parts
+            is_new = not any(key in finished.values for key in block.values)
+            if block.warnings and not (is_whole and is_new):
+                continue
+            finished.values.update(block.values)
+            finished.warnings += block.warnings
+        return finished
+
+    def _read_block(self, path: Path, plan: Stored) -> Finished:
+        with open(path, "rb") as stream:
+            check_seal(stream)
+            with zipfile.ZipFile(stream) as archive:
+                arrays = {name: read_array(archive, name) for name in declared_arrays(archive, None)}
+        header = json.loads(str(arrays.pop(HEADER)))
+        if header["format"] != FORMAT or header["step"] != self.digest:
+            raise ValueError("of another step")
+        keys = [(part, number) for part in header["parts"] for number in header["numbers"]]
+        values = unpack(header["values"], arrays, (*plan.records, Failed))
+        return Finished(dict(zip(keys, values, strict=True)), [tuple(message) for message in header["warnings"]])
+
+    def write(self, parts: Sequence[str], numbers: Sequence[int], finished: Finished) -> None:
+        """Write some replicates to a new file."""
+        packing = Packing()
+        header = {
+            "format": FORMAT,
+            "step": self.digest,
+            "parts": list(parts),
+            "numbers": list(numbers),
+            "values": packing.pack([finished.values[part, number] for part in parts for number in numbers]),
+            "warnings": finished.warnings,
+        }
+        name = f"{numbers[0]}-{numbers[-1]}-{_digest([*parts, *numbers])[:8]}.npz"
+        self.folder.mkdir(exist_ok=True)
+        with written_whole(self.folder / name) as stream:
+            write_archive(stream, {**packing.arrays(), HEADER: np.array(json.dumps(header))})
+
+
+class Writer(contextlib.AbstractContextManager["Writer"]):
+    """Takes blocks as they are finished, and writes them from time to time, and at the end, whatever ends the run."""
+
+    def __init__(self, step: Step, plan: Stored, finished: Finished):
+        self._step, self._plan, self._finished = step, plan, finished
+        self._pending, self._numbers = Finished(), list[int]()
+        self._written = time.monotonic()
+        self._works = True
+
+    def add(self, numbers: Sequence[int], outcome: Any) -> None:
+        """Take a block: its numbers, and its values with their warnings."""
+        for number, value in zip(numbers, outcome.values, strict=True):
+            parts = zip(self._plan.parts, self._plan.split(value), strict=True)
+            self._pending.values.update({(part, number): of_part for part, of_part in parts})
+        self._numbers += numbers
+        self._pending.warnings += outcome.warnings
+        if time.monotonic() - self._written >= WRITTEN_EVERY:
+            self.write()
+
+    def write(self) -> None:
+        """Write what is pending; where that fails, the run goes on without."""
+        if not self._numbers:
+            return
+        if self._works:
+            try:
+                self._step.write(tuple(dict.fromkeys(self._plan.parts)), self._numbers, self._pending)
+            except (OSError, DataError) as error:
+                self._works = False
+                reason = str(getattr(error, "strerror", None) or error).rstrip(".")
+                logger.warning("%s can't be written to (%s): the run goes on without.", self._step.folder, reason)
+        self._finished.values.update(self._pending.values)
+        self._finished.warnings += self._pending.warnings
+        self._pending, self._numbers, self._written = Finished(), [], time.monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        """Write what is pending."""
+        self.write()
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

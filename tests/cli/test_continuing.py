@@ -1,0 +1,84 @@
+"""A command that was ended continues where it stopped, to the same bytes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.cli.support import NO_NULL, PAIR, READING, SMALL, contents, invoke, listed
+
+KEPT = Path("out/.clustrep/checkpoint")
+ASK = ["run", *PAIR, "--k", "2:3", *READING, *SMALL, *NO_NULL]
+LONG = [*ASK, "--clusterer", "gmm:n_init=3", "--resamples", "60", "--out", "out"]
+
+
+def blocks():
+    return sorted(KEPT.glob("*/*.npz"))
+
+
+@pytest.fixture
+def whole(folder):
+    """The files of a run that nobody ended."""
+    invoke(*ASK, "--out", "whole")
+    return contents(folder / "whole")
+
+
+def test_a_killed_run_continues_and_says_so(folder):
+    invoke(*[*LONG, "--out", "whole"])
+    killed = subprocess.Popen([sys.executable, "-m", "clustrep", *LONG], stderr=subprocess.DEVNULL)
+    while not blocks() and killed.poll() is None:
+        time.sleep(0.05)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait()
+    assert blocks(), "it was finished before it could be killed"
+    done = invoke(*LONG)
+    assert "of 60 resamples were done." in done.stderr
+    assert contents(folder / "out") == contents(folder / "whole")
+
+
+def test_a_finished_run_is_continued_with_more_resamples(folder):
+    invoke(*ASK, "--out", "out")
+    grown = [*ASK, "--resamples", "6"]
+    done = invoke(*grown, "--out", "out", "--force")
+    assert "replicability: 4 of 6 resamples were done." in done.stderr
+    invoke(*grown, "--out", "whole")
+    assert contents(folder / "out") == contents(folder / "whole")
+
+
+def test_nothing_is_said_where_the_user_wants_it_quiet(folder, whole):
+    invoke(*ASK, "--out", "out")
+    assert "were done" not in invoke(*ASK, "--out", "out", "--force", "--quiet").stderr
+
+
+def test_another_question_in_an_unfinished_folder_is_refused(folder, whole):
+    invoke(*ASK, "--out", "out")
+    for name in listed(folder / "out"):  # as if it had been killed before its results were written
+        (folder / "out" / name).unlink()
+    done = invoke(*ASK, "--seed", "3", "--out", "out", code=2)
+    assert "holds what another run has finished: seed is 3, was 0." in done.stderr
+    assert "name another folder with --out; --force discards it." in done.stderr
+    invoke(*ASK, "--out", "out")
+    assert contents(folder / "out") == whole
+
+
+def test_force_discards_what_another_run_has_finished(folder):
+    invoke(*ASK, "--out", "out")
+    other = [*ASK, "--seed", "3"]
+    done = invoke(*other, "--out", "out", "--force")
+    assert "were done" not in done.stderr
+    invoke(*other, "--out", "whole")
+    assert contents(folder / "out") == contents(folder / "whole")
+
+
+def test_a_damaged_block_is_named_and_does_not_change_the_results(folder, whole):
+    invoke(*ASK, "--out", "out")
+    (block, *_) = [path for path in blocks() if path.parent.name.startswith("replicability")]
+    block.write_bytes(block.read_bytes()[:-1])
+    done = invoke(*ASK, "--out", "out", "--force")
+    assert f"warning: {block} is damaged: its replicates are computed again.\n" in done.stderr
+    assert contents(folder / "out") == whole

@@ -1,0 +1,55 @@
+"""Shares of a run, computed apart, give the same bytes as one run."""
+
+from __future__ import annotations
+
+import pytest
+from tests.cli.support import NULL, PAIR, READING, SMALL, contents, invoke, listed
+
+ASK = ["run", *PAIR, "--k", "2:3", *READING, *SMALL, *NULL, "--resamples", "5"]
+
+
+def share(number, of=2, *further, **options):
+    return invoke(*ASK, "--out", "out", "--shard", f"{number}/{of}", *further, **options)
+
+
+def test_merged_shards_give_the_same_bytes_as_one_run(folder):
+    invoke(*ASK, "--out", "whole")
+    said = [share(number).stderr for number in (1, 2)]
+    assert said[1].endswith("Shard 2 of 2 is in out-2-of-2, for `clustrep merge`.\n")
+    assert listed(folder / "out-1-of-2") == ["SHA256SUMS", "config.toml"]
+    done = invoke("merge", "out-1-of-2", "out-2-of-2", "--out", "out", "--jobs", "1")
+    assert "replicability: 5 of 5 resamples were done." in done.stderr
+    assert "data of one piece: 19 of 19 simulated collections were done." in done.stderr
+    assert contents(folder / "out") == contents(folder / "whole")
+
+
+def test_a_missing_shard_is_computed_by_the_merge(folder):
+    invoke(*ASK, "--out", "whole")
+    share(1)
+    done = invoke("merge", "out-1-of-2", "--out", "out", "--jobs", "1")
+    assert "replicability: 3 of 5 resamples were done." in done.stderr
+    assert contents(folder / "out") == contents(folder / "whole")
+
+
+def test_shards_of_different_runs_are_refused(folder):
+    share(1)
+    share(2, 2, "--seed", "3")
+    done = invoke("merge", "out-1-of-2", "out-2-of-2", "--out", "out", code=3)
+    assert "are of different runs: seed is 3, was 0." in done.stderr
+    assert not (folder / "out").exists()
+
+
+def test_a_folder_without_a_shard_is_refused(folder):
+    (folder / "empty").mkdir()
+    done = invoke("merge", "empty", "--out", "out", code=3)
+    assert done.stderr == "error: empty holds no shard of a run: name the folders that `--shard` wrote.\n"
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "-1/2", "1/0"])
+def test_a_share_that_is_none_is_refused(folder, text):
+    assert "is no share of a run: write 3/10" in invoke(*ASK, "--out", "out", "--shard", text, code=2).stderr
+
+
+def test_more_shares_than_replicates_are_refused(folder):
+    done = share(1, 6, code=2)
+    assert "--shard must have at most as many shares as there are replicates, 5, got 6." in done.stderr

@@ -106,6 +106,13 @@ clustering = several(
     ),
 )
 
+sketch = click.option(
+    "--sketch",
+    type=WholeNumber(2),
+    metavar="M",
+    help="Fit to M weighted landmarks of each larger study: for tens of thousands of samples and more.",
+)
+
 agreement = click.option(
     "--agreement",
     cls=WordsOption,
@@ -215,6 +222,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
     return several(
         numbers_of_clusters(k),
         clustering,
+        sketch,
         resamples(resamples_default),
         comparing,
         results_in(folder),
@@ -245,7 +253,7 @@ def configured(settings: dict[str, Any]) -> Iterator[None]:
     from clustrep import config_context
 
     with (
-        config_context(progress=False if settings["quiet"] else "auto"),
+        config_context(progress=False if settings["quiet"] else "auto", sketch=settings.get("sketch")),
         prints_to_stderr(),
         progress_told(quiet=settings["quiet"]),
     ):

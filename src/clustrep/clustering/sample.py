@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from clustrep.clustering.landmarks import Sketch, check_sketch
 from clustrep.clustering.parameters import (
     Clusterer,
     KnownLabels,
@@ -38,6 +39,7 @@ from clustrep.engine.replicates import (
     seed_words,
 )
 from clustrep.engine.run import config
+from clustrep.errors import ParameterError
 from clustrep.provenance import ClustererRecord, Provenance, StudyRecord, installed_versions
 from clustrep.resampling import Draw, Resampling, check_resampling, whole
 from clustrep.studies.study import Study
@@ -213,11 +215,20 @@ class Source:
     resampling: Resampling
     root: int
     accelerate: bool = True
+    sketch: Sketch | None = None  # None: clusterers are fitted to all samples
 
     @classmethod
-    def of(cls, resampling: object, rng: Rng) -> Source:
+    def of(cls, resampling: object, rng: Rng, sketch: object = None) -> Source:
         """Check what a user passed, and take the other options from the configuration in force."""
-        return cls(check_resampling(resampling), root_entropy(rng), config().accelerate)
+        options = config()
+        checked, chosen = check_resampling(resampling), check_sketch(options.sketch if sketch is None else sketch)
+        if chosen is not None and not getattr(checked, "keeps_points", False):
+            raise ParameterError(
+                f"sketch needs resamples that consist of the studies' own samples, got {checked!r}: its landmarks are "
+                "chosen once. Use Bootstrap() or Subsample(fraction), or no sketch.",
+                parameter="sketch",
+            )
+        return cls(checked, root_entropy(rng), options.accelerate, chosen)
 
     def draw(self, study: Study, replicate: int, *, second: bool = False) -> Draw:
         """Draw the study for this replicate; `second` is another, independent draw of it."""
@@ -249,6 +260,7 @@ def provenance_of_run(
         configurations,
         resampling=describe(source.resampling),
         accelerate=source.accelerate,
+        **({} if source.sketch is None else {"sketch": source.sketch.size}),
         **parameters,
     )
 

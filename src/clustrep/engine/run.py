@@ -21,7 +21,7 @@ from functools import partial
 from numbers import Integral
 from typing import Any, Generic, TypeVar
 
-from clustrep.checks import check_choice, check_flag
+from clustrep.checks import check_choice, check_flag, check_integer
 from clustrep.engine import checkpoints, estimates
 from clustrep.engine.cost import Cost, Workers, block_size, choose_workers
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
@@ -46,13 +46,18 @@ class Config:
         samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
     progress : bool or "auto"
         Show a progress bar; "auto" shows one on a terminal and in a notebook.
+    sketch : int or None
+        Fit clusterers to so many landmarks of each larger study instead of all its samples.
     """
 
     accelerate: bool = True
     progress: bool | str = "auto"
+    sketch: int | None = None
 
     def __post_init__(self) -> None:
         check_flag(self.accelerate, "accelerate")
+        if self.sketch is not None:
+            check_integer(self.sketch, "sketch", at_least=2)
         if not isinstance(self.progress, bool) and self.progress != "auto":
             raise ParameterError(
                 f"progress must be True, False or 'auto', got {self.progress!r}.", parameter="progress"
@@ -84,7 +89,7 @@ def get_config() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(get_config())
-    ['accelerate', 'progress']
+    ['accelerate', 'progress', 'sketch']
     """
     return asdict(config())
 
@@ -99,6 +104,9 @@ def set_config(**options: Any) -> None:
         samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
     progress : bool or "auto", default "auto"
         Show a progress bar; "auto" shows one on a terminal and in a notebook.
+    sketch : int or None, default None
+        Fit clusterers to so many landmarks of each larger study, as `sketch=` of `replicability` does: for all
+        functions of several studies.
 
     See Also
     --------
@@ -121,7 +129,7 @@ def config_context(**options: Any) -> Iterator[None]:
 
     Parameters
     ----------
-    accelerate, progress
+    accelerate, progress, sketch
         As in `set_config`.
 
     See Also

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from functools import cache
 from typing import Any, TypeVar
 
 from clustrep.engine.replicates import Run
@@ -113,16 +112,24 @@ def _stop_workers() -> None:
 
 
 def _compute_in_worker(plan: Plan[T], block: Sequence[int], run_of_blocks: Run, from_main_thread: bool) -> Outcome[T]:
-    if os.getppid() != run_of_blocks.process:  # a thread, or a process that somebody else looks after
+    parent = run_of_blocks.process
+    if parent in FOLLOWED:
+        _end_if_orphaned(parent)
+    elif os.getppid() != parent:  # a thread, or a process that somebody else looks after
         return compute(plan, block, run_of_blocks)
-    follow_parent(run_of_blocks.process)
-    with _killed_with_parent() if from_main_thread else contextlib.nullcontext():
+    follow_parent(parent)
+    with _killed_with_parent(parent) if from_main_thread else contextlib.nullcontext():
         return compute(plan, block, run_of_blocks)
 
 
-@cache
+FOLLOWED: set[int] = set()  # the process whose worker this one is
+
+
 def follow_parent(parent: int) -> None:
     """Let this process, a worker, end soon after its parent: nobody else waits for what it computes."""
+    if parent in FOLLOWED:
+        return
+    FOLLOWED.add(parent)
     threading.Thread(target=_end_after, args=(parent,), name="clustrep: follow parent", daemon=True).start()
 
 
@@ -132,8 +139,14 @@ def _end_after(parent: int) -> None:
     os._exit(1)
 
 
+def _end_if_orphaned(parent: int) -> None:
+    """End this process, a worker, if its parent has died before it could be told."""
+    if os.getppid() != parent:
+        os._exit(1)
+
+
 @contextlib.contextmanager
-def _killed_with_parent() -> Iterator[None]:
+def _killed_with_parent(parent: int) -> Iterator[None]:
     """Let Linux kill this process at the death of its parent: a clusterer may keep other threads from running.
 
     Linux looks at the thread that started this process, which is the main thread, or joblib's own.
@@ -143,6 +156,7 @@ def _killed_with_parent() -> Iterator[None]:
         return
     library = ctypes.CDLL(None)
     library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    _end_if_orphaned(parent)
     try:
         yield
     finally:

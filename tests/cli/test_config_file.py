@@ -115,6 +115,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "rep": "X_pca",
         "null": "copula",
         "n_null": 39,
+        "shard": None,
         "embedding": "tsne",
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),

@@ -63,9 +63,9 @@ class DaskEngine(Engine[Future]):
         """Send the plan to all workers; those that come later get it from the others."""
         try:
             return self.client.scatter(plan, broadcast=True, hash=False, timeout=ANSWERS)
-        except (OSError, TimeoutError):
+        except (OSError, TimeoutError):  # workers that died meanwhile, or all is gone
             self._check_connected()
-            raise self._lost() from None
+            raise Vanished from None
 
     def submit(self, placed: Future, block: Sequence[int], run_of_blocks: Run) -> Future:
         """Submit a block; a scheduler that is gone is noticed at the next look."""

@@ -66,22 +66,27 @@ class Dispatch(Generic[T]):
     suspects: list[int] = field(default_factory=list)  # to be computed with nothing beside them
     n_cut: int = 0  # replicates that are in blocks
     n_slots: int = 0
+    placed: Any = None  # what stands for the plan there
     seconds: float = math.inf  # that a replicate takes: the least seen, because kernels are compiled at first
     looked: float = -math.inf
     seen: float = field(default_factory=time.monotonic)  # when there was a worker
 
     def outcomes(self) -> Generator[tuple[Sequence[int], Outcome[T]], None, None]:
         """Yield blocks as they are finished; whatever ends this, nothing stays queued."""
-        while not self._look():
-            time.sleep(LOOKED_EVERY / 10)
-        self.placed = self.engine.place(self.plan)
         try:
-            while self._give_away():
-                for task in self.engine.ended(self.tasks, LOOKED_EVERY):
-                    yield from self._collected(self.tasks.pop(task), task)
+            while self._is_unfinished():
+                self._give_away()
+                if self.tasks:
+                    for task in self.engine.ended(self.tasks, LOOKED_EVERY):
+                        yield from self._collected(self.tasks.pop(task), task)
+                else:
+                    time.sleep(LOOKED_EVERY / 10)  # until there is a worker
                 self._look()
         finally:
             self.engine.cancel(self.tasks)
+
+    def _is_unfinished(self) -> bool:
+        return bool(self.tasks or self.again or self.suspects) or self.n_cut < len(self.numbers)
 
     def _look(self) -> bool:
         """Look whether there are workers, from time to time; raise where there have been none for too long."""
@@ -94,14 +99,21 @@ class Dispatch(Generic[T]):
                 raise EngineLost(f"There was no worker at {self.engine.name} for {in_words(PATIENCE)}. {kept_advice()}")
         return self.n_slots > 0
 
-    def _give_away(self) -> bool:
-        """Give blocks away while there is room; return whether any is not finished."""
+    def _give_away(self) -> None:
+        """Give blocks away while there is room for them; the plan first, where there is a worker."""
+        if self.placed is None:
+            if not self._look():
+                return
+            try:
+                self.placed = self.engine.place(self.plan)
+            except Vanished:  # with the workers
+                self.looked = -math.inf
+                return
         while len(self.tasks) < AHEAD * max(self.n_slots, 1):
             block = self._next_block()
             if block is None:
                 break
             self.tasks[self.engine.submit(self.placed, block.numbers, self.run)] = block
-        return bool(self.tasks)
 
     def _next_block(self) -> Block | None:
         if self.again:
@@ -141,13 +153,11 @@ class Dispatch(Generic[T]):
             yield block.numbers, computed.outcome
 
     def _forgotten(self, block: Block) -> None:
-        """Give a block away again, and bring the plan there again; an engine that forgets all the time is none."""
+        """Give a block away again, after the plan; an engine that forgets all the time is none."""
         if block.n_vanished == MOST_VANISHED:
             raise EngineLost(f"{self.engine.name} has forgotten the same work {MOST_VANISHED} times. {kept_advice()}")
         self.again.append(replace(block, n_vanished=block.n_vanished + 1))
-        self.looked = -math.inf
-        if self._look():
-            self.placed = self.engine.place(self.plan)
+        self.placed, self.looked = None, -math.inf
 
 
 def kept_advice() -> str:

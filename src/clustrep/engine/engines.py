@@ -53,7 +53,7 @@ class Engine(ABC, Generic[Task]):
 
     @abstractmethod
     def place(self, plan: Any) -> Any:
-        """Bring a plan, and with it the studies, to the workers once; return what stands for it."""
+        """Bring a plan, and with it the studies, to the workers once; return what stands for it. Raises `Vanished`."""
 
     @abstractmethod
     def submit(self, placed: Any, block: Sequence[int], run_of_blocks: Run) -> Task:

@@ -52,12 +52,9 @@ def test_the_same_bits_as_on_this_machine(name, client, cohorts):
     assert_same_bits(RUNS[name](cohorts, engine=client), RUNS[name](cohorts))
 
 
-def test_a_whole_analysis_by_the_address_of_a_scheduler(client, cohorts):
-    options = {"n_clusters": [2, 3], "n_null": 19, **OPTIONS}
-    there = cr.analyse(KMeans(n_init=1), cohorts, engine=address_of(client), **options)
-    here = cr.analyse(KMeans(n_init=1), cohorts, **options)
-    assert str(there) == str(here)
-    assert there.scores().equals(here.scores())
+def test_the_address_of_a_scheduler(client, cohorts):
+    there = RUNS["stability"](cohorts, engine=address_of(client))
+    assert_same_bits(there, RUNS["stability"](cohorts))
     assert client.status == "running"
 
 
@@ -82,6 +79,7 @@ def test_the_block_of_a_killed_worker_runs_elsewhere(client, tables, tmp_path):
     assert_same_bits(there, cr.replicability(KillingOnce(str(tmp_path)), tables, **OPTIONS))
 
 
+@pytest.mark.slow  # workers start again and again
 def test_a_replicate_that_kills_its_workers_is_a_counted_failure(client, tables, killing, tmp_path):
     folder = tmp_path / "checkpoint"
     options = {**OPTIONS, "diagonal": False, "checkpoint": folder}
@@ -136,6 +134,7 @@ def scheduler():
         process.communicate()
 
 
+@pytest.mark.slow  # starts a cluster of its own
 def test_what_is_finished_is_kept_when_the_scheduler_goes_away(tables, tmp_path):
     noted, folder = tmp_path / "noted", tmp_path / "checkpoint"
     noted.mkdir()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
@@ -241,6 +241,28 @@ class PlainPath(Path):
         return with_features(psi.function.clusterer, self.rotation, configuration.clusterer)
 
 
+class FailingPath(Path):
+    """Another path, of which every fit fails: for replicates that nobody could compute."""
+
+    compiled = in_threads = False
+
+    def __init__(self, path: Path, cause: str):
+        super().__init__(path.members, path.rotation)
+        self.cause = cause
+
+    def share(self, sample: Sample) -> None:
+        """Fail."""
+        raise ReplicateFailure(self.cause)
+
+    def psi(self, shared: None, sample: Sample, configuration: Configuration) -> Psi:
+        """Fail."""
+        raise ReplicateFailure(self.cause)
+
+    def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
+        """Fail."""
+        raise ReplicateFailure(self.cause)
+
+
 def fit_rows(path: Path, sample: Sample, configuration: Configuration) -> Clusterer:
     """Fit the clusterer itself to the drawn rows."""
     fitted = clone(configuration.clusterer).fit(path.space(sample.points).X[sample.draw.order])
@@ -370,6 +392,12 @@ class ClusteringPlan(Plan[T]):
     def batch(self) -> int:
         """How many replicates the paths learn from at once."""
         return self.setting.batch
+
+    def lost(self, number: int, cause: str) -> T:
+        """Return the replicate as it is where every fit fails."""
+        paths = tuple(FailingPath(path, cause) for path in self.setting.paths)
+        (value,) = replace(self, setting=replace(self.setting, paths=paths)).block([number])
+        return value
 
 
 def _is_known(configuration: Configuration) -> bool:

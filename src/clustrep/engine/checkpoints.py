@@ -416,10 +416,15 @@ class Writer(contextlib.AbstractContextManager["Writer"]):
         self._works = True
 
     def add(self, numbers: Sequence[int], outcome: Any) -> None:
-        """Take a block: its numbers, and its values with their warnings."""
+        """Take a block: its numbers, and its values with their warnings. What was lost is not written."""
+        values: dict[tuple[str, int], Any] = {}
         for number, value in zip(numbers, outcome.values, strict=True):
             parts = zip(self._plan.parts, self._plan.split(value), strict=True)
-            self._pending.values.update({(part, number): of_part for part, of_part in parts})
+            values.update({(part, number): of_part for part, of_part in parts})
+        if outcome.lost:
+            self._finished.values.update(values)
+            return
+        self._pending.values.update(values)
         self._numbers += numbers
         self._pending.warnings += outcome.warnings
         if time.monotonic() - self._written >= WRITTEN_EVERY:

@@ -42,6 +42,7 @@ ROAD = [
     "gaussian",
     "engine",
     "_kernels",
+    "device",
     "tables",
     "studies",
     "resampling",

@@ -6,6 +6,7 @@ import importlib.util
 from typing import Any
 
 from clustrep.errors import ParameterError
+from clustrep.sentences import argument
 
 PROCESSOR, CARD, PLAIN = "cpu", "cuda", "torch"
 AUTOMATIC = "auto"
@@ -28,7 +29,7 @@ def resolve_device(asked: str) -> str:
     if importlib.util.find_spec("torch") is None:
         if asked == AUTOMATIC:
             return PROCESSOR
-        raise ParameterError(f"device={asked!r} {NEEDS_PYTORCH}.", parameter="device")
+        raise ParameterError(f"{argument('device', asked)} {NEEDS_PYTORCH}.", parameter="device")
     if asked == PLAIN:
         return PLAIN
     import torch
@@ -38,9 +39,9 @@ def resolve_device(asked: str) -> str:
     if asked == AUTOMATIC:
         return PROCESSOR
     raise ParameterError(
-        "device='cuda' needs a graphics card that PyTorch can use, and it finds none here "
-        f"(PyTorch {torch.__version__}, built for CUDA {torch.version.cuda or 'not at all'}). "
-        "device='auto' takes a card where there is one, device='cpu' none.",
+        f"{argument('device', 'cuda')} needs a graphics card that PyTorch can use, and it finds none here "
+        f"(PyTorch {torch.__version__}, {f'for CUDA {torch.version.cuda}' if torch.version.cuda else 'without CUDA'}). "
+        f"{argument('device', 'auto')} takes a card where there is one, {argument('device', 'cpu')} none.",
         parameter="device",
     )
 

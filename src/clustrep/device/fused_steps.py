@@ -1,4 +1,4 @@
-"""What k-means does with all points at once, in kernels for a card: the matrix of points and centres is never in memory.
+"""What k-means does with all points at once, in kernels for a card: the matrix of all distances is never in memory.
 
 A program takes a tile of points, multiplies it with the centres of one or several fits, finds the nearest centres and
 adds the points to their clusters, all in registers. Numbers of 32 bits are multiplied as two halves of 16: a number in
@@ -21,7 +21,7 @@ from clustrep.device.plain_steps import BLOCK, NEAR, PlainSteps
 _jit: Callable[[Any], Any] = triton.jit
 
 # Points in a tile, and in the piece that one program sums; rows of centres that are multiplied with a tile.
-TILE, PIECE, ROWS = 128, 4096, 64
+TILE, PIECE, ROWS = 64, 4096, 64
 TABLE_TILE, TABLE_PIECE = 128, 16384
 # The largest tables of centres that stay in registers, and the largest centre of another study's whose half is finite.
 MOST_FEATURES, MOST_CLUSTERS, MOST_UNITS = 127, 128, 500.0

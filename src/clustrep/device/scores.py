@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -48,4 +49,58 @@ def _adjusted_rand(tables: Any) -> Any:
     return _ratio(2 * (both * neither - first * second), expected, tables)
 
 
-_SCORES = {"ari": _adjusted_rand, "ri": _rand}
+# ---------------------------------------------------------------------------------------------------------------------
+# information
+
+
+def _entropy(sizes: Any, n: Any) -> Any:
+    """Entropy of partitions, from the sizes of their blocks, (n_tables, n_blocks)."""
+    return -torch.special.xlogy(sizes / n[:, None], sizes / n[:, None]).sum(dim=1)
+
+
+def _mutual_information(tables: Any) -> Any:
+    rows, columns, n = tables.sum(dim=2), tables.sum(dim=1), tables.sum(dim=(1, 2))
+    independent = rows[:, :, None] * columns[:, None, :]
+    ratios = tables * n[:, None, None] / torch.where(tables > 0, independent, 1.0)
+    return (torch.special.xlogy(tables, ratios).sum(dim=(1, 2)) / n).clamp(min=0)
+
+
+def _expected_information(rows: Any, columns: Any, n: Any) -> Any:
+    if rows.device.type == "cuda":
+        from clustrep.device.fused_information import expected_information
+
+        return expected_information(rows, columns, n)
+    from clustrep._kernels.information import expected_mutual_information
+
+    return torch.as_tensor(expected_mutual_information(*(array.contiguous().numpy() for array in (rows, columns, n))))
+
+
+def _adjusted_information(tables: Any, average: Callable[[Any, Any], Any]) -> Any:
+    rows, columns, n = tables.sum(dim=2), tables.sum(dim=1), tables.sum(dim=(1, 2))
+    expected = _expected_information(rows, columns, n)
+    bound = average(_entropy(rows, n), _entropy(columns, n))
+    both, first, second, neither = _pair_counts(tables)
+    together = (both + first == 0) | (both + second == 0)
+    trivial = together | (second + neither == 0) | (first + neither == 0)
+    empty = bound == expected
+    score = torch.where(
+        empty, 0.0, (_mutual_information(tables) - expected) / torch.where(empty, 1.0, bound - expected)
+    )
+    return torch.where(_identical(tables), 1.0, torch.where(trivial, 0.0, score))
+
+
+def _ami(tables: Any) -> Any:
+    return _adjusted_information(tables, lambda u, v: (u + v) / 2)
+
+
+def _ami_max(tables: Any) -> Any:
+    return _adjusted_information(tables, torch.maximum)
+
+
+_SCORES: dict[str, Callable[[Any], Any]] = {
+    "ari": _adjusted_rand,
+    "ri": _rand,
+    "mi": _mutual_information,
+    "ami": _ami,
+    "ami_max": _ami_max,
+}

@@ -15,7 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 
-from clustrep._kernels import fit_batch, streams
+from clustrep._kernels import streams
+from clustrep._kernels.fit_batch import n_uniforms
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Learned, PairScores, Psi
 from clustrep.clustering.rotation import Rotation
@@ -34,6 +35,7 @@ from clustrep.device.plain_steps import PlainSteps, count_tables
 from clustrep.device.points import DevicePoints
 from clustrep.device.scores import can_score, score_tables
 from clustrep.errors import ParameterError
+from clustrep.sentences import argument
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Counts
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
@@ -102,46 +104,47 @@ class Fitting:
         if step == 1:
             raise ParameterError(
                 "The card has not enough memory for a single start of k-means on the largest study. "
-                "Free memory on it, or use device='cpu'.",
+                f"Free memory on it, or use {argument('device', 'cpu')}.",
                 parameter="device",
             ) from None
         return step // 2
 
     def _run(self, fit_of: IntArray, begin: int, all_fits: IntArray) -> tuple[Any, Any, Any]:
         """Compute some starts: their centres, inertia and numbers of iterations."""
-        settings = self._settings
         points, device = self.steps.points, self.weights.device
-        chosen = [settings[f] for f in fit_of]
-        tol = [settings[f].tol * self.variances[self.fits[f][0]] / points.unit**2 for f in fit_of]
-        starts = Starts(
-            weights=self.weights,
-            sample=torch.as_tensor([self.fits[f][0] for f in fit_of], device=device),
-            k=torch.as_tensor([s.n_clusters for s in chosen], device=device),
-            n_trials=torch.as_tensor([_n_trials(s.n_clusters) for s in chosen], device=device),
-            max_iter=torch.as_tensor([s.max_iter for s in chosen], device=device),
-            tol=torch.as_tensor(tol, dtype=torch.float64, device=device),
-        )
-        if chosen[0].init is None:
+        of_fit = np.array([self._numbers_of(fit) for fit in self.fits])[fit_of]  # one column for each number
+        whole = torch.as_tensor(of_fit[:, :4].T.astype(np.int64), device=device)
+        tol = torch.as_tensor(of_fit[:, 4] / points.unit**2, dtype=torch.float64, device=device)
+        starts = Starts(self.weights, *whole, tol)
+        first = self.batch.settings[self.fits[fit_of[0]][1]]
+        if first.init is None:
             uniforms = torch.as_tensor(self._uniforms(fit_of, begin, all_fits), device=device)
             centres = points.X[choose_first(self.steps, starts, uniforms)]
         else:
-            centres = torch.stack([points.inside(s.init) for s in chosen])
+            given = [self.batch.settings[self.fits[f][1]].init for f in fit_of]
+            centres = torch.stack([points.inside(init) for init in given])
         centres.masked_fill_(starts.absent[..., None], 0.0)
         n_iter = move_centres(self.steps, starts, centres)
         lengths = squared_lengths(centres, starts.absent)
         inertia = self.steps.inertia(centres, lengths, self.weights, starts.sample) * points.unit**2
         return centres, inertia, n_iter
 
+    def _numbers_of(self, fit: tuple[int, int]) -> tuple[float, ...]:
+        """Return the sample of a fit, its numbers of clusters, trials and iterations, and its tolerance."""
+        settings = self.batch.settings[fit[1]]
+        tol = settings.tol * self.variances[fit[0]]
+        return fit[0], settings.n_clusters, _n_trials(settings.n_clusters), settings.max_iter, tol
+
     def _uniforms(self, fit_of: IntArray, begin: int, all_fits: IntArray) -> FloatArray:
         """Return the random numbers of starts, (n_starts, most): those that the compiled kernels draw."""
         words, lengths = self.batch._words
-        most = fit_batch.n_uniforms(self._settings[fit_of[0]].n_clusters)
+        most = n_uniforms(self._settings[fit_of[0]].n_clusters)
         uniforms = np.zeros((len(fit_of), most))
         numbers, first = np.unique(fit_of, return_index=True)
         for f, place in zip(numbers, first, strict=True):
             sample, member = self.fits[f]
             settings = self.batch.settings[member]
-            drawn = np.empty((settings.n_init, fit_batch.n_uniforms(settings.n_clusters)))
+            drawn = np.empty((settings.n_init, n_uniforms(settings.n_clusters)))
             streams.fill_uniforms(words[self.places[sample], member, : lengths[member]], drawn)
             start = begin + place - int(np.searchsorted(all_fits, f))  # the first of this fit's that is computed here
             n_here = min(settings.n_init - start, len(fit_of) - place)
@@ -151,7 +154,7 @@ class Fitting:
 
 def _n_trials(n_clusters: int) -> int:
     """Return how many candidates there are for every centre but the first."""
-    return (fit_batch.n_uniforms(n_clusters) - 1) // max(n_clusters - 1, 1) or 1
+    return (n_uniforms(n_clusters) - 1) // max(n_clusters - 1, 1) or 1
 
 
 class DeviceBatch(Batch):

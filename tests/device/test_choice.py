@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 
 import pytest
-from tests.cli.support import RUN, invoke
 
 import clustrep as cr
 from clustrep.device.choice import resolve_device
@@ -47,8 +46,3 @@ def test_without_a_card_a_sentence_says_so():
 @pytest.mark.skipif(has_card(), reason="a card is there")
 def test_automatically_the_processor_is_taken_where_there_is_no_card():
     assert resolve_device("auto") == "cpu"
-
-
-@pytest.mark.skipif(has_card(), reason="a card is there")
-def test_the_command_line_names_its_option(folder):
-    assert "--device" in invoke(*RUN, "--device", "cuda", code=2).stderr

@@ -305,6 +305,13 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0
         for path in setting.paths:
+            scored = None if self.separateness else path.score_pairs(samples, second, S, self.agreements)
+            if scored is not None:
+                some = slice(c, c + len(path.members))
+                pairs.take(scored.scores, scored.trivial, some)
+                clusters_found[:, some] = scored.clusters_found
+                c += len(path.members)
+                continue
             learned = path.learn(samples, [point_sets[i // S] for i in range(B * S)])
             learned_again = path.learn(second, [[sample.points] for sample in samples[: len(second)]])
             for member in range(len(path.members)):

@@ -184,7 +184,15 @@ json_option = click.option("--json", is_flag=True, help="Write the results to st
 
 quiet = click.option("--quiet", is_flag=True, help="Show warnings and errors only.")
 
-running = several(seed, jobs, engine, configuration, json_option, quiet)
+device = click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda", "auto", "torch"]),
+    default="cpu",
+    show_default=True,
+    help="Where k-means is computed: a graphics card (cuda), one if there is one (auto), or PyTorch without one.",
+)
+
+running = several(seed, jobs, engine, device, configuration, json_option, quiet)
 
 unnamed = click.option("--no-samples", is_flag=True, help="Leave the names of samples out of all results.")
 
@@ -252,7 +260,7 @@ def configured(settings: dict[str, Any]) -> Iterator[None]:
     from clustrep.engine.run import computing_on
 
     with (
-        config_context(progress=False if settings["quiet"] else "auto"),
+        config_context(progress=False if settings["quiet"] else "auto", device=settings["device"]),
         prints_to_stderr(),
         progress_told(quiet=settings["quiet"]),
         computing_on(settings.get("engine")),

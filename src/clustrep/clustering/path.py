@@ -33,8 +33,9 @@ from clustrep.engine.estimates import ALWAYS_THERE, check_memory
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
 from clustrep.engine.run import Plan
 from clustrep.studies.study import Study
+from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition, encode
-from clustrep.types import FloatArray, IntArray, Labels
+from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 T = TypeVar("T")
 
@@ -54,6 +55,7 @@ class Path(ABC):
 
     compiled: ClassVar[bool] = True  # whether there are kernels in it
     in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
+    here: ClassVar[bool] = False  # whether it works on a device that this process holds
 
     @classmethod
     def applies(cls, clusterer: Clusterer) -> bool:
@@ -63,6 +65,10 @@ class Path(ABC):
     def __init__(self, members: Sequence[Configuration], rotation: Rotation | None):
         self.members = tuple(members)
         self.rotation = rotation
+
+    def on(self, device: str) -> Path:
+        """Return the path that does the same on a device; itself where there is none, or for the processor."""
+        return self
 
     def space(self, points: PointSet) -> PointSet:
         """Return the points in the coordinates in which this path works."""
@@ -111,6 +117,24 @@ class Path(ABC):
         says for every sample which points its clustering functions will be asked about, so that this is done at once.
         """
         return [Learned(self, sample) for sample in samples]
+
+    def score_pairs(
+        self, samples: Sequence[Sample], second: Sequence[Sample], n_studies: int, agreements: Sequence[Agreement]
+    ) -> PairScores | None:
+        """Score all ordered pairs of studies in some replicates, where labels stay on a device; None: ask for labels.
+
+        samples : those of all studies, one replicate after the other; second : independent draws of the same, or none
+        """
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class PairScores:
+    """The scores of all ordered pairs of studies in some replicates; on the diagonal, those of second draws."""
+
+    scores: FloatArray  # (n_agreements, n_replicates, n_members, S, S)
+    trivial: BoolArray  # (n_replicates, n_members, S, S)
+    clusters_found: IntArray  # (n_replicates, n_members, S)
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,6 +377,11 @@ class Setting:
         return Cost(numbers / NUMBERS_PER_SECOND, python)
 
     @property
+    def here(self) -> bool:
+        """Whether any path works on a device that this process holds."""
+        return any(path.here for path in self.paths)
+
+    @property
     def has_kernels(self) -> bool:
         """Whether any path takes a shortcut that is compiled."""
         return any(path.compiled for path in self.paths)
@@ -382,6 +411,11 @@ class ClusteringPlan(Plan[T]):
     def cost(self) -> Cost:
         """Roughly how long a replicate takes."""
         return self.setting.cost
+
+    @property
+    def here(self) -> bool:
+        """Whether any path works on a device that this process holds."""
+        return self.setting.here
 
     @property
     def compiles(self) -> bool:
@@ -427,7 +461,7 @@ def _paths(
             paths[-1] = make([*last.members, configuration], last.rotation)
         else:
             paths.append(make([configuration], rotation if is_rotated else None))
-    return tuple(paths)
+    return tuple(path.on(source.device) for path in paths)
 
 
 # Configurations stay as they are, and reading a clusterer's parameters takes longer than a small fit: simulated

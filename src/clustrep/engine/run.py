@@ -38,6 +38,9 @@ _run_numbers = itertools.count()
 # options: they change how a run is carried out; `accelerate=False` also fits k-means with scikit-learn's random numbers
 
 
+DEVICES = ("cpu", "cuda", "auto", "torch")
+
+
 @dataclass(frozen=True)
 class Config:
     """The options in force.
@@ -49,13 +52,17 @@ class Config:
         samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
     progress : bool or "auto"
         Show a progress bar; "auto" shows one on a terminal and in a notebook.
+    device : {"cpu", "cuda", "auto", "torch"}
+        Where k-means is fitted and its labels are compared; see `set_config`.
     """
 
     accelerate: bool = True
     progress: bool | str = "auto"
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         check_flag(self.accelerate, "accelerate")
+        check_choice(self.device, "device", DEVICES)
         if not isinstance(self.progress, bool) and self.progress != "auto":
             raise ParameterError(
                 f"progress must be True, False or 'auto', got {self.progress!r}.", parameter="progress"
@@ -87,7 +94,7 @@ def get_config() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(get_config())
-    ['accelerate', 'progress']
+    ['accelerate', 'device', 'progress']
     """
     return asdict(config())
 
@@ -102,6 +109,13 @@ def set_config(**options: Any) -> None:
         samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
     progress : bool or "auto", default "auto"
         Show a progress bar; "auto" shows one on a terminal and in a notebook.
+    device : {"cpu", "cuda", "auto", "torch"}, default "cpu"
+        Where k-means is fitted and its labels are compared: by compiled kernels on the processor; on a graphics card
+        ("cuda", needs PyTorch: `pip install 'clustrep[gpu]'`); on a card where there is one ("auto"); or by the
+        card's code in plain PyTorch on the processor ("torch"), which is slower than the kernels and there to be
+        compared. Draws and first centres are the same everywhere; a card rounds to 32 bits, so labels can differ where
+        two centres are as near as that. Other clusterers are fitted on the processor. A run on a device takes no
+        workers. Results say on which device they were computed.
 
     See Also
     --------
@@ -124,7 +138,7 @@ def config_context(**options: Any) -> Iterator[None]:
 
     Parameters
     ----------
-    accelerate, progress
+    accelerate, progress, device
         As in `set_config`.
 
     See Also
@@ -202,6 +216,11 @@ class Plan(ABC, Generic[T]):
     def cost(self) -> Cost:
         """Roughly how long a replicate takes; a hundredth of a second where nothing is known."""
         return Cost(0.0, 0.01)
+
+    @property
+    def here(self) -> bool:
+        """Whether it needs a device that this process holds: then no workers are started."""
+        return False
 
     @property
     def compiles(self) -> bool:
@@ -350,7 +369,7 @@ def _outcomes(
 
     n_workers = joblib.effective_n_jobs(n_jobs)
     workers = Workers.NONE
-    if n_workers > 1:
+    if n_workers > 1 and not plan.here:
         workers = _chosen_by_user() or choose_workers(plan.cost, len(numbers), n_workers, in_threads=plan.in_threads)
     size = plan.batch if workers is Workers.NONE else block_size(plan.batch, plan.cost, len(numbers), n_workers)
     blocks = [numbers[begin : begin + size] for begin in range(0, len(numbers), size)]

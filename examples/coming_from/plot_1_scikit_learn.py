@@ -1,0 +1,8 @@
+"""
+scikit-learn
+============
+
+Stub.
+"""
+
+print(1)

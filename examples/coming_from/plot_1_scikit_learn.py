@@ -1,8 +1,0 @@
-"""
-scikit-learn
-============
-
-Stub.
-"""
-
-print(1)

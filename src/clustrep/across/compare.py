@@ -13,8 +13,9 @@ from clustrep.clustering.identity import question_of
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng
-from clustrep.engine.run import Kept, kept_in
+from clustrep.engine.run import Kept, kept_in, on_engine
 from clustrep.errors import ParameterError
 from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Comparison
@@ -23,6 +24,7 @@ from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import RULES, Noise
 
 
+@on_engine
 def compare(
     clusterers: Clusterer | Sequence[Clusterer] | Mapping[str, Clusterer],
     studies: StudiesLike,
@@ -35,6 +37,7 @@ def compare(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
 ) -> Comparison:
@@ -53,7 +56,7 @@ def compare(
     n_clusters : int or several, optional
         Numbers of clusters to try, from 2, set through whichever parameter a clusterer has for it. A clusterer that
         finds its number by itself runs once. By default each runs as it is.
-    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs
+    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs, engine
         As in `replicability`.
     checkpoint : str or path, optional
         As in `replicability`. With further clusterers or numbers of clusters, those that are finished are not computed

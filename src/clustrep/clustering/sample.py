@@ -7,7 +7,7 @@ whatever other studies are in the run and wherever it is computed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -29,6 +29,7 @@ from clustrep.clustering.parameters import (
     parameters_of,
     with_n_clusters,
 )
+from clustrep.device.choice import device_name, resolve_device
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Rng,
@@ -230,6 +231,7 @@ class Source:
     resampling: Resampling
     root: int
     accelerate: bool = True
+    device: str = "cpu"
     sketch: Sketch | None = None  # None: clusterers are fitted to all samples
 
     @classmethod
@@ -243,7 +245,11 @@ class Source:
                 "chosen once. Use Bootstrap() or Subsample(fraction), or no sketch.",
                 parameter="sketch",
             )
-        return cls(checked, root_entropy(rng), options.accelerate, chosen)
+        return cls(checked, root_entropy(rng), options.accelerate, resolve_device(options.device), chosen)
+
+    def with_root(self, root: int) -> Source:
+        """Return the same with another seed."""
+        return replace(self, root=root)
 
     def draw(self, study: Study, replicate: int, *, second: bool = False) -> Draw:
         """Draw the study for this replicate; `second` is another, independent draw of it."""
@@ -269,6 +275,9 @@ def provenance_of_run(
     source: Source, studies: Sequence[Study], configurations: Sequence[Configuration], **parameters: Any
 ) -> Provenance:
     """Record a run that clusters: where its replicates came from, its studies, clusterers and further parameters."""
+    device = device_name(source.device)
+    if device is not None:
+        parameters["device"] = device
     return provenance_of_data(
         source.root,
         studies,

@@ -98,6 +98,11 @@ class SketchedPath(Path):
         """Whether its time is spent in kernels."""
         return self.path.in_threads and not self.by_landmarks
 
+    @property
+    def here(self) -> bool:  # type: ignore[override]
+        """Whether it works on a device that this process holds."""
+        return self.path.here
+
     def landmarks(self, points: PointSet) -> PointSet:
         """Return the landmarks of a study; all points of one that is not larger than a sketch."""
         return self.sketched[points].points if points in self.sketched else points

@@ -20,6 +20,7 @@ from clustrep.clustering.shortcuts import trees
 from clustrep.clustering.sketch import by_nearest_point
 from clustrep.engine.replicates import FULL_STUDY
 from clustrep.errors import DataError, ParameterError
+from clustrep.report.methods import methods_of
 from clustrep.resampling import whole
 from clustrep.tables.agreement import resolve_agreements
 
@@ -285,3 +286,12 @@ def test_too_little_memory_advises_a_sketch(monkeypatch):
     with pytest.raises(DataError, match="fit it to landmarks of the study, such as sketch=2000"):
         cr.replicability(clusterer, studies, n_resamples=1, rng=0)
     cr.replicability(clusterer, studies, n_resamples=1, rng=0, sketch=100, diagonal=False)
+
+
+def test_the_report_says_that_landmarks_were_used():
+    studies = cr.Studies(pair(120, 3, apart=12.0))
+    choice = cr.compare(TREE, studies, n_resamples=3, rng=0, sketch=40)
+    (paragraph, *_) = methods_of(choice, None)
+    assert "In studies of more than 40 samples, clusterings were learned from so many landmarks" in paragraph
+    (paragraph, *_) = methods_of(cr.compare(TREE, studies, n_resamples=3, rng=0), None)
+    assert "landmarks" not in paragraph

@@ -115,6 +115,7 @@ def methods_of(comparison: Comparison | None, reference: NullReference | None) -
     sentences = [
         _data(run),
         _clusterings(comparison, run),
+        _landmarks(run),
         NOISE.get(run.noise, ""),
         "" if reference is None else _null(reference),
         _software(run),
@@ -143,6 +144,17 @@ def _clusterings(comparison: Comparison, run: Run) -> str:
         f"Clusterings were learned by {joined(list(dict.fromkeys(comparison.clusterers)))}{over}, extended to "
         f"clustering functions, and compared between all ordered pairs of studies by {agreements} (Masoero et al. "
         f"2023, Algorithms 1 to 3), with {resamples}; intervals are 95 % percentile intervals."
+    )
+
+
+def _landmarks(run: Run) -> str:
+    """Say that clusterings were learned from landmarks, where they were."""
+    if "sketch" not in run.settings:
+        return ""
+    return (
+        f"In studies of more than {int(run.settings['sketch']):,} samples, clusterings were learned from so many "
+        "landmarks (weighted means of small cells; for clusterers without weights, samples drawn at random), and all "
+        "samples were labelled by what was learned from them."
     )
 
 

@@ -19,7 +19,7 @@ from clustrep.clustering.sample import Configuration, Source
 from clustrep.clustering.shortcuts import trees
 from clustrep.clustering.sketch import by_nearest_point
 from clustrep.engine.replicates import FULL_STUDY
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import DataError, OtherRun, ParameterError
 from clustrep.report.methods import methods_of
 from clustrep.resampling import whole
 from clustrep.tables.agreement import resolve_agreements
@@ -252,6 +252,18 @@ def test_a_whole_analysis_by_landmarks():
     assert analysis.focus.n_clusters == 4
     assert analysis.comparison.provenance["sketch"] == 60
     assert all(result.provenance["sketch"] == 60 for result in analysis.local)
+
+
+def test_a_run_by_landmarks_continues_and_another_sketch_is_another_run(tmp_path):
+    studies, options = pair(200, 3), {"rng": 0, "checkpoint": tmp_path / "kept"}
+    clusterers = {"k-means": KMeans(n_init=2), "ward": AgglomerativeClustering()}
+    cr.compare(clusterers, studies, n_clusters=[3], n_resamples=2, sketch=40, **options)
+    continued = cr.compare(clusterers, studies, n_clusters=[3, 4], n_resamples=4, sketch=40, **options)
+    at_once = cr.compare(clusterers, studies, n_clusters=[3, 4], n_resamples=4, sketch=40, rng=0)
+    np.testing.assert_array_equal(continued.distribution, at_once.distribution)
+    assert continued.provenance["sketch_error"] == at_once.provenance["sketch_error"]
+    with pytest.raises(OtherRun, match="the sketch"):
+        cr.compare(clusterers, studies, n_clusters=[3], n_resamples=2, sketch=50, **options)
 
 
 def test_bad_sketches_are_refused():

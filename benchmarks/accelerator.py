@@ -115,7 +115,7 @@ def by_scikit_learn(job: Job, part: Part, studies: Sequence[np.ndarray]) -> floa
 
 
 def fits_of_a_million(device: str, n_fits: int, n: int = 10**6) -> tuple[float, float]:
-    """Return the seconds of one fit of n × 50, k = 20, one start, and its iterations: the mean of several replicates."""
+    """Return the seconds of one fit of n × 50, k = 20, one start, and its iterations: means of replicates."""
     (X,) = mixture(n, 50, 20, 0.3, 1)
     setting = Setting.prepare(
         Source(cr.Bootstrap(), 0, device=resolve_device(device)),

@@ -113,9 +113,9 @@ class Fitting:
         """Compute some starts: their centres, inertia and numbers of iterations."""
         points, device = self.steps.points, self.weights.device
         of_fit = np.array([self._numbers_of(fit) for fit in self.fits])[fit_of]  # one column for each number
-        whole = torch.as_tensor(of_fit[:, :4].T.astype(np.int64), device=device)
+        sample, k, n_trials, max_iter = torch.as_tensor(of_fit[:, :4].T.astype(np.int64), device=device)
         tol = torch.as_tensor(of_fit[:, 4] / points.unit**2, dtype=torch.float64, device=device)
-        starts = Starts(self.weights, *whole, tol)
+        starts = Starts(self.weights, sample, k, n_trials, max_iter, tol)
         first = self.batch.settings[self.fits[fit_of[0]][1]]
         if first.init is None:
             uniforms = torch.as_tensor(self._uniforms(fit_of, begin, all_fits), device=device)

@@ -8,7 +8,7 @@ QUICK_TESTS := tests/studies --ignore=tests/studies/readers/test_untrusted.py te
 INSTALL := $(BIN)/uv pip install --quiet --editable
 
 .PHONY: demo docs test test-all test-failed test-oldest test-newest bench check format clean
-.PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration
+.PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration sketch-calibration scale
 .PHONY: exam exam-quick fuzz fuzz-quick torture torture-quick paper paper-quick
 
 demo: .venv/installed
@@ -65,6 +65,12 @@ relations-calibration: .venv/installed
 
 exchange-calibration: .venv/installed
 	$(BIN)/python -m calibration.exchange $(ARGS)
+
+sketch-calibration: .venv/installed
+	$(BIN)/python -m calibration.sketch $(ARGS)
+
+scale: .venv/installed
+	$(BIN)/python -m benchmarks.scale $(ARGS)
 
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)

@@ -125,6 +125,7 @@ class CommunityPath(Path):
     """Leiden or Louvain: one graph, in which communities are found at every resolution."""
 
     compiled = in_threads = False  # igraph has one source of random numbers for all threads
+    takes_weights = False
 
     def __init__(self, members: Sequence[Configuration], rotation: None):
         super().__init__(members, rotation)

@@ -13,8 +13,8 @@ from clustrep.clustering.identity import question_of
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
-from clustrep.engine.engines import EngineLike
 from clustrep.clustering.series import series_of, values_by_clusterer
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng
 from clustrep.engine.run import Kept, kept_in, on_engine
 from clustrep.errors import ParameterError

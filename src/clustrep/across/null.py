@@ -162,7 +162,7 @@ def reference_of(
     models: tuple[str | Sampler, ...] = (null,)
     if null == ONE_PIECE:
         models = PIECES if not isinstance(result, LocalReplicability) else (PIECE_FOR_CLUSTERS,)
-    source = Source(origins[0].source.resampling, root, origins[0].source.accelerate)
+    source = origins[0].source.with_root(root)
     configurations = [origin.configuration for origin in origins]
     of = "" if isinstance(result, Replicability) else result._fingerprint
     provenance = provenance_of_run(
@@ -307,7 +307,7 @@ class NullPlan(Plan[CollectionScores], Stored):
             configurations=configurations,
             agreements=agreements,
             noise=first.noise,
-            source=Source(first.source.resampling, root, first.source.accelerate),
+            source=first.source.with_root(root),
             n_resamples=0 if statistic == "estimate" else result.provenance["n_resamples"],
             at=_place_of_points(result, first) if isinstance(result, LocalReplicability) else None,
             model=f"{described(null)} {'of features' if in_features else 'of coordinates'}",
@@ -366,7 +366,7 @@ class NullPlan(Plan[CollectionScores], Stored):
             study.with_table(read_only(np.ascontiguousarray(tables[s], dtype=study.X.dtype))).scaled_again()
             for s, study in enumerate(self.studies)
         )
-        return studies, Source(self.source.resampling, root, self.source.accelerate)
+        return studies, self.source.with_root(root)
 
     description = "data of one piece"
 

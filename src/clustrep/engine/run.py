@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from numbers import Integral
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from clustrep.checks import check_choice, check_flag
+from clustrep.checks import check_choice, check_flag, check_integer
 from clustrep.engine import checkpoints, engines, estimates
 from clustrep.engine.cost import Cost, Workers, block_size, choose_workers
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
@@ -38,6 +38,9 @@ _run_numbers = itertools.count()
 # options: they change how a run is carried out; `accelerate=False` also fits k-means with scikit-learn's random numbers
 
 
+DEVICES = ("cpu", "cuda", "auto", "torch")
+
+
 @dataclass(frozen=True)
 class Config:
     """The options in force.
@@ -49,13 +52,22 @@ class Config:
         samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
     progress : bool or "auto"
         Show a progress bar; "auto" shows one on a terminal and in a notebook.
+    device : {"cpu", "cuda", "auto", "torch"}
+        Where k-means is fitted and its labels are compared; see `set_config`.
+    sketch : int or None
+        Fit clusterers to so many landmarks of each larger study instead of all its samples.
     """
 
     accelerate: bool = True
     progress: bool | str = "auto"
+    device: str = "cpu"
+    sketch: int | None = None
 
     def __post_init__(self) -> None:
         check_flag(self.accelerate, "accelerate")
+        check_choice(self.device, "device", DEVICES)
+        if self.sketch is not None:
+            check_integer(self.sketch, "sketch", at_least=2)
         if not isinstance(self.progress, bool) and self.progress != "auto":
             raise ParameterError(
                 f"progress must be True, False or 'auto', got {self.progress!r}.", parameter="progress"
@@ -87,7 +99,7 @@ def get_config() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(get_config())
-    ['accelerate', 'progress']
+    ['accelerate', 'device', 'progress', 'sketch']
     """
     return asdict(config())
 
@@ -102,6 +114,16 @@ def set_config(**options: Any) -> None:
         samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
     progress : bool or "auto", default "auto"
         Show a progress bar; "auto" shows one on a terminal and in a notebook.
+    device : {"cpu", "cuda", "auto", "torch"}, default "cpu"
+        Where k-means is fitted and its labels are compared: by compiled kernels on the processor; on a graphics card
+        ("cuda", needs PyTorch: `pip install 'clustrep[gpu]'`); on a card where there is one ("auto"); or by the
+        card's code in plain PyTorch on the processor ("torch"), which is slower than the kernels and there to be
+        compared. Draws and first centres are the same everywhere; a card rounds to 32 bits, so labels can differ where
+        two centres are as near as that. Other clusterers are fitted on the processor. A run on a device takes no
+        workers. Results say on which device they were computed.
+    sketch : int or None, default None
+        Fit clusterers to so many landmarks of each larger study, as `sketch=` of `replicability` does: for all
+        functions of several studies.
 
     See Also
     --------
@@ -124,7 +146,7 @@ def config_context(**options: Any) -> Iterator[None]:
 
     Parameters
     ----------
-    accelerate, progress
+    accelerate, progress, device, sketch
         As in `set_config`.
 
     See Also
@@ -202,6 +224,11 @@ class Plan(ABC, Generic[T]):
     def cost(self) -> Cost:
         """Roughly how long a replicate takes; a hundredth of a second where nothing is known."""
         return Cost(0.0, 0.01)
+
+    @property
+    def here(self) -> bool:
+        """Whether it needs a device that this process holds: then no workers are started."""
+        return False
 
     @property
     def compiles(self) -> bool:
@@ -350,7 +377,7 @@ def _outcomes(
 
     n_workers = joblib.effective_n_jobs(n_jobs)
     workers = Workers.NONE
-    if n_workers > 1:
+    if n_workers > 1 and not plan.here:
         workers = _chosen_by_user() or choose_workers(plan.cost, len(numbers), n_workers, in_threads=plan.in_threads)
     size = plan.batch if workers is Workers.NONE else block_size(plan.batch, plan.cost, len(numbers), n_workers)
     blocks = [numbers[begin : begin + size] for begin in range(0, len(numbers), size)]

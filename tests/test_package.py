@@ -42,6 +42,7 @@ ROAD = [
     "gaussian",
     "engine",
     "_kernels",
+    "device",
     "tables",
     "studies",
     "resampling",
@@ -144,6 +145,19 @@ def test_nobody_imports_matplotlib_before_something_is_drawn(name):
     figures = {module for module in own_imports(name, at_import_time=True) if folder_of(module) == "figures"}
     assert not figures or folder_of(name) in ("figures", "report")
     assert not any(module.split(".")[0] == "matplotlib" for module in imports_of(tree_of(name), at_import_time=True))
+
+
+ON_A_DEVICE = {name for name in MODULES if imports_of(tree_of(name), at_import_time=True) & {"torch", "triton"}}
+
+
+def test_what_works_on_a_device_is_known():
+    assert ON_A_DEVICE
+    assert {folder_of(name) for name in ON_A_DEVICE} == {"device", "clustering"}
+
+
+@pytest.mark.parametrize("name", sorted(set(MODULES) - ON_A_DEVICE))
+def test_nobody_imports_pytorch_before_a_device_is_asked_for(name):
+    assert not own_imports(name, at_import_time=True) & ON_A_DEVICE
 
 
 ELSEWHERE = [name for name in MODULES if folder_of(name) != "engine"]

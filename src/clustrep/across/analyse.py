@@ -26,8 +26,9 @@ from clustrep.checks import check_choice, check_integer, check_known
 from clustrep.clustering.identity import agreements_of, question_of
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.checkpoints import Question, Shard, checkpointing, in_shard
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
-from clustrep.engine.run import Kept, shows_progress, write_progress
+from clustrep.engine.run import Kept, on_engine, shows_progress, write_progress
 from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
 from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun, Resampling, resampling_for
@@ -43,6 +44,7 @@ FIRST_RESAMPLES = 20
 FIRST_COLLECTIONS = 39
 
 
+@on_engine
 def analyse(
     clusterers: Any,
     studies: StudiesLike,
@@ -59,6 +61,7 @@ def analyse(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
     on_progress: Callable[[Preliminary], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
 ) -> Analysis:
@@ -72,7 +75,7 @@ def analyse(
 
     Parameters
     ----------
-    clusterers, studies, n_clusters, over, agreement, n_resamples, noise, resampling, rng, n_jobs
+    clusterers, studies, n_clusters, over, agreement, n_resamples, noise, resampling, rng, n_jobs, engine
         As in `compare`. The first agreement decides.
     null : str, function of (study, rng), or None
         As in `null_reference`: by default data in one piece, of three kinds. Single clusters are compared with the kind

@@ -14,8 +14,9 @@ from clustrep.clustering.parameters import Clusterer, check_clusterer, n_cluster
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
 from clustrep.clustering.series import series_of, values_by_clusterer
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng
-from clustrep.engine.run import Kept, kept_in
+from clustrep.engine.run import Kept, kept_in, on_engine
 from clustrep.errors import ParameterError
 from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Comparison
@@ -24,6 +25,7 @@ from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import RULES, Noise
 
 
+@on_engine
 def compare(
     clusterers: Clusterer | Sequence[Clusterer] | Mapping[str, Clusterer],
     studies: StudiesLike,
@@ -37,6 +39,7 @@ def compare(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
 ) -> Comparison:
     """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
@@ -58,7 +61,7 @@ def compare(
         Values of another parameter to try: ``{"resolution": [0.1, 0.5, 1.0]}`` for all clusterers that have it, or by
         clusterer, ``{"leiden": {"resolution": [...]}, "dbscan": {"eps": [...]}}``. Every value is a configuration of
         its own, named after it ("leiden, resolution = 0.5"); how many clusters it found is shown beside it.
-    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs
+    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs, engine
         As in `replicability`.
     checkpoint : str or path, optional
         As in `replicability`. With further clusterers or numbers of clusters, those that are finished are not computed

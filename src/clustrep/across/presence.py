@@ -30,6 +30,7 @@ from clustrep.checks import check_integer
 from clustrep.clustering.function import learn
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of, with_n_clusters
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Failed,
@@ -40,7 +41,7 @@ from clustrep.engine.replicates import (
     one_thread,
     seed_of,
 )
-from clustrep.engine.run import Plan, run
+from clustrep.engine.run import Plan, on_engine, run
 from clustrep.errors import ParameterError
 from clustrep.resampling import Rerun
 from clustrep.results.groups import Separation
@@ -55,6 +56,7 @@ from clustrep.types import FloatArray, IntArray
 CUT_LEVEL = 0.05
 
 
+@on_engine
 def presence(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -63,6 +65,7 @@ def presence(
     n_clusters: int | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> Presence:
     """Classify each cluster of each study by its presence in every other study.
 
@@ -93,8 +96,8 @@ def presence(
         The number of clusters of a cut, where no study has a gap; by default the clusterer as it is.
     rng : int, Generator, SeedSequence or None
         The seed.
-    n_jobs : int or None
-        Workers, as in joblib. It never changes a result.
+    n_jobs, engine
+        As in `replicability`.
 
     Returns
     -------

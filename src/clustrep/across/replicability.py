@@ -18,8 +18,9 @@ from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.checkpoints import Stored
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
-from clustrep.engine.run import Kept, kept_in
+from clustrep.engine.run import Kept, kept_in, on_engine
 from clustrep.errors import DataError, ParameterError
 from clustrep.failures import Failures
 from clustrep.label_checks import check_labels_of
@@ -47,6 +48,7 @@ class Options(TypedDict, total=False):
     resampling: Resampling | None
     rng: Rng
     n_jobs: int | None
+    engine: EngineLike
     checkpoint: str | PathLike[str] | None
 
 
@@ -72,6 +74,7 @@ def replicability(
 ) -> dict[str, Replicability]: ...
 
 
+@on_engine
 def replicability(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -84,6 +87,7 @@ def replicability(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
 ) -> Replicability | dict[str, Replicability]:
     """Measure how well the clustering learned on each study replicates on every other (Algorithms 1 and 2).
@@ -126,6 +130,8 @@ def replicability(
     n_jobs : int or None
         Workers, as in joblib: −1 takes all cores. It never changes a result. How else a run is carried out is set with
         `config_context`.
+    engine : None, dask.distributed.Client, "dask://host:port", "ray" or "ray://host:port"
+        Other machines, instead of the workers of this one: they never change a result, either (docs/clusters.md).
     checkpoint : str or path, optional
         A folder that keeps what is finished: the same call continues there after it was interrupted or killed, or with
         more resamples. Needs a seed. What is kept depends on data, clusterer, seed and versions, and is refused for
@@ -299,6 +305,13 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0
         for path in setting.paths:
+            scored = None if self.separateness else path.score_pairs(samples, second, S, self.agreements)
+            if scored is not None:
+                some = slice(c, c + len(path.members))
+                pairs.take(scored.scores, scored.trivial, some)
+                clusters_found[:, some] = scored.clusters_found
+                c += len(path.members)
+                continue
             learned = path.learn(samples, [point_sets[i // S] for i in range(B * S)])
             learned_again = path.learn(second, [[sample.points] for sample in samples[: len(second)]])
             for member in range(len(path.members)):

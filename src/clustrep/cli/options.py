@@ -187,11 +187,25 @@ jobs = click.option(
     help="Number of parallel processes; -1: as many as cores.",
 )
 
+engine = click.option(
+    "--engine",
+    metavar="ADDRESS",
+    help="Compute on other machines: dask://host:port, ray or ray://host:port.",
+)
+
 json_option = click.option("--json", is_flag=True, help="Write the results to stdout as JSON.")
 
 quiet = click.option("--quiet", is_flag=True, help="Show warnings and errors only.")
 
-running = several(seed, jobs, configuration, json_option, quiet)
+device = click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda", "auto", "torch"]),
+    default="cpu",
+    show_default=True,
+    help="Where k-means is computed: a graphics card (cuda), one if there is one (auto), or PyTorch without one.",
+)
+
+running = several(seed, jobs, engine, device, configuration, json_option, quiet)
 
 unnamed = click.option("--no-samples", is_flag=True, help="Leave the names of samples out of all results.")
 
@@ -257,11 +271,13 @@ def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
 def configured(settings: dict[str, Any]) -> Iterator[None]:
     """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
     from clustrep import config_context
+    from clustrep.engine.run import computing_on
 
     with (
-        config_context(progress=False if settings["quiet"] else "auto"),
+        config_context(progress=False if settings["quiet"] else "auto", device=settings["device"]),
         prints_to_stderr(),
         progress_told(quiet=settings["quiet"]),
+        computing_on(settings.get("engine")),
     ):
         yield
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
@@ -33,8 +33,9 @@ from clustrep.engine.estimates import ALWAYS_THERE, check_memory
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
 from clustrep.engine.run import Plan
 from clustrep.studies.study import Study
+from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition, encode
-from clustrep.types import FloatArray, IntArray, Labels
+from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 T = TypeVar("T")
 
@@ -56,6 +57,7 @@ class Path(ABC):
 
     compiled: ClassVar[bool] = True  # whether there are kernels in it
     in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
+    here: ClassVar[bool] = False  # whether it works on a device that this process holds
 
     @classmethod
     def applies(cls, clusterer: Clusterer) -> bool:
@@ -65,6 +67,10 @@ class Path(ABC):
     def __init__(self, members: Sequence[Configuration], rotation: Rotation | None):
         self.members = tuple(members)
         self.rotation = rotation
+
+    def on(self, device: str) -> Path:
+        """Return the path that does the same on a device; itself where there is none, or for the processor."""
+        return self
 
     def space(self, points: PointSet) -> PointSet:
         """Return the points in the coordinates in which this path works."""
@@ -113,6 +119,24 @@ class Path(ABC):
         says for every sample which points its clustering functions will be asked about, so that this is done at once.
         """
         return [Learned(self, sample) for sample in samples]
+
+    def score_pairs(
+        self, samples: Sequence[Sample], second: Sequence[Sample], n_studies: int, agreements: Sequence[Agreement]
+    ) -> PairScores | None:
+        """Score all ordered pairs of studies in some replicates, where labels stay on a device; None: ask for labels.
+
+        samples : those of all studies, one replicate after the other; second : independent draws of the same, or none
+        """
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class PairScores:
+    """The scores of all ordered pairs of studies in some replicates; on the diagonal, those of second draws."""
+
+    scores: FloatArray  # (n_agreements, n_replicates, n_members, S, S)
+    trivial: BoolArray  # (n_replicates, n_members, S, S)
+    clusters_found: IntArray  # (n_replicates, n_members, S)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,6 +267,28 @@ class PlainPath(Path):
         return with_features(psi.function.clusterer, self.rotation, configuration.clusterer)
 
 
+class FailingPath(Path):
+    """Another path, of which every fit fails: for replicates that nobody could compute."""
+
+    compiled = in_threads = False
+
+    def __init__(self, path: Path, cause: str):
+        super().__init__(path.members, path.rotation)
+        self.cause = cause
+
+    def share(self, sample: Sample) -> None:
+        """Fail."""
+        raise ReplicateFailure(self.cause)
+
+    def psi(self, shared: None, sample: Sample, configuration: Configuration) -> Psi:
+        """Fail."""
+        raise ReplicateFailure(self.cause)
+
+    def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
+        """Fail."""
+        raise ReplicateFailure(self.cause)
+
+
 def fit_rows(path: Path, sample: Sample, configuration: Configuration) -> Clusterer:
     """Fit the clusterer itself to the drawn rows."""
     fitted = clone(configuration.clusterer).fit(path.space(sample.points).X[sample.draw.order])
@@ -333,6 +379,11 @@ class Setting:
         return Cost(numbers / NUMBERS_PER_SECOND, python)
 
     @property
+    def here(self) -> bool:
+        """Whether any path works on a device that this process holds."""
+        return any(path.here for path in self.paths)
+
+    @property
     def has_kernels(self) -> bool:
         """Whether any path takes a shortcut that is compiled."""
         return any(path.compiled for path in self.paths)
@@ -364,6 +415,11 @@ class ClusteringPlan(Plan[T]):
         return self.setting.cost
 
     @property
+    def here(self) -> bool:
+        """Whether any path works on a device that this process holds."""
+        return self.setting.here
+
+    @property
     def compiles(self) -> bool:
         """Whether any path has kernels."""
         return self.setting.has_kernels
@@ -372,6 +428,12 @@ class ClusteringPlan(Plan[T]):
     def batch(self) -> int:
         """How many replicates the paths learn from at once."""
         return self.setting.batch
+
+    def lost(self, number: int, cause: str) -> T:
+        """Return the replicate as it is where every fit fails."""
+        paths = tuple(FailingPath(path, cause) for path in self.setting.paths)
+        (value,) = replace(self, setting=replace(self.setting, paths=paths)).block([number])
+        return value
 
 
 def _is_known(configuration: Configuration) -> bool:
@@ -401,7 +463,7 @@ def _paths(
             paths[-1] = make([*last.members, configuration], last.rotation)
         else:
             paths.append(make([configuration], rotation if is_rotated else None))
-    return tuple(paths)
+    return tuple(path.on(source.device) for path in paths)
 
 
 def _belongs(configuration: Configuration, path: Path) -> bool:

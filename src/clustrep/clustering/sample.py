@@ -7,7 +7,7 @@ whatever other studies are in the run and wherever it is computed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -27,6 +27,7 @@ from clustrep.clustering.parameters import (
     parameters_of,
     with_n_clusters,
 )
+from clustrep.device.choice import device_name, resolve_device
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Rng,
@@ -219,11 +220,17 @@ class Source:
     resampling: Resampling
     root: int
     accelerate: bool = True
+    device: str = "cpu"
 
     @classmethod
     def of(cls, resampling: object, rng: Rng) -> Source:
         """Check what a user passed, and take the other options from the configuration in force."""
-        return cls(check_resampling(resampling), root_entropy(rng), config().accelerate)
+        chosen = config()
+        return cls(check_resampling(resampling), root_entropy(rng), chosen.accelerate, resolve_device(chosen.device))
+
+    def with_root(self, root: int) -> Source:
+        """Return the same with another seed."""
+        return replace(self, root=root)
 
     def draw(self, study: Study, replicate: int, *, second: bool = False) -> Draw:
         """Draw the study for this replicate; `second` is another, independent draw of it."""
@@ -249,6 +256,9 @@ def provenance_of_run(
     source: Source, studies: Sequence[Study], configurations: Sequence[Configuration], **parameters: Any
 ) -> Provenance:
     """Record a run that clusters: where its replicates came from, its studies, clusterers and further parameters."""
+    device = device_name(source.device)
+    if device is not None:
+        parameters["device"] = device
     return provenance_of_data(
         source.root,
         studies,

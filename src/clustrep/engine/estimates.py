@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+from clustrep.engine import engines
 from clustrep.errors import DataError
 from clustrep.sentences import wording
 from clustrep.text import plural
@@ -39,7 +40,12 @@ def available_memory() -> int | None:
 
 
 def check_memory(needed: float, clusterer: str, study: str, n_samples: int) -> None:
-    """Refuse a clusterer that needs more memory than there is, before anything is computed."""
+    """Refuse a clusterer that needs more memory than there is, before anything is computed.
+
+    On other machines only they know how much there is.
+    """
+    if engines.active.get() is not None:
+        return
     available = available_memory()
     if available is not None and needed > available:
         fewer = wording(python="fewer samples of it (such as Subsample)", command_line="fewer samples of it")

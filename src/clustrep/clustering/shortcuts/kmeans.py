@@ -28,6 +28,7 @@ from clustrep.clustering.sample import (
     PointSet,
     Sample,
 )
+from clustrep.device.choice import PROCESSOR
 from clustrep.engine.replicates import Failed, ReplicateFailure, breathe, run_in_pieces, words_of
 from clustrep.tables.contingency import Partition
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
@@ -374,6 +375,14 @@ class KMeansPath(Path):
     def applies(cls, clusterer: Clusterer) -> bool:
         """Whether it is scikit-learn's class with parameters that the kernels have."""
         return type(clusterer) is KMeans and Settings.of(clusterer) is not None
+
+    def on(self, device: str) -> Path:
+        """Return the path that does the same on a card."""
+        if device == PROCESSOR:
+            return self
+        from clustrep.clustering.shortcuts.device_kmeans import DeviceKMeansPath  # imports PyTorch
+
+        return DeviceKMeansPath(self.members, self.rotation, device)
 
     @cached_property
     def _settings(self) -> dict[Configuration, Settings]:

@@ -7,8 +7,8 @@ QUICK_TESTS := tests/studies --ignore=tests/studies/readers/test_untrusted.py te
 	tests/across/test_replicability.py::test_golden_run_pins_the_random_streams
 INSTALL := $(BIN)/uv pip install --quiet --editable
 
-.PHONY: demo dist docs test test-all test-oldest test-newest bench check format clean
-.PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration
+.PHONY: demo dist docs test test-all test-failed test-oldest test-newest bench check format clean
+.PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration sketch-calibration scale
 .PHONY: exam exam-quick fuzz fuzz-quick torture torture-quick paper paper-quick
 
 demo: .venv/installed
@@ -34,6 +34,10 @@ test: .venv/installed-dev
 
 test-all: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
+
+# What failed in the run before, one after another: tests of processes and signals can fail on a busy machine.
+test-failed: .venv/installed-dev
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none $(ARGS)
 
 # The oldest versions that pyproject.toml allows. Deprecations that they don't know of yet are not ours.
 test-oldest: .venv-oldest/installed
@@ -71,6 +75,12 @@ relations-calibration: .venv/installed
 
 exchange-calibration: .venv/installed
 	$(BIN)/python -m calibration.exchange $(ARGS)
+
+sketch-calibration: .venv/installed
+	$(BIN)/python -m calibration.sketch $(ARGS)
+
+scale: .venv/installed
+	$(BIN)/python -m benchmarks.scale $(ARGS)
 
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)

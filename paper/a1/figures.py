@@ -35,7 +35,7 @@ def _curves(facts: Facts, side: str) -> Any:
         for a, ax in enumerate(panels):
             _scores(ax, facts, key, a)
             ax.set(title=f"setting {setting}: {AGREEMENTS[a]}", ylim=(-0.05, 1.05), xlabel="number of clusters k")
-    figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8)
+    figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     figure.suptitle(f"A.1 as {side}: bootstrap and Monte Carlo", fontsize=11)
     return figure
 

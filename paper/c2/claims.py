@@ -33,53 +33,38 @@ def best_k(strengths: Any) -> int:
     return int(best_of(strengths.mean(axis=1)))
 
 
-def preference(strengths: Any, groups: int, name: str) -> Part:
-    """Ask whether the best k is below the number of groups, by a difference that counts."""
-    k = best_k(strengths)
-    below = strengths[1 : groups - 1]  # k = 2, …, groups − 1
-    top = below[int(below.mean(axis=1).argmax())] if len(below) else np.full(strengths.shape[1], np.nan)
-    rest = strengths[groups - 1 :]
-    other = rest[int(rest.mean(axis=1).argmax())]
-    part = above(name, top - other, DIFFERENCE)
-    return part if k < groups or not part.yes else Part(name, np.nan, DIFFERENCE)
+def chooses_few(strengths: Any, groups: int) -> Any:
+    """Whether the best k, the smallest of several, is below the number of groups in each split, from (k, split)."""
+    return best_of(strengths.T) < groups
 
 
 def few(facts: Facts) -> Finding:
-    """Whether strength is highest below the number of groups, where that is no better clustering."""
+    """Whether splits choose fewer clusters than groups, where that is no better clustering."""
     sides, said = {}, {}
     for side in SIDES:
         sides[side] = []
         for name, groups in GROUPS.items():
-            part = preference(facts[f"{side}/{name}/strength"], groups, name)
-            better = facts[f"{name}/fit"][0] > facts[f"{name}/fit"][1] + DIFFERENCE
-            sides[side].append(Part(name, np.nan, DIFFERENCE) if better and side == "written" else part)
+            better = side == "written" and facts[f"{name}/fit"][0] > facts[f"{name}/fit"][1] + DIFFERENCE
+            part = usual(name, chooses_few(facts[f"{side}/{name}/strength"], groups))
+            sides[side].append(Part(name, 0.0, part.level) if better else part)
         said[side] = listed(f"{name} {best_k(facts[f'{side}/{name}/strength'])}" for name in GROUPS)
     splits = best_of(facts["published/r15/strength"].T)
+    said |= {"groups": listed(f"{name} {n}" for name, n in GROUPS.items())}
     return Finding(
-        sides["written"],
-        sides["published"],
-        said
-        | {
-            "groups": listed(f"{name} {n}" for name, n in GROUPS.items()),
-            "twos": int((splits == 2).sum()),
-            "splits": len(splits),
-        },
+        sides["written"], sides["published"], said | {"twos": int((splits == 2).sum()), "splits": len(splits)}
     )
 
 
 def minimum(facts: Facts) -> Finding:
-    """Where the minimum prefers few: whether averages over clusters do not."""
+    """Where the minimum chooses few in most splits: whether averages over clusters do not."""
     sides, said = {}, {}
     for side in SIDES:
         sides[side] = []
         for name, groups in GROUPS.items():
-            by_minimum = preference(facts[f"{side}/{name}/strength"], groups, name)
-            if not by_minimum.yes:
+            if chooses_few(facts[f"{side}/{name}/strength"], groups).mean() < USUAL:
                 continue
             for words, average in zip(("weighted", "plain"), facts[f"{side}/{name}/averages"], strict=True):
-                part = preference(average, groups, name)
-                effect = -part.effect if np.isfinite(part.effect) else 1.0
-                sides[side].append(Part(f"{name}, {words} average", effect, -DIFFERENCE, part.error))
+                sides[side].append(usual(f"{name}, {words} average", ~chooses_few(average, groups)))
         said[side] = listed(
             f"{name} {best_k(facts[f'{side}/{name}/strength'])}, {best_k(facts[f'{side}/{name}/averages'][0])}"
             for name in GROUPS

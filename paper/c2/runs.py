@@ -66,7 +66,7 @@ def strength(study: cr.Study, n: int, n_init: int, n_jobs: int) -> cr.results.Pr
     """Compute equation (4) on random half-splits."""
     return cr.prediction_strength(
         KMeans(n_init=n_init),
-        study.X,
+        study,
         n_clusters=NUMBERS,
         n_splits=n,
         both_directions=False,

@@ -51,7 +51,7 @@ def _points(facts: Facts, side: str) -> Any:
     axes[0, 0].set_ylabel("test points,\nfunction of the training study")
     axes[1, 0].set_ylabel("test points,\nfunction of the test study")
     figure.colorbar(image, ax=axes, shrink=0.7, label="share of resamples in the star's cluster")
-    figure.suptitle(f"Fig. 3 as {side}: {SETTINGS[side]}; ▽ A, △ B, □ D", fontsize=11)
+    figure.suptitle(f"Fig. 3 as {side}: {SETTINGS[side]}; ▽ A, △ B, □ D; a pair near the average", fontsize=11)
     return figure
 
 

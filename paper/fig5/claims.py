@@ -168,8 +168,8 @@ def _sizes(facts: Facts, tags: tuple[str, ...], ask: Any) -> Finding:
         written,
         published,
         {
-            "written": row([abs(part.effect) for part in written]),
-            "published": row([abs(part.effect) for part in published or ()]),
+            "written": row([part.effect * np.sign(part.level) for part in written]),
+            "published": row([part.effect * np.sign(part.level) for part in published or ()]),
         },
     )
 

@@ -35,7 +35,7 @@ class Sizes:
     n_jobs: int
 
 
-FULL, QUICK = Sizes(100, 50, 50, -1), Sizes(24, 10, 10, 1)
+FULL, QUICK = Sizes(100, 50, 50, -1), Sizes(16, 5, 2, 1)
 
 
 def run(*, quick: bool) -> Facts:

@@ -23,7 +23,7 @@ AGREEMENTS = ("ami", "ari")
 
 def run(*, quick: bool) -> Facts:
     """Score the patients of every test study by every training study, and count subtypes by clusters."""
-    n, n_published, n_runs, n_jobs = (24, 10, 4, 1) if quick else (100, 50, 20, -1)
+    n, n_published, n_runs, n_jobs = (16, 10, 2, 1) if quick else (100, 50, 20, -1)
     studies, fifty = (datasets.load_breast(scheme) for scheme in ("HK_3GENE", "PAM50"))
     found = local_scores(studies, n, n_jobs, 2) | {"tables": tables_of(studies, n_runs)}
     for agreement in ("ari", "ami_max"):

@@ -91,6 +91,7 @@ def front_page(sections: list[Section]) -> str:
         counts={side: Counter(getattr(claim, side) for claim in every) for side in ("written", "published")},
         rules=verdicts,
         summary=summary,
+        shown=shown,
     )
 
 
@@ -100,12 +101,14 @@ def headlines(claims: list[Claim]) -> list[str]:
     stands = [claim for claim in head if claim.written in STANDS]
     only = [claim for claim in head if claim not in stands and claim.published in STANDS]
     fails = [claim for claim in head if claim.written in FALLS and claim not in only]
-    rest = [claim for claim in head if claim not in stands + only + fails]
+    unsettled = [claim for claim in head if claim.written == Verdict.UNSETTLED and claim not in only]
+    rest = [claim for claim in head if claim not in stands + only + fails + unsettled]
     groups = {
         "What stands": [claim.short for claim in stands],
         "What stands only as published, and why": [f"{claim.short} ({claim.because})" for claim in only],
         "What fails": [claim.short for claim in fails],
-        "What is between, or not settled": [f"{claim.short} ({claim.written})" for claim in rest],
+        "What is between": [f"{claim.short} ({claim.written})" for claim in rest],
+        "What small sizes can't settle": [claim.short for claim in unsettled],
     }
     texts = [f"- **{words}:** {'; '.join(names)}." for words, names in groups.items() if names]
     options: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
@@ -117,6 +120,12 @@ def summary(counts: Counter[Verdict]) -> str:
     return ", ".join(
         f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict] and verdict != Verdict.NONE
     )
+
+
+def shown(verdict: Verdict, exceptions: str) -> str:
+    """Write a verdict with its symbol and its exceptions."""
+    named = f" ({cell(exceptions)})" if exceptions else ""
+    return SYMBOLS[verdict] if verdict == Verdict.NONE else f"{SYMBOLS[verdict]} {verdict}{named}"
 
 
 def cell(text: Any) -> str:

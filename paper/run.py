@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not chosen.page:
         computed = compute(names, chosen.out / "runs", quick=chosen.quick, n_jobs=chosen.jobs)
         absent = {name: why for name, why in computed if why}
-    claims = written(chosen.out)
+    claims = written(chosen.out, n_jobs=chosen.jobs)
     for claim in (claim for name in names for claim in claims.get(name, ())):
         print(line(claim))
     said = data_folder()
@@ -123,21 +123,24 @@ def run(name: str, runs: Path, *, quick: bool) -> tuple[str, float, str]:
     return name, seconds, ""
 
 
-def written(out: Path) -> dict[str, list[Claim]]:
+def written(out: Path, *, n_jobs: int) -> dict[str, list[Claim]]:
     """Judge, draw and write all experiments that are stored; the others stand as not run."""
-    claims, figures, small = {}, {}, []
-    for name in EXPERIMENTS:
-        path = out / "runs" / f"{name}.npz"
-        if not path.is_file():
-            continue
-        facts = load_facts(path)
-        quick = bool(facts["quick"])
-        claims[name] = judged(name, facts, quick=quick)
-        small += [name] if quick else []
-        figures[name] = importlib.import_module(f"paper.{name}.figures").draw(facts, out / "figures")
+    stored = [name for name in EXPERIMENTS if (out / "runs" / f"{name}.npz").is_file()]
+    outcomes = Parallel(n_jobs=n_jobs)(delayed(judged_and_drawn)(name, out) for name in stored)
+    claims = {name: found for name, (found, _, _) in zip(stored, outcomes, strict=True)}
+    figures = {name: drawn for name, (_, drawn, _) in zip(stored, outcomes, strict=True)}
+    small = [name for name, (_, _, quick) in zip(stored, outcomes, strict=True) if quick]
     every = {name: claims.get(name) or not_run(name) for name in EXPERIMENTS}
     page.write(out, EXPERIMENTS, every, figures, small)
     return claims
+
+
+def judged_and_drawn(name: str, out: Path) -> tuple[list[Claim], dict[str, str], bool]:
+    """Judge and draw an experiment from what is stored, and say whether that is of small sizes."""
+    facts = load_facts(out / "runs" / f"{name}.npz")
+    quick = bool(facts["quick"])
+    figures = importlib.import_module(f"paper.{name}.figures").draw(facts, out / "figures")
+    return judged(name, facts, quick=quick), figures, quick
 
 
 def times(runs: Path) -> str:

@@ -29,9 +29,32 @@ def draw(facts: Facts, out: Path) -> dict[str, str]:
     return names | {"details noise": save(_noise(facts), out, "c1_noise")}
 
 
-def colours_of(labels: Any) -> Any:
-    """Colours that go round: neighbours differ, marks tell spurious clusters."""
-    return np.array([COLOURS[i % 6] for i in range(len(np.unique(labels)))])
+def draw_numbered(ax: Any, X: Any, labels: Any) -> Any:
+    """Draw clusters with their numbers, which stand below their stems, too, and return their colours."""
+    clusters, place = np.unique(labels, return_inverse=True)
+    colours = np.array([COLOURS[i % 6] for i in range(len(clusters))])
+    ax.scatter(*X.T, s=2, c=colours[place])
+    for i in range(len(clusters)):
+        ax.annotate(
+            str(i + 1),
+            np.median(X[place == i], axis=0),
+            fontsize=7,
+            ha="center",
+            va="center",
+            bbox={"boxstyle": "circle,pad=0.15", "fc": "white", "ec": "0.4", "lw": 0.4, "alpha": 0.85},
+        )
+    ax.set(xticks=[], yticks=[])
+    return colours
+
+
+def draw_stems(ax: Any, values: Any, colours: Any, spurious: Any) -> None:
+    """Draw one value for every cluster above its number, with a cross for spurious ones."""
+    places = np.arange(len(values))
+    ax.vlines(places, 0, values, colors=colours)
+    ax.scatter(places[~spurious], values[~spurious], c=colours[~spurious], s=14)
+    ax.scatter(places[spurious], values[spurious], c="black", marker="x", s=24, zorder=3)
+    ax.set_xticks(places, [str(i + 1) for i in places], fontsize=6)
+    ax.set_ylim(0, max(1.12, 1.1 * float(np.nanmax(values))))
 
 
 def _clusters(facts: Facts, side: str, name: str) -> Any:
@@ -46,16 +69,11 @@ def _clusters(facts: Facts, side: str, name: str) -> Any:
     )
     for column, k in zip(axes.T, ks, strict=True):
         labels, flags = facts[f"{side}/{name}/{k}/labels"], flags_of(facts, side, name, k)
-        colours, places = colours_of(labels), np.arange(k)
-        column[0].scatter(*facts[f"{name}/X"].T, s=2, c=colours[np.unique(labels, return_inverse=True)[1]])
-        column[0].set(title=f"{name}, k = {k}", xticks=[], yticks=[])
+        colours = draw_numbered(column[0], facts[f"{name}/X"], labels)
+        column[0].set_title(f"{name}, k = {k}")
         for ax, index in zip(column[1:], NAMES, strict=True):
             values = mean_of(facts[f"{side}/{name}/{k}/{index}"])
-            values = values / sizes_of(facts, side, name, k) if index == "d" else values
-            ax.vlines(places, 0, values, colors=colours)
-            ax.scatter(places[~flags], values[~flags], c=colours[~flags], s=14)
-            ax.scatter(places[flags], values[flags], c="black", marker="x", s=24, zorder=3)
-            ax.set(xticks=[], ylim=(0, 1.12 if index != "d" else max(1.12, 1.1 * float(np.nanmax(values)))))
+            draw_stems(ax, values / sizes_of(facts, side, name, k) if index == "d" else values, colours, flags)
     for ax, words in zip(axes[1:, 0], NAMES.values(), strict=True):
         ax.set_ylabel(words)
     figure.suptitle(f"C.1 as {side}, {name}: a stem for each cluster (cross: spurious)", fontsize=11)

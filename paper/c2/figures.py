@@ -8,7 +8,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from paper.c1.figures import colours_of
+from paper.c1.figures import draw_numbered, draw_stems
 from paper.c2.runs import KS, NUMBERS
 from paper.common import COLOURS, save
 from paper.spurious import GROUPS
@@ -46,14 +46,10 @@ def _in_group(facts: Facts, side: str, name: str) -> Any:
     for (clusters, stems), k in zip(axes.T, KS[name], strict=True):
         labels, flags = facts[f"{side}/{name}/{k}/labels"], facts[f"{side}/{name}/{k}/spurious"][0]
         one, all_of_ten = facts[f"{side}/{name}/{k}/igp"][0]
-        colours, places = colours_of(labels), np.arange(k)
-        clusters.scatter(*facts[f"{name}/X"].T, s=3, c=colours[np.unique(labels, return_inverse=True)[1]])
-        clusters.set(title=f"{name}, k = {k}", xticks=[], yticks=[])
-        stems.vlines(places, 0, one, colors=colours)
-        stems.scatter(places[~flags], one[~flags], c=colours[~flags], s=16)
-        stems.scatter(places[flags], one[flags], c="black", marker="x", s=26, zorder=3)
-        stems.scatter(places, all_of_ten, facecolors="none", edgecolors=colours, s=16)
-        stems.set(xticks=[], ylim=(0, 1.12))
+        colours = draw_numbered(clusters, facts[f"{name}/X"], labels)
+        clusters.set_title(f"{name}, k = {k}")
+        draw_stems(stems, one, colours, flags)
+        stems.scatter(np.arange(k), all_of_ten, facecolors="none", edgecolors=colours, s=16)
     axes[1, 0].set_ylabel("in-group\nproportion")
     figure.suptitle(
         f"C.2 as {side}, {name}: in-group proportions (cross: spurious; hollow: all of ten neighbours)", fontsize=11

@@ -14,7 +14,7 @@ from paper.fig1.runs import CLUSTERERS, TRUTH, mean_of
 from paper.store import Facts
 
 LOOK = dict(zip(CLUSTERERS, COLOURS, strict=False))
-PURPLE = COLOURS[3]
+BLACK = COLOURS[6]
 
 
 def draw(facts: Facts, out: Path) -> dict[str, str]:
@@ -37,7 +37,7 @@ def _figure(facts: Facts, side: str) -> Any:
         ax.set_xlabel("number of clusters k")
     handles = [Line2D([], [], color=colour, label=clusterer) for clusterer, colour in LOOK.items()]
     handles += [
-        Line2D([], [], color=PURPLE, marker="x", ls="", label="DBSCAN, an eps each"),
+        Line2D([], [], color=BLACK, marker="x", ls="", label="DBSCAN, an eps each"),
         Line2D([], [], color="0.4", lw=0.9, ls=":", label="number of classes"),
         Line2D([], [], color=COLOURS[1], marker=".", ls="", label="training half"),
         Line2D([], [], color=COLOURS[0], marker=".", ls="", label="test half"),
@@ -63,7 +63,7 @@ def _density(ax: Any, facts: Facts, name: str, side: str, agreement: str) -> Non
         clusters = facts[f"{name}/density/clusters"].mean(axis=(1, 2))
         means = mean_of(facts[f"{name}/density/{agreement}"])
         shown = clusters <= 40
-        ax.plot(clusters[shown], means[shown], "x", color=PURPLE, markersize=4)
+        ax.plot(clusters[shown], means[shown], "x", color=BLACK, markersize=4)
     elif agreement == "ari":
         values = facts[f"{name}/published/density"]
-        ax.plot(np.linspace(2, 40, len(values)), values, "x", color=PURPLE, markersize=4)
+        ax.plot(np.linspace(2, 40, len(values)), values, "x", color=BLACK, markersize=4)

@@ -47,7 +47,7 @@ class Sizes:
 
 
 FULL = Sizes(tuple(range(2, 41)), 100, 20, 10, 10, 30, 50, tuple(EPS), -1)
-QUICK = Sizes((2, 3, 5, 7, 15, 16, 31, 32), 8, 2, 3, 1, 5, 40, tuple(EPS[::3]), 1)
+QUICK = Sizes((2, 3, 7, 15, 16, 31), 6, 2, 2, 1, 4, 40, tuple(EPS[::4]), 1)
 # The printed peaks, in the order of CLUSTERERS; other splits are scored there alone.
 PEAKS = {"d31": (31, 31, 31, 3), "r15": (15, 15, 15, 3), "aggregation": (3, 3, 4, 2), "spiral": (4, 4, 11, 3)}
 

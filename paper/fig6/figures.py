@@ -40,7 +40,8 @@ def _figure(facts: Facts, side: str, agreement: str, by_cluster: Any) -> Any:
     c.set_xticks(range(1, len(SUBTYPES) + 1), SUBTYPES)
     for box, colour in zip(boxes["boxes"], COLOURS, strict=False):
         box.set(facecolor=colour, alpha=0.6)
-    c.set(title="(c) local ARI of each cluster, over resamples", ylim=(-0.05, 1.05))
+    c.set_title("(c) local ARI of clusters over resamples", fontsize=10)
+    c.set_ylim(-0.05, 1.05)
     for ax in (a, b):
         ax.set(xlabel="t-SNE 1", ylabel="t-SNE 2")
     figure.suptitle(f"Fig. 6 as {side}: k-means, k = 4, trained on {SHOWN[0]}, tested on {SHOWN[1]}", fontsize=11)

@@ -52,7 +52,7 @@ def test_what_was_not_run_is_no_part_of_the_story():
 
 def test_what_is_not_settled_is_said_in_the_head():
     (*_, rest) = headlines([replace(CLAIM, written=Verdict.UNSETTLED, published=Verdict.UNSETTLED)])
-    assert rest == "- **What is between, or not settled:** the true k (can't tell at this size)."
+    assert rest == "- **What small sizes can't settle:** the true k."
 
 
 def test_the_matrix_has_a_row_a_figure_and_a_symbol_a_claim(sections):

@@ -39,7 +39,7 @@ def test_nothing_that_could_run_is_a_failure_and_the_folder_is_named_once(tmp_pa
 
 def test_a_failing_experiment_is_a_failure(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(run, "run", lambda name, runs, quick: (name, 0.0, "Traceback\nValueError: no"))
-    monkeypatch.setattr(run, "written", lambda out: {"fig3": []})
+    monkeypatch.setattr(run, "written", lambda out, n_jobs: {"fig3": []})
     assert run.main([str(tmp_path), "--quick", "--jobs", "1", "--only", "fig3"]) == 1
     assert "fig3: ValueError: no" in capsys.readouterr().err
 
@@ -81,6 +81,6 @@ def test_the_page_is_written_again_from_stored_runs_alone(tmp_path, monkeypatch)
         if path.suffix != ".npz":
             path.unlink()
     monkeypatch.setattr(run, "compute", None)
-    assert run.main([str(tmp_path), "--quick", "--page"]) == 0
+    assert run.main([str(tmp_path), "--quick", "--page", "--jobs", "1"]) == 0
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     assert judged("s3", load_facts(tmp_path / "runs" / "s3.npz"), quick=True)

@@ -7,18 +7,27 @@ QUICK_TESTS := tests/studies --ignore=tests/studies/readers/test_untrusted.py te
 	tests/across/test_replicability.py::test_golden_run_pins_the_random_streams
 INSTALL := $(BIN)/uv pip install --quiet --editable
 
-.PHONY: demo test test-all test-oldest test-newest bench check format clean
-.PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration
+.PHONY: demo docs test test-all test-failed test-oldest test-newest bench check format clean
+.PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration sketch-calibration scale
 .PHONY: exam exam-quick fuzz fuzz-quick torture torture-quick paper paper-quick
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
+
+# The site, without a network: warnings are errors, and no page loads anything from elsewhere.
+docs: .venv/installed-docs
+	$(BIN)/python -m sphinx -q -b html -j 2 -W --keep-going docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
 
 test-all: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
+
+# What failed in the run before, one after another: tests of processes and signals can fail on a busy machine.
+test-failed: .venv/installed-dev
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none $(ARGS)
 
 # The oldest versions that pyproject.toml allows. Deprecations that they don't know of yet are not ours.
 test-oldest: .venv-oldest/installed
@@ -57,6 +66,12 @@ relations-calibration: .venv/installed
 exchange-calibration: .venv/installed
 	$(BIN)/python -m calibration.exchange $(ARGS)
 
+sketch-calibration: .venv/installed
+	$(BIN)/python -m calibration.sketch $(ARGS)
+
+scale: .venv/installed
+	$(BIN)/python -m benchmarks.scale $(ARGS)
+
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)
 
@@ -82,7 +97,7 @@ paper-quick: .venv/installed-dev
 	$(BIN)/python -m paper.run paper-quick --quick $(ARGS)
 
 clean:
-	rm -rf .venv .venv-oldest .venv-newest demo-results paper-quick exam-quick.md .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/start docs/gallery docs/coming-from docs/reference/api docs/reference/api.rst .venv .venv-oldest .venv-newest demo-results paper-quick exam-quick.md .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -93,6 +108,10 @@ clean:
 
 .venv/installed-dev: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch .venv/installed $@
+
+.venv/installed-docs: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch .venv/installed $@
 
 .venv-oldest/installed: pyproject.toml .venv/installed-dev

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import matplotlib as mpl
@@ -13,6 +14,8 @@ import clustrep as cr
 mpl.use("Agg")
 settings.register_profile("suite", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("suite")
+# A shell lets what it runs in the background ignore interrupts, and every process that tests start would, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -46,11 +46,15 @@ print(memory("VmHWM") - before)
 """
 
 
-def extra_memory(run):
-    """The highest that a program's memory rose above where it stood before it did the real work, in bytes."""
+def skip_where_no_peak_is_told():
     status = Path("/proc/self/status")
     if not (status.exists() and "VmHWM:" in status.read_text()):
         pytest.skip("this platform does not tell a program how much memory it took at most")
+
+
+def extra_memory(run):
+    """The highest that a program's memory rose above where it stood before it did the real work, in bytes."""
+    skip_where_no_peak_is_told()
     code = PROGRAM.format(run=textwrap.indent(textwrap.dedent(run).strip(), "    "))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -105,6 +109,35 @@ def test_a_tree_costs_a_few_matrices():
         """
     )
     assert extra < 2 * 2 * n * n * 8 + CONSTANT  # two for each study
+
+
+@pytest.mark.slow
+def test_null_collections_by_the_command_line_are_freed_one_after_another(tmp_path):
+    for i, name in enumerate("ab"):
+        columns = ",".join(f"feature {j}" for j in range(40))
+        table = np.random.default_rng(i).normal(size=(250, 40))
+        np.savetxt(tmp_path / f"{name}.csv", table, delimiter=",", header=columns, comments="")
+    few, many = (peak_of_a_run_of_ward(tmp_path, n_collections) for n_collections in (19, 199))
+    assert many < few + 150 * MB  # two trees of two studies would take 360 MB more
+
+
+def peak_of_a_run_of_ward(folder, n_collections):
+    """The highest that the memory of a `clustrep run` of Ward's method rose, in bytes."""
+    skip_where_no_peak_is_told()
+    options = ["--clusterer", "ward", "--k", "2", "--resamples", "2", "--null-collections", str(n_collections)]
+    options += ["--figures", "none", "--jobs", "1", "--quiet", "--force", "--out", "results"]
+    program = f"""
+        import gc
+        from clustrep.cli import clustrep
+        gc.disable()  # it would free cycles sooner or later, and with large tables later
+        clustrep(["run", "a.csv", "b.csv", *{options!r}], standalone_mode=False)
+        with open("/proc/self/status") as status:
+            print(*[1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM:")])
+        """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.splitlines()[-1])
 
 
 def test_ward_needs_no_matrix_where_others_say_how_large_theirs_would_be(monkeypatch):

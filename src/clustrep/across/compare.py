@@ -13,8 +13,9 @@ from clustrep.clustering.identity import question_of
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng
-from clustrep.engine.run import Kept, kept_in
+from clustrep.engine.run import Kept, kept_in, on_engine
 from clustrep.errors import ParameterError
 from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Comparison
@@ -23,6 +24,7 @@ from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import RULES, Noise
 
 
+@on_engine
 def compare(
     clusterers: Clusterer | Sequence[Clusterer] | Mapping[str, Clusterer],
     studies: StudiesLike,
@@ -35,7 +37,9 @@ def compare(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
+    sketch: int | None = None,
 ) -> Comparison:
     """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
 
@@ -52,11 +56,13 @@ def compare(
     n_clusters : int or several, optional
         Numbers of clusters to try, from 2, set through whichever parameter a clusterer has for it. A clusterer that
         finds its number by itself runs once. By default each runs as it is.
-    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs
+    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs, engine
         As in `replicability`.
     checkpoint : str or path, optional
         As in `replicability`. With further clusterers or numbers of clusters, those that are finished are not computed
         again.
+    sketch : int, optional
+        As in `replicability`: fit to so many landmarks of each larger study.
 
     Returns
     -------
@@ -89,7 +95,7 @@ def compare(
     4
     """
     checked = check_several(as_studies(studies))
-    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
+    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng, sketch)
     configurations = configurations_to_compare(clusterers, n_clusters)
     check_flag(diagonal, "diagonal")
     plan = replace(comparison_plan(checked, configurations, source, n_resamples, agreement, noise), diagonal=diagonal)

@@ -218,6 +218,7 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
 @options.force
 @options.failures
 @options.jobs
+@options.engine
 @options.json_option
 @options.quiet
 @click.pass_context
@@ -243,6 +244,7 @@ def merge(ctx: click.Context, /, shards: tuple[Path, ...], **settings: Any) -> N
             shutil.rmtree(kept, ignore_errors=True)
         merge_into(kept, [shard / STATE / CHECKPOINT for shard in shards])
     arguments = ["--config", str(shards[0] / CONFIG), "--out", str(settings["out"]), "--jobs", str(settings["n_jobs"])]
+    arguments += ["--engine", settings["engine"]] if settings["engine"] else []
     arguments += [f"--{name.replace('_', '-')}" for name in FLAGS if settings[name]]
     with run.make_context("run", arguments, parent=ctx) as of_run:
         run.invoke(of_run)

@@ -26,6 +26,8 @@ SHORT_NAMES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "hdbscan": ("sklearn.cluster", "HDBSCAN", {"copy": True}),
     "spectral": ("sklearn.cluster", "SpectralClustering", {}),
     "affinity": ("sklearn.cluster", "AffinityPropagation", {}),
+    "leiden": ("clustrep.clusterers", "Leiden", {}),
+    "louvain": ("clustrep.clusterers", "Louvain", {}),
 }
 DEFAULT_CLUSTERERS = ("kmeans", "ward")
 NUMBER_OF_CLUSTERS = ("n_clusters", "n_components")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 RUN_RECORD = "made"  # the table with the versions and data of a run; not read as options
 
 # Not written, because they do not change the results: where these go, and how the program runs and talks.
-NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "allow_failures", "shard")
+NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "engine", "allow_failures", "shard")
 
 PATHS = ("studies", "features", "out", "functions", "scores", "study", "secret")
 

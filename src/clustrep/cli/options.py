@@ -106,6 +106,13 @@ clustering = several(
     ),
 )
 
+sketch = click.option(
+    "--sketch",
+    type=WholeNumber(2),
+    metavar="M",
+    help="Fit to M weighted landmarks of each larger study: for tens of thousands of samples and more.",
+)
+
 agreement = click.option(
     "--agreement",
     cls=WordsOption,
@@ -174,11 +181,25 @@ jobs = click.option(
     help="Number of parallel processes; -1: as many as cores.",
 )
 
+engine = click.option(
+    "--engine",
+    metavar="ADDRESS",
+    help="Compute on other machines: dask://host:port, ray or ray://host:port.",
+)
+
 json_option = click.option("--json", is_flag=True, help="Write the results to stdout as JSON.")
 
 quiet = click.option("--quiet", is_flag=True, help="Show warnings and errors only.")
 
-running = several(seed, jobs, configuration, json_option, quiet)
+device = click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda", "auto", "torch"]),
+    default="cpu",
+    show_default=True,
+    help="Where k-means is computed: a graphics card (cuda), one if there is one (auto), or PyTorch without one.",
+)
+
+running = several(seed, jobs, engine, device, configuration, json_option, quiet)
 
 unnamed = click.option("--no-samples", is_flag=True, help="Leave the names of samples out of all results.")
 
@@ -215,6 +236,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
     return several(
         numbers_of_clusters(k),
         clustering,
+        sketch,
         resamples(resamples_default),
         comparing,
         results_in(folder),
@@ -243,11 +265,17 @@ def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
 def configured(settings: dict[str, Any]) -> Iterator[None]:
     """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
     from clustrep import config_context
+    from clustrep.engine.run import computing_on
 
     with (
-        config_context(progress=False if settings["quiet"] else "auto"),
+        config_context(
+            progress=False if settings["quiet"] else "auto",
+            device=settings["device"],
+            sketch=settings.get("sketch"),
+        ),
         prints_to_stderr(),
         progress_told(quiet=settings["quiet"]),
+        computing_on(settings.get("engine")),
     ):
         yield
 

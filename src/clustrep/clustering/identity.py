@@ -13,6 +13,7 @@ import numpy as np
 
 from clustrep.clustering.parameters import describe
 from clustrep.clustering.sample import Configuration, Source
+from clustrep.device.choice import device_name
 from clustrep.engine.checkpoints import Question
 from clustrep.provenance import fingerprint, installed_versions
 from clustrep.studies.study import Study
@@ -29,6 +30,8 @@ def facts_of(source: Source, studies: Sequence[Study], **further: Any) -> dict[s
         "seed": str(source.root),
         "resampling": described(source.resampling),
         "accelerate": str(source.accelerate),
+        **({} if source.device == "cpu" else {"device": str(device_name(source.device))}),
+        **({} if source.sketch is None else {"the sketch": repr(source.sketch)}),
         "the studies": ", ".join(repr(study.name) for study in studies),
         **{name: described(value) for name, value in further.items()},
         **{f"the data of study {study.name!r}": digest_of_study(study) for study in studies},

@@ -12,8 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from clustrep.engine.replicates import Run
 from clustrep.engine.run import Outcome, Plan, compute
@@ -68,6 +67,7 @@ def _computed(
     import joblib
 
     backend, _ = joblib.parallel.get_active_backend()
+    function = _compute_in_worker if backend.supports_return_generator else _compute_or_say
     from_main_thread = threading.current_thread() is threading.main_thread()
     parallel = joblib.Parallel(
         # A single worker would be this process itself, which must not be killed: of two, one computes at a time.
@@ -79,9 +79,12 @@ def _computed(
         **_initializer(backend),
     )
     try:
-        yield from parallel(
-            joblib.delayed(_compute_in_worker)(plan, block, run_of_blocks, from_main_thread) for block in blocks
-        )
+        for outcome in parallel(
+            joblib.delayed(function)(plan, block, run_of_blocks, from_main_thread) for block in blocks
+        ):
+            if isinstance(outcome, Raised):
+                raise outcome.error
+            yield outcome
     except BaseException:
         if not in_threads:
             _stop_workers()
@@ -113,16 +116,42 @@ def _stop_workers() -> None:
 
 
 def _compute_in_worker(plan: Plan[T], block: Sequence[int], run_of_blocks: Run, from_main_thread: bool) -> Outcome[T]:
-    if os.getppid() != run_of_blocks.process:  # a thread, or a process that somebody else looks after
+    parent = run_of_blocks.process
+    if parent in FOLLOWED:
+        _end_if_orphaned(parent)
+    elif os.getppid() != parent:  # a thread, or a process that somebody else looks after
         return compute(plan, block, run_of_blocks)
-    follow_parent(run_of_blocks.process)
-    with _killed_with_parent() if from_main_thread else contextlib.nullcontext():
+    follow_parent(parent)
+    with _killed_with_parent(parent) if from_main_thread else contextlib.nullcontext():
         return compute(plan, block, run_of_blocks)
 
 
-@cache
+class Raised(NamedTuple):
+    """An error as a value."""
+
+    error: Exception
+
+
+def _compute_or_say(*arguments: Any) -> Outcome[Any] | Raised:
+    """Compute a block; return an error instead of raising it.
+
+    On an error, joblib's old multiprocessing backend ends its processes at once, and then waits for ever for a lock if
+    one of them was about to send a result.
+    """
+    try:
+        return _compute_in_worker(*arguments)
+    except Exception as error:  # the caller raises it
+        return Raised(error)
+
+
+FOLLOWED: set[int] = set()  # the process whose worker this one is
+
+
 def follow_parent(parent: int) -> None:
     """Let this process, a worker, end soon after its parent: nobody else waits for what it computes."""
+    if parent in FOLLOWED:
+        return
+    FOLLOWED.add(parent)
     threading.Thread(target=_end_after, args=(parent,), name="clustrep: follow parent", daemon=True).start()
 
 
@@ -132,8 +161,14 @@ def _end_after(parent: int) -> None:
     os._exit(1)
 
 
+def _end_if_orphaned(parent: int) -> None:
+    """End this process, a worker, if its parent has died before it could be told."""
+    if os.getppid() != parent:
+        os._exit(1)
+
+
 @contextlib.contextmanager
-def _killed_with_parent() -> Iterator[None]:
+def _killed_with_parent(parent: int) -> Iterator[None]:
     """Let Linux kill this process at the death of its parent: a clusterer may keep other threads from running.
 
     Linux looks at the thread that started this process, which is the main thread, or joblib's own.
@@ -143,6 +178,7 @@ def _killed_with_parent() -> Iterator[None]:
         return
     library = ctypes.CDLL(None)
     library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    _end_if_orphaned(parent)
     try:
         yield
     finally:

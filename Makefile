@@ -80,7 +80,7 @@ sketch-calibration: .venv/installed
 	$(BIN)/python -m calibration.sketch $(ARGS)
 
 scale: .venv/installed
-	$(BIN)/python -m benchmarks.scale $(ARGS)
+	$(BIN)/python -m benchmarks.scale --write docs/scale.md $(ARGS)
 
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)

@@ -91,7 +91,7 @@ engine = "dask://host:8786"
 device = "auto"
 sketch = 500
 resolution = "0.5:1.0"
-write-h5ad = true
+write-h5ad = false
 json = true
 quiet = true
 """
@@ -124,7 +124,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "device": "auto",
         "sketch": 500,
         "resolution": (0.5, 1.0),
-        "write_h5ad": True,
+        "write_h5ad": False,
         "embedding": "tsne",
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),

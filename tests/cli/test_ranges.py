@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import anndata
 import click
+import numpy as np
+import pandas as pd
 import pytest
+from tests.cli.support import invoke
 
 from clustrep.cli.clusterer_names import numbers_of_range, ranged_clusterers_of, without_range
 from clustrep.cli.option_types import ParameterValues
@@ -65,3 +69,33 @@ def test_values_of_an_option():
     assert values.convert([0.1, 2], None, None) == (0.1, 2.0)
     with pytest.raises(click.BadParameter, match="'wide' is no value"):
         values.convert("wide", None, None)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# a run
+
+
+def test_a_run_over_resolutions_that_writes_the_cells(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=120)
+    obs = pd.DataFrame({"lab": ["n", "s"] * 60}, index=[f"c{i}" for i in range(120)])
+    adata = anndata.AnnData(12.0 * group[:, None] + rng.normal(size=(120, 3)), obs=obs)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    monkeypatch.chdir(tmp_path)
+    options = ["--null", "none", "--figures", "none", "--resamples", "3", "--jobs", "1", "--quiet", "--write-h5ad"]
+    arguments = ["--clusterer", "leiden:n_neighbors=8", "--resolution", "0.1,1.0", "--out", "first"]
+    invoke("run", "cells.h5ad", "--study-key", "lab", *arguments, *options)
+    summary = pd.read_csv("first/choice.csv")
+    assert summary["value"].unique().tolist() == [0.1, 1.0]
+    assert (summary["clusters_found"] >= 2).all()
+    cells = anndata.read_h5ad("first/annotated.h5ad")
+    assert len(set(zip(cells.obs["clustrep_separation"], group, strict=True))) == 2
+    invoke("run", "--config", "first/config.toml", "--out", "again", "--quiet", "--jobs", "1")
+    assert (tmp_path / "again/choice.csv").read_bytes() == (tmp_path / "first/choice.csv").read_bytes()
+
+
+def test_cells_can_be_written_only_where_there_are_some(folder):
+    said = invoke("run", "alpha.csv", "beta.csv", "--write-h5ad", code=2).output
+    assert "--write-h5ad needs one h5ad file" in said
+    said = invoke("local", "alpha.csv", "beta.csv", "--clusterer", "dbscan:eps=0.1:1.0", code=2).output
+    assert "local follows one value of a parameter" in said

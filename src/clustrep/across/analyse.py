@@ -28,7 +28,7 @@ from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.checkpoints import Question, Shard, checkpointing, in_shard
 from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
-from clustrep.engine.run import Kept, on_engine, shows_progress, write_progress
+from clustrep.engine.run import Kept, config_context, on_engine, shows_progress, write_progress
 from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
 from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun, Resampling, resampling_for
@@ -64,6 +64,7 @@ def analyse(
     engine: EngineLike = None,
     on_progress: Callable[[Preliminary], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    sketch: int | None = None,
 ) -> Analysis:
     """Say to what degree there are groups, how many, which studies agree, and which clusters are where.
 
@@ -91,6 +92,8 @@ def analyse(
     checkpoint : str or path, optional
         A folder that keeps what all steps have finished: the same call continues there after it was interrupted or
         killed; with more resamples, clusterers or numbers of clusters it computes only what is new. Needs a seed.
+    sketch : int, optional
+        As in `replicability`: all steps fit to so many landmarks of each larger study.
     on_progress : function of a Preliminary, optional
         Called with what the first 20 resamples say, and where these show no separated groups again with the first 39
         simulated collections. They are the first of those that the analysis uses anyway: its results are the same. By
@@ -141,6 +144,25 @@ def analyse(
     if null is not None:
         check_null(null)
     configurations = configurations_to_compare(clusterers, n_clusters, over)
+    again = partial(
+        analyse,
+        clusterers,
+        checked,
+        n_clusters=n_clusters,
+        over=over,
+        agreement=agreement,
+        n_resamples=n_resamples,
+        null=null,
+        n_null=n_null,
+        train=followed,
+        embedding=embedding,
+        noise=noise,
+        n_jobs=n_jobs,
+        on_progress=on_progress,
+    )
+    if sketch is not None:
+        with config_context(sketch=sketch):
+            return again(resampling=resampling, rng=rng, checkpoint=checkpoint)
     root = root_entropy(rng)
     suitable = resampling_for(resampling, tuple(checked.values()))  # one for all steps
     source = Source.of(suitable, root)
@@ -148,23 +170,7 @@ def analyse(
         asked_for = partial(question_of_analysis, configurations, checked, agreement, noise, source)
         totals = {ScorePlan.unit: n_resamples, NullPlan.unit: n_null}
         with checkpointing(checkpoint, asked_for, rng, totals):
-            return analyse(
-                clusterers,
-                checked,
-                n_clusters=n_clusters,
-                over=over,
-                agreement=agreement,
-                n_resamples=n_resamples,
-                null=null,
-                n_null=n_null,
-                train=followed,
-                embedding=embedding,
-                noise=noise,
-                resampling=suitable,
-                rng=root,
-                n_jobs=n_jobs,
-                on_progress=on_progress,
-            )
+            return again(resampling=suitable, rng=root)
     plan = comparison_plan(checked, configurations, source, n_resamples, agreement, noise)
     steps = Steps(checked, plan, configurations, null, n_null, n_jobs)
     tell = on_progress or (write_progress if shows_progress() else None)

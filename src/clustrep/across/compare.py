@@ -41,6 +41,7 @@ def compare(
     n_jobs: int | None = None,
     engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
+    sketch: int | None = None,
 ) -> Comparison:
     """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
 
@@ -66,6 +67,8 @@ def compare(
     checkpoint : str or path, optional
         As in `replicability`. With further clusterers or numbers of clusters, those that are finished are not computed
         again.
+    sketch : int, optional
+        As in `replicability`: fit to so many landmarks of each larger study.
 
     Returns
     -------
@@ -98,7 +101,7 @@ def compare(
     4
     """
     checked = check_several(as_studies(studies))
-    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
+    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng, sketch)
     configurations = configurations_to_compare(clusterers, n_clusters, over)
     check_flag(diagonal, "diagonal")
     plan = replace(comparison_plan(checked, configurations, source, n_resamples, agreement, noise), diagonal=diagonal)

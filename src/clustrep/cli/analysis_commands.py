@@ -56,7 +56,8 @@ if TYPE_CHECKING:
 def run(ctx: click.Context, /, **settings: Any) -> None:
     """Say which algorithm and number of clusters replicate, which studies agree and which clusters hold.
 
-    Every STUDY is a table: CSV, TSV (also packed), Parquet, h5ad or a GEO series matrix; rows are samples.
+    Every STUDY is a table: CSV, TSV (also packed), Parquet, h5ad, R's .rda or .rds, or a GEO series
+    matrix; rows are samples.
 
     \b
     Example:

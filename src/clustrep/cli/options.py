@@ -119,6 +119,13 @@ clustering = several(
     ),
 )
 
+sketch = click.option(
+    "--sketch",
+    type=WholeNumber(2),
+    metavar="M",
+    help="Fit to M weighted landmarks of each larger study: for tens of thousands of samples and more.",
+)
+
 agreement = click.option(
     "--agreement",
     cls=WordsOption,
@@ -242,6 +249,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
     return several(
         numbers_of_clusters(k),
         clustering,
+        sketch,
         resolution,
         resamples(resamples_default),
         comparing,
@@ -274,7 +282,11 @@ def configured(settings: dict[str, Any]) -> Iterator[None]:
     from clustrep.engine.run import computing_on
 
     with (
-        config_context(progress=False if settings["quiet"] else "auto", device=settings["device"]),
+        config_context(
+            progress=False if settings["quiet"] else "auto",
+            device=settings["device"],
+            sketch=settings.get("sketch"),
+        ),
         prints_to_stderr(),
         progress_told(quiet=settings["quiet"]),
         computing_on(settings.get("engine")),

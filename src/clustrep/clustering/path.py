@@ -15,8 +15,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from clustrep.clustering.function import ClusteringFunction, learn, learn_known
+from clustrep.clustering.landmarks import CellDraw
 from clustrep.clustering.parameters import Clusterer, KnownLabels, count_clusters
 from clustrep.clustering.rotation import Rotation, can_rotate, in_coordinates, needs_basis, with_features
 from clustrep.clustering.sample import (
@@ -58,6 +60,7 @@ class Path(ABC):
     compiled: ClassVar[bool] = True  # whether there are kernels in it
     in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
     here: ClassVar[bool] = False  # whether it works on a device that this process holds
+    takes_weights: ClassVar[bool] = True  # whether a point with a weight counts like as many copies of it
 
     @classmethod
     def applies(cls, clusterer: Clusterer) -> bool:
@@ -229,6 +232,11 @@ class PlainPath(Path):
 
     compiled = in_threads = False
 
+    @property
+    def takes_weights(self) -> bool:  # type: ignore[override]
+        """Whether the clusterer is fitted with `sample_weight`."""
+        return bool(has_fit_parameter(self.members[0].clusterer, "sample_weight"))
+
     def share(self, sample: Sample) -> None:
         """Nothing is shared."""
 
@@ -242,7 +250,8 @@ class PlainPath(Path):
 
     def rows(self, sample: Sample) -> tuple[IntArray, IntArray | None]:
         """Return the rows to fit, and their weights where the clusterer takes any."""
-        return sample.draw.order, None
+        order = sample.draw.order
+        return order, sample.draw.weights[order] if isinstance(sample.draw, CellDraw) and self.takes_weights else None
 
     def psi(self, shared: None, sample: Sample, configuration: Configuration) -> Psi:
         """Fit the clusterer."""
@@ -352,6 +361,10 @@ class Setting:
                 projected = PointSet(rotation.project(at)) if rotation is not None and outside else None
                 place = PointSet(at, projected) if outside else places[place_of[id(at)]]
             paths = _paths(source, configurations, rotated, rotation)
+            if source.sketch is not None:
+                from clustrep.clustering.sketch import sketched_paths  # it is a path itself
+
+                paths = sketched_paths(paths, source, studies, places)
             if for_run:
                 for path in paths:
                     for study in studies:
@@ -446,6 +459,7 @@ def rotates(source: Source, studies: Sequence[Study], configuration: Configurati
     """Whether a configuration is computed in coordinates: far fewer than features, with the same result."""
     return (
         source.accelerate
+        and source.sketch is None  # landmarks have the studies' features
         and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points
         and ROTATION_PAYS * sum(len(study) for study in studies) <= studies[0].X.shape[1]
         and can_rotate(configuration.clusterer)

@@ -15,6 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from clustrep._kernels.tiles import n_columns, n_rows
+from clustrep.clustering.landmarks import Sketch, check_sketch
 from clustrep.clustering.parameters import (
     Clusterer,
     KnownLabels,
@@ -39,11 +41,12 @@ from clustrep.engine.replicates import (
     seed_words,
 )
 from clustrep.engine.run import config
+from clustrep.errors import ParameterError
 from clustrep.provenance import ClustererRecord, Provenance, StudyRecord, installed_versions
 from clustrep.resampling import Draw, Resampling, check_resampling, whole
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition
-from clustrep.types import FloatArray
+from clustrep.types import FloatArray, IntArray
 
 # Up to so many points of a study, the distances between all of them are kept: 32 MB.
 SHARED_POINTS = 2048
@@ -51,6 +54,8 @@ SHARED_POINTS = 2048
 TOO_LARGE = "distances between points are not finite numbers"
 # Rows compared at once. A constant, so that results do not depend on how work is divided.
 BLOCK = 256
+# Points that are turned at once, so that there is no second copy of them.
+TURNED_AT_ONCE = 2**14
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +82,18 @@ class PointSet:
     def by_feature(self) -> FloatArray:
         """The transposed table, contiguous, (n_features, n_points)."""
         return np.ascontiguousarray(self.X.T)
+
+    def turned(self, rows: slice) -> FloatArray:
+        """Return some of the points by feature, contiguous, (n_features, n_rows): a copy of the whole is not needed."""
+        return np.ascontiguousarray(self.by_feature[:, rows] if "by_feature" in self.__dict__ else self.X[rows].T)
+
+    def tiled(self, rows: IntArray) -> FloatArray:
+        """Return some of the points as `_kernels.tiles.in_rows` does, without any other copy of them."""
+        table = np.zeros((n_rows(self.X.shape[1]), n_columns(len(rows))))
+        for begin in range(0, len(rows), TURNED_AT_ONCE):
+            some = rows[begin : begin + TURNED_AT_ONCE]
+            table[: self.X.shape[1], begin : begin + len(some)] = self.X[some].T
+        return table
 
     @property
     def shares_distances(self) -> bool:
@@ -221,12 +238,20 @@ class Source:
     root: int
     accelerate: bool = True
     device: str = "cpu"
+    sketch: Sketch | None = None  # None: clusterers are fitted to all samples
 
     @classmethod
-    def of(cls, resampling: object, rng: Rng) -> Source:
+    def of(cls, resampling: object, rng: Rng, sketch: object = None) -> Source:
         """Check what a user passed, and take the other options from the configuration in force."""
-        chosen = config()
-        return cls(check_resampling(resampling), root_entropy(rng), chosen.accelerate, resolve_device(chosen.device))
+        options = config()
+        checked, chosen = check_resampling(resampling), check_sketch(options.sketch if sketch is None else sketch)
+        if chosen is not None and not getattr(checked, "keeps_points", False):
+            raise ParameterError(
+                f"sketch needs resamples that consist of the studies' own samples, got {checked!r}: its landmarks are "
+                "chosen once. Use Bootstrap() or Subsample(fraction), or no sketch.",
+                parameter="sketch",
+            )
+        return cls(checked, root_entropy(rng), options.accelerate, resolve_device(options.device), chosen)
 
     def with_root(self, root: int) -> Source:
         """Return the same with another seed."""
@@ -265,6 +290,7 @@ def provenance_of_run(
         configurations,
         resampling=describe(source.resampling),
         accelerate=source.accelerate,
+        **({} if source.sketch is None else {"sketch": source.sketch.size}),
         **parameters,
     )
 

@@ -41,6 +41,7 @@ class Stream(IntEnum):
     NULL = 5
     PAIRS = 6
     TIES = 7
+    LANDMARKS = 8
 
 
 def root_entropy(rng: Rng) -> int:

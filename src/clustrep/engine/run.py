@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from numbers import Integral
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from clustrep.checks import check_choice, check_flag
+from clustrep.checks import check_choice, check_flag, check_integer
 from clustrep.engine import checkpoints, engines, estimates
 from clustrep.engine.cost import Cost, Workers, block_size, choose_workers
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
@@ -54,15 +54,20 @@ class Config:
         Show a progress bar; "auto" shows one on a terminal and in a notebook.
     device : {"cpu", "cuda", "auto", "torch"}
         Where k-means is fitted and its labels are compared; see `set_config`.
+    sketch : int or None
+        Fit clusterers to so many landmarks of each larger study instead of all its samples.
     """
 
     accelerate: bool = True
     progress: bool | str = "auto"
     device: str = "cpu"
+    sketch: int | None = None
 
     def __post_init__(self) -> None:
         check_flag(self.accelerate, "accelerate")
         check_choice(self.device, "device", DEVICES)
+        if self.sketch is not None:
+            check_integer(self.sketch, "sketch", at_least=2)
         if not isinstance(self.progress, bool) and self.progress != "auto":
             raise ParameterError(
                 f"progress must be True, False or 'auto', got {self.progress!r}.", parameter="progress"
@@ -94,7 +99,7 @@ def get_config() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(get_config())
-    ['accelerate', 'device', 'progress']
+    ['accelerate', 'device', 'progress', 'sketch']
     """
     return asdict(config())
 
@@ -116,6 +121,9 @@ def set_config(**options: Any) -> None:
         compared. Draws and first centres are the same everywhere; a card rounds to 32 bits, so labels can differ where
         two centres are as near as that. Other clusterers are fitted on the processor. A run on a device takes no
         workers. Results say on which device they were computed.
+    sketch : int or None, default None
+        Fit clusterers to so many landmarks of each larger study, as `sketch=` of `replicability` does: for all
+        functions of several studies.
 
     See Also
     --------
@@ -138,7 +146,7 @@ def config_context(**options: Any) -> Iterator[None]:
 
     Parameters
     ----------
-    accelerate, progress, device
+    accelerate, progress, device, sketch
         As in `set_config`.
 
     See Also

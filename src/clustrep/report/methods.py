@@ -115,6 +115,7 @@ def methods_of(comparison: Comparison | None, reference: NullReference | None) -
     sentences = [
         _data(run),
         _clusterings(comparison, run),
+        _landmarks(run),
         NOISE.get(run.noise, ""),
         "" if reference is None else _null(reference),
         _software(run),
@@ -161,6 +162,17 @@ def _values(comparison: Comparison, places: Sequence[int]) -> str:
         return ""
     count = plural(len(values), "value")
     return f" ({records[0].parameter} from {min(values):g} to {max(values):g}, {count})" if len(values) > 1 else ""
+
+
+def _landmarks(run: Run) -> str:
+    """Say that clusterings were learned from landmarks, where they were."""
+    if "sketch" not in run.settings:
+        return ""
+    return (
+        f"In studies of more than {int(run.settings['sketch']):,} samples, clusterings were learned from so many "
+        "landmarks (weighted means of small cells; for clusterers without weights, samples drawn at random), and all "
+        "samples were labelled by what was learned from them."
+    )
 
 
 def _null(reference: NullReference) -> str:

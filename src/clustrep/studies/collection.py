@@ -105,7 +105,8 @@ class Studies(Mapping[str, Study]):
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
         The formats are CSV, TSV and other delimited text, and GEO series matrices, all of them also packed by gzip,
-        bzip2 or xz; Parquet (needs pyarrow); h5ad (needs anndata).
+        bzip2 or xz; Parquet (needs pyarrow); h5ad (needs anndata); R's .rda and .rds
+        (needs rdata).
 
         Parameters
         ----------

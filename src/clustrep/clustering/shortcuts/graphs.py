@@ -126,6 +126,7 @@ class CommunityPath(Path):
 
     takes_series = True
     compiled = in_threads = False  # igraph has one source of random numbers for all threads
+    takes_weights = False
 
     def __init__(self, members: Sequence[Configuration], rotation: None):
         super().__init__(members, rotation)

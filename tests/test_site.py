@@ -27,7 +27,7 @@ def test_the_page_of_public_names_lists_each_of_them_once():
         name for names in module_at(ROOT / "docs/_ext/public_names.py").names_by_heading().values() for name in names
     ]
     assert len(listed) == len(set(listed))
-    modules = {"datasets", "errors", "results"}
+    modules = {"clusterers", "datasets", "errors", "results"}
     assert set(cr.__all__) - modules - {"__version__"} <= set(listed)
     results = {f"results.{name}" for name in cr.results.__all__ if name not in {"RESULTS", "load"}}
     assert {name for name in listed if name.startswith("results.")} == results

@@ -82,7 +82,7 @@ def cluster_auroc(studies: StudiesLike, labels: KnownLabelsLike | None = None) -
         None, True if labels is None else labels, tables, Rerun()
     ).clusterer.labels
     profiles = {study.name: profiles_of(study.X) for study in tables}
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for train in checked.names:
         clusters, votes_of = np.unique(known[train], return_inverse=True)
         belongs = (votes_of[:, None] == np.arange(len(clusters))).astype(float)  # (n_train, n_clusters)

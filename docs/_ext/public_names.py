@@ -23,6 +23,7 @@ HEADINGS = {
     "tables": "Two labelings",
     "resampling": "Resampling",
     "clustering": "Clustering functions",
+    "clusterers": "Clusterers",
     "report": "Reports and files",
     "engine": "Settings",
     "datasets": "Data to try things on",

@@ -186,7 +186,7 @@ def test_drawings(leiden, mixed):
     assert leiden.plot(against="clusters").get_xlabel() == "mean clusters found"
     assert mixed.plot().get_xlabel() == "mean clusters found"
     assert len(mixed.plot(kind="matrices"))
-    reference = cr.null_reference(leiden, n=9, null="gaussian")
+    reference = cr.null_reference(leiden, n=19, null="gaussian")
     assert reference.plot().get_xlabel() == "resolution"
     assert leiden.plot(reference=reference).get_xlabel() == "resolution"
     plt.close("all")

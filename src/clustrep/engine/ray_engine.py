@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
@@ -111,5 +110,5 @@ def _compute_placed(
         import ray
 
         _placed.clear()
-        _placed[name] = pickle.loads(ray.get(packed[0]))
+        _placed[name] = ray.cloudpickle.loads(ray.get(packed[0]))
     return compute_there(_placed[name], block, run_of_blocks, version)

@@ -7,7 +7,7 @@ QUICK_TESTS := tests/studies --ignore=tests/studies/readers/test_untrusted.py te
 	tests/across/test_replicability.py::test_golden_run_pins_the_random_streams
 INSTALL := $(BIN)/uv pip install --quiet --editable
 
-.PHONY: demo docs test test-all test-failed test-oldest test-newest bench check format clean
+.PHONY: demo dist docs test test-all test-failed test-oldest test-newest bench check format clean
 .PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration sketch-calibration scale
 .PHONY: exam exam-quick fuzz fuzz-quick torture torture-quick paper paper-quick
 
@@ -18,6 +18,16 @@ demo: .venv/installed
 docs: .venv/installed-docs
 	$(BIN)/python -m sphinx -q -b html -j 2 -W --keep-going docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
+
+# Wheel and sdist, checked, and each installed into an empty environment that then runs.
+dist: .venv/installed-release
+	rm -rf dist build/bare
+	$(BIN)/python -m build --installer uv --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+	for file in dist/*.whl dist/*.tar.gz; do \
+	  $(BIN)/uv venv --quiet --clear --python $(BIN)/python build/bare && \
+	  $(BIN)/uv pip install --quiet --python build/bare/bin/python $$file && \
+	  build/bare/bin/clustrep --version || exit 1; done
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
@@ -70,7 +80,7 @@ sketch-calibration: .venv/installed
 	$(BIN)/python -m calibration.sketch $(ARGS)
 
 scale: .venv/installed
-	$(BIN)/python -m benchmarks.scale $(ARGS)
+	$(BIN)/python -m benchmarks.scale --write docs/scale.md $(ARGS)
 
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)
@@ -113,6 +123,10 @@ clean:
 .venv/installed-docs: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch .venv/installed $@
+
+.venv/installed-release: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[release]"
+	touch $@
 
 .venv-oldest/installed: pyproject.toml .venv/installed-dev
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-oldest

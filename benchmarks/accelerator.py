@@ -50,7 +50,8 @@ class Job:
     n_init: int
     n_resamples: int
     wanted: str
-    part: Part | None = None  # what is computed without a card; None: all of it
+    part: Part  # what is computed on one core, and by scikit-learn
+    part_of_cores: Part  # what is computed on all cores
 
     def studies(self) -> list[np.ndarray]:
         """Draw the studies."""
@@ -76,6 +77,8 @@ JOBS = {
         10,
         100,
         "0.5 s",
+        Part(2, (2, 21, 40), 3),
+        Part(2, tuple(range(2, 41)), 100),
     ),
     "ten": Job(
         "ten studies of 100,000 × 50, k = 2…20, n_init = 3, B = 100",
@@ -85,7 +88,8 @@ JOBS = {
         3,
         100,
         "60 s",
-        Part(2, (2, 11, 20), 1),
+        Part(2, (11,), 1),
+        Part(4, (2, 11, 20), 3),
     ),
 }
 
@@ -115,7 +119,7 @@ def by_scikit_learn(job: Job, part: Part, studies: Sequence[np.ndarray]) -> floa
 
 
 def fits_of_a_million(device: str, n_fits: int, n: int = 10**6) -> tuple[float, float]:
-    """Return the seconds of one fit of n × 50, k = 20, one start, and its iterations: means of replicates."""
+    """Return the seconds of one fit of n × 50, k = 20, one start, and its iterations: means of several replicates."""
     (X,) = mixture(n, 50, 20, 0.3, 1)
     setting = Setting.prepare(
         Source(cr.Bootstrap(), 0, device=resolve_device(device)),
@@ -171,19 +175,20 @@ def shown(seconds: float, *, is_part: bool = False) -> str:
 def row_of(job: Job, has_card: bool) -> list[str]:
     """Measure one job."""
     studies = job.studies()
-    part = job.part or job.whole
-    times, is_part = job.times(part), job.part is not None
     on_card, memory = "", ""
     if has_card:
         small = Part(2, job.ks, 1)
         compare(job, small, studies, "cuda", 1)  # kernels are compiled
         seconds, memory = peak_memory(lambda: compare(job, job.whole, studies, "cuda", 1))
         on_card = shown(seconds)
-    compare(job, Part(2, part.ks[:1], 1), [X[:200] for X in studies], "cpu", 1)
-    one_core = compare(job, part, studies, "cpu", 1) * times
-    all_cores = compare(job, part, studies, "cpu", -1) * times
-    theirs = by_scikit_learn(job, part, studies) * times
-    others = [shown(seconds, is_part=is_part) for seconds in (one_core, all_cores, theirs)]
+    compare(job, Part(2, job.ks[:1], 1), [X[:3000] for X in studies], "cpu", 1)  # kernels are compiled
+    others = []
+    for part, action in (
+        (job.part, lambda part: compare(job, part, studies, "cpu", 1)),
+        (job.part_of_cores, lambda part: compare(job, part, studies, "cpu", -1)),
+        (job.part, lambda part: by_scikit_learn(job, part, studies)),
+    ):
+        others.append(shown(action(part) * job.times(part), is_part=part != job.whole))
     return [job.title, on_card, memory, *others, job.wanted]
 
 

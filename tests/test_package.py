@@ -9,8 +9,10 @@ import inspect
 import itertools
 import json
 import pkgutil
+import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -375,3 +377,13 @@ def test_the_version_is_one_number():
 
 def test_type_checkers_are_told_that_there_are_types():
     assert importlib.resources.files("clustrep").joinpath("py.typed").is_file()
+
+
+def test_the_conda_recipe_needs_what_the_package_needs():
+    root = Path(__file__).parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {"matplotlib": "matplotlib-base", "tomli-w": "tomli-w"}
+    needed = {re.sub(r"^[\w-]+", lambda match: names.get(match[0], match[0]), line) for line in project["dependencies"]}
+    recipe = (root / "conda" / "meta.yaml").read_text(encoding="utf-8").partition("  run:\n")[2].partition("\n\n")[0]
+    listed = {line.strip().removeprefix("- ").replace(" ", "") for line in recipe.splitlines()}
+    assert listed == needed | {f"python{project['requires-python']}"}

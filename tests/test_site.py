@@ -110,3 +110,10 @@ def test_pages_name_examples_that_exist():
             r"\{doc\}`/?(start|gallery|coming-from)/(plot_\w+)`", page.read_text(encoding="utf-8")
         ):
             assert (ROOT / "examples" / folders[folder] / f"{name}.py").is_file(), (page.name, name)
+
+
+def test_every_page_is_in_a_table_of_contents():
+    pages = {path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in ROOT.glob("docs/*.md")}
+    text = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md"))
+    listed = {line for block in re.findall(r"```\{toctree\}(.*?)```", text, flags=re.DOTALL) for line in block.split()}
+    assert pages - {"index"} <= listed

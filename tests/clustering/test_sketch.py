@@ -19,7 +19,8 @@ from clustrep.clustering.sample import Configuration, Source
 from clustrep.clustering.shortcuts import trees
 from clustrep.clustering.sketch import by_nearest_point
 from clustrep.engine.replicates import FULL_STUDY
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import DataError, OtherRun, ParameterError
+from clustrep.report.methods import methods_of
 from clustrep.resampling import whole
 from clustrep.tables.agreement import resolve_agreements
 
@@ -253,6 +254,18 @@ def test_a_whole_analysis_by_landmarks():
     assert all(result.provenance["sketch"] == 60 for result in analysis.local)
 
 
+def test_a_run_by_landmarks_continues_and_another_sketch_is_another_run(tmp_path):
+    studies, options = pair(200, 3), {"rng": 0, "checkpoint": tmp_path / "kept"}
+    clusterers = {"k-means": KMeans(n_init=2), "ward": AgglomerativeClustering()}
+    cr.compare(clusterers, studies, n_clusters=[3], n_resamples=2, sketch=40, **options)
+    continued = cr.compare(clusterers, studies, n_clusters=[3, 4], n_resamples=4, sketch=40, **options)
+    at_once = cr.compare(clusterers, studies, n_clusters=[3, 4], n_resamples=4, sketch=40, rng=0)
+    np.testing.assert_array_equal(continued.distribution, at_once.distribution)
+    assert continued.provenance["sketch_error"] == at_once.provenance["sketch_error"]
+    with pytest.raises(OtherRun, match="the sketch"):
+        cr.compare(clusterers, studies, n_clusters=[3], n_resamples=2, sketch=50, **options)
+
+
 def test_bad_sketches_are_refused():
     studies = pair(30, 2)
     for sketch in (1, 2.5, "many", True):
@@ -285,3 +298,12 @@ def test_too_little_memory_advises_a_sketch(monkeypatch):
     with pytest.raises(DataError, match="fit it to landmarks of the study, such as sketch=2000"):
         cr.replicability(clusterer, studies, n_resamples=1, rng=0)
     cr.replicability(clusterer, studies, n_resamples=1, rng=0, sketch=100, diagonal=False)
+
+
+def test_the_report_says_that_landmarks_were_used():
+    studies = cr.Studies(pair(120, 3, apart=12.0))
+    choice = cr.compare(TREE, studies, n_resamples=3, rng=0, sketch=40)
+    (paragraph, *_) = methods_of(choice, None)
+    assert "In studies of more than 40 samples, clusterings were learned from so many landmarks" in paragraph
+    (paragraph, *_) = methods_of(cr.compare(TREE, studies, n_resamples=3, rng=0), None)
+    assert "landmarks" not in paragraph

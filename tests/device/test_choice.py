@@ -8,6 +8,7 @@ import pytest
 
 import clustrep as cr
 from clustrep.device.choice import resolve_device
+from clustrep.errors import ParameterError
 
 HAS_PYTORCH = importlib.util.find_spec("torch") is not None
 
@@ -25,21 +26,21 @@ def test_the_processor_is_the_default():
 
 
 def test_only_known_devices_are_accepted():
-    with pytest.raises(cr.ParameterError, match="device must be one of 'cpu', 'cuda', 'auto', 'torch'; got 'gpu'"):
+    with pytest.raises(ParameterError, match="device must be one of 'cpu', 'cuda', 'auto', 'torch'; got 'gpu'"):
         cr.set_config(device="gpu")
 
 
 @pytest.mark.skipif(HAS_PYTORCH, reason="PyTorch is installed")
 @pytest.mark.parametrize("asked", ["cuda", "torch"])
 def test_without_pytorch_a_sentence_says_what_to_install(asked):
-    with pytest.raises(cr.ParameterError, match=r"needs PyTorch: pip install 'clustrep\[gpu\]'") as error:
+    with pytest.raises(ParameterError, match=r"needs PyTorch: pip install 'clustrep\[gpu\]'") as error:
         resolve_device(asked)
     assert error.value.parameter == "device"
 
 
 @pytest.mark.skipif(not HAS_PYTORCH or has_card(), reason="no PyTorch, or a card is there")
 def test_without_a_card_a_sentence_says_so():
-    with pytest.raises(cr.ParameterError, match="needs a graphics card that PyTorch can use, and it finds none"):
+    with pytest.raises(ParameterError, match="needs a graphics card that PyTorch can use, and it finds none"):
         resolve_device("cuda")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import DBSCAN, AffinityPropagation, AgglomerativeClustering, Birch, KMeans
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
@@ -18,9 +19,11 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.exchange.sites import CLUSTERERS, cohorts
 
 import clustrep as cr
+from clustrep.clustering.sample import PointSet, Source
 from clustrep.engine.replicates import Failed
 from clustrep.exchange.disclosure import harmless
-from clustrep.exchange.forms import merge_small
+from clustrep.exchange.extraction import _averaged
+from clustrep.exchange.forms import NearestCentres, merge_small
 from clustrep.exchange.site_files import read_file
 
 RUN = {"n_resamples": 5, "rng": 7}
@@ -190,6 +193,82 @@ def test_birch_gives_subclusters_above_the_rule_alone():
         cr.learn(Birch(threshold=0.2, n_clusters=2), study, **RUN)
     merged = cr.learn(Birch(threshold=0.9, n_clusters=2), study, disclosure=cr.Disclosure(small="merge"), **RUN)
     assert merged.shelves[0].smallest >= 10
+
+
+def study_with_a_patient_apart():
+    """Single linkage sets one patient apart; fifteen others are nearer to that patient than to their own mean."""
+    rng = np.random.default_rng(0)
+    blobs = np.concatenate([rng.normal(size=(100, 2)) / 3, rng.normal(size=(100, 2)) / 3 + [10, 0]])
+    tail = np.column_stack([np.linspace(10, 14, 60), np.zeros(60)])
+    return cr.Study(np.concatenate([blobs, tail, [[16.0, 0.123456]]]), "mainz")
+
+
+@pytest.mark.parametrize("classifier", [NearestCentroid(), LinearDiscriminantAnalysis()])
+def test_means_are_of_the_clusters_that_were_learned_not_of_those_that_they_induce(classifier, tmp_path):
+    study = study_with_a_patient_apart()
+    single = cr.Induced(AgglomerativeClustering(linkage="single"), classifier=classifier)
+    functions = cr.learn(single, study, n_clusters=(2, 3), resampling=cr.Rerun(), n_resamples=1, rng=0)
+    assert functions.shelves[0].sizes.tolist() == [161, 100]
+    assert all(isinstance(function, Failed) for function in functions.functions(1))
+    functions.save(tmp_path / "mainz.functions")
+    assert not any(np.array(0.123456).tobytes() in content for content in members(tmp_path / "mainz.functions"))
+    few = cr.Disclosure(min_cluster_size=1)
+    told = cr.learn(single, study, n_clusters=3, resampling=cr.Rerun(), n_resamples=1, rng=0, disclosure=few)
+    assert told.shelves[0].smallest == 1
+    if isinstance(classifier, NearestCentroid):
+        induced = np.bincount(told.functions(0)[0].labels(PointSet(study.X)))
+        assert induced.min() >= 10  # by which the mean of one patient would have left
+
+
+def test_copies_are_one_sample_behind_an_induced_function():
+    study = study_with_a_small_cluster(12)
+    ward = cr.Induced(AgglomerativeClustering(), classifier=NearestCentroid())
+    rule = cr.Disclosure(min_cluster_size=12)
+    question = {"n_clusters": (2, 3), "resampling": cr.Bootstrap(), "n_resamples": 10, "rng": 0}
+    functions = cr.learn(ward, study, disclosure=rule, **question)
+    assert not isinstance(functions.functions(1)[0], Failed)
+    assert all(isinstance(function, Failed) for function in functions.functions(1)[1:])
+
+
+def test_centres_that_are_means_of_a_few_samples_are_withheld(rng):
+    """After one step a centre is the mean of the samples that were nearest to its start, perhaps of a single one."""
+    study = cr.Study(rng.standard_t(3, size=(300, 2)), "mainz")
+    after_one, after_all = (
+        cr.learn(KMeans(4, init="random", n_init=1, max_iter=steps), study, n_resamples=20, rng=0) for steps in (1, 300)
+    )
+    kept = [function for function in after_one.functions(0) if not isinstance(function, Failed)]
+    assert 0 < len(kept) < 12
+    assert sum(not isinstance(function, Failed) for function in after_all.functions(0)) > 15
+
+
+def samples_averaged(centres, X):
+    study = cr.Study(X, "mainz")
+    sample = Source(cr.Rerun(), 0, True).sample(study, PointSet(study.X), 0)
+    return _averaged(NearestCentres(np.array(centres)), sample).tolist()
+
+
+def test_how_many_samples_a_centre_is_the_mean_of(rng):
+    X = rng.normal(size=(400, 3)) + 20 * (np.arange(400) < 200)[:, None]
+    first, second = X[:200].mean(axis=0), X[200:].mean(axis=0)
+    assert samples_averaged([first, second], X) == [400, 400]
+    of_one = [samples_averaged([first, x], X)[1] for x in X[200:240]]
+    of_five = [samples_averaged([first, X[i : i + 5].mean(axis=0)], X)[1] for i in range(200, 400, 5)]
+    assert np.median(of_one) <= 1
+    assert 3 <= np.median(of_five) <= 8
+    same = np.repeat([[1.1, 2.3, 3.7]], 30, axis=0)
+    assert samples_averaged([same.mean(axis=0), first], np.concatenate([same, X[:200]])) == [230, 230]
+
+
+def test_shares_of_mixtures_are_of_enough_samples():
+    """A component's numbers are those of the step before: its share says of how many samples."""
+    study = cr.Study(np.random.default_rng(0).standard_t(3, size=(120, 2)), "a")
+    short = GaussianMixture(3, max_iter=1, init_params="random_from_data")
+    with pytest.warns(cr.errors.ReplicateWarning, match="ConvergenceWarning"):
+        functions = cr.learn(short, study, resampling=cr.Subsample(0.8), n_resamples=20, rng=0).functions(0)
+    drawn = [120] + [96] * 20
+    samples = [f.weights.min() * n for f, n in zip(functions, drawn, strict=True) if not isinstance(f, Failed)]
+    assert len(samples) > 5
+    assert min(samples) >= 10 - 1e-6
 
 
 def test_a_covariance_needs_more_samples_than_features(rng):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
@@ -50,6 +50,7 @@ def analyse(
     studies: StudiesLike,
     *,
     n_clusters: Any = None,
+    over: Mapping[str, Any] | None = None,
     agreement: AgreementSpec | tuple[AgreementSpec, ...] = ("ari", "ami"),
     n_resamples: int = 100,
     null: str | Sampler | None = ONE_PIECE,
@@ -75,7 +76,7 @@ def analyse(
 
     Parameters
     ----------
-    clusterers, studies, n_clusters, agreement, n_resamples, noise, resampling, rng, n_jobs, engine
+    clusterers, studies, n_clusters, over, agreement, n_resamples, noise, resampling, rng, n_jobs, engine
         As in `compare`. The first agreement decides.
     null : str, function of (study, rng), or None
         As in `null_reference`: by default data in one piece, of three kinds. Single clusters are compared with the kind
@@ -142,12 +143,13 @@ def analyse(
         check_known(name, "study to train on", checked, parameter="train")
     if null is not None:
         check_null(null)
-    configurations = configurations_to_compare(clusterers, n_clusters)
+    configurations = configurations_to_compare(clusterers, n_clusters, over)
     again = partial(
         analyse,
         clusterers,
         checked,
         n_clusters=n_clusters,
+        over=over,
         agreement=agreement,
         n_resamples=n_resamples,
         null=null,
@@ -323,7 +325,7 @@ def compute_share(
         )
     root, checked = root_entropy(options["rng"]), check_several(as_studies(studies))
     source = Source.of(resampling_for(options.get("resampling"), tuple(checked.values())), root)
-    configurations = configurations_to_compare(clusterers, options["n_clusters"])
+    configurations = configurations_to_compare(clusterers, options["n_clusters"], options.get("over"))
     asked_for = partial(question_of_analysis, configurations, checked, options["agreement"], options["noise"], source)
     with in_shard(shard), checkpointing(checkpoint, asked_for, options["rng"]):
         comparison = compare(clusterers, checked, diagonal=True, **{**options, "rng": root})

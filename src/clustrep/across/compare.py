@@ -13,6 +13,7 @@ from clustrep.clustering.identity import question_of
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.clustering.series import series_of, values_by_clusterer
 from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng
 from clustrep.engine.run import Kept, kept_in, on_engine
@@ -30,6 +31,7 @@ def compare(
     studies: StudiesLike,
     *,
     n_clusters: Any = None,
+    over: Mapping[str, Any] | None = None,
     agreement: AgreementSpec | tuple[AgreementSpec, ...] = ("ari", "ami"),
     n_resamples: int = 100,
     diagonal: bool = True,
@@ -56,6 +58,10 @@ def compare(
     n_clusters : int or several, optional
         Numbers of clusters to try, from 2, set through whichever parameter a clusterer has for it. A clusterer that
         finds its number by itself runs once. By default each runs as it is.
+    over : mapping, optional
+        Values of another parameter to try: ``{"resolution": [0.1, 0.5, 1.0]}`` for all clusterers that have it, or by
+        clusterer, ``{"leiden": {"resolution": [...]}, "dbscan": {"eps": [...]}}``. Every value is a configuration of
+        its own, named after it ("leiden, resolution = 0.5"); how many clusters it found is shown beside it.
     agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs, engine
         As in `replicability`.
     checkpoint : str or path, optional
@@ -96,7 +102,7 @@ def compare(
     """
     checked = check_several(as_studies(studies))
     source = Source.of(resampling_for(resampling, tuple(checked.values())), rng, sketch)
-    configurations = configurations_to_compare(clusterers, n_clusters)
+    configurations = configurations_to_compare(clusterers, n_clusters, over)
     check_flag(diagonal, "diagonal")
     plan = replace(comparison_plan(checked, configurations, source, n_resamples, agreement, noise), diagonal=diagonal)
     with kept_in(checkpoint, lambda: question_of(source, tuple(checked.values()), configurations, **plan.choices), rng):
@@ -141,12 +147,18 @@ def run_comparison(plan: ScorePlan, n_jobs: int | None, kept: Kept | None = None
     )
 
 
-def configurations_to_compare(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:
-    """Check clusterers and numbers of clusters, and return every combination."""
+def configurations_to_compare(clusterers: Any, n_clusters: Any, over: Any = None) -> tuple[Configuration, ...]:
+    """Check clusterers, numbers of clusters and values of other parameters, and return every combination."""
     numbers = None if n_clusters is None else check_n_clusters(n_clusters)
-    configurations: list[Configuration] = []
-    for name, clusterer in _named(clusterers).items():
+    named = _named(clusterers)
+    for clusterer in named.values():
         check_clusterer(clusterer)
+    values = values_by_clusterer(over, named)
+    configurations: list[Configuration] = []
+    for name, clusterer in named.items():
+        if name in values:
+            configurations += series_of(name, clusterer, *values[name])
+            continue
         has_number = n_clusters_parameter(clusterer) is not None
         configurations += configurations_of(name, clusterer, numbers if has_number else None)
     return tuple(configurations)

@@ -23,7 +23,7 @@ NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "engine", "all
 
 PATHS = ("studies", "features", "out", "functions", "scores", "study", "secret")
 
-LISTS = ("numbers", "words")  # types whose values may be written as a list
+LISTS = ("numbers", "values", "words")  # types whose values may be written as a list
 
 
 def key_of(parameter: click.Parameter) -> str:
@@ -119,7 +119,7 @@ def _type_of(parameter: click.Parameter, value: Any) -> tuple[str, bool]:
         return "a number", isinstance(value, int | float) and not isinstance(value, bool)
     if parameter.type.name in LISTS:
         items = value if isinstance(value, list) else [value]
-        fits = all(isinstance(item, str | int) and not isinstance(item, bool) for item in items)
+        fits = all(isinstance(item, str | int | float) and not isinstance(item, bool) for item in items)
         return "a text or a list", fits
     return "a text", isinstance(value, str)
 

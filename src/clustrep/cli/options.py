@@ -16,7 +16,15 @@ import click
 from clustrep.cli.clusterer_names import SHORT_NAMES
 from clustrep.cli.config_file import read_config
 from clustrep.cli.console import progress_told
-from clustrep.cli.option_types import ClusterNumbers, ShardNumber, WholeNumber, Words, WordsOption, accepted_agreements
+from clustrep.cli.option_types import (
+    ClusterNumbers,
+    ParameterValues,
+    ShardNumber,
+    WholeNumber,
+    Words,
+    WordsOption,
+    accepted_agreements,
+)
 from clustrep.cli.standard_output import prints_to_stderr
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -92,7 +100,12 @@ clusterer = click.option(
     multiple=True,
     metavar="NAME[:P=V,…]",
     help=f"{', '.join(SHORT_NAMES)}, or a class by its dotted name; with parameters, as in "
-    "dbscan:eps=0.3,min_samples=5. May be repeated.",
+    "dbscan:eps=0.3,min_samples=5; several values of one of them as in dbscan:eps=0.1:1.0 (ten) or eps=0.1:1.0:5. "
+    "May be repeated.",
+)
+
+resolution = click.option(
+    "--resolution", type=ParameterValues(), help="Resolutions of leiden and louvain; 0.1:2.0 are ten, evenly spaced."
 )
 
 clustering = several(
@@ -237,6 +250,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
         numbers_of_clusters(k),
         clustering,
         sketch,
+        resolution,
         resamples(resamples_default),
         comparing,
         results_in(folder),

@@ -16,6 +16,7 @@ from clustrep.clustering.sample import Configuration, Source
 from clustrep.device.choice import device_name
 from clustrep.engine.checkpoints import Question
 from clustrep.provenance import fingerprint, installed_versions
+from clustrep.resampling import is_shown
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
 
@@ -57,7 +58,10 @@ def agreements_of(agreements: Sequence[Agreement]) -> list[Any]:
 
 def digest_of_study(study: Study) -> str:
     """Return hexadecimal digits that identify what can be clustered of a study."""
-    return fingerprint(study.X, about=f"{study.X.dtype.str} {study.scale} {study.features!r}")
+    about = f"{study.X.dtype.str} {study.scale} {study.features!r}"
+    for key in sorted(study.groups):
+        about += f" {key!r} {study.groups[key].tolist()!r}"
+    return fingerprint(study.X, about=about)
 
 
 def described(thing: Any) -> str:
@@ -135,5 +139,6 @@ def _named_pieces(thing: Any) -> Mapping[Any, Any]:
         parameters: Mapping[str, Any] = thing.get_params(deep=False)
         return parameters
     if dataclasses.is_dataclass(thing):
-        return {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing) if field.compare}
+        fields = [field for field in dataclasses.fields(thing) if field.compare and is_shown(field, thing)]
+        return {field.name: getattr(thing, field.name) for field in fields}
     return getattr(thing, "__dict__", {})

@@ -55,6 +55,8 @@ class Psi(ABC):
 class Path(ABC):
     """Configurations that differ in the number of clusters alone, or a single one."""
 
+    takes_series: ClassVar[bool] = False  # whether they may also differ in the value of another parameter
+
     compiled: ClassVar[bool] = True  # whether there are kernels in it
     in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
     here: ClassVar[bool] = False  # whether it works on a device that this process holds
@@ -471,11 +473,18 @@ def _paths(
     for configuration, is_rotated in zip(configurations, rotated, strict=True):
         make = _path_class(configuration) if source.accelerate else PlainPath
         last = paths[-1] if paths else None
-        if make is not PlainPath and type(last) is make and last.members[0].name == configuration.name:
+        if make is not PlainPath and type(last) is make and _belongs(configuration, last):
             paths[-1] = make([*last.members, configuration], last.rotation)
         else:
             paths.append(make([configuration], rotation if is_rotated else None))
     return tuple(path.on(source.device) for path in paths)
+
+
+def _belongs(configuration: Configuration, path: Path) -> bool:
+    """Whether a configuration is learned together with those of a path."""
+    first = path.members[0]
+    of_series = path.takes_series and bool(first.series) and first.series == configuration.series
+    return first.name == configuration.name or of_series
 
 
 # Configurations stay as they are, and reading a clusterer's parameters takes longer than a small fit: simulated

@@ -147,6 +147,9 @@ class Configuration:
 
     name: str
     clusterer: Any  # a clusterer, or known labels
+    series: str = ""  # the name of all that differ in the value of one parameter
+    parameter: str | None = None  # which one that is
+    value: float | None = None
 
     @cached_property
     def n_clusters(self) -> int | None:
@@ -177,6 +180,9 @@ class Configuration:
             n_clusters=self.n_clusters,
             n_clusters_parameter=None if known else n_clusters_parameter(self.clusterer),
             description=describe(self.clusterer),
+            series=self.series,
+            parameter=self.parameter,
+            value=self.value,
         )
 
 

@@ -16,7 +16,8 @@ import torch
 import triton
 import triton.language as tl
 
-from clustrep.device.plain_steps import BLOCK, NEAR, PlainSteps
+from clustrep.device.plain_steps import BLOCK, NEAR, PlainSteps, refill
+from clustrep.engine.replicates import breathe
 
 _jit: Callable[[Any], Any] = triton.jit
 
@@ -39,7 +40,7 @@ def _products(centres_high, centres_low, high, low):  # type: ignore[no-untyped-
 
 @_jit
 def _sum_kernel(  # type: ignore[no-untyped-def]
-    high, low, weights, sample, centres_high, centres_low, lengths, sums, n, n_rows,
+    high, low, weights, sample, done, centres_high, centres_low, lengths, sums, n, n_rows,
     P: tl.constexpr, K: tl.constexpr, R: tl.constexpr, TILE: tl.constexpr, PIECE: tl.constexpr,
 ):  # fmt: skip
     """Sum the points of every cluster of R fits over one piece; (n_pieces, n_rows, P)."""
@@ -50,7 +51,9 @@ def _sum_kernel(  # type: ignore[no-untyped-def]
     c_lengths = tl.load(lengths + rows)
     own = tl.load(sample + group * R + tl.arange(0, R)) * n
     total = tl.zeros((R * K, P), tl.float32)
-    for begin in range(piece * PIECE, tl.minimum(n, (piece + 1) * PIECE), TILE):
+    n_done = tl.sum(tl.load(done + group * R + tl.arange(0, R)).to(tl.int32), axis=0)
+    end = tl.where(n_done == R, 0, tl.minimum(n, (piece + 1) * PIECE))  # nothing where all fits have stopped
+    for begin in range(piece * PIECE, end, TILE):
         points = begin + tl.arange(0, TILE)
         inside = points < n
         at = points[:, None].to(tl.int64) * P + columns[None, :]
@@ -63,6 +66,74 @@ def _sum_kernel(  # type: ignore[no-untyped-def]
         total = tl.dot(member, x_low, total)
         total = tl.dot(member, x_high, total)
     tl.store(sums + piece.to(tl.int64) * n_rows * P + place, total)
+
+
+@_jit
+def _move_kernel(  # type: ignore[no-untyped-def]
+    sums, centres, centres_high, centres_low, lengths, k, tol, max_iter, n_iter, done, empty, p,
+    P: tl.constexpr, K: tl.constexpr,
+):  # fmt: skip
+    """Move the centres of one fit to the means of their points, unless one has none, or they have stopped."""
+    fit = tl.program_id(0).to(tl.int64)
+    if tl.load(done + fit) == 0:
+        rows, columns = tl.arange(0, K), tl.arange(0, P)
+        place = (fit * K + rows[:, None]) * P + columns[None, :]
+        is_there = rows < tl.load(k + fit)
+        total, old = tl.load(sums + place), tl.load(centres + place)
+        sizes = tl.sum(tl.where(columns[None, :] == p, total, 0.0), axis=1)
+        n_empty = tl.sum((is_there & (sizes == 0)).to(tl.int32), axis=0)
+        tl.store(empty + fit, (n_empty > 0).to(tl.int8))
+        if n_empty == 0:
+            means = total / tl.where(sizes > 0, sizes, 1.0)[:, None]
+            new = tl.where(is_there[:, None] & (columns[None, :] < p), means, 0.0).to(tl.float32)
+            shifts = new.to(tl.float64) - old.to(tl.float64)
+            shift = tl.sum(tl.sum(shifts * shifts, axis=1), axis=0)
+            squares = tl.sum(new.to(tl.float64) * new.to(tl.float64), axis=1).to(tl.float32)
+            half = new.to(tl.float16)
+            tl.store(centres + place, new)
+            tl.store(centres_high + place, half)
+            tl.store(centres_low + place, (new - half.to(tl.float32)).to(tl.float16))
+            tl.store(lengths + fit * K + rows, tl.where(is_there, squares, float("inf")))
+            count = tl.load(n_iter + fit) + 1
+            tl.store(n_iter + fit, count)
+            has_stopped = (shift <= tl.load(tol + fit)) | (count >= tl.load(max_iter + fit))
+            tl.store(done + fit, has_stopped.to(tl.int8))
+
+
+@_jit
+def _place_kernel(  # type: ignore[no-untyped-def]
+    masses, shares, weights, sample, closest, places, n, n_blocks, n_shares,
+    BLOCKS: tl.constexpr, BLOCK: tl.constexpr, BY_WEIGHT: tl.constexpr,
+):  # fmt: skip
+    """Find the point at which the running sum of masses exceeds a share of the total."""
+    fit, share = tl.program_id(0).to(tl.int64), tl.program_id(1)
+    part = tl.load(shares + fit * n_shares + share)
+    total = part * 0.0
+    for begin in range(0, n_blocks, BLOCKS):
+        blocks = begin + tl.arange(0, BLOCKS)
+        total += tl.sum(tl.load(masses + fit * n_blocks + blocks, blocks < n_blocks, 0.0), axis=0)
+    aim = part * total
+    block = 0
+    before = aim * 0.0
+    running = aim * 0.0
+    for begin in range(0, n_blocks, BLOCKS):
+        blocks = begin + tl.arange(0, BLOCKS)
+        mass = tl.load(masses + fit * n_blocks + blocks, blocks < n_blocks, 0.0)
+        sums = running + tl.cumsum(mass, axis=0)
+        passed = (sums <= aim) & (blocks < n_blocks - 1)
+        block += tl.sum(passed.to(tl.int32), axis=0)
+        before = tl.maximum(before, tl.max(tl.where(passed, sums, 0.0), axis=0))
+        running += tl.sum(mass, axis=0)
+    offsets = tl.arange(0, BLOCK)
+    points = block * BLOCK + offsets
+    inside = points < n
+    mass = tl.load(weights + tl.load(sample + fit) * n + points, inside, 0).to(tl.float64)
+    if not BY_WEIGHT:
+        mass *= tl.load(closest + fit * n + points, inside, 0.0).to(tl.float64)
+    reached = (before + tl.cumsum(mass, axis=0) > aim) & (mass > 0)
+    first = tl.min(tl.where(reached, offsets, BLOCK), axis=0)
+    last = tl.max(tl.where(mass > 0, offsets, 0), axis=0)
+    tl.store(places + fit * n_shares + share, block * BLOCK + tl.where(first < BLOCK, first, last))
 
 
 @_jit
@@ -226,7 +297,7 @@ class FusedSteps(PlainSteps):
 
     @staticmethod
     def _filled(sample: Any, n_all: int) -> Any:
-        return torch.nn.functional.pad(sample, (0, n_all - len(sample)))
+        return torch.nn.functional.pad(sample, (0, n_all - len(sample))).contiguous()
 
     def sums(self, centres: Any, lengths: Any, weights: Any, sample: Any) -> tuple[Any, Any]:
         """Sum the weighted points and the weights of every cluster."""
@@ -237,12 +308,39 @@ class FusedSteps(PlainSteps):
         n_all, n, width = len(rows[2]), len(self.points), self._width
         n_pieces = _pieces(n, PIECE)
         sums = torch.empty((n_pieces, n_all * per_fit, width), dtype=torch.float32, device=centres.device)
+        none_done = torch.zeros(n_all, dtype=torch.int8, device=centres.device)
         _sum_kernel[(n_all // per_group, n_pieces)](
-            *self._halves, weights, self._filled(sample, n_all), *rows, sums, n, n_all * per_fit,
+            *self._halves, weights, self._filled(sample, n_all), none_done, *rows, sums, n, n_all * per_fit,
             P=width, K=per_fit, R=per_group, TILE=TILE, PIECE=PIECE, num_warps=4,
         )  # fmt: skip
         total = sums.sum(dim=0, dtype=torch.float64).reshape(n_all, per_fit, width)[:n_fits, :k]
         return total[..., :p], total[..., p]
+
+    def settle(self, starts: Any, centres: Any) -> Any:
+        """Move centres to where they stay: two kernels and one sum an iteration."""
+        if not self._can(centres.shape[1], starts.weights):
+            return None
+        n_iter = torch.zeros_like(starts.k)
+        active = torch.arange(len(centres), device=centres.device)
+        while len(active):
+            moving = _Moving(self, starts, centres, n_iter, active)
+            moving.run()
+            centres[active], n_iter[active] = moving.centres_of_all, moving.n_iter[: len(active)]
+            active = active[moving.done[: len(active)] == 0]
+        return n_iter
+
+    def place(self, masses: Any, shares: Any, weights: Any, sample: Any, closest: Any) -> Any:
+        """Find the points at which the running sums of masses exceed shares of the total."""
+        if weights.dtype != torch.uint8:
+            return super().place(masses, shares, weights, sample, closest)
+        places = torch.empty(shares.shape, dtype=torch.int64, device=shares.device)
+        by_weight = closest is None
+        _place_kernel[shares.shape](
+            masses.contiguous(), shares.contiguous(), weights, sample.contiguous(), masses if by_weight else closest,
+            places, len(self.points), masses.shape[1], shares.shape[1],
+            BLOCKS=min(BLOCK, _power_of_two(masses.shape[1], FEWEST)), BLOCK=BLOCK, BY_WEIGHT=by_weight, num_warps=1,
+        )  # fmt: skip
+        return places
 
     def _ask(self, centres: Any, lengths: Any, weights: Any, sample: Any, *, in_sum: bool) -> Any:
         n_fits = len(centres)
@@ -303,6 +401,74 @@ class FusedSteps(PlainSteps):
             n, n_fits, self.n_blocks, P=self._width, R=per_group, BLOCK=BLOCK, num_warps=8,
         )  # fmt: skip
         return masses.double()
+
+
+class _Moving:
+    """Lloyd's iterations of some starts, until half of them have stopped: then the others are put together anew."""
+
+    def __init__(self, steps: FusedSteps, starts: Any, centres: Any, n_iter: Any, active: Any):
+        self.steps, self.starts, self.active = steps, starts, active
+        p, device = steps.points.n_features, centres.device
+        lengths = (centres[active].double() ** 2).sum(dim=2).float()
+        lengths = lengths.masked_fill(starts.absent[active], torch.inf)
+        self.per_fit, self.per_group, (self.high, self.low, self.lengths) = steps._rows(
+            centres[active], lengths, FEWEST
+        )
+        n_all = len(self.lengths)
+        self.centres = torch.zeros((n_all, self.per_fit, steps._width), dtype=torch.float32, device=device)
+        self.centres[: len(active), : centres.shape[1], :p] = centres[active]
+        self.k, self.max_iter = steps._filled(starts.k[active], n_all), steps._filled(starts.max_iter[active], n_all)
+        self.sample, self.n_iter = steps._filled(starts.sample[active], n_all), steps._filled(n_iter[active], n_all)
+        self.tol = steps._filled(starts.tol[active], n_all)
+        self.done = torch.zeros(n_all, dtype=torch.int8, device=device)
+        self.done[len(active) :] = 1
+        self.empty = torch.zeros_like(self.done)
+        self.most = centres.shape[1]
+
+    @property
+    def centres_of_all(self) -> Any:
+        """The centres of all starts, whether they have stopped or not."""
+        return self.centres[: len(self.active), : self.most, : self.steps.points.n_features]
+
+    def run(self) -> None:
+        """Iterate."""
+        steps, n, width = self.steps, len(self.steps.points), self.steps._width
+        n_all, n_pieces = len(self.done), _pieces(n, PIECE)
+        n_rows = n_all * self.per_fit
+        sums = torch.empty((n_pieces, n_rows, width), dtype=torch.float32, device=self.done.device)
+        n_left = len(self.active)
+        enough = n_left // 2
+        while n_left > enough:
+            _sum_kernel[(n_all // self.per_group, n_pieces)](
+                *steps._halves, self.starts.weights, self.sample, self.done, self.high, self.low, self.lengths, sums,
+                n, n_rows, P=width, K=self.per_fit, R=self.per_group, TILE=TILE, PIECE=PIECE, num_warps=4,
+            )  # fmt: skip
+            total = sums.sum(dim=0, dtype=torch.float64)
+            _move_kernel[(n_all,)](
+                total, self.centres, self.high, self.low, self.lengths, self.k, self.tol, self.max_iter, self.n_iter,
+                self.done, self.empty, steps.points.n_features, P=width, K=self.per_fit, num_warps=4,
+            )  # fmt: skip
+            flags = torch.stack([self.done, self.empty]).cpu()
+            for f in torch.nonzero((flags[0] == 0) & (flags[1] == 1))[:, 0].tolist():
+                self._refill(f, total.reshape(n_all, self.per_fit, width)[f])
+            n_left = n_all - int(self.done.sum() if bool(flags[1].any()) else flags[0].sum())
+            breathe()
+
+    def _refill(self, f: int, total: Any) -> None:
+        """Give the empty clusters of one start a point each, and move its centres."""
+        p, k = self.steps.points.n_features, int(self.k[f])
+        old, sums, sizes = self.centres[f, :k, :p].clone(), total[:, :p].clone(), total[:, p].clone()
+        refill(self.steps, old, self.starts.weights[self.sample[f]], sums, sizes)
+        new = torch.where(sizes[:k, None] > 0, sums[:k] / sizes[:k, None].clamp(min=1), old.double()).float()
+        place = slice(f * self.per_fit, f * self.per_fit + k)
+        self.centres[f, :k, :p] = new
+        self.high[place, :p] = new.half()
+        self.low[place, :p] = (new - new.half().float()).half()
+        self.lengths[f, :k] = (new.double() ** 2).sum(dim=1).float()
+        self.n_iter[f] += 1
+        shift = float(((new.double() - old.double()) ** 2).sum())
+        self.done[f] = int(shift <= float(self.tol[f]) or int(self.n_iter[f]) >= int(self.max_iter[f]))
+        self.empty[f] = 0
 
 
 def count_tables_fused(u: Any, v: Any, weights: Any, row: Any, n_labels: int) -> Any:

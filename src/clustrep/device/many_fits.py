@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 
-from clustrep._kernels.lloyd import fill_empty
-from clustrep.device.plain_steps import BLOCK, PlainSteps, sum_blocks
+from clustrep.device.plain_steps import PlainSteps, refill, sum_blocks
 from clustrep.engine.replicates import breathe
 
 
@@ -50,7 +48,7 @@ def choose_first(steps: PlainSteps, starts: Starts, uniforms: Any) -> Any:
     weights, sample, k = starts.weights, starts.sample, starts.k
     masses = sum_blocks(weights.double())[sample]
     picks = torch.zeros((len(k), int(k[0])), dtype=torch.int64, device=k.device)
-    picks[:, 0] = _place(masses, uniforms[:, :1], weights, sample, None)[:, 0]
+    picks[:, 0] = steps.place(masses, uniforms[:, :1], weights, sample, None)[:, 0]
     closest = torch.full((len(k), len(steps.points)), torch.inf, dtype=steps.points.X.dtype, device=k.device)
     masses = steps.draw_near(picks[:, 0], closest, weights, sample)
     n_left = (k[:, None] > torch.arange(int(k[0]), device=k.device)).sum(dim=0).tolist()
@@ -60,7 +58,7 @@ def choose_first(steps: PlainSteps, starts: Starts, uniforms: Any) -> Any:
         trials = torch.arange(int(starts.n_trials[0]), device=k.device)
         numbers = 1 + (j - 1) * n_trials + torch.minimum(trials, n_trials - 1)
         drawn = uniforms[some].gather(1, numbers)
-        candidates = _place(masses[some], drawn, weights, sample[some], closest[some])
+        candidates = steps.place(masses[some], drawn, weights, sample[some], closest[some])
         candidates = torch.where(masses[some].sum(dim=1, keepdim=True) > 0, candidates, picks[some, :1])
         potentials = steps.potentials(candidates, closest[some], weights, sample[some])
         best = potentials.masked_fill_(trials >= n_trials, torch.inf).argmin(dim=1, keepdim=True)
@@ -70,33 +68,14 @@ def choose_first(steps: PlainSteps, starts: Starts, uniforms: Any) -> Any:
     return picks
 
 
-def _place(masses: Any, shares: Any, weights: Any, sample: Any, closest: Any) -> Any:
-    """Find the points at which the running sums of masses exceed shares of the total; never one without mass.
-
-    masses : (n_starts, n_blocks); shares : (n_starts, n_shares); closest : None where the weights alone are masses
-    """
-    n_starts = len(shares)
-    running = masses.cumsum(dim=1)
-    aims = shares * running[:, -1:]
-    block = torch.searchsorted(running, aims, right=True).clamp(max=running.shape[1] - 1)
-    before = torch.where(block > 0, running.gather(1, (block - 1).clamp(min=0)), 0.0)
-    rows = block[..., None] * BLOCK + torch.arange(BLOCK, device=block.device)
-    inside = rows < weights.shape[1]
-    rows = rows.clamp(max=weights.shape[1] - 1)
-    in_block = weights[sample[:, None, None], rows].double() * inside
-    if closest is not None:
-        in_block *= closest.gather(1, rows.reshape(n_starts, -1)).reshape(rows.shape)
-    reached = (before[..., None] + in_block.cumsum(dim=2) > aims[..., None]) & (in_block > 0)
-    last = BLOCK - 1 - (in_block > 0).flip(2).int().argmax(dim=2)
-    place = torch.where(reached.any(dim=2), reached.int().argmax(dim=2), last)
-    return rows.gather(2, place[..., None])[..., 0]
-
-
 def move_centres(steps: PlainSteps, starts: Starts, centres: Any) -> Any:
     """Move centres, (n_starts, most clusters, n_features), to where they stay; return the numbers of iterations.
 
     A start stops once its centres' squared shifts sum to at most `tol`: with the same labels they do not move.
     """
+    settled = steps.settle(starts, centres)
+    if settled is not None:
+        return settled
     absent = starts.absent
     n_iter = torch.zeros_like(starts.k)
     active = torch.arange(len(centres), device=centres.device)
@@ -107,7 +86,7 @@ def move_centres(steps: PlainSteps, starts: Starts, centres: Any) -> Any:
         is_empty = ((sizes == 0) & ~absent[active]).any(dim=1)
         for f in torch.nonzero(is_empty)[:, 0].tolist():
             k = int(starts.k[active[f]])
-            _refill(steps, old[f, :k], starts.weights[sample[f]], sums[f], sizes[f])
+            refill(steps, old[f, :k], starts.weights[sample[f]], sums[f], sizes[f])
         new = torch.where(sizes[..., None] > 0, sums / sizes.clamp(min=1)[..., None], old.double()).to(old.dtype)
         shifts = ((new.double() - old.double()) ** 2).sum(dim=(1, 2))
         centres[active] = new
@@ -120,18 +99,3 @@ def move_centres(steps: PlainSteps, starts: Starts, centres: Any) -> Any:
 def squared_lengths(centres: Any, absent: Any) -> Any:
     """Squared lengths of centres, (n_starts, k), infinite for those that a start does not have."""
     return (centres.double() ** 2).sum(dim=2).to(centres.dtype).masked_fill(absent, torch.inf)
-
-
-def _refill(steps: PlainSteps, centres: Any, weights: Any, sums: Any, sizes: Any) -> None:
-    """Give every empty cluster of one start a copy of the point farthest from its centre; `sums`, `sizes` change."""
-    X, k = steps.points.X, len(centres)
-    lengths = (centres * centres).sum(dim=1)[None]
-    labels = steps.labels(centres[None], lengths)[0].long()
-    distances = ((X - centres[labels]) ** 2).sum(dim=1).double().cpu().numpy()
-    codes, taken = labels.int().cpu().numpy(), np.empty(k, np.int64)
-    left = sizes[:k].double().cpu().numpy().copy()
-    fill_empty(codes, distances, weights.double().cpu().numpy(), left, taken)
-    for j in np.flatnonzero(taken >= 0):
-        sums[codes[taken[j]]] -= X[taken[j]]
-        sums[j] = X[taken[j]]
-    sizes[:k] = torch.as_tensor(left, device=sizes.device)

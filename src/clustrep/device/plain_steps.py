@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 
+from clustrep._kernels.lloyd import fill_empty
 from clustrep.device.choice import CARD
 from clustrep.device.points import DevicePoints
 
@@ -98,6 +100,31 @@ class PlainSteps:
             masses[:, blocks] = sum_blocks(weighted)
         return masses
 
+    def settle(self, starts: Any, centres: Any) -> Any:
+        """Move centres to where they stay, where that is faster than `sums` again and again; None where it is not."""
+        return None
+
+    def place(self, masses: Any, shares: Any, weights: Any, sample: Any, closest: Any) -> Any:
+        """Find the points at which the running sums of masses exceed shares of the total; never one without mass.
+
+        masses : (n_starts, n_blocks); shares : (n_starts, n_shares); closest : None where the weights alone are masses
+        """
+        n_starts = len(shares)
+        running = masses.cumsum(dim=1)
+        aims = shares * running[:, -1:]
+        block = torch.searchsorted(running, aims, right=True).clamp(max=running.shape[1] - 1)
+        before = torch.where(block > 0, running.gather(1, (block - 1).clamp(min=0)), 0.0)
+        rows = block[..., None] * BLOCK + torch.arange(BLOCK, device=block.device)
+        inside = rows < weights.shape[1]
+        rows = rows.clamp(max=weights.shape[1] - 1)
+        in_block = weights[sample[:, None, None], rows].double() * inside
+        if closest is not None:
+            in_block *= closest.gather(1, rows.reshape(n_starts, -1)).reshape(rows.shape)
+        reached = (before[..., None] + in_block.cumsum(dim=2) > aims[..., None]) & (in_block > 0)
+        last = BLOCK - 1 - (in_block > 0).flip(2).int().argmax(dim=2)
+        place = torch.where(reached.any(dim=2), reached.int().argmax(dim=2), last)
+        return rows.gather(2, place[..., None])[..., 0]
+
     def _between(self, rows: Any, piece: slice) -> Any:
         """Squared distances between some points, (n_fits, n_rows), and a piece of them, (n_fits, n_rows, n_points)."""
         own, others = self.points.lengths[rows], self.points.lengths[piece]
@@ -126,3 +153,18 @@ def count_tables(u: Any, v: Any, weights: Any, row: Any, n_labels: int) -> Any:
         cells = u[some].long() * n_labels + v[row[some]].long()
         tables[some].scatter_add_(1, cells, weights[row[some]].double())
     return tables.reshape(n_tables, n_labels, n_labels)
+
+
+def refill(steps: PlainSteps, centres: Any, weights: Any, sums: Any, sizes: Any) -> None:
+    """Give every empty cluster of one start a copy of the point farthest from its centre; `sums`, `sizes` change."""
+    X, k = steps.points.X, len(centres)
+    lengths = (centres * centres).sum(dim=1)[None]
+    labels = steps.labels(centres[None], lengths)[0].long()
+    distances = ((X - centres[labels]) ** 2).sum(dim=1).double().cpu().numpy()
+    codes, taken = labels.int().cpu().numpy(), np.empty(k, np.int64)
+    left = sizes[:k].double().cpu().numpy().copy()
+    fill_empty(codes, distances, weights.double().cpu().numpy(), left, taken)
+    for j in np.flatnonzero(taken >= 0):
+        sums[codes[taken[j]]] -= X[taken[j]]
+        sums[j] = X[taken[j]]
+    sizes[:k] = torch.as_tensor(left, device=sizes.device)

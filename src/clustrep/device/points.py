@@ -37,6 +37,7 @@ class DevicePoints:
     X: Any
     mean: FloatArray
     unit: float
+    is_finite: bool = True
 
     @classmethod
     def send(cls, X: FloatArray, device: str) -> DevicePoints:
@@ -48,10 +49,11 @@ class DevicePoints:
         for begin in range(0, len(X), ROWS):
             rows = slice(begin, begin + ROWS)
             table[rows] = torch.as_tensor(X[rows] - mean, dtype=torch.float64)
-        unit = float(table.abs().max()) if table.numel() else 1.0
-        unit = unit if np.isfinite(unit) and unit > 0 else 1.0
+        largest = float(table.abs().max()) if table.numel() else 1.0
+        is_finite = bool(np.isfinite(largest))
+        unit = largest if is_finite and largest > 0 else 1.0
         table /= unit
-        return cls(device, table.float() if device == CARD else table, mean, unit)
+        return cls(device, table.float() if device == CARD else table, mean, unit, is_finite)
 
     def __len__(self) -> int:
         return int(self.X.shape[0])

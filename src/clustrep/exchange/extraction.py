@@ -31,12 +31,14 @@ from clustrep.exchange.forms import (
     Subclusters,
 )
 from clustrep.text import cut
-from clustrep.types import IntArray
+from clustrep.types import FloatArray, IntArray
 
 # Those whose own function consists of means.
 OF_MEANS = (KMeans, MiniBatchKMeans, BisectingKMeans, GaussianMixture, Birch)
 # What may stand for a cluster in place of its samples.
 CLASSIFIERS = (NearestCentroid, LinearDiscriminantAnalysis, DecisionTreeClassifier)
+ROUNDING = 1e-6  # of a number of samples that is told as a share
+ROUNDING_STEPS = 100  # by which the mean of a group may differ from the same mean in another order
 
 
 def check_may_travel(configuration: Configuration, least: int) -> None:
@@ -138,15 +140,32 @@ def _bisections(fitted: BisectingKMeans) -> Form:
 def sizes_of(psi: Psi, form: Form, sample: Sample) -> IntArray:
     """Count the different samples behind every group of numbers, (n_groups,).
 
-    A subcluster's mean is that of the samples which its tree joined, perhaps not of those that are nearest to it: the
-    smaller count holds.
+    Numbers may have been computed from other samples than those that the function puts into the group: of both counts
+    the smaller holds.
     """
     drawn = sample.draw.weights > 0
     sizes = np.bincount(form.groups(sample.points)[drawn], minlength=form.n_groups)
-    birch = psi.birch if isinstance(psi, BirchPsi) else None
-    if isinstance(psi, PlainPsi) and isinstance(psi.function.clusterer, Birch):
-        birch = psi.function.clusterer
-    return sizes if birch is None else np.minimum(sizes, _joined(birch))
+    behind = _behind(psi, form, sample)
+    return sizes if behind is None else np.minimum(sizes, behind)
+
+
+def _behind(psi: Psi, form: Form, sample: Sample) -> IntArray | None:
+    """Count the samples that numbers were computed from, by what was fitted; None where these are the groups."""
+    if isinstance(psi, BirchPsi):
+        return _joined(psi.birch)
+    if isinstance(form, NearestCentres | PredictedCentres | Bisections):
+        return _averaged(form, sample)
+    if not isinstance(psi, PlainPsi):
+        return None
+    fitted = psi.function.clusterer
+    if isinstance(fitted, Birch):
+        return _joined(fitted)
+    rows, _ = psi.path.rows(sample)  # type: ignore[attr-defined]
+    if isinstance(form, Mixture):
+        return np.asarray(np.floor(form.weights * len(rows) + ROUNDING), dtype=np.int64)
+    if isinstance(form, Centroids | Discriminants):
+        return _labelled(fitted, psi.path.space(sample.points).X, rows)
+    return None
 
 
 def _joined(birch: Birch) -> IntArray:
@@ -156,3 +175,31 @@ def _joined(birch: Birch) -> IntArray:
         counts += [subcluster.n_samples_ for subcluster in leaf.subclusters_]
         leaf = leaf.next_leaf_
     return np.array(counts)
+
+
+def _labelled(fitted: Any, X: FloatArray, rows: IntArray) -> IntArray:
+    """Count the different samples of every cluster that a classifier was fitted to, in the order of its classes."""
+    while isinstance(fitted, Induced):
+        fitted = fitted.clusterer
+    labels = fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(np.array(X[rows]))
+    return np.array([len(np.unique(rows[labels == label])) for label in np.unique(labels)])
+
+
+def _averaged(form: Form, sample: Sample) -> IntArray:
+    """Estimate of how many samples each centre is the mean, by its distance from the mean of its group.
+
+    Centres of k-means are means of their groups once it has converged. After few steps, or few mini-batches, one may
+    still be the mean of a few samples, or a single sample that it began with. The mean of m samples of a group lies, on
+    average, at 1/m of the group's mean square distance from its mean.
+    """
+    X, weights = np.asarray(sample.points.X, dtype=float), sample.draw.weights
+    groups = form.groups(sample.points)
+    members = (groups == np.arange(form.n_groups)[:, None]) * weights  # (n_groups, n)
+    totals = np.maximum(members.sum(axis=1), 1)
+    means = members @ X / totals[:, None]
+    spread = np.bincount(groups, weights * ((X - means[groups]) ** 2).sum(axis=1), minlength=form.n_groups) / totals
+    apart = ((np.asarray(form.centres(totals)) - means) ** 2).sum(axis=1)
+    rounding = (ROUNDING_STEPS * np.finfo(sample.points.X.dtype).eps) ** 2 * (X**2).sum(axis=1).mean()
+    n_drawn = weights.sum()
+    is_mean = apart * n_drawn <= spread + rounding * n_drawn
+    return np.asarray(np.where(is_mean, n_drawn, spread / np.where(is_mean, 1.0, apart)), dtype=np.int64)

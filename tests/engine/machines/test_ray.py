@@ -30,6 +30,14 @@ OPTIONS = {"n_resamples": 6, "rng": 3}
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("RAY_worker_niceness", "0")  # 15 by default: nothing happens on a busy machine
+        start()
+    yield
+    ray.shutdown()
+
+
+def start():
     packages = os.pathsep.join([os.getcwd(), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
     ray.init(
         num_cpus=2,
@@ -38,8 +46,6 @@ def cluster():
         logging_level="ERROR",
         runtime_env={"env_vars": {"PYTHONPATH": packages}},
     )
-    yield
-    ray.shutdown()
 
 
 def test_the_same_bits_as_on_this_machine(cohorts):

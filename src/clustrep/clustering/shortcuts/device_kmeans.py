@@ -113,7 +113,9 @@ class Fitting:
         """Compute some starts: their centres, inertia and numbers of iterations."""
         points, device = self.steps.points, self.weights.device
         of_fit = np.array([self._numbers_of(fit) for fit in self.fits])[fit_of]  # one column for each number
-        sample, k, n_trials, max_iter = torch.as_tensor(of_fit[:, :4].T.astype(np.int64), device=device)
+        # In rows, one after the other in memory, as kernels read them.
+        whole = torch.as_tensor(np.ascontiguousarray(of_fit[:, :4].T, dtype=np.int64), device=device)
+        sample, k, n_trials, max_iter = whole
         tol = torch.as_tensor(of_fit[:, 4] / points.unit**2, dtype=torch.float64, device=device)
         starts = Starts(self.weights, sample, k, n_trials, max_iter, tol)
         first = self.batch.settings[self.fits[fit_of[0]][1]]
@@ -189,9 +191,9 @@ class DeviceBatch(Batch):
 
     def _fittings(self, points: PointSet, places: Sequence[int]) -> list[Fitting]:
         """Divide the fits to one table of points: by how they begin and how many clusters they have."""
-        if not np.isfinite(points.X).all():
-            return []
         steps = self.path.steps(points)
+        if not steps.points.is_finite:
+            return []
         weights = self.weights_on(steps, places)
         variances = self._variances(steps, weights)
         n_drawn = (weights > 0).sum(dim=1).cpu().numpy()
@@ -218,10 +220,10 @@ class DeviceBatch(Batch):
 
     def weights_on(self, steps: PlainSteps, places: Sequence[int]) -> Any:
         """Send the weights of samples, (n_samples, n_points)."""
-        weights = np.array([self.samples[i].draw.weights for i in places])
-        if weights.dtype.kind in "iu" and weights.max(initial=0) <= BYTE:
-            return torch.as_tensor(weights.astype(np.uint8), device=steps.points.X.device)
-        return torch.as_tensor(weights, dtype=steps.points.X.dtype, device=steps.points.X.device)
+        rows, device = [self.samples[i].draw.weights for i in places], steps.points.X.device
+        if all(row.dtype.kind in "iu" and row.max(initial=0) <= BYTE for row in rows):
+            return torch.as_tensor(np.array([row.astype(np.uint8) for row in rows]), device=device)
+        return torch.as_tensor(np.array(rows), dtype=steps.points.X.dtype, device=device)
 
     def _variances(self, steps: PlainSteps, weights: Any) -> FloatArray:
         """Return the variances of samples, averaged over features, (n_samples,)."""

@@ -124,6 +124,7 @@ class CommunityPsi(Psi):
 class CommunityPath(Path):
     """Leiden or Louvain: one graph, in which communities are found at every resolution."""
 
+    takes_series = True
     compiled = in_threads = False  # igraph has one source of random numbers for all threads
     takes_weights = False
 

@@ -43,6 +43,8 @@ MOST_REPLICATES = 64
 MOST_BYTES = 2**26
 # Bytes of a sample's points that are kept for all numbers of clusters; of larger samples they are copied for every fit.
 MOST_KEPT = 2**26
+# Points whose coordinates in single precision are summed at once.
+SUMMED_AT_ONCE = 2**16
 # Points that are labelled at once, where nothing is counted.
 LABELLED_AT_ONCE = 2**17
 
@@ -166,7 +168,14 @@ class KMeansSample:
     def _moments(self) -> tuple[FloatArray, float]:
         """The mean of the drawn points, (n_features,), and their variance, averaged over features."""
         rows = self.points.X[self.drawn]
-        mean = np.asarray((self.weights @ rows / self.weights.sum()).astype(rows.dtype))
+        if rows.dtype == np.float64:
+            total: FloatArray = self.weights @ rows
+        else:  # some at a time: a product with weights makes a copy in double precision
+            starts = range(0, len(rows), SUMMED_AT_ONCE)
+            total = np.sum(
+                [self.weights[i : i + SUMMED_AT_ONCE] @ rows[i : i + SUMMED_AT_ONCE] for i in starts], axis=0
+            )
+        mean = np.asarray((total / self.weights.sum()).astype(rows.dtype))
         rows -= mean
         if rows.nbytes <= MOST_KEPT:
             self._centred = rows

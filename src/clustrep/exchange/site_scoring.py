@@ -147,8 +147,8 @@ def score(
         decimals = DECIMALS_BESIDE_TABLES if decimals is None else decimals
         if decimals > DECIMALS_BESIDE_TABLES:
             raise ParameterError(
-                f"decimals must be at most {DECIMALS_BESIDE_TABLES} beside tables, got {decimals}: from more digits the "
-                "counts that are withheld follow. Round to fewer, or write no tables.",
+                f"decimals must be at most {DECIMALS_BESIDE_TABLES} beside tables, got {decimals}: from more digits "
+                "the counts that are withheld follow. Round to fewer, or write no tables.",
                 parameter="decimals",
             )
     source = Source(resampling_of(inquiry.resampling), rules.root(inquiry.seed), inquiry.accelerate)

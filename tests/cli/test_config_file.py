@@ -90,8 +90,8 @@ jobs = 2
 engine = "dask://host:8786"
 device = "auto"
 sketch = 500
-resolution = "0.5:1.0"
-write-h5ad = true
+resolution = "0.5"
+write-h5ad = false
 json = true
 quiet = true
 """
@@ -123,8 +123,8 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "shard": None,
         "device": "auto",
         "sketch": 500,
-        "resolution": (0.5, 1.0),
-        "write_h5ad": True,
+        "resolution": (0.5,),
+        "write_h5ad": False,
         "embedding": "tsne",
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),

@@ -311,7 +311,7 @@ def test_clusters_with_few_samples_at_the_test_site_are_not_told():
     there = cr.Study(study_with_a_small_cluster(4).X, "vdx")
     scores = cr.score(there, [cr.learn(KMeans(3, n_init=5), here, **RUN)])
     (table,) = scores.clusters
-    assert sorted(table.sizes.tolist()) == [-1, -1, 60]  # with one alone, its size would follow from the others
+    assert table.sizes.tolist() == [-1, -1, -1]  # with one alone, its size would follow from the others
     assert np.isnan(table.estimate).sum() == 1
     assert np.isnan(table.distribution).all(axis=0).sum() == 1
     assert "fewer than 10 samples here" in repr(scores)

@@ -9,7 +9,9 @@ import zipfile
 
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import NearestCentroid
 from tests.exchange.sites import CLUSTERERS, SMALL, cohorts
 
 import clustrep as cr
@@ -158,6 +160,24 @@ def hostile(learned):
         "a scale that there is not": with_question(learned, {**inquiry, "scale": "log"}),
         "a field too many": with_question(learned, {**inquiry, "more": 1}),
         "no question": dataclasses.replace(learned, inquiry={}).sealed(),
+        "a folder of somebody": with_question(
+            learned,
+            {
+                **inquiry,
+                "clusterers": [["x", {"kind": "AgglomerativeClustering", "parameters": {"memory": "elsewhere"}}]] * 2,
+            },
+        ),
+        "a thousand million clusters": with_question(
+            learned, {**inquiry, "clusterers": [["x", {"kind": "KMeans", "parameters": {"n_clusters": 10**9}}]] * 2}
+        ),
+        "sizes of other groups": changed_shelf(learned, sizes=np.array([20, 20, 20])),
+        "negative sizes": changed_shelf(learned, sizes=-shelf.sizes),
+        "no rules": dataclasses.replace(learned, rules={}).sealed(),
+        "noise that is none": dataclasses.replace(learned, rules={**learned.rules, "noise": {"epsilon": "x"}}).sealed(),
+        "a number of samples that is none": dataclasses.replace(learned, n_samples="many").sealed(),
+        "causes that are numbers": dataclasses.replace(learned, causes=(5,)).sealed(),
+        "versions without names": dataclasses.replace(learned, versions=["1"]).sealed(),
+        "no version": dataclasses.replace(learned, version=0).sealed(),
     }
 
 
@@ -232,6 +252,71 @@ def test_names_of_members_are_no_paths(functions, tmp_path):
         read_file(tmp_path / "path.functions")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["alpha.functions", "path.functions"]
     assert not (tmp_path.parent.parent / "outside.npy").exists()
+
+
+def hostile_scores(scores):
+    table, gap, cross = scores.clusters[0], scores.gaps[0], scores.tables[0]
+    changed = {
+        "sizes of other clusters": {"clusters": (dataclasses.replace(table, sizes=np.array([5, 6, 7, 8, 9])),)},
+        "fewer resamples": {"clusters": (dataclasses.replace(table, distribution=table.distribution[:1]),)},
+        "sizes that are texts": {"clusters": (dataclasses.replace(table, sizes=np.array(["a", "b"])),)},
+        "the same clusters twice": {"clusters": (table, table)},
+        "negative counts": {"gaps": (dataclasses.replace(gap, counts=-1 - gap.counts),)},
+        "more pairs than counts": {"gaps": (dataclasses.replace(gap, edges=np.array([[0, 1], [1, 2], [0, 2]])),)},
+        "a table that is none": {"tables": (dataclasses.replace(cross, counts=np.array([20, 30])),)},
+        "counts below those not told": {"tables": (dataclasses.replace(cross, counts=cross.counts * 0 - 9),)},
+        "agreements that are numbers": {"agreements": ("ari", 3)},
+        "decimals that are a text": {"decimals": "x"},
+        "digests that are numbers": {"train_digests": (5,)},
+        "versions without names": {"versions": ["1"]},
+    }
+    return {what: dataclasses.replace(scores, **changes).sealed() for what, changes in changed.items()}
+
+
+def test_hostile_scores_are_refused_with_a_sentence(studies, functions, tmp_path):
+    honest = cr.score(studies["beta"], [functions["alpha"]], gaps=True, tables=True)
+    honest.save(tmp_path / "honest.scores")
+    assert read_file(tmp_path / "honest.scores").digest == honest.digest
+    for what, scores in hostile_scores(honest).items():
+        scores.save(tmp_path / "hostile.scores")
+        with pytest.raises(cr.errors.DataError, match="can't be used: its numbers do not fit together") as caught:
+            read_file(tmp_path / "hostile.scores")
+        assert not str(caught.value).endswith(".."), what
+
+
+def test_covariances_that_are_none_are_refused(studies, tmp_path):
+    learned = cr.learn(GaussianMixture(2), studies["alpha"], **{**RUN, "n_clusters": None})
+    weights, means, covariances = learned.shelves[0].arrays
+    negative = dataclasses.replace(covariances, stacked=-covariances.stacked)
+    changed_shelf(learned, arrays=(weights, means, negative)).save(tmp_path / "hostile.functions")
+    with pytest.raises(cr.errors.DataError, match="its numbers do not fit together"):
+        read_file(tmp_path / "hostile.functions")
+
+
+def test_counts_of_other_pairs_of_clusters_are_refused(studies, functions):
+    gamma = studies["alpha"].renamed("gamma")
+    everything = [*functions.values(), cr.learn(KMeans(n_init=2), gamma, **RUN)]
+    scores = [cr.score(study, everything, gaps=True) for study in (*studies.values(), gamma)]
+    first, *others = scores[0].gaps
+    turned = dataclasses.replace(first, edges=first.edges[:, ::-1].copy())
+    scores[0] = dataclasses.replace(scores[0], gaps=(turned, *others)).sealed()
+    with pytest.raises(cr.errors.DataError, match="counts between clusters of 'beta' are of other pairs of clusters"):
+        cr.combine(scores)
+
+
+def test_folders_do_not_travel(studies, tmp_path):
+    """scikit-learn would write a site's samples into the folder that another site names, and read pickles there."""
+    ward = cr.Induced(AgglomerativeClustering(2, memory=str(tmp_path / "cache")), classifier=NearestCentroid())
+    with pytest.raises(cr.errors.ParameterError, match=r"AgglomerativeClustering\(memory=…\) must be None"):
+        cr.learn(ward, studies["alpha"], n_resamples=2, rng=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_text_of_a_file_passes_for_another_line(functions):
+    log = (("nothing\nSHA-256: 00\x1b[2J", 1, 2, "why"),)
+    shown = repr(dataclasses.replace(functions["alpha"], log=log).sealed())
+    assert "\\nSHA-256: 00\\u001b[2J" in shown
+    assert sum(line.startswith("SHA-256: ") for line in shown.splitlines()) == 1
 
 
 def test_huge_shapes_are_refused_before_memory_is_taken(functions, tmp_path):
@@ -383,6 +468,8 @@ def test_arguments_of_score_are_checked(studies, functions):
         cr.score(studies["beta"].X, [functions["alpha"]])
     with pytest.raises(cr.errors.ParameterError, match="decimals must be a positive integer"):
         cr.score(studies["beta"], [functions["alpha"]], decimals=0)
+    with pytest.raises(cr.errors.ParameterError, match="decimals must be at most 3 beside tables, got 12"):
+        cr.score(studies["beta"], [functions["alpha"]], decimals=12, tables=True)
     with pytest.raises(cr.errors.ParameterError, match=r"disclosure must be Disclosure\(...\)"):
         cr.score(studies["beta"], [functions["alpha"]], disclosure=3)
     with pytest.raises(cr.errors.DataError, match="study must be a Study"):

@@ -67,14 +67,39 @@ def test_a_table_of_two_by_two_with_a_small_count_is_not_told():
     [
         ([40, 30], [40, 30]),
         ([40, 3], [-1, -1]),
-        ([40, 3, 20], [40, -1, -1]),
-        ([40, 3, 2], [40, -1, -1]),
+        ([40, 3, 20], [-1, -1, -1]),
+        ([40, 3, 2], [-1, -1, -1]),
         ([40, 0, 20], [40, 0, 20]),
         ([4], [-1]),
     ],
 )
 def test_sizes(sizes, told):
     assert suppressed_sizes(np.array(sizes), 10).tolist() == told
+
+
+@given(st.lists(st.integers(0, 30), min_size=2, max_size=5), st.integers(10, 60))
+def test_a_small_size_could_be_any_from_one_below_the_rule(others, largest):
+    """By brute force: the sum is known, empty clusters are told, and missing scores say which clusters are small."""
+    sizes = np.array([*others, largest])
+    told, small = suppressed_sizes(sizes, 4), (sizes > 0) & (sizes < 4)
+    hidden = np.flatnonzero(told == NOT_TOLD)
+    assert small.any() == bool(len(hidden))
+    total = sizes.sum() - sizes[told != NOT_TOLD].sum()
+    ranges = [range(1, 4) if small[i] else range(4, total + 1) for i in hidden[:-1]]  # the last has the rest
+    for place, i in enumerate(hidden[:-1]):
+        if small[i]:
+            least = sum(choices[0] for other, choices in enumerate(ranges) if other != place)
+            assert all(total - least - value >= 4 for value in range(1, 4))
+
+
+def test_sizes_do_not_follow_from_another_number_of_clusters():
+    """A cluster that stays as it is from two to three clusters must not be withheld in one and told in the other."""
+    two, three = suppressed_sizes(np.array([63, 20]), 10), suppressed_sizes(np.array([60, 3, 20]), 10)
+    unchanged = two[1]
+    hidden = three == NOT_TOLD
+    rest = 83 - three[~hidden].sum() - (unchanged if hidden[2] else 0)
+    assert hidden[:2].sum() == 2  # so that the rest is the sum of two that are not told
+    assert rest == 63
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 60)] * 3), min_size=1, max_size=5))

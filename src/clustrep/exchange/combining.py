@@ -231,6 +231,11 @@ class _Sites:
                     for table in file.gaps
                     if (table.train, table.configuration) == (name, c)
                 ]
+                if any(not np.array_equal(table.edges, tables[0].edges) for table in tables):
+                    raise DataError(
+                        f"The counts between clusters of {name!r} are of other pairs of clusters at one site than at "
+                        "another: score again with the same file and the same clustrep at every site."
+                    )
                 if tables:
                     rows += [(name, c, tables[0].edges[e], counts) for e, counts in enumerate(_by_edge(tables))]
         if not rows:

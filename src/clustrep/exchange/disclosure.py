@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -92,6 +92,15 @@ class Disclosure:
             "noise": noise,
             "secret_draws": self.secret is not None,
         }
+
+
+def check_rules(plain: Mapping[str, Any]) -> None:
+    """Check the rules of a file from elsewhere; if they are something else, the error may be of any kind."""
+    expected = Disclosure().to_fields()
+    if set(plain) != set(expected) or not isinstance(plain["secret_draws"], bool):
+        raise ValueError
+    noise = None if plain["noise"] is None else GaussianNoise(**plain["noise"])
+    Disclosure(plain["min_cluster_size"], plain["small"], plain["precision"], noise)
 
 
 def harmless(cause: str) -> str:

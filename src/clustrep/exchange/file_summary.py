@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from clustrep.clustering.parameters import describe
 from clustrep.exchange.forms import FORMS
 from clustrep.exchange.inquiry import Inquiry, describe_written, resampling_of
 from clustrep.exchange.site_files import Shelf, SiteFunctions, SiteScores
-from clustrep.text import listing, plural
+from clustrep.text import listing, plural, printable
 
 
 def summary_of_functions(file: SiteFunctions) -> str:
@@ -33,7 +34,7 @@ def summary_of_functions(file: SiteFunctions) -> str:
     if file.null_shelves:
         n_null = sum(int((shelf.status == 0).sum()) for shelf in file.null_shelves)
         lines.append(f"Simulated data without clusters ({listing(question.null)}): {plural(n_null, 'function')}")
-    return "\n".join([*lines, *_rule_lines(file.rules), *_log_lines(file), f"SHA-256: {file.digest}"])
+    return _as_text([*lines, *_rule_lines(file.rules), *_log_lines(file), f"SHA-256: {file.digest}"])
 
 
 def _shelf_line(name: str, written: Any, shelf: Shelf) -> str:
@@ -62,7 +63,12 @@ def summary_of_scores(file: SiteScores) -> str:
         f"Scores of single clusters: {sum(int((table.sizes != 0).sum()) for table in file.clusters):,}; counts between "
         f"clusters: {sum(table.counts.size for table in file.gaps):,}; contingency tables: {len(file.tables):,}",
     ]
-    return "\n".join([*lines, *_rule_lines(file.rules), *_log_lines(file), f"SHA-256: {file.digest}"])
+    return _as_text([*lines, *_rule_lines(file.rules), *_log_lines(file), f"SHA-256: {file.digest}"])
+
+
+def _as_text(lines: Sequence[str]) -> str:
+    """Join lines in which no text of a file can pass for another line, or change what a terminal shows."""
+    return "\n".join(map(printable, lines))
 
 
 def _question_lines(question: Inquiry) -> list[str]:

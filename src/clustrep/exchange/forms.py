@@ -292,9 +292,14 @@ class Mixture(Form):
         fitted = GaussianMixture(self.n_labels, covariance_type=self._kind)
         covariances = np.array(self.covariances[0] if self._kind == "tied" else self.covariances)
         fitted.weights_, fitted.means_, fitted.covariances_ = np.array(self.weights), np.array(self.means), covariances
-        fitted.precisions_cholesky_ = _compute_precision_cholesky(covariances, self._kind)
+        fitted.precisions_cholesky_ = self._precisions()
         fitted.n_features_in_ = self.means.shape[1]
         return np.asarray(fitted.predict(np.array(points.X)))
+
+    def _precisions(self) -> FloatArray:
+        """Return what scikit-learn predicts by; raises a ValueError where there are no such covariances."""
+        covariances = np.array(self.covariances[0] if self._kind == "tied" else self.covariances)
+        return np.asarray(_compute_precision_cholesky(covariances, self._kind))
 
     def centres(self, sizes: IntArray) -> FloatArray | None:
         """Return the means."""
@@ -313,6 +318,7 @@ class Mixture(Form):
             and self.means.shape == (k, n_features)
             and self.covariances.shape in shapes
             and bool((self.weights > 0).all())
+            and bool(np.isfinite(self._precisions()).all())
         )
 
 

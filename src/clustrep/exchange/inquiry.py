@@ -34,6 +34,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.tree import DecisionTreeClassifier
 
 from clustrep.across.null_models import NULLS
+from clustrep.checks import is_whole
 from clustrep.clustering.parameters import Induced, describe
 from clustrep.clustering.sample import Configuration
 from clustrep.errors import ClustrepError, DataError, ParameterError
@@ -66,7 +67,10 @@ RESAMPLINGS: dict[str, type] = {kind.__name__: kind for kind in (Bootstrap, Subs
 PRECISIONS = ("float64", "float32")
 # More than anyone computes, and few enough to be harmless in a file from elsewhere.
 MOST_REPLICATES = 1_000_000
+MOST_CLUSTERS = 10_000
 DEPTH = 4  # of an estimator within an estimator
+# Parameters that name a folder: scikit-learn would write samples there, and read pickles.
+OF_FOLDERS = ("memory",)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -90,6 +94,13 @@ def written_estimator(estimator: Any, parameter: str = "clusterers") -> dict[str
     defaults = {name: argument.default for name, argument in inspect.signature(kind).parameters.items()}
     values = estimator.get_params(deep=False)
     changed = {name: value for name, value in sorted(values.items()) if not _is(value, defaults[name])}
+    for name in OF_FOLDERS:
+        if name in changed:
+            raise ParameterError(
+                f"{kind.__name__}({name}=…) must be None, got {cut(describe(changed[name]))}: other sites have other "
+                "folders.",
+                parameter=parameter,
+            )
     return {
         "kind": kind.__name__,
         "parameters": {name: _written_value(value, f"{kind.__name__}({name}=…)") for name, value in changed.items()},
@@ -116,6 +127,8 @@ def _written_value(value: Any, where: str) -> Any:
 def estimator_of(written: Any, depth: int = DEPTH) -> Any:
     """Make an estimator of what `written_estimator` returned; if it is something else, the error may be of any kind."""
     kind = KINDS[written["kind"]]
+    if set(OF_FOLDERS) & set(written["parameters"]):
+        raise ValueError
     parameters = {
         str(name): estimator_of(value, depth - 1) if isinstance(value, dict) and depth else _plain(value)
         for name, value in written["parameters"].items()
@@ -241,6 +254,7 @@ class Inquiry:
             and all(model in NULLS for model in inquiry.null)
             and 0 < len(inquiry.features) == len(set(inquiry.features))
             and len(inquiry.configurations) > 0
+            and all(_is_possible(configuration.n_clusters) for configuration in inquiry.configurations)
             and len(inquiry.resampling) > 0
         )
         if not sensible:
@@ -262,6 +276,10 @@ class Inquiry:
         }
         differing = [f"{what} {here} and {there}" for what, (here, there) in told.items() if here != there]
         return [*differing, *_feature_differences(self, other)]
+
+
+def _is_possible(n_clusters: object) -> bool:
+    return n_clusters is None or (is_whole(n_clusters, at_least=1) and n_clusters <= MOST_CLUSTERS)  # type: ignore[operator]
 
 
 def _steps(inquiry: Inquiry) -> str:

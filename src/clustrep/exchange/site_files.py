@@ -13,17 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clustrep.checks import check_name, freeze
+from clustrep.checks import check_name, freeze, is_whole
 from clustrep.engine.replicates import Failed
 from clustrep.errors import ClustrepError, DataError
-from clustrep.exchange.disclosure import LogEntry, entries_of
+from clustrep.exchange.disclosure import LogEntry, check_rules, entries_of
 from clustrep.exchange.forms import FORMS, INTEGERS, Form
 from clustrep.exchange.inquiry import Inquiry
+from clustrep.exchange.suppression import NOT_TOLD
 from clustrep.files import Fields, load_fields
 from clustrep.results.base import Saved
 from clustrep.text import listing
@@ -119,10 +120,14 @@ class Shelf:
             and _codes(self.status, n_causes + 1)
             and [packed.name for packed in self.arrays] == expected
             and all(_packed_fits(packed, n_there) for packed in self.arrays)
-            and self.sizes.dtype.kind == "i"
-            and self.sizes.ndim == 1
+            and _counts_fit(self.sizes, 1)
+            and is_whole(self.smallest, at_least=0)
         )
-        if not fits or not all(form is None or form.check(n_features) for form in self.functions()):
+        functions = self.functions() if fits else []
+        if not fits or not all(form is None or form.check(n_features) for form in functions):
+            raise ValueError
+        first = functions[0] if functions else None
+        if len(self.sizes) != (0 if first is None else first.n_groups):
             raise ValueError
 
 
@@ -141,13 +146,34 @@ def _codes(codes: NDArray[Any], n_codes: int) -> bool:
     return codes.dtype.kind == "i" and bool(((codes >= 0) & (codes < n_codes)).all())
 
 
+def _counts_fit(counts: NDArray[Any], ndim: int, *, at_least: int = 0) -> bool:
+    return counts.dtype.kind == "i" and counts.ndim == ndim and bool((counts >= at_least).all())
+
+
+def _are_texts(texts: Any) -> bool:
+    return all(isinstance(text, str) for text in texts)
+
+
 class SiteFile(Saved):
     """What files of functions and of scores have in common."""
 
     study: str
+    n_samples: int
     inquiry: Mapping[str, Any]
+    rules: Mapping[str, Any]
+    causes: tuple[str, ...]
     log: tuple[Any, ...]
+    versions: Mapping[str, str]
     digest: str
+
+    def check_header(self) -> Inquiry:
+        """Raise an error of any kind where what all files have does not fit together; return the question."""
+        check_name(self.study, "study")
+        check_rules(self.rules)
+        entries_of(self.log)
+        if not (is_whole(self.n_samples, at_least=1) and _are_texts((*self.causes, *self.versions.values()))):
+            raise ValueError
+        return self.question
 
     def sealed(self: T) -> T:
         """Return the same with its digest."""
@@ -216,8 +242,7 @@ class SiteFunctions(SiteFile):
 
     def check(self) -> None:
         """Raise an error of any kind where the fields do not fit together."""
-        question = self.question
-        check_name(self.study, "study")
+        question = self.check_header()
         n_features, n_null = len(question.features), len(question.null) * len(question.clusterers)
         if len(self.shelves) != len(question.clusterers) or len(self.null_shelves) != n_null:
             raise ValueError
@@ -225,7 +250,6 @@ class SiteFunctions(SiteFile):
             shelf.check(question.n_replicates, n_features, len(self.causes))
         for shelf in self.null_shelves:
             shelf.check(question.n_null, n_features, len(self.causes))
-        entries_of(self.log)
 
     def __repr__(self) -> str:
         from clustrep.exchange.file_summary import summary_of_functions
@@ -255,6 +279,15 @@ class ClusterTable:
     def __post_init__(self) -> None:
         freeze(self)
 
+    def fits(self, n_resamples: int) -> bool:
+        """Whether the arrays fit together."""
+        k = len(self.sizes)
+        return (
+            _counts_fit(self.sizes, 1, at_least=NOT_TOLD)
+            and (self.estimate.shape, self.distribution.shape) == ((k,), (n_resamples, k))
+            and self.estimate.dtype.kind == self.distribution.dtype.kind == "f"
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class GapTable:
@@ -268,6 +301,12 @@ class GapTable:
     def __post_init__(self) -> None:
         freeze(self)
 
+    def fits(self, n_resamples: int) -> bool:
+        """Whether the arrays fit together."""
+        E = len(self.edges)
+        shapes = (self.edges.shape, self.counts.shape) == ((E, 2), (E, 3))
+        return shapes and _counts_fit(self.edges, 2) and _counts_fit(self.counts, 2)
+
 
 @dataclass(frozen=True, eq=False)
 class CrossTable:
@@ -279,6 +318,17 @@ class CrossTable:
 
     def __post_init__(self) -> None:
         freeze(self)
+
+    def fits(self, n_resamples: int) -> bool:
+        """Whether the counts are counts."""
+        return _counts_fit(self.counts, 2, at_least=NOT_TOLD)
+
+
+ScorePart: TypeAlias = ClusterTable | GapTable | CrossTable
+
+
+def _are_different(parts: Sequence[ScorePart]) -> bool:
+    return len({(part.train, part.configuration) for part in parts}) == len(parts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -344,8 +394,7 @@ class SiteScores(SiteFile):
 
     def check(self) -> None:
         """Raise an error of any kind where the fields do not fit together."""
-        question = self.question
-        check_name(self.study, "study")
+        question = self.check_header()
         C, A, R = len(question.clusterers), len(self.agreements), question.n_replicates
         T, M = len(self.trains), len(question.null)
         shapes = {
@@ -364,15 +413,19 @@ class SiteScores(SiteFile):
         )
         whole = fits and np.array_equal(np.isnan(self.scores), self.failed > 0) if self.diagonal else fits
         whole = whole and _codes(self.failed, len(self.causes) + 1) and not np.isinf(self.scores).any()
-        parts_fit = all(part.train in self.trains and 0 <= part.configuration < C for part in self._parts)
+        groups: list[tuple[ScorePart, ...]] = [self.clusters, self.gaps, self.tables]
+        parts_fit = all(_are_different(parts) for parts in groups) and all(
+            part.train in self.trains and 0 <= part.configuration < C and part.fits(question.n_resamples)
+            for parts in groups
+            for part in parts
+        )
         if not (whole and parts_fit and len(self.train_digests) == len(self.train_logs) == T == len(set(self.trains))):
             raise ValueError
-        for log in (self.log, *self.train_logs):
+        texts = _are_texts((*self.agreements, *self.trains, *self.train_digests))
+        if not (texts and (self.decimals is None or is_whole(self.decimals, at_least=1))):
+            raise ValueError
+        for log in self.train_logs:
             entries_of(log)
-
-    @property
-    def _parts(self) -> tuple[ClusterTable | GapTable | CrossTable, ...]:
-        return (*self.clusters, *self.gaps, *self.tables)
 
     def __repr__(self) -> str:
         from clustrep.exchange.file_summary import summary_of_scores
@@ -428,7 +481,7 @@ def read_file(path: str | PathLike[str]) -> Any:
     try:
         content.check()
     except ClustrepError as error:
-        raise DataError(f"{path} can't be used: {error}.") from None
+        raise DataError(f"{path} can't be used: {str(error).rstrip('.')}.") from None
     except Exception:  # of any kind, where fields do not fit together
         raise DataError(f"{path} can't be used: its numbers do not fit together. Ask for a new one.") from None
     return content
@@ -454,7 +507,9 @@ def _check_declared(path: str | PathLike[str], fields: Fields) -> None:
     if fields.kind not in KINDS:
         raise DataError(f"{path} holds no {' and no '.join(SAID.values())} of a site, but {fields.kind!r}.")
     version = fields.values.get("version")
-    if isinstance(version, int) and version > VERSION:
+    if type(version) is not int or version < 1:
+        raise DataError(f"{path} can't be used: it states no version, but {version!r}. Ask for a new one.")
+    if version > VERSION:
         raise DataError(
             f"{path} was written by a newer clustrep (exchange format {version}, this one reads {VERSION}): update it."
         )

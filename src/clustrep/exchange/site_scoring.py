@@ -92,7 +92,7 @@ def score(
         Also count samples by the clusters of other sites and by this site's, for the study as it is; small counts are
         withheld, with further ones that keep them from being found by subtraction.
     decimals : int, optional
-        Round scores to so many decimals. By default not at all; beside tables, to 3.
+        Round scores to so many decimals. By default not at all; beside tables to 3, which is the most.
     disclosure : Disclosure, optional
         What may leave the site; the `secret` must be that of `learn`.
     n_jobs, engine
@@ -143,8 +143,14 @@ def score(
     warn_of_units(here, others)
     if decimals is not None:
         check_integer(decimals, "decimals")
-    elif check_flag(tables, "tables"):
-        decimals = DECIMALS_BESIDE_TABLES
+    if check_flag(tables, "tables"):
+        decimals = DECIMALS_BESIDE_TABLES if decimals is None else decimals
+        if decimals > DECIMALS_BESIDE_TABLES:
+            raise ParameterError(
+                f"decimals must be at most {DECIMALS_BESIDE_TABLES} beside tables, got {decimals}: from more digits "
+                "the counts that are withheld follow. Round to fewer, or write no tables.",
+                parameter="decimals",
+            )
     source = Source(resampling_of(inquiry.resampling), rules.root(inquiry.seed), inquiry.accelerate)
     plan = SitePlan(
         setting=Setting.prepare(source, [here], inquiry.configurations, rotate=False),

@@ -11,18 +11,18 @@ NOT_TOLD = -1
 
 
 def suppressed_sizes(sizes: IntArray, least: int) -> IntArray:
-    """Replace sizes from 1 below the rule by −1; the sum is known, so one alone takes the next larger with it.
+    """Replace all sizes but 0 by −1 where one is from 1 below the rule.
+
+    The sum is known, so that one alone, or two of a single sample each, would follow from the others. So would one
+    that is withheld with the next larger, if another number of clusters leaves that one as it is and tells its size.
 
     Examples
     --------
     >>> suppressed_sizes(np.array([40, 3, 0, 25]), 10).tolist()
-    [40, -1, 0, -1]
+    [-1, -1, 0, -1]
     """
-    hidden = (sizes > 0) & (sizes < least)
-    if hidden.sum() == 1 and len(sizes) > 1:
-        others = np.where(hidden | (sizes == 0), np.iinfo(np.int64).max, sizes)
-        hidden[int(np.argmin(others))] = True
-    return np.where(hidden, NOT_TOLD, sizes)
+    any_small = bool(((sizes > 0) & (sizes < least)).any())
+    return np.where((sizes > 0) & any_small, NOT_TOLD, sizes)
 
 
 def suppressed_table(counts: IntArray, least: int) -> IntArray:

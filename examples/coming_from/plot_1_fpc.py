@@ -51,7 +51,7 @@ np.testing.assert_allclose(both["clustrep"], both["value"], rtol=1e-11)
 #
 # Draws differ between two programs; means agree within about two standard errors (``error`` is that of fpc). Both
 # ``clusterboot`` and ``stability`` compare clusters on the samples drawn, each once. ``nselectboot`` counts a pair of
-# samples in one direction only, which is ``one_sided=True`` here.
+# samples in one direction only, which is ``one_sided=True`` here; it gives no errors.
 
 hierarchical = AgglomerativeClustering(3, linkage="average")
 jaccard = cr.stability(hierarchical, X, labels=points["linkage"], index="jaccard", n_resamples=200, rng=0)

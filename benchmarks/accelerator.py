@@ -25,7 +25,7 @@ import clustrep as cr
 from benchmarks.bench import mixture
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
-from clustrep.device.choice import device_name, resolve_device
+from clustrep.device.available import device_name, resolve_device
 
 BEGIN, END = "<!-- benchmarks.accelerator: begin -->", "<!-- benchmarks.accelerator: end -->"
 

@@ -88,6 +88,10 @@ allow-failures = true
 seed = 3
 jobs = 2
 engine = "dask://host:8786"
+device = "auto"
+sketch = 500
+resolution = "0.5"
+write-h5ad = false
 json = true
 quiet = true
 """
@@ -117,6 +121,10 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "null": "copula",
         "n_null": 39,
         "shard": None,
+        "device": "auto",
+        "sketch": 500,
+        "resolution": (0.5,),
+        "write_h5ad": False,
         "embedding": "tsne",
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),

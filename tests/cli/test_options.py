@@ -21,7 +21,7 @@ def test_a_device_that_is_not_there_is_named_by_its_option(folder):
     if importlib.util.find_spec("torch") is not None and importlib.import_module("torch").cuda.is_available():
         pytest.skip("a card is there")
     clustered = ["run", *PAIR, "--k", "2", "--label", "subtype", "--clusterer", "kmeans", "--device", "cuda"]
-    assert "--device cuda needs" in invoke(*clustered, code=2).stderr
+    assert "--device 'cuda' needs" in invoke(*clustered, code=2).stderr
 
 
 def test_no_jobs_are_no_choice(folder):

@@ -7,7 +7,7 @@ import importlib.util
 import pytest
 
 import clustrep as cr
-from clustrep.device.choice import resolve_device
+from clustrep.device.available import resolve_device
 from clustrep.errors import ParameterError
 
 HAS_PYTORCH = importlib.util.find_spec("torch") is not None

@@ -106,7 +106,7 @@ def test_workers_are_not_started_and_change_nothing():
 
 def test_with_little_memory_batches_are_smaller_and_scores_the_same(monkeypatch):
     expected = on(DEVICE, cr.replicability, KMeans(4, n_init=3), tables(), n_resamples=3, rng=0)
-    monkeypatch.setattr("clustrep.device.choice.PLAIN_BYTES", 10_000)  # two starts of a study at a time
+    monkeypatch.setattr("clustrep.device.available.PLAIN_BYTES", 10_000)  # two starts of a study at a time
     computed = on(DEVICE, cr.replicability, KMeans(4, n_init=3), tables(), n_resamples=3, rng=0)
     np.testing.assert_allclose(computed.distribution, expected.distribution, atol=1e-12)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from clustrep.clustering.parameters import describe
 from clustrep.clustering.sample import Configuration, Source
-from clustrep.device.choice import device_name
+from clustrep.device.available import device_name
 from clustrep.engine.checkpoints import Question
 from clustrep.provenance import fingerprint, installed_versions
 from clustrep.resampling import is_shown

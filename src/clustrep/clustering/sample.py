@@ -29,7 +29,7 @@ from clustrep.clustering.parameters import (
     parameters_of,
     with_n_clusters,
 )
-from clustrep.device.choice import device_name, resolve_device
+from clustrep.device.available import device_name, resolve_device
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Rng,
@@ -244,14 +244,16 @@ class Source:
     def of(cls, resampling: object, rng: Rng, sketch: object = None) -> Source:
         """Check what a user passed, and take the other options from the configuration in force."""
         options = config()
-        checked, chosen = check_resampling(resampling), check_sketch(options.sketch if sketch is None else sketch)
+        checked, wanted = check_resampling(resampling), options.sketch if sketch is None else sketch
+        chosen = None if wanted is None else check_sketch(wanted)
         if chosen is not None and not getattr(checked, "keeps_points", False):
             raise ParameterError(
                 f"sketch needs resamples that consist of the studies' own samples, got {checked!r}: its landmarks are "
                 "chosen once. Use Bootstrap() or Subsample(fraction), or no sketch.",
                 parameter="sketch",
             )
-        return cls(checked, root_entropy(rng), options.accelerate, resolve_device(options.device), chosen)
+        device = "cpu" if options.device == "cpu" else resolve_device(options.device)
+        return cls(checked, root_entropy(rng), options.accelerate, device, chosen)
 
     def with_root(self, root: int) -> Source:
         """Return the same with another seed."""
@@ -281,9 +283,8 @@ def provenance_of_run(
     source: Source, studies: Sequence[Study], configurations: Sequence[Configuration], **parameters: Any
 ) -> Provenance:
     """Record a run that clusters: where its replicates came from, its studies, clusterers and further parameters."""
-    device = device_name(source.device)
-    if device is not None:
-        parameters["device"] = device
+    if source.device != "cpu":
+        parameters["device"] = device_name(source.device)
     return provenance_of_data(
         source.root,
         studies,

@@ -49,7 +49,7 @@ def _sum_kernel(  # type: ignore[no-untyped-def]
     place = rows[:, None] * P + columns[None, :]
     c_high, c_low = tl.load(centres_high + place), tl.load(centres_low + place)
     c_lengths = tl.load(lengths + rows)
-    own = tl.load(sample + group * R + tl.arange(0, R)) * n
+    rows_of_weights = tl.load(sample + group * R + tl.arange(0, R)) * n
     total = tl.zeros((R * K, P), tl.float32)
     n_done = tl.sum(tl.load(done + group * R + tl.arange(0, R)).to(tl.int32), axis=0)
     end = tl.where(n_done == R, 0, tl.minimum(n, (piece + 1) * PIECE))  # nothing where all fits have stopped
@@ -60,7 +60,7 @@ def _sum_kernel(  # type: ignore[no-untyped-def]
         x_high, x_low = tl.load(high + at, inside[:, None], 0.0), tl.load(low + at, inside[:, None], 0.0)
         distances = c_lengths[:, None] - 2 * _products(c_high, c_low, x_high, x_low)
         nearest = tl.argmin(tl.reshape(distances, (R, K, TILE)), axis=1)
-        w = tl.load(weights + own[:, None] + points[None, :], inside[None, :], 0).to(tl.float16)
+        w = tl.load(weights + rows_of_weights[:, None] + points[None, :], inside[None, :], 0).to(tl.float16)
         is_own = nearest[:, None, :] == tl.arange(0, K)[None, :, None]
         member = tl.reshape(tl.where(is_own, w[:, None, :], 0.0), (R * K, TILE)).to(tl.float16)
         total = tl.dot(member, x_low, total)
@@ -157,8 +157,8 @@ def _label_kernel(  # type: ignore[no-untyped-def]
         distances = c_lengths[:, None] - 2 * _products(c_high, c_low, x_high, x_low)
         by_fit = tl.reshape(distances, (R, K, TILE))
         if SUM:
-            own = tl.load(sample + fits) * n
-            w = tl.load(weights + own[:, None] + points[None, :], inside[None, :], 0).to(tl.float32)
+            rows_of_weights = tl.load(sample + fits) * n
+            w = tl.load(weights + rows_of_weights[:, None] + points[None, :], inside[None, :], 0).to(tl.float32)
             nearest = tl.min(by_fit, axis=1) + tl.load(own_lengths + points, inside, 0.0)[None, :]
             total += tl.sum(tl.where(w > 0, w * tl.maximum(nearest, 0.0), 0.0), axis=1)
         else:
@@ -180,7 +180,7 @@ def _potential_kernel(  # type: ignore[no-untyped-def]
     place = rows[:, None] * P + columns[None, :]
     c_high, c_low = tl.load(centres_high + place), tl.load(centres_low + place)
     c_lengths = tl.load(lengths + rows)
-    own = tl.load(sample + fits) * n
+    rows_of_weights = tl.load(sample + fits) * n
     total = tl.zeros((R, T), tl.float32)
     for begin in range(piece * PIECE, tl.minimum(n, (piece + 1) * PIECE), TILE):
         points = begin + tl.arange(0, TILE)
@@ -192,7 +192,7 @@ def _potential_kernel(  # type: ignore[no-untyped-def]
         distances = tl.where(distances < NEAR_32 * both, 0.0, distances)
         here = inside[None, :] & (fits < n_fits)[:, None]
         near = tl.load(closest + fits[:, None] * n + points[None, :], here, 0.0)
-        w = tl.load(weights + own[:, None] + points[None, :], inside[None, :], 0).to(tl.float32)
+        w = tl.load(weights + rows_of_weights[:, None] + points[None, :], inside[None, :], 0).to(tl.float32)
         nearest = tl.minimum(tl.reshape(distances, (R, T, TILE)), near[:, None, :])
         total += tl.sum(nearest * w[:, None, :], axis=2)
     place_of = fits[:, None] * T + tl.arange(0, T)[None, :]
@@ -220,8 +220,8 @@ def _near_kernel(  # type: ignore[no-untyped-def]
     at_closest = closest + fits[:, None] * n + points[None, :]
     near = tl.minimum(tl.load(at_closest, here, 0.0), distances)
     tl.store(at_closest, near, here)
-    own = tl.load(sample + fits) * n
-    w = tl.load(weights + own[:, None] + points[None, :], here, 0).to(tl.float32)
+    rows_of_weights = tl.load(sample + fits) * n
+    w = tl.load(weights + rows_of_weights[:, None] + points[None, :], here, 0).to(tl.float32)
     tl.store(masses + fits * n_blocks + block, tl.sum(near * w, axis=1), fits < n_fits)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from clustrep._kernels.lloyd import fill_empty
-from clustrep.device.choice import CARD
+from clustrep.device.available import CARD
 from clustrep.device.points import DevicePoints
 
 # Points whose masses are summed into one number, for the choice of first centres.
@@ -127,9 +127,9 @@ class PlainSteps:
 
     def _between(self, rows: Any, piece: slice) -> Any:
         """Squared distances between some points, (n_fits, n_rows), and a piece of them, (n_fits, n_rows, n_points)."""
-        own, others = self.points.lengths[rows], self.points.lengths[piece]
-        both = own[..., None] + others
-        distances = both + self._from_centres(self.points.X[rows], torch.zeros_like(own), piece)
+        lengths, others = self.points.lengths[rows], self.points.lengths[piece]
+        both = lengths[..., None] + others
+        distances = both + self._from_centres(self.points.X[rows], torch.zeros_like(lengths), piece)
         return distances.masked_fill_(distances < NEAR[distances.dtype] * both, 0.0)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clustrep.device.choice import CARD, torch_device
+from clustrep.device.available import CARD, torch_device
 from clustrep.types import FloatArray
 
 # Rows that are sent at once.

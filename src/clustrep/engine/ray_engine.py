@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
@@ -104,12 +103,12 @@ _placed: dict[str, Any] = {}  # the plan of the last block
 
 
 def _compute_placed(
-    name: str, packed: Sequence[Any], block: Sequence[int], run_of_blocks: Run, version: str
+    name: str, stored: Sequence[Any], block: Sequence[int], run_of_blocks: Run, version: str
 ) -> Computed:
-    """Unpack a plan once for all its blocks, and compute one; it travels between processes, never in a file."""
+    """Take the plan from the store, once for all its blocks, and compute one of them."""
     if name not in _placed:
         import ray
 
         _placed.clear()
-        _placed[name] = pickle.loads(ray.get(packed[0]))
+        _placed[name] = ray.cloudpickle.loads(ray.get(stored[0]))
     return compute_there(_placed[name], block, run_of_blocks, version)

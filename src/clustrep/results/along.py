@@ -56,7 +56,7 @@ class Curves:
         ]
         return [name for name in dict.fromkeys(named) if name is not None]
 
-    def positions(self, against: str | None, found: Sequence[float] | None) -> tuple[str, list[float | None]]:
+    def positions(self, against: str | None, n_found: Sequence[float] | None) -> tuple[str, list[float | None]]:
         """Return the title of the axis, and where every configuration stands on it; None where it has no place.
 
         Against the parameter where there is a single one, else against the number of clusters found, which all
@@ -74,9 +74,9 @@ class Curves:
         for c, (k, value) in enumerate(zip(self.n_clusters, values, strict=True)):
             if k is not None:
                 places[c] = k
-            elif value is not None and found is not None:
-                places[c] = float(found[c])
-        if found is not None:
+            elif value is not None and n_found is not None:
+                places[c] = float(n_found[c])
+        if n_found is not None:
             return AXIS_OF_FOUND, places
         for members in self.groups.values():
             for place, c in enumerate(members, 1):

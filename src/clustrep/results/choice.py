@@ -211,9 +211,9 @@ class Choice:
                 "rival": [(candidate.clusterer, candidate.n_clusters) in rivals for candidate in self.candidates],
             }
         )
-        found = [candidate.clusters_found for candidate in self.candidates]
-        if any(number is not None for number in found):
-            frame.insert(2, "clusters_found", pd.Series(found, dtype=float))
+        n_found = [candidate.clusters_found for candidate in self.candidates]
+        if any(number is not None for number in n_found):
+            frame.insert(2, "clusters_found", pd.Series(n_found, dtype=float))
         return frame if self.against is None else frame.assign(**vars(self.against))
 
     def __str__(self) -> str:

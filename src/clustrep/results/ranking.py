@@ -106,9 +106,9 @@ class Ranking:
     def candidate(self, c: int) -> Candidate:
         """Return a configuration with its score and interval."""
         low, high = self.interval(self.averages[c], CHOICE_LEVEL)
-        found = self.clusters_found[c] if self.clusters_found else None
+        n_found = self.clusters_found[c] if self.clusters_found else None
         score = float(self.scores[c])
-        return Candidate(self.clusterers[c], self.n_clusters[c], score, low, high, clusters_found=found)
+        return Candidate(self.clusterers[c], self.n_clusters[c], score, low, high, clusters_found=n_found)
 
     @staticmethod
     def interval(values: FloatArray, confidence_level: float) -> tuple[float, float]:

@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from tests.engine.machines.cases import Broken, KillingOnce, Noting, Warner, interrupt_after_first_fit
 from tests.engine.workers.test_bits import assert_same_bits
 
@@ -49,9 +49,16 @@ def start():
 
 
 def test_the_same_bits_as_on_this_machine(cohorts):
+    clusterers = {"k-means": KMeans(n_init=1), "ward": AgglomerativeClustering()}
     call = {"n_clusters": [2, 3], **OPTIONS}
-    there = cr.compare(KMeans(n_init=1), cohorts, engine="ray", **call)
-    assert_same_bits(there, cr.compare(KMeans(n_init=1), cohorts, **call))
+    there = cr.compare(clusterers, cohorts, engine="ray", **call)
+    assert_same_bits(there, cr.compare(clusterers, cohorts, **call))
+
+
+def test_the_same_bits_where_features_outnumber_samples(rng):
+    tables = {name: rng.normal(size=(12, 300)) for name in "ab"}
+    there = cr.replicability(KMeans(2, n_init=1), tables, engine="ray", **OPTIONS)
+    assert_same_bits(there, cr.replicability(KMeans(2, n_init=1), tables, **OPTIONS))
 
 
 def test_warnings_of_workers_are_counted(tables):

@@ -29,7 +29,7 @@ from clustrep.clustering.shortcuts.kmeans import (
     Solution,
     _LearnedTogether,
 )
-from clustrep.device.choice import CARD, free_bytes
+from clustrep.device.available import CARD, free_bytes
 from clustrep.device.many_fits import Starts, choose_first, move_centres, squared_lengths
 from clustrep.device.plain_steps import PlainSteps, count_tables
 from clustrep.device.points import DevicePoints
@@ -349,7 +349,7 @@ class _Scoring:
         S, n_members = self.n_studies, len(self.batch.settings)
         B = len(self.batch.samples) // S
         scores = np.full((len(self.agreements), B, n_members, S, S), np.nan)
-        trivial, found = np.zeros((B, n_members, S, S), dtype=bool), np.zeros((B, n_members, S), np.int64)
+        trivial, n_found = np.zeros((B, n_members, S, S), dtype=bool), np.zeros((B, n_members, S), np.int64)
         for t in range(S):
             by_points: dict[PointSet, list[int]] = defaultdict(list)
             for b in range(B):
@@ -362,13 +362,13 @@ class _Scoring:
                     weights = self.batch.weights_on(steps, [b * S + t for b in some])
                     for member in range(n_members):
                         tables = self._tables(steps, some, t, member, weights)
-                        of_member, trivial[some, member, :, t], found[some, member, t] = self._scores(tables)
+                        of_member, trivial[some, member, :, t], n_found[some, member, t] = self._scores(tables)
                         for a, of_agreement in enumerate(of_member):
                             scores[a][some, member, :, t] = of_agreement
         if self.again is None:
-            own = np.arange(S)
-            scores[..., own, own], trivial[..., own, own] = np.nan, False
-        return PairScores(scores, trivial, found)
+            same = np.arange(S)
+            scores[..., same, same], trivial[..., same, same] = np.nan, False
+        return PairScores(scores, trivial, n_found)
 
     def _tables(self, steps: PlainSteps, numbers: Sequence[int], t: int, member: int, weights: Any) -> Any:
         """Count the tables of one test study, (n_replicates, S, k, k), trained in rows, tested in columns."""
@@ -387,7 +387,7 @@ class _Scoring:
         flat = tables.reshape(B * S, k, k)
         n_rows, n_columns = ((flat.sum(dim=d) > 0).sum(dim=1) for d in (2, 1))
         trivial = ((n_rows == 1) | (n_columns == 1)).reshape(B, S).cpu().numpy()
-        found = n_columns.reshape(B, S)[:, 0].cpu().numpy()
+        n_found = n_columns.reshape(B, S)[:, 0].cpu().numpy()
         rest: tuple[FloatArray, Counts] | None = None
         scores = np.empty((len(self.agreements), B, S))
         for a, agreement in enumerate(self.agreements):
@@ -398,7 +398,7 @@ class _Scoring:
                 on_processor = flat.cpu().numpy()
                 rest = (on_processor, Counts.from_tables(on_processor))
             scores[a] = agreement.of_counted(*rest).reshape(B, S)
-        return scores, trivial, found
+        return scores, trivial, n_found
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ from clustrep.clustering.sample import (
     PointSet,
     Sample,
 )
-from clustrep.device.choice import PROCESSOR
+from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import Failed, ReplicateFailure, breathe, run_in_pieces, words_of
 from clustrep.tables.contingency import Partition
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
@@ -376,11 +376,11 @@ def label_points(
         by_feature = np.require(points.by_feature if whole else points.turned(piece), requirements=["C", "W"])
         n = by_feature.shape[1]
         counted = np.empty((0, n)) if weights is None else weights
-        found = labels if whole else np.empty((*labels.shape[:2], n), np.int32)
-        arrays = (centres, members.table, is_fitted, counted, found, n_found, np.zeros(2, np.int64))
+        of_piece = labels if whole else np.empty((*labels.shape[:2], n), np.int32)
+        arrays = (centres, members.table, is_fitted, counted, of_piece, n_found, np.zeros(2, np.int64))
         run_in_pieces(fit_batch.label_points, by_feature, *arrays, BUDGET)
         if not whole:
-            labels[:, :, piece] = found
+            labels[:, :, piece] = of_piece
     return labels, n_found
 
 

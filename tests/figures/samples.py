@@ -77,7 +77,7 @@ def reference_of(result, statistic="estimate", n=39):
         clusters=np.zeros(0, dtype=int),
         observed=np.where(off, observed, np.nan),
         distribution=scores((n, *observed.shape), 2) / 3,
-        provenance={"null": "'gaussian'", "seed": 1, "of": result._fingerprint},
+        provenance=Provenance(seed=1, parameters={"null": "'gaussian'", "of": result._fingerprint}),
     )
 
 

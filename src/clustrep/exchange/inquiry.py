@@ -148,7 +148,7 @@ def written_resampling(resampling: Resampling) -> list[dict[str, Any]]:
     Examples
     --------
     >>> written_resampling(Subsample(0.8) + Jitter(0.1))  # doctest: +ELLIPSIS
-    [{'kind': 'Subsample', 'fraction': 0.8}, {'kind': 'Jitter', 'scale': 0.1, 'relative': True}]
+    [{'kind': 'Subsample', 'fraction': 0.8, 'groups': None}, {'kind': 'Jitter', 'scale': 0.1, 'relative': True}]
     """
     steps = resampling.steps if isinstance(resampling, Combination) else (resampling,)
     for step in steps:

@@ -7,12 +7,27 @@ QUICK_TESTS := tests/studies --ignore=tests/studies/readers/test_untrusted.py te
 	tests/across/test_replicability.py::test_golden_run_pins_the_random_streams
 INSTALL := $(BIN)/uv pip install --quiet --editable
 
-.PHONY: demo test test-all test-failed test-oldest test-newest bench check format clean
-.PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration
+.PHONY: demo dist docs test test-all test-failed test-oldest test-newest bench check format clean
+.PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration sketch-calibration scale
 .PHONY: exam exam-quick fuzz fuzz-quick torture torture-quick paper paper-quick
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
+
+# The site, without a network: warnings are errors, and no page loads anything from elsewhere.
+docs: .venv/installed-docs
+	$(BIN)/python -m sphinx -q -b html -j 2 -W --keep-going docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
+
+# Wheel and sdist, checked, and each installed into an empty environment that then runs.
+dist: .venv/installed-release
+	rm -rf dist build/bare
+	$(BIN)/python -m build --installer uv --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+	for file in dist/*.whl dist/*.tar.gz; do \
+	  $(BIN)/uv venv --quiet --clear --python $(BIN)/python build/bare && \
+	  $(BIN)/uv pip install --quiet --python build/bare/bin/python $$file && \
+	  build/bare/bin/clustrep --version || exit 1; done
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
@@ -61,6 +76,12 @@ relations-calibration: .venv/installed
 exchange-calibration: .venv/installed
 	$(BIN)/python -m calibration.exchange $(ARGS)
 
+sketch-calibration: .venv/installed
+	$(BIN)/python -m calibration.sketch $(ARGS)
+
+scale: .venv/installed
+	$(BIN)/python -m benchmarks.scale --write docs/scale.md $(ARGS)
+
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)
 
@@ -86,7 +107,7 @@ paper-quick: .venv/installed-dev
 	$(BIN)/python -m paper.run paper-quick --quick $(ARGS)
 
 clean:
-	rm -rf .venv .venv-oldest .venv-newest demo-results paper-quick exam-quick.md .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/start docs/gallery docs/coming-from docs/reference/api docs/reference/api.rst .venv .venv-oldest .venv-newest demo-results paper-quick exam-quick.md .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -98,6 +119,14 @@ clean:
 .venv/installed-dev: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch .venv/installed $@
+
+.venv/installed-docs: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	touch .venv/installed $@
+
+.venv/installed-release: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[release]"
+	touch $@
 
 .venv-oldest/installed: pyproject.toml .venv/installed-dev
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-oldest

@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 
 import clustrep as cr
 from clustrep.errors import DataError
-from paper.appendix_a_sample_size.runs import mixture, points
+from paper.a3.runs import mixture, points
 from paper.common import SEED, make_rng
-from paper.fig3_fig4_local.runs import WRITTEN, grid
+from paper.fig3.runs import WRITTEN, grid
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ import inspect
 import itertools
 import json
 import pkgutil
+import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -42,10 +44,12 @@ ROAD = [
     "gaussian",
     "engine",
     "_kernels",
+    "device",
     "tables",
     "studies",
     "resampling",
     "clustering",
+    "clusterers",
     "results",
     "figures",
     "across",
@@ -145,6 +149,19 @@ def test_nobody_imports_matplotlib_before_something_is_drawn(name):
     assert not any(module.split(".")[0] == "matplotlib" for module in imports_of(tree_of(name), at_import_time=True))
 
 
+ON_A_DEVICE = {name for name in MODULES if imports_of(tree_of(name), at_import_time=True) & {"torch", "triton"}}
+
+
+def test_what_works_on_a_device_is_known():
+    assert ON_A_DEVICE
+    assert {folder_of(name) for name in ON_A_DEVICE} == {"device", "clustering"}
+
+
+@pytest.mark.parametrize("name", sorted(set(MODULES) - ON_A_DEVICE))
+def test_nobody_imports_pytorch_before_a_device_is_asked_for(name):
+    assert not own_imports(name, at_import_time=True) & ON_A_DEVICE
+
+
 ELSEWHERE = [name for name in MODULES if folder_of(name) != "engine"]
 
 
@@ -189,7 +206,7 @@ def test_a_name_that_there_is_not():
 def test_no_module_has_the_name_of_something_else_that_is_public():
     """Importing it, which any other module may do, would put it in the place of the function."""
     modules = {module.name for module in pkgutil.iter_modules([str(SOURCE)])}
-    assert modules & set(cr.__all__) == {"datasets", "errors", "results"}
+    assert modules & set(cr.__all__) == {"clusterers", "datasets", "errors", "results"}
 
 
 @pytest.mark.slow
@@ -211,7 +228,11 @@ print(json.dumps({name: sorted(set(seen)) for name, seen in kinds.items()}))
     assert set(kinds) == set(cr.__all__)
     for name, seen in kinds.items():
         expected = (
-            "module" if name in ("datasets", "errors", "results") else "type" if name[0].isupper() else "function"
+            "module"
+            if name in ("clusterers", "datasets", "errors", "results")
+            else "type"
+            if name[0].isupper()
+            else "function"
         )
         assert seen in ([expected], ["ABCMeta"]), name
 
@@ -356,3 +377,13 @@ def test_the_version_is_one_number():
 
 def test_type_checkers_are_told_that_there_are_types():
     assert importlib.resources.files("clustrep").joinpath("py.typed").is_file()
+
+
+def test_the_conda_recipe_needs_what_the_package_needs():
+    root = Path(__file__).parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {"matplotlib": "matplotlib-base", "tomli-w": "tomli-w"}
+    needed = {re.sub(r"^[\w-]+", lambda match: names.get(match[0], match[0]), line) for line in project["dependencies"]}
+    recipe = (root / "conda" / "meta.yaml").read_text(encoding="utf-8").partition("  run:\n")[2].partition("\n\n")[0]
+    listed = {line.strip().removeprefix("- ").replace(" ", "") for line in recipe.splitlines()}
+    assert listed == needed | {f"python{project['requires-python']}"}

@@ -35,10 +35,20 @@ from clustrep.datasets import simulate_cohorts
 from clustrep.engine import checkpoints
 from clustrep.errors import ClustrepError
 from clustrep.folders import STATE
+from torture.clusters import Cluster, Clusters
 
 ARGUMENTS = ["--k", "2:3", "--clusterer", "kmeans:n_init=1", "--resamples", "12", "--null", "none", "--figures", "none"]
 
-FULL = {"kills": 200, "workers": 50, "writes": 50, "flips": 500, "truncations": 200, "pairs": 10}
+FULL = {
+    "kills": 200,
+    "workers": 50,
+    "writes": 50,
+    "flips": 500,
+    "truncations": 200,
+    "pairs": 10,
+    "dask": 20,
+    "ray": 20,
+}
 
 QUICK = {"kills": 4, "workers": 1, "writes": 4, "flips": 30, "truncations": 15, "pairs": 1}
 
@@ -50,8 +60,8 @@ MOST_KILLS = 3  # of one run before it may finish
 class Torture:
     """One reference run, and trials that must end like it."""
 
-    def __init__(self, folder: Path, rng: np.random.Generator):
-        self.folder, self.rng = folder, rng
+    def __init__(self, folder: Path, rng: np.random.Generator, clusters: Clusters):
+        self.folder, self.rng, self.clusters = folder, rng, clusters
         checkpoints.WRITTEN_EVERY = 0.0  # every block in a file of its own: more to damage, and more moments between
         self.studies = []
         self.cohorts = simulate_cohorts(n_cohorts=2, n_samples=30, missing={}, shifted={}, rng=1)
@@ -109,6 +119,29 @@ class Torture:
 
     # -----------------------------------------------------------------------------------------------------------------
     # trials
+
+    def dask(self, name: str) -> None:
+        """Kill workers of a Dask cluster while a run is computed there; it finishes all the same."""
+        self.on_cluster(name, self.clusters.started_as("dask"))
+
+    def ray(self, name: str) -> None:
+        """Kill workers of a Ray cluster while a run is computed there; it finishes all the same."""
+        self.on_cluster(name, self.clusters.started_as("ray"))
+
+    def on_cluster(self, name: str, cluster: Cluster) -> None:
+        """Start a run on a cluster, kill some of its workers at random moments, and compare."""
+        if not (self.folder / f"warm-{cluster.kind}").exists():  # workers import what they need
+            self.finish(f"warm-{cluster.kind}", "--engine", cluster.address)
+        process = self.start(name, "--engine", cluster.address)
+        for _ in range(self.rng.integers(1, MOST_KILLS + 1)):
+            time.sleep(self.rng.uniform(0, 2 * self.seconds))
+            workers = cluster.workers()
+            if workers and is_running(process):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(workers[self.rng.integers(len(workers))], signal.SIGKILL)
+        code = wait(process)
+        self.check(code == 0, f"{name}: a run exits with {code}")
+        self.check(contents(self.folder / name) == self.files, f"{name}: other bytes")
 
     def kills(self, name: str) -> None:
         """Kill a run at random moments, and continue it."""
@@ -281,10 +314,13 @@ def main() -> int:
     parser.add_argument("--trials", type=int, help="how many, instead of the usual number")
     options = parser.parse_args()
     failures: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="torture-") as folder:
-        torture = Torture(Path(folder), np.random.default_rng(options.seed))
+    with tempfile.TemporaryDirectory(prefix="torture-") as folder, Clusters(Path(folder)) as clusters:
+        torture = Torture(Path(folder), np.random.default_rng(options.seed), clusters)
         for kind, usual in (QUICK if options.quick else FULL).items():
             if options.only not in (None, kind):
+                continue
+            if missing := Clusters.missing(kind):
+                print(f"{kind:12} skipped: {missing} is not installed", flush=True)
                 continue
             n_trials, n_failed = options.trials or usual, len(failures)
             for trial in range(n_trials):

@@ -4,7 +4,9 @@ The public names are listed in `__init__.pyi` and resolved on first use: importi
 scikit-learn is not.
 """
 
+import importlib.metadata
+
 import lazy_loader
 
-__version__ = "0.1.0"
+__version__ = importlib.metadata.version("clustrep")
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,4 +1,5 @@
 # The one list of public names: what people call. Classes of results are in clustrep.results.
+from . import clusterers as clusterers
 from . import datasets as datasets
 from . import errors as errors
 from . import results as results

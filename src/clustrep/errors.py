@@ -6,6 +6,7 @@ ClustrepError                       .sentence, worded by each front end
 │   └── OtherRun                    a folder with checkpoints of another run
 ├── AllReplicatesFailed             not one replicate could be scored
 ├── WorkerKilled                    a process that computed replicates was killed, and another with fewer beside it
+├── EngineLost                      an engine on other machines does not answer, or has no workers
 └── NoBest                          nothing that was compared can be called the best
 
 ClustrepWarning(UserWarning)        .sentence, worded by each front end
@@ -56,6 +57,10 @@ class AllReplicatesFailed(ClustrepError, RuntimeError):  # noqa: N818 - says wha
 
 class WorkerKilled(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
     """A process that computed replicates was killed, and again with half as many beside it."""
+
+
+class EngineLost(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
+    """An engine on other machines does not answer, or has no workers, or none of this version."""
 
 
 class NoBest(ClustrepError, RuntimeError):  # noqa: N818 - says what happened

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+SERIES_FIELDS = ("series", "parameter", "value")
 PACKAGES = ("clustrep", "numpy", "scipy", "scikit-learn", "numba", "joblib")
 
 
@@ -34,6 +35,12 @@ class ClustererRecord:
         Which of the parameters sets that number.
     description : str
         All of it as one text: "KMeans(n_clusters=3, …)".
+    series : str
+        The name of all clusterers that differ in the value of one parameter alone; empty where it has none.
+    parameter : str or None
+        Which parameter that is.
+    value : float or None
+        Its value.
     """
 
     name: str
@@ -42,6 +49,14 @@ class ClustererRecord:
     n_clusters: int | None
     n_clusters_parameter: str | None
     description: str
+    series: str = ""
+    parameter: str | None = None
+    value: float | None = None
+
+    def to_fields(self) -> dict[str, Any]:
+        """Return the fields in plain types, for a file; without those of a series where it has none."""
+        fields = asdict(self)
+        return fields if self.series else {name: fields[name] for name in fields if name not in SERIES_FIELDS}
 
     @property
     def description_for_any_k(self) -> str:
@@ -53,6 +68,8 @@ class ClustererRecord:
         >>> three.description_for_any_k
         'KMeans(n_clusters=k)'
         """
+        if self.parameter is not None:
+            return self.description.replace(f"{self.parameter}={self.value!r}", f"{self.parameter}=…")
         if self.n_clusters_parameter is None or self.n_clusters is None:
             return self.description
         parameter = self.n_clusters_parameter.split("__")[-1]
@@ -118,7 +135,7 @@ class Provenance(Mapping[str, Any]):
 
     def to_fields(self) -> dict[str, Any]:
         """Return the fields in plain types, for a file."""
-        return asdict(self)
+        return {**asdict(self), "clusterers": tuple(record.to_fields() for record in self.clusterers)}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> Provenance:

@@ -8,18 +8,30 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, replace
 from functools import cached_property
-from typing import ClassVar, Protocol
+from itertools import combinations
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from clustrep.checks import check_flag, check_fraction, check_points, check_positive
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies.study import Study
+from clustrep.text import listing
 from clustrep.types import FloatArray, IntArray
+
+# Of fields that are left out of descriptions where they have their default.
+LEFT_OUT = MappingProxyType({"left_out": True})
+
+
+def is_shown(of: Field[Any], thing: object) -> bool:
+    """Whether a field belongs to the description of an object."""
+    return not (of.metadata.get("left_out") and getattr(thing, of.name) == of.default)
+
 
 # Noise of this many standard deviations has the variance Ŝ²/2 of the paper's section C.1.
 HALF_THE_VARIANCE = math.sqrt(0.5)
@@ -36,6 +48,8 @@ class Draw:
     points: FloatArray  # (n_points, n_features)
     order: IntArray  # (n_drawn,): rows of points
     originals: FloatArray = None  # type: ignore[assignment]  # without noise; `points` itself where there is none
+    groups: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)  # units of all points, (n_points,) each
+    study: str = ""
 
     def __post_init__(self) -> None:
         if self.originals is None:
@@ -97,6 +111,9 @@ class Bootstrap(Perturbation):
     distinct : bool
         Keep each drawn sample once: about 63 % of them. What functions of several studies take by default, unless
         features outnumber samples; the paper's experiments use False.
+    groups : str, optional
+        Units to which samples belong, such as "donor": a key of `Study.groups`. Units are drawn with replacement, as
+        many as there are, then the samples within each that was drawn.
 
     See Also
     --------
@@ -106,7 +123,8 @@ class Bootstrap(Perturbation):
     Notes
     -----
     Copies of a sample always agree with each other, so that with `distinct=False` many small clusters score too high;
-    docs/calibration.md compares both.
+    docs/calibration.md compares both. Cells of one donor are more alike than those of different donors: intervals over
+    cells drawn one by one are then too narrow, and `groups` makes them wider (docs/single-cells.md has a simulation).
 
     Examples
     --------
@@ -120,16 +138,28 @@ class Bootstrap(Perturbation):
     """
 
     distinct: bool = False
+    groups: str | None = field(default=None, metadata=LEFT_OUT)
     keeps_points: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_flag(self.distinct, "distinct")
+        _check_groups(self.groups)
+
+    def __repr__(self) -> str:
+        return _written(self)
 
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Draw with replacement."""
+        if self.groups is not None:
+            members = _members(draw, self.groups)
+            drawn = [members[unit] for unit in rng.integers(len(members), size=len(members))]
+            order = np.concatenate([rows[rng.integers(len(rows), size=len(rows))] for rows in drawn])
+            return replace(draw, order=np.unique(order) if self.distinct else order)
         n = len(draw.order)
         order = draw.order[rng.integers(n, size=n)]
-        return replace(draw, order=np.unique(order) if self.distinct else order)
+        if self.distinct:
+            order = np.flatnonzero(np.bincount(order, minlength=len(draw.points)))  # what np.unique finds, but faster
+        return replace(draw, order=order)
 
 
 @dataclass(frozen=True)
@@ -140,6 +170,9 @@ class Subsample(Perturbation):
     ----------
     fraction : float
         Above 0 and at most 1; at least two samples are drawn.
+    groups : str, optional
+        Units to which samples belong, such as "donor": a key of `Study.groups`. This fraction of the units is drawn, at
+        least two, with all samples of each.
 
     See Also
     --------
@@ -160,20 +193,29 @@ class Subsample(Perturbation):
     """
 
     fraction: float = 0.8
+    groups: str | None = field(default=None, metadata=LEFT_OUT)
     keeps_points: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_fraction(self.fraction, "fraction", one_allowed=True)
+        _check_groups(self.groups)
+
+    def __repr__(self) -> str:
+        return _written(self)
 
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Draw without replacement."""
+        if self.groups is not None:
+            members = _members(draw, self.groups)
+            units = rng.permutation(len(members))[: max(2, _share(self.fraction, len(members)))]
+            return replace(draw, order=np.concatenate([members[unit] for unit in units]))
         n = len(draw.order)
         size = max(2, _share(self.fraction, n))
         return replace(draw, order=draw.order[rng.permutation(n)[:size]])
 
     def changes_nothing(self, n_samples: int, n_features: int) -> bool:
         """Whether all samples are drawn."""
-        return max(2, _share(self.fraction, n_samples)) >= n_samples
+        return max(2, _share(self.fraction, n_samples)) >= n_samples and (self.groups is None or self.fraction == 1)
 
 
 @dataclass(frozen=True)
@@ -394,7 +436,7 @@ class Simulate:
 
 def whole(study: Study) -> Draw:
     """Take the study as it is."""
-    return Draw(study.X, np.arange(len(study)))
+    return Draw(study.X, np.arange(len(study)), groups=study.groups, study=study.name)
 
 
 def resampling_for(resampling: Resampling | None, studies: Sequence[Study]) -> Resampling:
@@ -412,6 +454,7 @@ def resampling_for(resampling: Resampling | None, studies: Sequence[Study]) -> R
     (Bootstrap(distinct=True), Subsample(fraction=0.8), Jitter(scale=1.0, relative=True))
     """
     if resampling is not None:
+        _warn_of_shared_units(resampling, studies)
         return resampling
     more_features = any(study.X.shape[1] > study.X.shape[0] for study in studies)
     return Subsample(0.8) if more_features else Bootstrap(distinct=True)
@@ -431,6 +474,9 @@ def resamples_in_words(resampling: str, of: str) -> str:
         return f"bootstrap resamples of {of}"
     if resampling == repr(Bootstrap(distinct=True)):
         return f"bootstrap resamples of {of} with each drawn sample counted once"
+    if (unit := re.fullmatch(r"(Bootstrap|Subsample)\((.*), groups='(\w+)'\)", resampling)) is not None:
+        plain = resamples_in_words(f"{unit[1]}({unit[2]})", of)
+        return f"{plain}, drawn by {unit[3]}"
     fraction = re.fullmatch(r"Subsample\((?:fraction=)?([0-9.]+)\)", resampling)
     if fraction is not None:
         whose = "their" if of.endswith("s") else "its"
@@ -468,6 +514,55 @@ def check_perturbation(perturbation: object) -> Perturbation:
 
 def _steps(perturbation: Perturbation) -> tuple[Perturbation, ...]:
     return perturbation.steps if isinstance(perturbation, Combination) else (perturbation,)
+
+
+def _check_groups(groups: object) -> None:
+    if groups is not None and (not isinstance(groups, str) or not groups):
+        raise ParameterError(
+            f"groups must be the name of units, such as 'donor', got {groups!r}: pass the units themselves to the "
+            "studies, Study(X, name, groups={'donor': [...]}).",
+            parameter="groups",
+        )
+
+
+def _members(draw: Draw, key: str) -> list[IntArray]:
+    """Return the drawn rows of every unit, in the order of the units' names."""
+    if key not in draw.groups:
+        there = f"; it has {', '.join(map(repr, draw.groups))}" if draw.groups else ""
+        raise ParameterError(
+            f"groups={key!r}, but study {draw.study!r} has no such units{there}: pass them with "
+            f"Studies.from_anndata(..., groups={key!r}) or studies.with_groups({{...}}).",
+            parameter="groups",
+        )
+    codes = np.unique(draw.groups[key], return_inverse=True)[1][draw.order]
+    members = [draw.order[codes == code] for code in np.unique(codes)]
+    if len(members) < 2:
+        raise ParameterError(
+            f"groups={key!r}, but study {draw.study!r} has only one of these units: at least two are needed.",
+            parameter="groups",
+        )
+    return members
+
+
+def _warn_of_shared_units(resampling: Resampling, studies: Sequence[Study]) -> None:
+    """Say which studies have units in common: they are not independent of each other."""
+    steps = _steps(resampling) if isinstance(resampling, Perturbation) else ()
+    for key in dict.fromkeys(key for step in steps if (key := getattr(step, "groups", None)) is not None):
+        units = {study.name: set(study.groups.get(key, np.empty(0, dtype=str)).tolist()) for study in studies}
+        for (first, of_first), (second, of_second) in combinations(units.items(), 2):
+            shared = sorted(of_first & of_second)
+            if shared:
+                warn(
+                    f"Studies {first!r} and {second!r} have {len(shared)} of the same units {key!r} "
+                    f"({listing(shared, 5)}): they are not independent, and scores between them are too high.",
+                    DataWarning,
+                )
+
+
+def _written(step: Perturbation) -> str:
+    """Write a perturbation, without units where it has none."""
+    shown = {each.name: getattr(step, each.name) for each in fields(step) if is_shown(each, step)}  # type: ignore[arg-type]
+    return f"{type(step).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
 def _share(fraction: float, n: int) -> int:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pandas as pd
 from tests.cli.support import FILES, NO_NULL, NULL, PAIR, READING, RUN, SMALL, contents, invoke, listed
 
+import clustrep as cr
+
 
 def test_json_is_everything_but_the_charts(folder):
     done = invoke(*RUN, "--json", "--quiet")
@@ -87,3 +89,13 @@ def test_one_feature_that_decides_alone_is_named(folder):
     assert "of the variance in every study" not in invoke(*RUN, "--scale", "zscore", "--out", "scaled").stderr
     assert f"look at this: {sentence}" in invoke("inspect", *PAIR, *READING).stdout
     assert sentence in invoke("gaps", *PAIR, *READING, "--k", "2").stderr
+
+
+def test_landmarks_are_an_option(folder):
+    """The option reaches every step, and the configuration that is written repeats it."""
+    invoke(*RUN, "--sketch", "25", "--quiet")
+    analysis = cr.load("clustrep-results/result.npz")
+    assert {result.provenance["sketch"] for result in (analysis.comparison, *analysis.local)} == {25}
+    assert "ari" in analysis.comparison.provenance["sketch_error"]
+    assert "sketch = 25\n" in Path("clustrep-results/config.toml").read_text()
+    assert "--sketch" in invoke(*RUN, "--sketch", "1", code=2).stderr

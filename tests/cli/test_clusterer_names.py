@@ -24,6 +24,8 @@ BUILT = {
     "hdbscan": ("HDBSCAN", {}),
     "spectral": ("SpectralClustering", {}),
     "affinity": ("AffinityPropagation", {}),
+    "leiden": ("Leiden", {}),
+    "louvain": ("Louvain", {}),
 }
 
 

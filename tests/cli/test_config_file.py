@@ -87,6 +87,11 @@ no-samples = true
 allow-failures = true
 seed = 3
 jobs = 2
+engine = "dask://host:8786"
+device = "auto"
+sketch = 500
+resolution = "0.5"
+write-h5ad = false
 json = true
 quiet = true
 """
@@ -115,6 +120,11 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "rep": "X_pca",
         "null": "copula",
         "n_null": 39,
+        "shard": None,
+        "device": "auto",
+        "sketch": 500,
+        "resolution": (0.5,),
+        "write_h5ad": False,
         "embedding": "tsne",
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),
@@ -123,6 +133,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "allow_failures": True,
         "rng": 3,
         "n_jobs": 2,
+        "engine": "dask://host:8786",
         "json": True,
         "quiet": True,
     }

@@ -131,7 +131,7 @@ def test_a_report_completes_what_a_killed_run_had_ready(folder, finished):
     invoke(*RUN, "--out", "other", "--seed", "1")
     new = contents(folder / "other")
     ready = finished / ".clustrep" / "ready"
-    ready.parent.mkdir()
+    ready.parent.mkdir(exist_ok=True)
     Path("other").rename(ready)
     for name in ("choice.csv", "result.npz"):  # which it had moved
         (ready / name).replace(finished / name)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+
 import pytest
-from tests.cli.support import RUN, invoke
+from tests.cli.support import PAIR, RUN, invoke
 
 from clustrep.across.null_models import NULLS, ONE_PIECE
 from clustrep.cli import clustrep
@@ -12,6 +15,13 @@ from clustrep.results.validation import INDICES
 from clustrep.studies.study import SCALES
 from clustrep.tables.agreement import AGREEMENTS
 from clustrep.tables.noise import RULES
+
+
+def test_a_device_that_is_not_there_is_named_by_its_option(folder):
+    if importlib.util.find_spec("torch") is not None and importlib.import_module("torch").cuda.is_available():
+        pytest.skip("a card is there")
+    clustered = ["run", *PAIR, "--k", "2", "--label", "subtype", "--clusterer", "kmeans", "--device", "cuda"]
+    assert "--device 'cuda' needs" in invoke(*clustered, code=2).stderr
 
 
 def test_no_jobs_are_no_choice(folder):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
@@ -26,8 +26,9 @@ from clustrep.checks import check_choice, check_integer, check_known
 from clustrep.clustering.identity import agreements_of, question_of
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.checkpoints import Question, Shard, checkpointing, in_shard
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
-from clustrep.engine.run import Kept, shows_progress, write_progress
+from clustrep.engine.run import Kept, config_context, on_engine, shows_progress, write_progress
 from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
 from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun, Resampling, resampling_for
@@ -43,11 +44,13 @@ FIRST_RESAMPLES = 20
 FIRST_COLLECTIONS = 39
 
 
+@on_engine
 def analyse(
     clusterers: Any,
     studies: StudiesLike,
     *,
     n_clusters: Any = None,
+    over: Mapping[str, Any] | None = None,
     agreement: AgreementSpec | tuple[AgreementSpec, ...] = ("ari", "ami"),
     n_resamples: int = 100,
     null: str | Sampler | None = ONE_PIECE,
@@ -58,8 +61,10 @@ def analyse(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
     on_progress: Callable[[Preliminary], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    sketch: int | None = None,
 ) -> Analysis:
     """Say to what degree there are groups, how many, which studies agree, and which clusters are where.
 
@@ -71,7 +76,7 @@ def analyse(
 
     Parameters
     ----------
-    clusterers, studies, n_clusters, agreement, n_resamples, noise, resampling, rng, n_jobs
+    clusterers, studies, n_clusters, over, agreement, n_resamples, noise, resampling, rng, n_jobs, engine
         As in `compare`. The first agreement decides.
     null : str, function of (study, rng), or None
         As in `null_reference`: by default data in one piece, of three kinds. Single clusters are compared with the kind
@@ -87,6 +92,8 @@ def analyse(
     checkpoint : str or path, optional
         A folder that keeps what all steps have finished: the same call continues there after it was interrupted or
         killed; with more resamples, clusterers or numbers of clusters it computes only what is new. Needs a seed.
+    sketch : int, optional
+        As in `replicability`: all steps fit to so many landmarks of each larger study.
     on_progress : function of a Preliminary, optional
         Called with what the first 20 resamples say, and where these show no separated groups again with the first 39
         simulated collections. They are the first of those that the analysis uses anyway: its results are the same. By
@@ -136,7 +143,26 @@ def analyse(
         check_known(name, "study to train on", checked, parameter="train")
     if null is not None:
         check_null(null)
-    configurations = configurations_to_compare(clusterers, n_clusters)
+    configurations = configurations_to_compare(clusterers, n_clusters, over)
+    again = partial(
+        analyse,
+        clusterers,
+        checked,
+        n_clusters=n_clusters,
+        over=over,
+        agreement=agreement,
+        n_resamples=n_resamples,
+        null=null,
+        n_null=n_null,
+        train=followed,
+        embedding=embedding,
+        noise=noise,
+        n_jobs=n_jobs,
+        on_progress=on_progress,
+    )
+    if sketch is not None:
+        with config_context(sketch=sketch):
+            return again(resampling=resampling, rng=rng, checkpoint=checkpoint)
     root = root_entropy(rng)
     suitable = resampling_for(resampling, tuple(checked.values()))  # one for all steps
     source = Source.of(suitable, root)
@@ -144,22 +170,7 @@ def analyse(
         asked_for = partial(question_of_analysis, configurations, checked, agreement, noise, source)
         totals = {ScorePlan.unit: n_resamples, NullPlan.unit: n_null}
         with checkpointing(checkpoint, asked_for, rng, totals):
-            return analyse(
-                clusterers,
-                checked,
-                n_clusters=n_clusters,
-                agreement=agreement,
-                n_resamples=n_resamples,
-                null=null,
-                n_null=n_null,
-                train=followed,
-                embedding=embedding,
-                noise=noise,
-                resampling=suitable,
-                rng=root,
-                n_jobs=n_jobs,
-                on_progress=on_progress,
-            )
+            return again(resampling=suitable, rng=root)
     plan = comparison_plan(checked, configurations, source, n_resamples, agreement, noise)
     steps = Steps(checked, plan, configurations, null, n_null, n_jobs)
     tell = on_progress or (write_progress if shows_progress() else None)
@@ -314,7 +325,7 @@ def compute_share(
         )
     root, checked = root_entropy(options["rng"]), check_several(as_studies(studies))
     source = Source.of(resampling_for(options.get("resampling"), tuple(checked.values())), root)
-    configurations = configurations_to_compare(clusterers, options["n_clusters"])
+    configurations = configurations_to_compare(clusterers, options["n_clusters"], options.get("over"))
     asked_for = partial(question_of_analysis, configurations, checked, options["agreement"], options["noise"], source)
     with in_shard(shard), checkpointing(checkpoint, asked_for, options["rng"]):
         comparison = compare(clusterers, checked, diagonal=True, **{**options, "rng": root})

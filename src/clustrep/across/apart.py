@@ -14,8 +14,9 @@ from clustrep.checks import check_integer
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
-from clustrep.engine.run import run
+from clustrep.engine.run import on_engine, run
 from clustrep.errors import AllReplicatesFailed
 from clustrep.resampling import Rerun
 from clustrep.results.relations import StudyDifferences
@@ -33,6 +34,7 @@ LEAST_UNEXPLAINED = 1e-3
 RESAMPLES_FOR_ERRORS = 100
 
 
+@on_engine
 def study_relations(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -40,6 +42,7 @@ def study_relations(
     n_resamples: int = RESAMPLES_FOR_ERRORS,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> StudyDifferences:
     """Find studies that lack a cluster which the others have, or that have no clusters.
 
@@ -66,8 +69,8 @@ def study_relations(
         Resamples of each study for the standard errors of what is unexplained.
     rng : int, Generator, SeedSequence or None
         The seed.
-    n_jobs : int or None
-        Workers, as in joblib. It never changes a result.
+    n_jobs, engine
+        As in `replicability`.
 
     Returns
     -------

@@ -13,8 +13,10 @@ from clustrep.clustering.identity import question_of
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of
+from clustrep.clustering.series import series_of, values_by_clusterer
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng
-from clustrep.engine.run import Kept, kept_in
+from clustrep.engine.run import Kept, kept_in, on_engine
 from clustrep.errors import ParameterError
 from clustrep.resampling import Resampling, resampling_for
 from clustrep.results import Comparison
@@ -23,11 +25,13 @@ from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import RULES, Noise
 
 
+@on_engine
 def compare(
     clusterers: Clusterer | Sequence[Clusterer] | Mapping[str, Clusterer],
     studies: StudiesLike,
     *,
     n_clusters: Any = None,
+    over: Mapping[str, Any] | None = None,
     agreement: AgreementSpec | tuple[AgreementSpec, ...] = ("ari", "ami"),
     n_resamples: int = 100,
     diagonal: bool = True,
@@ -35,7 +39,9 @@ def compare(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
+    sketch: int | None = None,
 ) -> Comparison:
     """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
 
@@ -52,11 +58,17 @@ def compare(
     n_clusters : int or several, optional
         Numbers of clusters to try, from 2, set through whichever parameter a clusterer has for it. A clusterer that
         finds its number by itself runs once. By default each runs as it is.
-    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs
+    over : mapping, optional
+        Values of another parameter to try: ``{"resolution": [0.1, 0.5, 1.0]}`` for all clusterers that have it, or by
+        clusterer, ``{"leiden": {"resolution": [...]}, "dbscan": {"eps": [...]}}``. Every value is a configuration of
+        its own, named after it ("leiden, resolution = 0.5"); how many clusters it found is shown beside it.
+    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs, engine
         As in `replicability`.
     checkpoint : str or path, optional
         As in `replicability`. With further clusterers or numbers of clusters, those that are finished are not computed
         again.
+    sketch : int, optional
+        As in `replicability`: fit to so many landmarks of each larger study.
 
     Returns
     -------
@@ -89,8 +101,8 @@ def compare(
     4
     """
     checked = check_several(as_studies(studies))
-    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
-    configurations = configurations_to_compare(clusterers, n_clusters)
+    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng, sketch)
+    configurations = configurations_to_compare(clusterers, n_clusters, over)
     check_flag(diagonal, "diagonal")
     plan = replace(comparison_plan(checked, configurations, source, n_resamples, agreement, noise), diagonal=diagonal)
     with kept_in(checkpoint, lambda: question_of(source, tuple(checked.values()), configurations, **plan.choices), rng):
@@ -135,12 +147,18 @@ def run_comparison(plan: ScorePlan, n_jobs: int | None, kept: Kept | None = None
     )
 
 
-def configurations_to_compare(clusterers: Any, n_clusters: Any) -> tuple[Configuration, ...]:
-    """Check clusterers and numbers of clusters, and return every combination."""
+def configurations_to_compare(clusterers: Any, n_clusters: Any, over: Any = None) -> tuple[Configuration, ...]:
+    """Check clusterers, numbers of clusters and values of other parameters, and return every combination."""
     numbers = None if n_clusters is None else check_n_clusters(n_clusters)
-    configurations: list[Configuration] = []
-    for name, clusterer in _named(clusterers).items():
+    named = _named(clusterers)
+    for clusterer in named.values():
         check_clusterer(clusterer)
+    values = values_by_clusterer(over, named)
+    configurations: list[Configuration] = []
+    for name, clusterer in named.items():
+        if name in values:
+            configurations += series_of(name, clusterer, *values[name])
+            continue
         has_number = n_clusters_parameter(clusterer) is not None
         configurations += configurations_of(name, clusterer, numbers if has_number else None)
     return tuple(configurations)

@@ -15,8 +15,9 @@ from clustrep.clustering.parameters import Clusterer, KnownLabels
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Source, provenance_of_run
 from clustrep.engine.checkpoints import Stored
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
-from clustrep.engine.run import run
+from clustrep.engine.run import on_engine, run
 from clustrep.errors import AllReplicatesFailed
 from clustrep.failures import Failures
 from clustrep.resampling import Resampling, resampling_for
@@ -28,6 +29,7 @@ from clustrep.tables.contingency import Partition, tables_of
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 
+@on_engine
 def counterparts(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -37,6 +39,7 @@ def counterparts(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> Counterparts:
     """Find for every cluster of every study its best match in every other study.
 
@@ -49,7 +52,7 @@ def counterparts(
 
     Parameters
     ----------
-    clusterer, studies, labels, resampling, rng, n_jobs
+    clusterer, studies, labels, resampling, rng, n_jobs, engine
         As in `replicability`. Clusters are named after the studies' known labels, where they have any.
     n_resamples : int
         Number of resamples for the intervals of the overlaps.

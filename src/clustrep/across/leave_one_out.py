@@ -9,8 +9,9 @@ from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Source, provenance_of_run
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Rng
-from clustrep.engine.run import run
+from clustrep.engine.run import on_engine, run
 from clustrep.failures import Failures
 from clustrep.resampling import Resampling, resampling_for
 from clustrep.results.left_out import LeaveOneStudyOut
@@ -19,6 +20,7 @@ from clustrep.tables.agreement import AgreementSpec, resolve_agreement
 from clustrep.tables.noise import RULES, Noise
 
 
+@on_engine
 def leave_one_study_out(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -29,6 +31,7 @@ def leave_one_study_out(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> LeaveOneStudyOut:
     """Train on all studies but one, pooled, and test on that one, for every study.
 
@@ -36,7 +39,7 @@ def leave_one_study_out(
 
     Parameters
     ----------
-    clusterer, studies, agreement, n_resamples, noise, resampling, rng, n_jobs
+    clusterer, studies, agreement, n_resamples, noise, resampling, rng, n_jobs, engine
         As in `replicability`; one agreement. The draws of a tested study are those of `replicability` with the same
         seed.
 

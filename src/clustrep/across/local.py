@@ -19,8 +19,9 @@ from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source, provenance_of_run
 from clustrep.engine.checkpoints import Stored
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
-from clustrep.engine.run import kept_in, run
+from clustrep.engine.run import kept_in, on_engine, run
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.failures import Failures
 from clustrep.resampling import Resampling, resampling_for
@@ -59,6 +60,7 @@ def local_replicability(
 ) -> LocalReplicability: ...
 
 
+@on_engine
 def local_replicability(
     clusterer: Clusterer,
     *,
@@ -72,7 +74,9 @@ def local_replicability(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
+    sketch: int | None = None,
 ) -> LocalReplicability | dict[str, LocalReplicability]:
     """Measure how well the clustering around each point replicates (Algorithm 3).
 
@@ -95,7 +99,7 @@ def local_replicability(
     at : Study, table or None
         The points to score: any with the same features, such as a grid; None: those of the training study
         (section 3.3.3); the test study gives figure 6.
-    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, checkpoint
+    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, engine, checkpoint, sketch
         As in `replicability`; one agreement only. A point that is noise shares its cluster with none under
         `noise="singletons"`, and has no score (NaN) under `noise="drop"`.
 
@@ -134,7 +138,7 @@ def local_replicability(
     points = _points(at, training)
     chosen_resampling = resampling_for(resampling, studies)
     configuration = check_configuration(clusterer, labels, studies, chosen_resampling)
-    source = Source.of(chosen_resampling, rng)
+    source = Source.of(chosen_resampling, rng, sketch)
     check_integer(n_resamples, "n_resamples")
     check_choice(noise, "noise", RULES)
     plan = LocalPlan(

@@ -30,6 +30,7 @@ from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.checkpoints import Stored
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Failed,
@@ -40,7 +41,7 @@ from clustrep.engine.replicates import (
     one_thread,
     root_entropy,
 )
-from clustrep.engine.run import Kept, Plan
+from clustrep.engine.run import Kept, Plan, on_engine
 from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, ReplicateWarning, warn
 from clustrep.results import Comparison, LocalReplicability, Replicability
 from clustrep.results.base import quiet
@@ -61,6 +62,7 @@ NOT_EXPLAINED = 0.05
 PIECE_FOR_CLUSTERS = "unimodal"
 
 
+@on_engine
 def null_reference(
     result: Replicability | Comparison | LocalReplicability,
     n: int = 199,
@@ -69,6 +71,7 @@ def null_reference(
     statistic: str = "estimate",
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> NullReference:
     """Compute the same scores on simulated data of one piece, and compare.
 
@@ -96,7 +99,7 @@ def null_reference(
         in every collection. Separateness is that of the studies as they are in either case.
     rng : int, Generator, SeedSequence or None
         The seed; None takes the result's own.
-    n_jobs
+    n_jobs, engine
         As in `replicability`.
 
     Returns
@@ -159,7 +162,7 @@ def reference_of(
     models: tuple[str | Sampler, ...] = (null,)
     if null == ONE_PIECE:
         models = PIECES if not isinstance(result, LocalReplicability) else (PIECE_FOR_CLUSTERS,)
-    source = Source(origins[0].source.resampling, root, origins[0].source.accelerate)
+    source = origins[0].source.with_root(root)
     configurations = [origin.configuration for origin in origins]
     of = "" if isinstance(result, Replicability) else result._fingerprint
     provenance = provenance_of_run(
@@ -304,7 +307,7 @@ class NullPlan(Plan[CollectionScores], Stored):
             configurations=configurations,
             agreements=agreements,
             noise=first.noise,
-            source=Source(first.source.resampling, root, first.source.accelerate),
+            source=first.source.with_root(root),
             n_resamples=0 if statistic == "estimate" else result.provenance["n_resamples"],
             at=_place_of_points(result, first) if isinstance(result, LocalReplicability) else None,
             model=f"{described(null)} {'of features' if in_features else 'of coordinates'}",
@@ -363,7 +366,7 @@ class NullPlan(Plan[CollectionScores], Stored):
             study.with_table(read_only(np.ascontiguousarray(tables[s], dtype=study.X.dtype))).scaled_again()
             for s, study in enumerate(self.studies)
         )
-        return studies, Source(self.source.resampling, root, self.source.accelerate)
+        return studies, self.source.with_root(root)
 
     description = "data of one piece"
 
@@ -374,6 +377,13 @@ class NullPlan(Plan[CollectionScores], Stored):
         studies, source = self.collection(number)
         setting = Setting.prepare(source, studies, self.configurations)
         return _scores_of_collection(setting, self.agreements, self.noise, self.replicates)
+
+    def lost(self, number: int, cause: str) -> CollectionScores:
+        """Return a collection without scores."""
+        n, S = len(self.configurations), len(self.studies)
+        if self.at is not None:
+            return CollectionScores(np.empty(0), np.empty(0))
+        return CollectionScores(np.full((n, len(self.agreements), S, S), np.nan), np.full(n, np.nan))
 
     def _score_clusters(self, number: int, at: int) -> FloatArray:
         """Score every cluster of one simulated training study, (n_clusters,); nothing where the clusterer failed."""

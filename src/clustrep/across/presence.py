@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +27,11 @@ from clustrep.across.own_groups import FEWEST, log_odds_of_filled, own_groups
 from clustrep.across.replicability import check_several
 from clustrep.across.separation import EVERYTHING
 from clustrep.checks import check_integer
-from clustrep.clustering.function import learn
+from clustrep.clustering.landmarks import Sketch
 from clustrep.clustering.parameters import Clusterer, check_clusterer, n_clusters_parameter, name_of, with_n_clusters
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
+from clustrep.clustering.sketch import learn_from_landmarks
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Failed,
@@ -40,7 +42,7 @@ from clustrep.engine.replicates import (
     one_thread,
     seed_of,
 )
-from clustrep.engine.run import Plan, run
+from clustrep.engine.run import Plan, on_engine, run
 from clustrep.errors import ParameterError
 from clustrep.resampling import Rerun
 from clustrep.results.groups import Separation
@@ -55,6 +57,7 @@ from clustrep.types import FloatArray, IntArray
 CUT_LEVEL = 0.05
 
 
+@on_engine
 def presence(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -63,6 +66,7 @@ def presence(
     n_clusters: int | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> Presence:
     """Classify each cluster of each study by its presence in every other study.
 
@@ -93,8 +97,8 @@ def presence(
         The number of clusters of a cut, where no study has a gap; by default the clusterer as it is.
     rng : int, Generator, SeedSequence or None
         The seed.
-    n_jobs : int or None
-        Workers, as in joblib. It never changes a result.
+    n_jobs, engine
+        As in `replicability`.
 
     Returns
     -------
@@ -137,6 +141,7 @@ def presence(
     source = Source.of(Rerun(), rng)
     configuration = Configuration(name_of(clusterer), clusterer)
     plan = OwnClustersPlan.of([checked[name] for name in sorted(checked)], clusterer, groups, n_clusters, source.root)
+    plan = replace(plan, sketch=source.sketch)
     own_clusters = _with_gaps_of_others(plan, run(plan, range(len(checked)), n_jobs))
     by_gaps = any(groups.max() > 0 for groups in [*plan.groups, *(study.groups for study in own_clusters)])
     with one_thread():
@@ -200,6 +205,7 @@ class OwnClustersPlan(Plan[Own]):
     clusterer: Clusterer
     n_clusters: int | None  # of a cut
     root: int
+    sketch: Sketch | None = None
 
     description = "presence"
 
@@ -250,7 +256,7 @@ class OwnClustersPlan(Plan[Own]):
         """Fit the clusterer to rows, and return the labels of tables; nothing where it fails."""
         clusterer = self.clusterer if n_clusters is None else with_n_clusters(self.clusterer, n_clusters)
         seed = seed_of(self.root, Stream.FIT, name, call, n_clusters)
-        function = attempt(learn, clusterer, rows, seed)
+        function = attempt(learn_from_landmarks, clusterer, rows, seed, self.sketch)
         if isinstance(function, Failed):
             return []
         labels = attempt(lambda: [function.labels(table) for table in tables])

@@ -18,14 +18,16 @@ from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.checkpoints import Stored
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
-from clustrep.engine.run import Kept, kept_in
+from clustrep.engine.run import Kept, kept_in, on_engine
 from clustrep.errors import DataError, ParameterError
 from clustrep.failures import Failures
 from clustrep.label_checks import check_labels_of
 from clustrep.provenance import Provenance
 from clustrep.resampling import Resampling, Simulate, resampling_for
 from clustrep.results import Replicability
+from clustrep.results.base import quiet
 from clustrep.results.labels import label
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.study import Study
@@ -47,7 +49,9 @@ class Options(TypedDict, total=False):
     resampling: Resampling | None
     rng: Rng
     n_jobs: int | None
+    engine: EngineLike
     checkpoint: str | PathLike[str] | None
+    sketch: int | None
 
 
 @overload
@@ -72,6 +76,7 @@ def replicability(
 ) -> dict[str, Replicability]: ...
 
 
+@on_engine
 def replicability(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -84,7 +89,9 @@ def replicability(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
+    sketch: int | None = None,
 ) -> Replicability | dict[str, Replicability]:
     """Measure how well the clustering learned on each study replicates on every other (Algorithms 1 and 2).
 
@@ -126,10 +133,16 @@ def replicability(
     n_jobs : int or None
         Workers, as in joblib: −1 takes all cores. It never changes a result. How else a run is carried out is set with
         `config_context`.
+    engine : None, dask.distributed.Client, "dask://host:port", "ray" or "ray://host:port"
+        Other machines, instead of the workers of this one: they never change a result, either (docs/clusters.md).
     checkpoint : str or path, optional
         A folder that keeps what is finished: the same call continues there after it was interrupted or killed, or with
         more resamples. Needs a seed. What is kept depends on data, clusterer, seed and versions, and is refused for
         others; of a clusterer that is your own class, changed code is not noticed.
+    sketch : int, optional
+        For studies of many samples: fit the clusterer to so many weighted landmarks of each larger study, and label all
+        samples by what it learned from them. `provenance["sketch_error"]` says how much two sketches differ. See
+        docs/scale.md.
 
     Returns
     -------
@@ -172,7 +185,7 @@ def replicability(
     checked = check_several(as_studies(studies))
     chosen_resampling = resampling_for(resampling, tuple(checked.values()))
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), chosen_resampling)
-    source = Source.of(chosen_resampling, rng)
+    source = Source.of(chosen_resampling, rng, sketch)
     check_choice(noise, "noise", RULES)
     plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
@@ -299,6 +312,13 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0
         for path in setting.paths:
+            scored = None if self.separateness else path.score_pairs(samples, second, S, self.agreements)
+            if scored is not None:
+                some = slice(c, c + len(path.members))
+                pairs.take(scored.scores, scored.trivial, some)
+                clusters_found[:, some] = scored.clusters_found
+                c += len(path.members)
+                continue
             learned = path.learn(samples, [point_sets[i // S] for i in range(B * S)])
             learned_again = path.learn(second, [[sample.points] for sample in samples[: len(second)]])
             for member in range(len(path.members)):
@@ -343,12 +363,14 @@ class RunScores(NamedTuple):
 def run_plan(plan: ScorePlan, n_jobs: int | None, kept: Kept | None = None) -> RunScores:
     """Score the studies as they are, and replicates of them; not those that are `kept` from a shorter run."""
     source, studies = plan.setting.source, plan.setting.studies
-    replicates = (kept or Kept()).run("scores", lambda: plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
+    kept = kept or Kept()
+    replicates = kept.run("scores", lambda: plan, range(FULL_STUDY, plan.n_resamples + 1), n_jobs)
     scores, trivial, clusters_found, causes, _ = (
         np.moveaxis(np.stack(arrays), 0, 1) for arrays in zip(*replicates, strict=True)
     )  # (n_configurations, 1 + n_resamples, ...)
     by_agreement, causes = np.moveaxis(scores, 1, 2), np.moveaxis(causes, 1, 2)
     failed, cause_names = _failures(plan, causes, by_agreement[:, :, 1:], clusters_found[:, 1:])
+    sketch_error = _sketch_error(plan, by_agreement[:, :, 0], kept, n_jobs)
     return RunScores(
         estimate=by_agreement[:, :, 0],
         distribution=by_agreement[:, :, 1:],
@@ -363,12 +385,39 @@ def run_plan(plan: ScorePlan, n_jobs: int | None, kept: Kept | None = None) -> R
             n_resamples=plan.n_resamples,
             diagonal=plan.diagonal,
             noise=plan.noise,
+            **sketch_error,
         ),
         origins=tuple(
             RunOrigin(source, studies, configuration, plan.agreements, plan.noise)
             for configuration in plan.configurations
         ),
     )
+
+
+def _sketch_error(plan: ScorePlan, estimate: FloatArray, kept: Kept, n_jobs: int | None) -> dict[str, Any]:
+    """Say how much scores depend on the choice of landmarks, by a second, independent sketch; nothing without one.
+
+    With d the difference of two scores of the studies as they are, √(mean of d² / 2) over pairs of different studies:
+    the standard deviation of a score over sketches. By agreement, for every configuration.
+    """
+    source = plan.setting.source
+    if source.sketch is None:
+        return {}
+    second = replace(source, sketch=replace(source.sketch, number=source.sketch.number + 1))
+
+    def plan_of() -> ScorePlan:
+        setting = Setting.prepare(second, plan.setting.studies, plan.configurations)
+        return replace(plan, setting=setting, diagonal=False, description="second sketch")
+
+    scores = kept.run("second sketch", plan_of, [FULL_STUDY], n_jobs)
+    if not scores:  # another shard has it
+        return {}
+    difference = scores[0].scores - estimate  # (n_configurations, n_agreements, S, S)
+    apart = ~np.eye(len(plan.setting.studies), dtype=bool)
+    with quiet():
+        error = np.sqrt(np.nanmean(difference[:, :, apart] ** 2, axis=2) / 2)
+    by_agreement = zip(plan.agreements, error.T, strict=True)
+    return {"sketch_error": {agreement.name: values.tolist() for agreement, values in by_agreement}}
 
 
 def _failures(

@@ -33,8 +33,9 @@ from clustrep.clustering.parameters import Clusterer, check_clusterer, n_cluster
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Configuration, Source, configurations_of, provenance_of_run
 from clustrep.engine.checkpoints import Stored
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
-from clustrep.engine.run import run
+from clustrep.engine.run import on_engine, run
 from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun
 from clustrep.results.groups import LEVEL, Separation
@@ -51,6 +52,7 @@ STARTS = 30
 CHEAP = 5_000_000  # values times starts
 
 
+@on_engine
 def separation(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -58,6 +60,7 @@ def separation(
     n_clusters: Any = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> Separation:
     """Find groups whose gaps are found again in studies that did not define them.
 
@@ -81,8 +84,8 @@ def separation(
         Numbers of pieces to try; by default the clusterer as it is.
     rng : int, Generator, SeedSequence or None
         The seed.
-    n_jobs : int or None
-        Workers, as in joblib. It never changes a result.
+    n_jobs, engine
+        As in `replicability`.
 
     Returns
     -------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from clustrep.cli import options
-from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterers_of
+from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, ranged_clusterers_of, without_range
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
 from clustrep.cli.input_files import read_studies, warn_of_scales
@@ -33,6 +33,7 @@ from clustrep.errors import OtherRun
 from clustrep.folders import STATE, claimed
 
 T = TypeVar("T")
+ANNOTATED = "annotated.h5ad"
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,17 +47,28 @@ if TYPE_CHECKING:
 @options.reading
 @options.analysis(k="2:8", folder="clustrep-results")
 @options.shard
+@click.option(
+    "--write-h5ad",
+    is_flag=True,
+    help=f"Also write the h5ad file with clusters, scores and verdicts of all cells, as {ANNOTATED}.",
+)
 @click.pass_context
 def run(ctx: click.Context, /, **settings: Any) -> None:
     """Say which algorithm and number of clusters replicate, which studies agree and which clusters hold.
 
-    Every STUDY is a table: CSV, TSV (also packed), Parquet, h5ad or a GEO series matrix; rows are samples.
+    Every STUDY is a table: CSV, TSV (also packed), Parquet, h5ad, R's .rda or .rds, or a GEO series
+    matrix; rows are samples.
 
     \b
     Example:
       clustrep run mainz.csv transbig.csv vdx.csv --scale zscore --k 2:8 --out breast
+      clustrep run atlas.h5ad --study-key donor --rep X_pca --clusterer leiden --resolution 0.1:2.0
     """
     check_files(settings)
+    if settings["write_h5ad"] and (len(settings["studies"]) > 1 or not settings["study_key"]):
+        raise click.UsageError("--write-h5ad needs one h5ad file that holds all studies, with --study-key.")
+    if settings["write_h5ad"] and settings["no_samples"]:
+        raise click.UsageError("--write-h5ad and --no-samples exclude each other.")
     settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS
     if settings["shard"] is None:
         analyse_files(ctx, settings)
@@ -80,6 +92,8 @@ def local(ctx: click.Context, /, **settings: Any) -> None:
     check_files(settings)
     if len(settings["clusterer"]) > 1 or len(settings["n_clusters"] or ()) > 1:
         raise click.UsageError("local follows one --clusterer with one --k; `clustrep run` compares several.")
+    if len(settings["resolution"] or ()) > 1 or any(without_range(spec)[1] for spec in settings["clusterer"]):
+        raise click.UsageError("local follows one value of a parameter; `clustrep run` compares several.")
     settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
     analyse_files(ctx, settings)
 
@@ -140,7 +154,8 @@ def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str
         )
     from clustrep.clustering.parameters import n_clusters_parameter
 
-    clusterers = clusterers_of(settings["clusterer"])
+    for_all = {"resolution": settings["resolution"]} if settings["resolution"] else {}
+    clusterers, settings["over"] = ranged_clusterers_of(settings["clusterer"], for_all)
     need_k = [name for name, clusterer in clusterers.items() if n_clusters_parameter(clusterer)]
     if settings["n_clusters"] is None and need_k:
         raise click.UsageError(f"set the number of clusters that {need_k[0]} is to find with --k.")
@@ -183,6 +198,7 @@ def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: S
         write_message(repr(studies))
     warn_of_scales(studies)
     arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null", "noise")
+    arguments["over"] = settings["over"] or None
     return {**arguments, "null": None if settings["null"] == "none" else settings["null"].replace("-", " ")}
 
 
@@ -218,6 +234,7 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
 @options.force
 @options.failures
 @options.jobs
+@options.engine
 @options.json_option
 @options.quiet
 @click.pass_context
@@ -243,6 +260,7 @@ def merge(ctx: click.Context, /, shards: tuple[Path, ...], **settings: Any) -> N
             shutil.rmtree(kept, ignore_errors=True)
         merge_into(kept, [shard / STATE / CHECKPOINT for shard in shards])
     arguments = ["--config", str(shards[0] / CONFIG), "--out", str(settings["out"]), "--jobs", str(settings["n_jobs"])]
+    arguments += ["--engine", settings["engine"]] if settings["engine"] else []
     arguments += [f"--{name.replace('_', '-')}" for name in FLAGS if settings[name]]
     with run.make_context("run", arguments, parent=ctx) as of_run:
         run.invoke(of_run)
@@ -310,7 +328,7 @@ def write_analysis(
     output = Output(
         Report(analysis, samples=not settings["no_samples"]),
         save=lambda results: analysis.save(results.path(RESULT)),
-        tables=lambda results: write_tables(results, analysis, cohorts),
+        tables=lambda results: write_tables(results, analysis, cohorts, settings),
         figures=lambda results: draw_analysis(results, analysis, options.figure_formats(settings)),
         provenance=analysis.provenance,
         studies=studies,
@@ -318,8 +336,10 @@ def write_analysis(
     write_output(ctx, settings, output)
 
 
-def write_tables(results: Results, analysis: Analysis, cohorts: Studies | None) -> None:
-    """Write the tables of an analysis, and the cohorts that were simulated for it."""
+def write_tables(
+    results: Results, analysis: Analysis, cohorts: Studies | None, settings: dict[str, Any] | None = None
+) -> None:
+    """Write the tables of an analysis, the cohorts that were simulated for it, and the cells where that is wanted."""
     from clustrep.files import csv_text
 
     results.table("choice.csv", analysis.summary())
@@ -332,3 +352,12 @@ def write_tables(results: Results, analysis: Analysis, cohorts: Studies | None) 
         frame = cohort.to_frame()
         frame.insert(0, "subtype", cohort.labels)
         results.text(f"data/{name}.csv", csv_text(frame, index_label="sample"))
+    if settings is not None and settings.get("write_h5ad"):
+        write_cells_of(settings["studies"][0], analysis, settings["study_key"], results.path(ANNOTATED))
+
+
+def write_cells_of(source: Path, analysis: Analysis, study_key: str, target: Path) -> None:
+    """Write a copy of an h5ad file with what the analysis says of its cells."""
+    import anndata
+
+    analysis.to_anndata(anndata.read_h5ad(source), study_key).write_h5ad(target)

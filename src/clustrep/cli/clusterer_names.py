@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -26,9 +27,13 @@ SHORT_NAMES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "hdbscan": ("sklearn.cluster", "HDBSCAN", {"copy": True}),
     "spectral": ("sklearn.cluster", "SpectralClustering", {}),
     "affinity": ("sklearn.cluster", "AffinityPropagation", {}),
+    "leiden": ("clustrep.clusterers", "Leiden", {}),
+    "louvain": ("clustrep.clusterers", "Louvain", {}),
 }
 DEFAULT_CLUSTERERS = ("kmeans", "ward")
 NUMBER_OF_CLUSTERS = ("n_clusters", "n_components")
+# Values in a range that does not say how many, and the most that one can have.
+VALUES, MOST_VALUES = 10, 1000
 
 
 def clusterers_of(specs: tuple[str, ...]) -> dict[str, Any]:
@@ -39,6 +44,87 @@ def clusterers_of(specs: tuple[str, ...]) -> dict[str, Any]:
             raise ParameterError(f"--clusterer {spec} came twice.", parameter="clusterer")
         clusterers[spec] = clusterer_of(spec)
     return clusterers
+
+
+def ranged_clusterers_of(
+    specs: tuple[str, ...], for_all: Mapping[str, Sequence[float]]
+) -> tuple[dict[str, Any], dict[str, dict[str, Sequence[float]]]]:
+    """Make clusterers, and return the values to try of a parameter, by clusterer.
+
+    These are written into the clusterer itself, `dbscan:eps=0.1:1.0`, or given `for_all` that have such a parameter. A
+    clusterer is named as the user wrote it, without the range.
+    """
+    clusterers: dict[str, Any] = {}
+    over: dict[str, dict[str, Sequence[float]]] = {}
+    for spec in specs:
+        name, ranges = without_range(spec)
+        if name in clusterers:
+            raise ParameterError(f"--clusterer {spec} came twice.", parameter="clusterer")
+        if len(ranges) > 1:
+            raise _impossible(spec, f"only one parameter can have a range, got {' and '.join(ranges)}.")
+        first = [f"{parameter}={values[0]!r}" for parameter, values in ranges.items()]
+        clusterers[name] = clusterer_of(with_assignments(name, first))
+        accepted = clusterers[name].get_params() if hasattr(clusterers[name], "get_params") else {}
+        common = {parameter: values for parameter, values in for_all.items() if parameter in accepted}
+        if ranges or common:
+            over[name] = {**ranges} or common
+    for parameter in for_all:
+        if not any(parameter in values for values in over.values()):
+            raise ParameterError(f"--{parameter}: no --clusterer has such a parameter.", parameter=parameter)
+    return clusterers, over
+
+
+def without_range(spec: str) -> tuple[str, dict[str, tuple[float, ...]]]:
+    """Take the parameters that have a range, such as eps=0.1:1.0, out of a clusterer.
+
+    Examples
+    --------
+    >>> without_range("dbscan:min_samples=3,eps=0.1:0.3:3")
+    ('dbscan:min_samples=3', {'eps': (0.1, 0.2, 0.3)})
+    """
+    kind, _, assignments = spec.partition(":")
+    kept, ranges = [], {}
+    for assignment in [text.strip() for text in assignments.split(",") if text.strip()]:
+        name, _, value = (part.strip() for part in assignment.partition("="))
+        numbers = numbers_of_range(value) if ":" in value else None
+        if numbers is None:
+            kept.append(assignment)
+        elif name in NUMBER_OF_CLUSTERS:
+            raise _impossible(spec, "the number of clusters is set by --k.")
+        else:
+            ranges[name] = numbers
+    return with_assignments(kind.strip(), kept) if ranges else spec, ranges
+
+
+def with_assignments(name: str, assignments: Iterable[str]) -> str:
+    """Write a clusterer with further parameters."""
+    further = ",".join(assignments)
+    return name if not further else f"{name}{',' if ':' in name else ':'}{further}"
+
+
+def numbers_of_range(text: str) -> tuple[float, ...] | None:
+    """Read `low:high` or `low:high:n`; None where it is neither.
+
+    Of whole numbers all, as in --k; of others ten, or n, evenly spaced.
+
+    Examples
+    --------
+    >>> numbers_of_range("3:6"), numbers_of_range("0.5:2:4"), numbers_of_range("cosine")
+    ((3, 4, 5, 6), (0.5, 1.0, 1.5, 2.0), None)
+    """
+    parts = text.split(":")
+    ends = [value_of(part.strip()) for part in parts]
+    if len(parts) not in (2, 3) or any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
+        return None
+    low, high, *count = ends
+    if not low < high or (count and not (isinstance(count[0], int) and 2 <= count[0] <= MOST_VALUES)):
+        return None
+    if all(isinstance(end, int) for end in (low, high)) and not count:
+        return tuple(range(low, high + 1)) if high - low < MOST_VALUES else None
+    n = count[0] if count else VALUES
+    # Rounded to digits in which neighbours differ: 0.1 + 2 · 0.1 is not 0.3.
+    digits = 2 - math.floor(math.log10((high - low) / (n - 1)))
+    return tuple(round(low + (high - low) * i / (n - 1), digits) for i in range(n))
 
 
 def clusterer_of(spec: str) -> Any:

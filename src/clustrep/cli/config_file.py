@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 RUN_RECORD = "made"  # the table with the versions and data of a run; not read as options
 
 # Not written, because they do not change the results: where these go, and how the program runs and talks.
-NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "allow_failures", "shard")
+NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "engine", "allow_failures", "shard")
 
 PATHS = ("studies", "features", "out", "functions", "scores", "study", "secret")
 
-LISTS = ("numbers", "words")  # types whose values may be written as a list
+LISTS = ("numbers", "values", "words")  # types whose values may be written as a list
 
 
 def key_of(parameter: click.Parameter) -> str:
@@ -119,7 +119,7 @@ def _type_of(parameter: click.Parameter, value: Any) -> tuple[str, bool]:
         return "a number", isinstance(value, int | float) and not isinstance(value, bool)
     if parameter.type.name in LISTS:
         items = value if isinstance(value, list) else [value]
-        fits = all(isinstance(item, str | int) and not isinstance(item, bool) for item in items)
+        fits = all(isinstance(item, str | int | float) and not isinstance(item, bool) for item in items)
         return "a text or a list", fits
     return "a text", isinstance(value, str)
 

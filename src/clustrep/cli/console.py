@@ -25,7 +25,15 @@ import click
 
 from clustrep.cli.option_wording import in_options
 from clustrep.engine.termination import TERMINATED, Terminated, termination_heard
-from clustrep.errors import AllReplicatesFailed, ClustrepError, ClustrepWarning, DataError, MachineWarning, WorkerKilled
+from clustrep.errors import (
+    AllReplicatesFailed,
+    ClustrepError,
+    ClustrepWarning,
+    DataError,
+    EngineLost,
+    MachineWarning,
+    WorkerKilled,
+)
 from clustrep.sentences import Worded
 from clustrep.text import printable
 
@@ -95,7 +103,7 @@ class Commands(click.Group):
             raise Interrupted("Terminated.", TERMINATED) from None
         except (KeyboardInterrupt, click.Abort):
             raise Interrupted("Interrupted.", INTERRUPTED) from None
-        except (DataError, AllReplicatesFailed, WorkerKilled) as error:
+        except (DataError, AllReplicatesFailed, EngineLost, WorkerKilled) as error:
             raise Failure(self.worded(ctx, error), BAD_DATA) from None
         except ClustrepError as error:
             raise Failure(self.worded(ctx, error), USAGE) from None

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from clustrep.cli.clusterer_names import numbers_of_range
+
 LARGEST_K = 1000
 
 
@@ -43,6 +45,31 @@ class ClusterNumbers(click.ParamType):  # type: ignore[type-arg]
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """Show how they are written."""
         return "2:8"
+
+
+class ParameterValues(click.ParamType):  # type: ignore[type-arg]
+    """Values of a parameter: `0.5`, `0.1:2.0` (ten, evenly spaced), `0.1:2.0:5` (five) or `0.1,0.5,1`."""
+
+    name = "values"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        """Read values and ranges, each value once."""
+        if isinstance(value, tuple):
+            return value
+        values: list[float] = []
+        for text in _parts(value):
+            if ":" in text and (numbers := numbers_of_range(text)) is not None:
+                values += numbers
+                continue
+            try:
+                values.append(float(text))
+            except ValueError:
+                self.fail(f"{text!r} is no value: write 0.5, 0.1:2.0, 0.1:2.0:5 or 0.1,0.5,1.", param, ctx)
+        return tuple(dict.fromkeys(values))
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Show how they are written."""
+        return "0.1:2.0"
 
 
 class ShardNumber(click.ParamType):  # type: ignore[type-arg]

@@ -16,7 +16,15 @@ import click
 from clustrep.cli.clusterer_names import SHORT_NAMES
 from clustrep.cli.config_file import read_config
 from clustrep.cli.console import progress_told
-from clustrep.cli.option_types import ClusterNumbers, ShardNumber, WholeNumber, Words, WordsOption, accepted_agreements
+from clustrep.cli.option_types import (
+    ClusterNumbers,
+    ParameterValues,
+    ShardNumber,
+    WholeNumber,
+    Words,
+    WordsOption,
+    accepted_agreements,
+)
 from clustrep.cli.standard_output import prints_to_stderr
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -92,7 +100,12 @@ clusterer = click.option(
     multiple=True,
     metavar="NAME[:P=V,…]",
     help=f"{', '.join(SHORT_NAMES)}, or a class by its dotted name; with parameters, as in "
-    "dbscan:eps=0.3,min_samples=5. May be repeated.",
+    "dbscan:eps=0.3,min_samples=5; several values of one of them as in dbscan:eps=0.1:1.0 (ten) or eps=0.1:1.0:5. "
+    "May be repeated.",
+)
+
+resolution = click.option(
+    "--resolution", type=ParameterValues(), help="Resolutions of leiden and louvain; 0.1:2.0 are ten, evenly spaced."
 )
 
 clustering = several(
@@ -104,6 +117,13 @@ clustering = several(
         show_default=True,
         help="How to treat samples that a clusterer labels as noise.",
     ),
+)
+
+sketch = click.option(
+    "--sketch",
+    type=WholeNumber(2),
+    metavar="M",
+    help="Fit to M weighted landmarks of each larger study: for tens of thousands of samples and more.",
 )
 
 agreement = click.option(
@@ -174,11 +194,25 @@ jobs = click.option(
     help="Number of parallel processes; -1: as many as cores.",
 )
 
+engine = click.option(
+    "--engine",
+    metavar="ADDRESS",
+    help="Compute on other machines: dask://host:port, ray or ray://host:port.",
+)
+
 json_option = click.option("--json", is_flag=True, help="Write the results to stdout as JSON.")
 
 quiet = click.option("--quiet", is_flag=True, help="Show warnings and errors only.")
 
-running = several(seed, jobs, configuration, json_option, quiet)
+device = click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda", "auto", "torch"]),
+    default="cpu",
+    show_default=True,
+    help="Where k-means is computed: a graphics card (cuda), one if there is one (auto), or PyTorch without one.",
+)
+
+running = several(seed, jobs, engine, device, configuration, json_option, quiet)
 
 unnamed = click.option("--no-samples", is_flag=True, help="Leave the names of samples out of all results.")
 
@@ -215,6 +249,8 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
     return several(
         numbers_of_clusters(k),
         clustering,
+        sketch,
+        resolution,
         resamples(resamples_default),
         comparing,
         results_in(folder),
@@ -243,11 +279,17 @@ def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
 def configured(settings: dict[str, Any]) -> Iterator[None]:
     """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
     from clustrep import config_context
+    from clustrep.engine.run import computing_on
 
     with (
-        config_context(progress=False if settings["quiet"] else "auto"),
+        config_context(
+            progress=False if settings["quiet"] else "auto",
+            device=settings["device"],
+            sketch=settings.get("sketch"),
+        ),
         prints_to_stderr(),
         progress_told(quiet=settings["quiet"]),
+        computing_on(settings.get("engine")),
     ):
         yield
 

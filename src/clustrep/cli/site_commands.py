@@ -90,6 +90,7 @@ written_to = options.several(
 @written_to
 @options.seed
 @options.jobs
+@options.engine
 @options.configuration
 @options.quiet
 def learn(**settings: Any) -> None:
@@ -132,6 +133,7 @@ def learn(**settings: Any) -> None:
 @rules
 @written_to
 @options.jobs
+@options.engine
 @options.configuration
 @options.quiet
 def score(**settings: Any) -> None:

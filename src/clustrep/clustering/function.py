@@ -112,13 +112,14 @@ class ClusteringFunction:
 def learn(
     clusterer: Clusterer, sample: FloatArray, seed: np.random.SeedSequence, weights: IntArray | None = None
 ) -> ClusteringFunction:
-    """Learn ψ(· ; clusterer, sample); `weights` only for a clusterer whose `fit_predict` takes them."""
+    """Learn ψ(· ; clusterer, sample); `weights` only for a clusterer that takes them."""
     fitted = with_seed(clusterer, seed)
     X = np.array(sample)  # a copy, because a clusterer may change it
     if is_function(fitted):
         return ClusteringFunction(nearest_label(sample, fitted(X), "euclidean"), sample, clusterer)
     if hasattr(fitted, "predict"):
-        (fitted.fit if hasattr(fitted, "fit") else fitted.fit_predict)(X)
+        options = {} if weights is None else {"sample_weight": weights}
+        (fitted.fit if hasattr(fitted, "fit") else fitted.fit_predict)(X, **options)
         return ClusteringFunction(fitted.predict, sample, fitted)
     labels = fitted.fit_predict(X) if weights is None else fitted.fit_predict(X, sample_weight=weights)
     seen = _seen_by(fitted)

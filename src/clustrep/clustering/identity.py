@@ -13,8 +13,10 @@ import numpy as np
 
 from clustrep.clustering.parameters import describe
 from clustrep.clustering.sample import Configuration, Source
+from clustrep.device.available import device_name
 from clustrep.engine.checkpoints import Question
 from clustrep.provenance import fingerprint, installed_versions
+from clustrep.resampling import is_shown
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
 
@@ -29,6 +31,8 @@ def facts_of(source: Source, studies: Sequence[Study], **further: Any) -> dict[s
         "seed": str(source.root),
         "resampling": described(source.resampling),
         "accelerate": str(source.accelerate),
+        **({} if source.device == "cpu" else {"device": str(device_name(source.device))}),
+        **({} if source.sketch is None else {"the sketch": repr(source.sketch)}),
         "the studies": ", ".join(repr(study.name) for study in studies),
         **{name: described(value) for name, value in further.items()},
         **{f"the data of study {study.name!r}": digest_of_study(study) for study in studies},
@@ -54,7 +58,10 @@ def agreements_of(agreements: Sequence[Agreement]) -> list[Any]:
 
 def digest_of_study(study: Study) -> str:
     """Return hexadecimal digits that identify what can be clustered of a study."""
-    return fingerprint(study.X, about=f"{study.X.dtype.str} {study.scale} {study.features!r}")
+    about = f"{study.X.dtype.str} {study.scale} {study.features!r}"
+    for key in sorted(study.groups):
+        about += f" {key!r} {study.groups[key].tolist()!r}"
+    return fingerprint(study.X, about=about)
 
 
 def described(thing: Any) -> str:
@@ -132,5 +139,6 @@ def _named_pieces(thing: Any) -> Mapping[Any, Any]:
         parameters: Mapping[str, Any] = thing.get_params(deep=False)
         return parameters
     if dataclasses.is_dataclass(thing):
-        return {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing) if field.compare}
+        fields = [field for field in dataclasses.fields(thing) if field.compare and is_shown(field, thing)]
+        return {field.name: getattr(thing, field.name) for field in fields}
     return getattr(thing, "__dict__", {})

@@ -251,16 +251,37 @@ def _fixed_by(points: FloatArray, metric: Metric, parameters: Mapping[str, Any])
     return parameters
 
 
-def neighbours(X: FloatArray, n_neighbours: int, metric: Metric = "euclidean") -> IntArray:
+def neighbours(
+    X: FloatArray, n_neighbours: int, metric: Metric = "euclidean", rows: IntArray | None = None
+) -> IntArray:
     """Return the nearest other points of every point, (n_points, n_neighbours): itself never, of equal ones the first.
 
     A point is identified by its row, so a copy of it is a neighbour like any other. Distances that differ by
-    rounding alone are equal.
+    rounding alone are equal. With `rows`, only of these points.
     """
-    metric = SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric
+    metric = scipy_metric(metric)
+    if n_neighbours == 0:
+        return np.empty((len(X), 0), dtype=np.int64)
+    if rows is not None:
+        return _neighbours_of(rows, X, n_neighbours, metric)
     if by_tree(metric, X.shape[1]) and n_neighbours + 2 <= len(X):
         return _neighbours_by_tree(X, n_neighbours)
     return _neighbours_of(np.arange(len(X)), X, n_neighbours, metric)
+
+
+def nearest_points(points: FloatArray, X: FloatArray, n_nearest: int, metric: Metric = "euclidean") -> IntArray:
+    """Return which of some points are the nearest of every row of X, (n_rows, n_nearest): of equal ones the first."""
+    metric = scipy_metric(metric)
+    parameters = _fixed_by(points, metric, {})
+    result = np.empty((len(X), n_nearest), dtype=np.int64)
+    for rows in _slices(len(X), max(1, CELLS // len(points))):
+        result[rows] = _first_nearest(_distances(X[rows], points, metric, parameters), n_nearest)
+    return result
+
+
+def scipy_metric(metric: Metric) -> Metric:
+    """Write the name of scikit-learn's metric as SciPy's."""
+    return SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric
 
 
 def nearest_distances(X: FloatArray) -> FloatArray:
@@ -273,7 +294,7 @@ def nearest_distances(X: FloatArray) -> FloatArray:
 
 def assigned(X: FloatArray, centres: FloatArray, metric: Metric) -> IntArray:
     """Return the nearest centre of every point, (n_points,), by a metric that is fixed by the points."""
-    metric = SCIPY_METRICS.get(metric, metric) if isinstance(metric, str) else metric
+    metric = scipy_metric(metric)
     parameters = _fixed_by(X, metric, {})
     blocks = (X[i : i + BLOCK] for i in range(0, len(X), BLOCK))
     return np.concatenate([_distances(x, centres, metric, parameters).argmin(axis=1) for x in blocks])

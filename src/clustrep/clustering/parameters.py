@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from clustrep.clustering.neighbours import SCIPY_METRICS, Metric
 from clustrep.errors import ParameterError
-from clustrep.resampling import Combination
+from clustrep.resampling import Combination, is_shown
 from clustrep.tables.noise import NOISE
 from clustrep.types import FloatArray, Labels
 
@@ -158,6 +158,19 @@ def with_n_clusters(clusterer: Clusterer, n_clusters: int) -> Clusterer:
             f"clusterer {clusterer!r} has no parameter for the number of clusters.", parameter="clusterer"
         )
     return _with(clusterer, {parameter: n_clusters})
+
+
+def last_step_parameter(clusterer: Clusterer, parameter: str) -> str | None:
+    """Return the full name of a parameter, of a pipeline that of its last step or any that is named in full."""
+    for name in (_path_to_last_step(clusterer) + parameter, parameter):
+        if _has(clusterer, name):
+            return name
+    return None
+
+
+def with_parameter(clusterer: Clusterer, parameter: str, value: Any) -> Clusterer:
+    """Return a copy of the clusterer with another value of one parameter."""
+    return _with(clusterer, {parameter: value})
 
 
 def with_starts(clusterer: Clusterer, fewest: int) -> Clusterer:
@@ -323,7 +336,9 @@ def describe(thing: Any, depth: int = 5) -> str:
     if depth > 0 and hasattr(thing, "get_params") and not isinstance(thing, type):
         return _call(type(thing).__qualname__, thing.get_params(deep=False), depth)
     if depth > 0 and dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        fields = {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
+        fields = {
+            field.name: getattr(thing, field.name) for field in dataclasses.fields(thing) if is_shown(field, thing)
+        }
         return _call(type(thing).__qualname__, fields, depth)
     if depth > 0 and hasattr(thing, "function") and hasattr(thing, "arguments"):
         return _call(describe(thing.function), thing.arguments, depth)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from clustrep.clustering.function import ClusteringFunction, learn, learn_known
+from clustrep.clustering.landmarks import CellDraw
 from clustrep.clustering.parameters import Clusterer, KnownLabels, count_clusters
 from clustrep.clustering.rotation import Rotation, can_rotate, in_coordinates, needs_basis, with_features
 from clustrep.clustering.sample import (
@@ -33,8 +35,9 @@ from clustrep.engine.estimates import ALWAYS_THERE, check_memory
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
 from clustrep.engine.run import Plan
 from clustrep.studies.study import Study
+from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition, encode
-from clustrep.types import FloatArray, IntArray, Labels
+from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 T = TypeVar("T")
 
@@ -52,8 +55,12 @@ class Psi(ABC):
 class Path(ABC):
     """Configurations that differ in the number of clusters alone, or a single one."""
 
+    takes_series: ClassVar[bool] = False  # whether they may also differ in the value of another parameter
+
     compiled: ClassVar[bool] = True  # whether there are kernels in it
     in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
+    here: ClassVar[bool] = False  # whether it works on a device that this process holds
+    takes_weights: ClassVar[bool] = True  # whether a point with a weight counts like as many copies of it
 
     @classmethod
     def applies(cls, clusterer: Clusterer) -> bool:
@@ -63,6 +70,10 @@ class Path(ABC):
     def __init__(self, members: Sequence[Configuration], rotation: Rotation | None):
         self.members = tuple(members)
         self.rotation = rotation
+
+    def on(self, device: str) -> Path:
+        """Return the path that does the same on a device; itself where there is none, or for the processor."""
+        return self
 
     def space(self, points: PointSet) -> PointSet:
         """Return the points in the coordinates in which this path works."""
@@ -111,6 +122,24 @@ class Path(ABC):
         says for every sample which points its clustering functions will be asked about, so that this is done at once.
         """
         return [Learned(self, sample) for sample in samples]
+
+    def score_pairs(
+        self, samples: Sequence[Sample], second: Sequence[Sample], n_studies: int, agreements: Sequence[Agreement]
+    ) -> PairScores | None:
+        """Score all ordered pairs of studies in some replicates, where labels stay on a device; None: ask for labels.
+
+        samples : those of all studies, one replicate after the other; second : independent draws of the same, or none
+        """
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class PairScores:
+    """The scores of all ordered pairs of studies in some replicates; on the diagonal, those of second draws."""
+
+    scores: FloatArray  # (n_agreements, n_replicates, n_members, S, S)
+    trivial: BoolArray  # (n_replicates, n_members, S, S)
+    clusters_found: IntArray  # (n_replicates, n_members, S)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +232,11 @@ class PlainPath(Path):
 
     compiled = in_threads = False
 
+    @property
+    def takes_weights(self) -> bool:  # type: ignore[override]
+        """Whether the clusterer is fitted with `sample_weight`."""
+        return bool(has_fit_parameter(self.members[0].clusterer, "sample_weight"))
+
     def share(self, sample: Sample) -> None:
         """Nothing is shared."""
 
@@ -216,7 +250,8 @@ class PlainPath(Path):
 
     def rows(self, sample: Sample) -> tuple[IntArray, IntArray | None]:
         """Return the rows to fit, and their weights where the clusterer takes any."""
-        return sample.draw.order, None
+        order = sample.draw.order
+        return order, sample.draw.weights[order] if isinstance(sample.draw, CellDraw) and self.takes_weights else None
 
     def psi(self, shared: None, sample: Sample, configuration: Configuration) -> Psi:
         """Fit the clusterer."""
@@ -239,6 +274,28 @@ class PlainPath(Path):
         """Return the clusterer that was fitted to coordinates, with its features back."""
         assert self.rotation is not None
         return with_features(psi.function.clusterer, self.rotation, configuration.clusterer)
+
+
+class FailingPath(Path):
+    """Another path, of which every fit fails: for replicates that nobody could compute."""
+
+    compiled = in_threads = False
+
+    def __init__(self, path: Path, cause: str):
+        super().__init__(path.members, path.rotation)
+        self.cause = cause
+
+    def share(self, sample: Sample) -> None:
+        """Fail."""
+        raise ReplicateFailure(self.cause)
+
+    def psi(self, shared: None, sample: Sample, configuration: Configuration) -> Psi:
+        """Fail."""
+        raise ReplicateFailure(self.cause)
+
+    def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
+        """Fail."""
+        raise ReplicateFailure(self.cause)
 
 
 def fit_rows(path: Path, sample: Sample, configuration: Configuration) -> Clusterer:
@@ -304,6 +361,10 @@ class Setting:
                 projected = PointSet(rotation.project(at)) if rotation is not None and outside else None
                 place = PointSet(at, projected) if outside else places[place_of[id(at)]]
             paths = _paths(source, configurations, rotated, rotation)
+            if source.sketch is not None:
+                from clustrep.clustering.sketch import sketched_paths  # it is a path itself
+
+                paths = sketched_paths(paths, source, studies, places)
             if for_run:
                 for path in paths:
                     for study in studies:
@@ -329,6 +390,11 @@ class Setting:
         unknown = sum(not _is_known(member) for path in self.paths if not path.compiled for member in path.members)
         python += unknown * S * UNKNOWN_SECONDS
         return Cost(numbers / NUMBERS_PER_SECOND, python)
+
+    @property
+    def here(self) -> bool:
+        """Whether any path works on a device that this process holds."""
+        return any(path.here for path in self.paths)
 
     @property
     def has_kernels(self) -> bool:
@@ -362,6 +428,11 @@ class ClusteringPlan(Plan[T]):
         return self.setting.cost
 
     @property
+    def here(self) -> bool:
+        """Whether any path works on a device that this process holds."""
+        return self.setting.here
+
+    @property
     def compiles(self) -> bool:
         """Whether any path has kernels."""
         return self.setting.has_kernels
@@ -370,6 +441,12 @@ class ClusteringPlan(Plan[T]):
     def batch(self) -> int:
         """How many replicates the paths learn from at once."""
         return self.setting.batch
+
+    def lost(self, number: int, cause: str) -> T:
+        """Return the replicate as it is where every fit fails."""
+        paths = tuple(FailingPath(path, cause) for path in self.setting.paths)
+        (value,) = replace(self, setting=replace(self.setting, paths=paths)).block([number])
+        return value
 
 
 def _is_known(configuration: Configuration) -> bool:
@@ -382,6 +459,7 @@ def rotates(source: Source, studies: Sequence[Study], configuration: Configurati
     """Whether a configuration is computed in coordinates: far fewer than features, with the same result."""
     return (
         source.accelerate
+        and source.sketch is None  # landmarks have the studies' features
         and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points
         and ROTATION_PAYS * sum(len(study) for study in studies) <= studies[0].X.shape[1]
         and can_rotate(configuration.clusterer)
@@ -395,11 +473,18 @@ def _paths(
     for configuration, is_rotated in zip(configurations, rotated, strict=True):
         make = _path_class(configuration) if source.accelerate else PlainPath
         last = paths[-1] if paths else None
-        if make is not PlainPath and type(last) is make and last.members[0].name == configuration.name:
+        if make is not PlainPath and type(last) is make and _belongs(configuration, last):
             paths[-1] = make([*last.members, configuration], last.rotation)
         else:
             paths.append(make([configuration], rotation if is_rotated else None))
-    return tuple(paths)
+    return tuple(path.on(source.device) for path in paths)
+
+
+def _belongs(configuration: Configuration, path: Path) -> bool:
+    """Whether a configuration is learned together with those of a path."""
+    first = path.members[0]
+    of_series = path.takes_series and bool(first.series) and first.series == configuration.series
+    return first.name == configuration.name or of_series
 
 
 # Configurations stay as they are, and reading a clusterer's parameters takes longer than a small fit: simulated

@@ -7,7 +7,7 @@ whatever other studies are in the run and wherever it is computed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -15,6 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from clustrep._kernels.tiles import n_columns, n_rows
+from clustrep.clustering.landmarks import Sketch, check_sketch
 from clustrep.clustering.parameters import (
     Clusterer,
     KnownLabels,
@@ -27,6 +29,7 @@ from clustrep.clustering.parameters import (
     parameters_of,
     with_n_clusters,
 )
+from clustrep.device.available import device_name, resolve_device
 from clustrep.engine.replicates import (
     FULL_STUDY,
     Rng,
@@ -38,11 +41,12 @@ from clustrep.engine.replicates import (
     seed_words,
 )
 from clustrep.engine.run import config
+from clustrep.errors import ParameterError
 from clustrep.provenance import ClustererRecord, Provenance, StudyRecord, installed_versions
 from clustrep.resampling import Draw, Resampling, check_resampling, whole
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition
-from clustrep.types import FloatArray
+from clustrep.types import FloatArray, IntArray
 
 # Up to so many points of a study, the distances between all of them are kept: 32 MB.
 SHARED_POINTS = 2048
@@ -50,6 +54,8 @@ SHARED_POINTS = 2048
 TOO_LARGE = "distances between points are not finite numbers"
 # Rows compared at once. A constant, so that results do not depend on how work is divided.
 BLOCK = 256
+# Points that are turned at once, so that there is no second copy of them.
+TURNED_AT_ONCE = 2**14
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +82,18 @@ class PointSet:
     def by_feature(self) -> FloatArray:
         """The transposed table, contiguous, (n_features, n_points)."""
         return np.ascontiguousarray(self.X.T)
+
+    def turned(self, rows: slice) -> FloatArray:
+        """Return some of the points by feature, contiguous, (n_features, n_rows): a copy of the whole is not needed."""
+        return np.ascontiguousarray(self.by_feature[:, rows] if "by_feature" in self.__dict__ else self.X[rows].T)
+
+    def tiled(self, rows: IntArray) -> FloatArray:
+        """Return some of the points as `_kernels.tiles.in_rows` does, without any other copy of them."""
+        table = np.zeros((n_rows(self.X.shape[1]), n_columns(len(rows))))
+        for begin in range(0, len(rows), TURNED_AT_ONCE):
+            some = rows[begin : begin + TURNED_AT_ONCE]
+            table[: self.X.shape[1], begin : begin + len(some)] = self.X[some].T
+        return table
 
     @property
     def shares_distances(self) -> bool:
@@ -129,6 +147,9 @@ class Configuration:
 
     name: str
     clusterer: Any  # a clusterer, or known labels
+    series: str = ""  # the name of all that differ in the value of one parameter
+    parameter: str | None = None  # which one that is
+    value: float | None = None
 
     @cached_property
     def n_clusters(self) -> int | None:
@@ -159,6 +180,9 @@ class Configuration:
             n_clusters=self.n_clusters,
             n_clusters_parameter=None if known else n_clusters_parameter(self.clusterer),
             description=describe(self.clusterer),
+            series=self.series,
+            parameter=self.parameter,
+            value=self.value,
         )
 
 
@@ -213,11 +237,27 @@ class Source:
     resampling: Resampling
     root: int
     accelerate: bool = True
+    device: str = "cpu"
+    sketch: Sketch | None = None  # None: clusterers are fitted to all samples
 
     @classmethod
-    def of(cls, resampling: object, rng: Rng) -> Source:
+    def of(cls, resampling: object, rng: Rng, sketch: object = None) -> Source:
         """Check what a user passed, and take the other options from the configuration in force."""
-        return cls(check_resampling(resampling), root_entropy(rng), config().accelerate)
+        options = config()
+        checked, wanted = check_resampling(resampling), options.sketch if sketch is None else sketch
+        chosen = None if wanted is None else check_sketch(wanted)
+        if chosen is not None and not getattr(checked, "keeps_points", False):
+            raise ParameterError(
+                f"sketch needs resamples that consist of the studies' own samples, got {checked!r}: its landmarks are "
+                "chosen once. Use Bootstrap() or Subsample(fraction), or no sketch.",
+                parameter="sketch",
+            )
+        device = "cpu" if options.device == "cpu" else resolve_device(options.device)
+        return cls(checked, root_entropy(rng), options.accelerate, device, chosen)
+
+    def with_root(self, root: int) -> Source:
+        """Return the same with another seed."""
+        return replace(self, root=root)
 
     def draw(self, study: Study, replicate: int, *, second: bool = False) -> Draw:
         """Draw the study for this replicate; `second` is another, independent draw of it."""
@@ -243,12 +283,15 @@ def provenance_of_run(
     source: Source, studies: Sequence[Study], configurations: Sequence[Configuration], **parameters: Any
 ) -> Provenance:
     """Record a run that clusters: where its replicates came from, its studies, clusterers and further parameters."""
+    if source.device != "cpu":
+        parameters["device"] = device_name(source.device)
     return provenance_of_data(
         source.root,
         studies,
         configurations,
         resampling=describe(source.resampling),
         accelerate=source.accelerate,
+        **({} if source.sketch is None else {"sketch": source.sketch.size}),
         **parameters,
     )
 

@@ -32,7 +32,7 @@ import numpy as np
 from clustrep.archives import check_seal, declared_arrays, read_array, write_archive
 from clustrep.engine.replicates import FULL_STUDY, Failed
 from clustrep.engine.stored_values import Packing, unpack
-from clustrep.errors import DataError, OtherRun, ParameterError
+from clustrep.errors import AllReplicatesFailed, DataError, OtherRun, ParameterError
 from clustrep.files import written_whole
 from clustrep.folders import claimed
 from clustrep.sentences import argument, option, wording
@@ -174,12 +174,26 @@ def checkpointing(
     with claimed(path, "checkpoint"):
         for leftover in (*path.glob(LEFTOVERS), *path.glob(f"*/{LEFTOVERS}")):
             leftover.unlink(missing_ok=True)
+        is_new = not (path / MANIFEST).exists()
         _check_question(path, question())
         token = active.set(Checkpoint(path, _shard.get(), totals or {}))
         try:
             yield
+        except (DataError, AllReplicatesFailed):
+            if is_new:  # asking the same again would end here again
+                _discard(path)
+            raise
         finally:
             active.reset(token)
+            if not any(path.glob("*/*.npz")):
+                _discard(path)
+
+
+def _discard(folder: Path) -> None:
+    """Remove what was kept in a folder, so that it is free for another question."""
+    for step in folder.glob("*-*/"):
+        shutil.rmtree(step, ignore_errors=True)
+    (folder / MANIFEST).unlink(missing_ok=True)
 
 
 def _check_question(folder: Path, question: Question) -> None:
@@ -402,10 +416,15 @@ class Writer(contextlib.AbstractContextManager["Writer"]):
         self._works = True
 
     def add(self, numbers: Sequence[int], outcome: Any) -> None:
-        """Take a block: its numbers, and its values with their warnings."""
+        """Take a block: its numbers, and its values with their warnings. What was lost is not written."""
+        values: dict[tuple[str, int], Any] = {}
         for number, value in zip(numbers, outcome.values, strict=True):
             parts = zip(self._plan.parts, self._plan.split(value), strict=True)
-            self._pending.values.update({(part, number): of_part for part, of_part in parts})
+            values.update({(part, number): of_part for part, of_part in parts})
+        if outcome.lost:
+            self._finished.values.update(values)
+            return
+        self._pending.values.update(values)
         self._numbers += numbers
         self._pending.warnings += outcome.warnings
         if time.monotonic() - self._written >= WRITTEN_EVERY:

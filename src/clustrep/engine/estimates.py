@@ -8,13 +8,16 @@ import os
 import sys
 from pathlib import Path
 
+from clustrep.engine import engines
 from clustrep.errors import DataError
-from clustrep.sentences import wording
+from clustrep.sentences import argument
 from clustrep.text import plural
 
 SURE_AFTER = 1.0  # seconds of work before the rest is estimated
 
 LONG = 30.0  # seconds that are worth a word
+
+ADVISED_SKETCH = 2000  # landmarks
 
 ALWAYS_THERE = 10**9  # bytes for which nobody asks how many there are
 
@@ -39,14 +42,19 @@ def available_memory() -> int | None:
 
 
 def check_memory(needed: float, clusterer: str, study: str, n_samples: int) -> None:
-    """Refuse a clusterer that needs more memory than there is, before anything is computed."""
+    """Refuse a clusterer that needs more memory than there is, before anything is computed.
+
+    On other machines only they know how much there is.
+    """
+    if engines.active.get() is not None:
+        return
     available = available_memory()
     if available is not None and needed > available:
-        fewer = wording(python="fewer samples of it (such as Subsample)", command_line="fewer samples of it")
         raise DataError(
             f"{clusterer} on the {n_samples:,} samples of study {study!r} needs about {in_gigabytes(needed)} of "
-            f"memory, of which {in_gigabytes(available)} are available: take {fewer}, or a clusterer whose memory does "
-            "not grow with the square of the samples, such as k-means."
+            f"memory, of which {in_gigabytes(available)} are available: fit it to landmarks of the study, such as "
+            f"{argument('sketch', ADVISED_SKETCH)}, or take a clusterer whose memory does not grow with the square of "
+            "the samples, such as k-means."
         )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import threading
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -39,6 +41,7 @@ class Stream(IntEnum):
     NULL = 5
     PAIRS = 6
     TIES = 7
+    LANDMARKS = 8
 
 
 def root_entropy(rng: Rng) -> int:
@@ -155,11 +158,20 @@ def attempt(function: Callable[..., T], *args: Any, **kwargs: Any) -> T | Failed
         return Failed(f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__)
 
 
+OWN_MARKER = uuid.uuid4().hex
+
+
 class Run(NamedTuple):
     """One call of `engine.run.run`."""
 
     process: int
     number: int
+    marker: str = OWN_MARKER  # processes on two machines may have the same number
+
+    @property
+    def is_of_this_process(self) -> bool:
+        """Whether this process started the run."""
+        return self.process == os.getpid() and self.marker == OWN_MARKER
 
 
 class _Abandoned(BaseException):

@@ -1,15 +1,18 @@
 """One runner for every plan, and the options that all runs share.
 
 A plan is a pure function of replicates' numbers: a block of them can be computed anywhere, in any order, together with
-any others, and gives the same bits. Here blocks are computed one after the other, or handed to workers.
+any others, and gives the same bits. Here blocks are computed one after the other, or handed to workers, or to an engine
+on other machines.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import sys
+import threading
 import time
 import warnings
 from abc import ABC, abstractmethod
@@ -17,22 +20,25 @@ from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
 from numbers import Integral
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
-from clustrep.checks import check_choice, check_flag
-from clustrep.engine import checkpoints, estimates
+from clustrep.checks import check_choice, check_flag, check_integer
+from clustrep.engine import checkpoints, engines, estimates
 from clustrep.engine.cost import Cost, Workers, block_size, choose_workers
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
-from clustrep.errors import MachineWarning, ParameterError, ReplicateWarning, warn
+from clustrep.errors import MachineWarning, ParameterError, ReplicateWarning, WorkerKilled, warn
 from clustrep.text import plural
 
 T = TypeVar("T")
+P = ParamSpec("P")
 _run_numbers = itertools.count()
 
 # ---------------------------------------------------------------------------------------------------------------------
 # options: they change how a run is carried out; `accelerate=False` also fits k-means with scikit-learn's random numbers
+
+
+DEVICES = ("cpu", "cuda", "auto", "torch")
 
 
 @dataclass(frozen=True)
@@ -46,13 +52,22 @@ class Config:
         samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
     progress : bool or "auto"
         Show a progress bar; "auto" shows one on a terminal and in a notebook.
+    device : {"cpu", "cuda", "auto", "torch"}
+        Where k-means is fitted and its labels are compared; see `set_config`.
+    sketch : int or None
+        Fit clusterers to so many landmarks of each larger study instead of all its samples.
     """
 
     accelerate: bool = True
     progress: bool | str = "auto"
+    device: str = "cpu"
+    sketch: int | None = None
 
     def __post_init__(self) -> None:
         check_flag(self.accelerate, "accelerate")
+        check_choice(self.device, "device", DEVICES)
+        if self.sketch is not None:
+            check_integer(self.sketch, "sketch", at_least=2)
         if not isinstance(self.progress, bool) and self.progress != "auto":
             raise ParameterError(
                 f"progress must be True, False or 'auto', got {self.progress!r}.", parameter="progress"
@@ -84,7 +99,7 @@ def get_config() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(get_config())
-    ['accelerate', 'progress']
+    ['accelerate', 'device', 'progress', 'sketch']
     """
     return asdict(config())
 
@@ -99,6 +114,16 @@ def set_config(**options: Any) -> None:
         samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
     progress : bool or "auto", default "auto"
         Show a progress bar; "auto" shows one on a terminal and in a notebook.
+    device : {"cpu", "cuda", "auto", "torch"}, default "cpu"
+        Where k-means is fitted and its labels are compared: by compiled kernels on the processor; on a graphics card
+        ("cuda", needs PyTorch: `pip install 'clustrep[gpu]'`); on a card where there is one ("auto"); or by the
+        card's code in plain PyTorch on the processor ("torch"), which is slower than the kernels and there to be
+        compared. Draws and first centres are the same everywhere; a card rounds to 32 bits, so labels can differ where
+        two centres are as near as that. Other clusterers are fitted on the processor. A run on a device takes no
+        workers. Results say on which device they were computed.
+    sketch : int or None, default None
+        Fit clusterers to so many landmarks of each larger study, as `sketch=` of `replicability` does: for all
+        functions of several studies.
 
     See Also
     --------
@@ -121,7 +146,7 @@ def config_context(**options: Any) -> Iterator[None]:
 
     Parameters
     ----------
-    accelerate, progress
+    accelerate, progress, device, sketch
         As in `set_config`.
 
     See Also
@@ -149,6 +174,35 @@ def _checked(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
+@contextlib.contextmanager
+def computing_on(engine: engines.EngineLike) -> Iterator[None]:
+    """Compute the blocks of all runs within on an engine; None: as it is outside."""
+    if engine is None:
+        yield
+        return
+    opened = engines.open_engine(engine)
+    token = engines.active.set(opened)
+    try:
+        yield
+    finally:
+        engines.active.reset(token)
+        opened.close()
+
+
+def on_engine(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function compute where its parameter `engine` says."""
+
+    @functools.wraps(function)
+    def computed_there(*args: P.args, **kwargs: P.kwargs) -> T:
+        engine = kwargs.get("engine")
+        if engine is None:
+            return function(*args, **kwargs)
+        with computing_on(engine):
+            return function(*args, **kwargs)
+
+    return computed_there
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # plans
 
@@ -172,6 +226,11 @@ class Plan(ABC, Generic[T]):
         return Cost(0.0, 0.01)
 
     @property
+    def here(self) -> bool:
+        """Whether it needs a device that this process holds: then no workers are started."""
+        return False
+
+    @property
     def compiles(self) -> bool:
         """Whether kernels are compiled at first use: then once, before workers start."""
         return True
@@ -189,6 +248,10 @@ class Plan(ABC, Generic[T]):
         """Compute some replicates; a plan that gains from seeing many at once overrides this loop."""
         return [self.replicate(number) for number in numbers]
 
+    def lost(self, number: int, cause: str) -> T:
+        """Return what stands for a replicate whose workers were killed; a plan without failures has nothing."""
+        raise WorkerKilled(f"Replicate {number} of {self.description} can't be computed: {cause}.")
+
 
 @dataclass(frozen=True)
 class Outcome(Generic[T]):
@@ -196,6 +259,7 @@ class Outcome(Generic[T]):
 
     values: list[T]
     warnings: list[tuple[str, str]]
+    lost: bool = False  # what stands for replicates whose workers were killed: not to be kept for another run
 
 
 def run(plan: Plan[T], numbers: Sequence[int], n_jobs: int | None = None) -> list[T]:
@@ -244,18 +308,18 @@ def _values_and_warnings(
 ) -> tuple[list[T], list[tuple[str, str]]]:
     """Compute replicates, apart from those that the checkpoint of this run has."""
     check_n_jobs(n_jobs)
-    checkpoint, compute_missing = checkpoints.active.get(), partial(_compute_all, n_jobs=n_jobs)
+    checkpoint, compute_missing = checkpoints.active.get(), functools.partial(_compute_all, n_jobs=n_jobs)
     if checkpoint is not None and isinstance(plan, checkpoints.Stored):
         return checkpoint.completed(plan, numbers, compute_missing)
-    values: list[T] = []
+    values: dict[int, T] = {}
     messages: list[tuple[str, str]] = []
 
-    def keep(_: Sequence[int], outcome: Outcome[T]) -> None:
-        values.extend(outcome.values)
+    def keep(block: Sequence[int], outcome: Outcome[T]) -> None:
+        values.update(zip(block, outcome.values, strict=True))
         messages.extend(outcome.warnings)
 
     messages += compute_missing(plan, numbers, keep)
-    return values, messages
+    return [values[number] for number in numbers], messages
 
 
 def kept_in(
@@ -274,10 +338,10 @@ def _compute_all(
     n_done, n_first, begun, is_forecast = 0, 0, 0.0, False
     with one_thread(), _recorded_warnings() as messages, _progress_bar(len(numbers), plan.description) as bar:
         try:
-            for outcome in outcomes:
-                n_before, n_done = n_done, n_done + len(outcome.values)
-                keep(numbers[n_before:n_done], outcome)
-                bar.update(len(outcome.values))
+            for block, outcome in outcomes:
+                n_done += len(block)
+                keep(block, outcome)
+                bar.update(len(block))
                 if not n_first:  # kernels may have been compiled until now
                     n_first, begun = n_done, time.monotonic()
                 elif not is_forecast and (seconds := time.monotonic() - begun) >= estimates.SURE_AFTER:
@@ -302,25 +366,31 @@ def check_n_jobs(n_jobs: int | None) -> int | None:
 
 def _outcomes(
     plan: Plan[T], numbers: Sequence[int], run_of_blocks: Run, n_jobs: int | None
-) -> Generator[Outcome[T], None, None]:
+) -> Generator[tuple[Sequence[int], Outcome[T]], None, None]:
+    """Compute blocks, here or elsewhere, and yield them with their numbers, in any order."""
+    if (engine := engines.active.get()) is not None:
+        from clustrep.engine.dispatch import Dispatch
+
+        yield from Dispatch(engine, plan, numbers, run_of_blocks).outcomes()
+        return
     import joblib
 
     n_workers = joblib.effective_n_jobs(n_jobs)
     workers = Workers.NONE
-    if n_workers > 1:
+    if n_workers > 1 and not plan.here:
         workers = _chosen_by_user() or choose_workers(plan.cost, len(numbers), n_workers, in_threads=plan.in_threads)
     size = plan.batch if workers is Workers.NONE else block_size(plan.batch, plan.cost, len(numbers), n_workers)
     blocks = [numbers[begin : begin + size] for begin in range(0, len(numbers), size)]
     if workers is Workers.NONE:
-        yield from (compute(plan, block, run_of_blocks) for block in blocks)
+        yield from ((block, compute(plan, block, run_of_blocks)) for block in blocks)
         return
     from clustrep.engine.workers import compute_in_workers
 
     # Kernels are compiled once, here, and not by every process.
     n_here = int(plan.compiles and workers is Workers.PROCESSES)
-    yield from (compute(plan, block, run_of_blocks) for block in blocks[:n_here])
-    in_threads = workers is Workers.THREADS
-    yield from compute_in_workers(plan, blocks[n_here:], run_of_blocks, n_jobs, in_threads=in_threads)
+    yield from ((block, compute(plan, block, run_of_blocks)) for block in blocks[:n_here])
+    in_threads, blocks = workers is Workers.THREADS, blocks[n_here:]
+    yield from zip(blocks, compute_in_workers(plan, blocks, run_of_blocks, n_jobs, in_threads=in_threads), strict=True)
 
 
 def _chosen_by_user() -> Workers | None:
@@ -339,16 +409,44 @@ def compute(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[
     current.run, current.messages = run_of_blocks, []
     breathe()
     try:
-        if os.getpid() == run_of_blocks.process:  # perhaps a thread: warnings are recorded once for the whole process
+        if run_of_blocks.is_of_this_process:  # perhaps a thread: warnings are recorded once for the whole process
             if getattr(current, "limited", None) != run_of_blocks:
                 # Limits the pools of this thread; the thread that started the run restores all limits.
                 thread_pools().limit(limits=1)
                 current.limited = run_of_blocks
             return Outcome(plan.block(block), current.messages)
-        with one_thread(), _recorded_warnings():
+        with _beside_others():
             return Outcome(plan.block(block), current.messages)
     finally:
         current.run = current.messages = None
+
+
+_entered = threading.Lock()
+_n_computing = 0
+_shared = contextlib.ExitStack()
+
+
+@contextlib.contextmanager
+def _beside_others() -> Iterator[None]:
+    """Limit threads and record warnings in a worker that may compute several blocks in threads of its own.
+
+    Both belong to the whole process: the first thread sets them, the last restores what was before. OpenMP's limit
+    belongs to each thread.
+    """
+    global _n_computing
+    with thread_pools().select(user_api="openmp").limit(limits=1):
+        with _entered:
+            if not _n_computing:
+                _shared.enter_context(one_thread())
+                _shared.enter_context(_recorded_warnings())
+            _n_computing += 1
+        try:
+            yield
+        finally:
+            with _entered:
+                _n_computing -= 1
+                if not _n_computing:
+                    _shared.close()
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from clustrep.engine.replicates import Run
 from clustrep.engine.run import Outcome, Plan, compute
@@ -67,6 +67,7 @@ def _computed(
     import joblib
 
     backend, _ = joblib.parallel.get_active_backend()
+    function = _compute_in_worker if backend.supports_return_generator else _compute_or_say
     from_main_thread = threading.current_thread() is threading.main_thread()
     parallel = joblib.Parallel(
         # A single worker would be this process itself, which must not be killed: of two, one computes at a time.
@@ -78,9 +79,12 @@ def _computed(
         **_initializer(backend),
     )
     try:
-        yield from parallel(
-            joblib.delayed(_compute_in_worker)(plan, block, run_of_blocks, from_main_thread) for block in blocks
-        )
+        for outcome in parallel(
+            joblib.delayed(function)(plan, block, run_of_blocks, from_main_thread) for block in blocks
+        ):
+            if isinstance(outcome, Raised):
+                raise outcome.error
+            yield outcome
     except BaseException:
         if not in_threads:
             _stop_workers()
@@ -120,6 +124,24 @@ def _compute_in_worker(plan: Plan[T], block: Sequence[int], run_of_blocks: Run, 
     follow_parent(parent)
     with _killed_with_parent(parent) if from_main_thread else contextlib.nullcontext():
         return compute(plan, block, run_of_blocks)
+
+
+class Raised(NamedTuple):
+    """An error as a value."""
+
+    error: Exception
+
+
+def _compute_or_say(*arguments: Any) -> Outcome[Any] | Raised:
+    """Compute a block; return an error instead of raising it.
+
+    On an error, joblib's old multiprocessing backend ends its processes at once, and then waits for ever for a lock if
+    one of them was about to send a result.
+    """
+    try:
+        return _compute_in_worker(*arguments)
+    except Exception as error:  # the caller raises it
+        return Raised(error)
 
 
 FOLLOWED: set[int] = set()  # the process whose worker this one is

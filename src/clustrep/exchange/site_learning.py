@@ -14,8 +14,9 @@ from clustrep.checks import check_choice, check_integer
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, PointSet, Source
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Rng, root_entropy
-from clustrep.engine.run import config, run
+from clustrep.engine.run import config, on_engine, run
 from clustrep.errors import DataError, ParameterError
 from clustrep.exchange.disclosure import Disclosure, LogEntry, rare_values
 from clustrep.exchange.extraction import check_may_travel
@@ -30,6 +31,7 @@ from clustrep.studies.study import Study
 from clustrep.text import listing
 
 
+@on_engine
 def learn(
     clusterers: Clusterer | Sequence[Clusterer] | Mapping[str, Clusterer],
     study: Study,
@@ -43,6 +45,7 @@ def learn(
     disclosure: Disclosure | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> SiteFunctions:
     """Learn the clustering functions of one study, without its samples, so that other sites can score them.
 
@@ -78,7 +81,7 @@ def learn(
         What may leave the site. By default no numbers of clusters with fewer than 10 samples.
     rng : int, Generator, SeedSequence or None
         The seed, the same at all sites.
-    n_jobs : int or None
+    n_jobs, engine
         As in `replicability`.
 
     Returns

@@ -15,8 +15,9 @@ from clustrep.across.separateness import spread_of
 from clustrep.checks import check_flag, check_integer
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.sample import Labelled, PointSet, Source
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, one_thread
-from clustrep.engine.run import Plan, run
+from clustrep.engine.run import Plan, on_engine, run
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.exchange.disclosure import Disclosure, LogEntry, harmless
 from clustrep.exchange.forms import Form
@@ -54,6 +55,7 @@ DECIMALS_BESIDE_TABLES = 3
 FAR, NOT_NEAR = 5.0, 2.0
 
 
+@on_engine
 def score(
     study: Study,
     functions: Sequence[SiteFunctions | str | PathLike[str]],
@@ -65,6 +67,7 @@ def score(
     decimals: int | None = None,
     disclosure: Disclosure | None = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> SiteScores:
     """Score the clustering functions of other sites on this site's study.
 
@@ -92,7 +95,7 @@ def score(
         Round scores to so many decimals. By default not at all; beside tables to 3, which is the most.
     disclosure : Disclosure, optional
         What may leave the site; the `secret` must be that of `learn`.
-    n_jobs : int or None
+    n_jobs, engine
         As in `replicability`.
 
     Returns
@@ -144,8 +147,8 @@ def score(
         decimals = DECIMALS_BESIDE_TABLES if decimals is None else decimals
         if decimals > DECIMALS_BESIDE_TABLES:
             raise ParameterError(
-                f"decimals must be at most {DECIMALS_BESIDE_TABLES} beside tables, got {decimals}: from more digits the "
-                "counts that are withheld follow. Round to fewer, or write no tables.",
+                f"decimals must be at most {DECIMALS_BESIDE_TABLES} beside tables, got {decimals}: from more digits "
+                "the counts that are withheld follow. Round to fewer, or write no tables.",
                 parameter="decimals",
             )
     source = Source(resampling_of(inquiry.resampling), rules.root(inquiry.seed), inquiry.accelerate)

@@ -20,8 +20,9 @@ from clustrep.figures.canvas import (
     ticks_at,
 )
 from clustrep.figures.charts import NO_K
-from clustrep.figures.score_curves import AXIS_OF_K, NULL_NAME, NullBand, by_clusterer, is_wide
+from clustrep.figures.score_curves import NULL_NAME, NullBand, is_wide
 from clustrep.figures.style import COLOURS, look
+from clustrep.results.along import AXIS_OF_K, Curves
 from clustrep.tables.agreement import shown
 from clustrep.types import FloatArray
 
@@ -102,24 +103,28 @@ class CurvesBesideNull:
 
     score: str
     names: tuple[str, ...]
-    ks: tuple[tuple[int | None, ...], ...]  # of every curve
+    ks: tuple[tuple[float | None, ...], ...]  # of every curve: numbers of clusters, or values of another parameter
     bands: tuple[NullBand, ...]
+    title: str = AXIS_OF_K  # of the axis
 
     @classmethod
     def of(cls, result: NullReference, a: int) -> CurvesBesideNull:
         """Take all configurations of a comparison's reference by its a-th agreement."""
-        groups = by_clusterer(result.clusterers, result.n_clusters)
+        curves = Curves.of(result.clusterers, result.n_clusters, result.provenance)
+        groups, (title, positions) = curves.groups, curves.positions(None, None)
         return cls(
             score=shown(result.agreements[a]),
             names=tuple(groups),
-            ks=tuple(tuple(result.n_clusters[c] for c in places) for places in groups.values()),
+            ks=tuple(tuple(positions[c] for c in places) for places in groups.values()),
             bands=tuple(NullBand.of(result, places, a) for places in groups.values()),
+            title=title,
         )
 
     def draw(self, ax: Axes | None = None) -> Axes:
         """Draw a curve for every clusterer with a k, and a line for one that finds it itself."""
         all_ks = sorted({k for ks in self.ks for k in ks if k is not None})
-        across = [min(all_ks, default=0) - 0.3, max(all_ks, default=0) + 0.3]
+        beside = 0.3 if self.title == AXIS_OF_K else 0.0
+        across = [min(all_ks, default=0) - beside, max(all_ks, default=0) + beside]
         with canvas(ax, DOUBLE if is_wide(len(self.names), all_ks) else SINGLE, 0.8 * SINGLE) as ax:
             for i, (name, ks, band) in enumerate(zip(self.names, self.ks, self.bands, strict=True)):
                 has_k = ks[0] is not None
@@ -133,8 +138,9 @@ class CurvesBesideNull:
                 if len(self.names) > 1:
                     fill = {"facecolor": "none", "edgecolor": style.colour, "hatch": style.hatch, "alpha": 0.6}
                 ax.fill_between(x, band.low[at], band.high[at], label=f"{literal(name)}, {NULL_NAME}", lw=0, **fill)
-            ticks_at(ax, all_ks)
-            ax.set_xlabel(AXIS_OF_K if all_ks else NO_K)
+            if self.title == AXIS_OF_K:
+                ticks_at(ax, [int(k) for k in all_ks])
+            ax.set_xlabel(literal(self.title) if all_ks else NO_K)
             ax.set_ylabel(f"{literal(self.score)}, mean over pairs of studies")
             legend_above(ax)
             return ax

@@ -11,6 +11,7 @@ import numpy as np
 from clustrep.figures.canvas import DOUBLE, SINGLE, canvas, in_legend, largest, legend_above, literal, ticks_at
 from clustrep.figures.charts import NO_K, Chart, Trace, View, axis, axis_of_k, chart, escaped, scatter, view
 from clustrep.figures.style import COLOURS, HATCHES, MARKERS, Look, look
+from clustrep.results.along import AXIS_OF_FOUND, AXIS_OF_K
 from clustrep.results.base import quiet, tails
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from clustrep.results import Comparison, NullReference
 
-AXIS_OF_K = "number of clusters k"
 NULL_NAME = "without clusters, 95 %"
 # The quantile of scores without clusters that the page shows.
 UPPER = 0.95
@@ -36,7 +36,7 @@ def by_clusterer(clusterers: Sequence[str], n_clusters: Sequence[int | None]) ->
     return {name: [c for c in order if clusterers[c] == name] for name in dict.fromkeys(clusterers)}
 
 
-def is_wide(n_curves: int, ks: Sequence[int]) -> bool:
+def is_wide(n_curves: int, ks: Sequence[float]) -> bool:
     """Whether curves over k need the width of two columns."""
     return n_curves > 2 or len(ks) > 12
 
@@ -70,10 +70,14 @@ class NullBand:
 
 @dataclass(frozen=True, eq=False)
 class ScoreCurve:
-    """A clusterer's scores over k, (number of k,) each; a clusterer that finds its number of clusters has one score."""
+    """A clusterer's scores over k, (number of k,) each; a clusterer that finds its number of clusters has one score.
+
+    Instead of k there may be values of another parameter, or the numbers of clusters found.
+    """
 
     name: str
-    ks: tuple[int | None, ...]
+    labels: tuple[str, ...]  # of the configurations
+    ks: tuple[float | None, ...]
     mean: FloatArray
     sd: FloatArray  # over resamples, as is the interval
     low: FloatArray
@@ -83,7 +87,7 @@ class ScoreCurve:
 
     @property
     def has_k(self) -> bool:
-        """Whether the number of clusters was set."""
+        """Whether the number of clusters, or another parameter, was set."""
         return self.ks[0] is not None
 
 
@@ -94,9 +98,12 @@ class ScoreCurves:
     score: str
     curves: tuple[ScoreCurve, ...]
     statistic: str | None  # that the null reference compares; None without one
+    title: str = AXIS_OF_K  # of the axis
 
     @classmethod
-    def of(cls, result: Comparison, agreement: str, reference: NullReference | None = None) -> ScoreCurves:
+    def of(
+        cls, result: Comparison, agreement: str, reference: NullReference | None = None, against: str | None = None
+    ) -> ScoreCurves:
         """Take the summary of a comparison; with a reference, also scores without clusters."""
         a = result.agreements.index(agreement)
         summary = result.summary()
@@ -106,11 +113,14 @@ class ScoreCurves:
         with quiet():
             sd = np.nanstd(result.distribution[:, a][..., off].mean(axis=-1), axis=-1, ddof=1)
             estimate = np.nanmean(result.estimate[:, a][:, off], axis=1)
-        groups = by_clusterer(result.clusterers, result.n_clusters)
+        groups = result.curves.groups
+        title, positions = result.curves.positions(against, result.mean_clusters_found.tolist())
+        groups = {name: sorted(places, key=lambda c: positions[c] or 0.0) for name, places in groups.items()}
         curves = [
             ScoreCurve(
                 name=name,
-                ks=tuple(result.n_clusters[c] for c in places),
+                labels=tuple(label(result.clusterers[c], result.n_clusters[c], result._found(c)) for c in places),
+                ks=tuple(positions[c] for c in places),
                 mean=mean[places],
                 sd=sd[places],
                 low=low[places],
@@ -120,11 +130,11 @@ class ScoreCurves:
             )
             for name, places in groups.items()
         ]
-        return cls(shown(agreement), tuple(curves), None if reference is None else reference.statistic)
+        return cls(shown(agreement), tuple(curves), None if reference is None else reference.statistic, title)
 
     @property
-    def ks(self) -> list[int]:
-        """All numbers of clusters."""
+    def ks(self) -> list[float]:
+        """All numbers of clusters, or values of another parameter."""
         return sorted({k for curve in self.curves for k in curve.ks if k is not None})
 
     # -----------------------------------------------------------------------------------------------------------------
@@ -145,8 +155,9 @@ class ScoreCurves:
                 handles.append(_handle(curve, style))
                 if curve.null is not None:
                     _draw_null(curve.null, at, i if several else None, self.statistic == "estimate", ax)
-            ticks_at(ax, self.ks)
-            ax.set_xlabel(AXIS_OF_K if self.ks else NO_K)
+            if self.title == AXIS_OF_K:
+                ticks_at(ax, [int(k) for k in self.ks])
+            ax.set_xlabel(literal(self.title) if self.ks else NO_K)
             ax.set_ylabel(f"{literal(self.score)}, mean over pairs of studies")
             top = max(max(largest(curve.high), largest(curve.mean + curve.sd)) for curve in self.curves)
             ax.set_ylim(min(0.0, ax.get_ylim()[0]), 1.02 * top)
@@ -155,7 +166,8 @@ class ScoreCurves:
 
     def _places_beyond(self) -> dict[str, float]:
         """Return where clusterers without a k have their marks: to the right of all k, side by side."""
-        step = max(0.5, (self.ks[-1] - self.ks[0]) / 25) if self.ks else 1.0
+        least = 0.5 if self.title == AXIS_OF_K else 0.0
+        step = max(least, (self.ks[-1] - self.ks[0]) / 25) if self.ks else 1.0
         first = float(max(self.ks, default=-1))
         without = [curve.name for curve in self.curves if not curve.has_k]
         return {name: first + step * i for i, name in enumerate(without, 1)}
@@ -166,13 +178,13 @@ class ScoreCurves:
     def view(self) -> View:
         """Write the curves for the page."""
         traces: list[Trace] = []
-        ks: list[int | None] = list(self.ks)
         for i, curve in enumerate(self.curves):
             traces += self._traces(curve, i)
+        over_k = self.title == AXIS_OF_K or not self.ks
         return view(
-            self.score,
+            f"{self.score}, over {AXIS_OF_FOUND}" if self.title == AXIS_OF_FOUND else self.score,
             traces,
-            xaxis=axis_of_k(ks),
+            xaxis=axis_of_k([int(k) for k in self.ks]) if over_k else axis(escaped(self.title)),
             yaxis=axis(f"{escaped(self.score)}, mean over pairs of studies"),
         )
 
@@ -201,11 +213,12 @@ class ScoreCurves:
         return traces
 
     def _null_trace(
-        self, curve: ScoreCurve, null: NullBand, x: Sequence[int | None], at: Sequence[int], style: Look
+        self, curve: ScoreCurve, null: NullBand, x: Sequence[float | None], at: Sequence[int], style: Look
     ) -> Trace:
         what = "R̂ " if self.statistic == "estimate" else ""
         texts = [
-            f"{escaped(label(f'{curve.name}, without clusters', curve.ks[j]))}: 95 % at most {null.upper[j]:.2f}"
+            f"{escaped(curve.labels[j].replace(curve.name, f'{curve.name}, without clusters', 1))}: 95 % at most "
+            f"{null.upper[j]:.2f}"
             for j in at
         ]
         return scatter(
@@ -220,17 +233,19 @@ class ScoreCurves:
 
     def _hover(self, curve: ScoreCurve, j: int) -> str:
         score = f"{curve.mean[j]:.2f} [{curve.low[j]:.2f}, {curve.high[j]:.2f}], R̂ {curve.estimate[j]:.2f}"
-        return f"{escaped(label(curve.name, curve.ks[j]))}: {score}"
+        return f"{escaped(curve.labels[j])}: {score}"
 
 
 def curves_chart(by_agreement: Sequence[ScoreCurves]) -> Chart:
     """Write a chart with a view for every agreement."""
     statistic = by_agreement[0].statistic
     what = "R̂" if statistic == "estimate" else "the mean over resamples"
+    titles = list(dict.fromkeys(curves.title for curves in by_agreement))
+    over = "the number of clusters" if titles == [AXIS_OF_K] else " or ".join(titles)
     null = f"; dotted: 95 % of collections without clusters have {what} below it" if statistic else ""
     return chart(
         "curves",
-        "Score against the number of clusters",
+        f"Score against {over}",
         "Mean over ordered pairs of different studies and over resamples, with the 95 % interval over resamples as a "
         f"band and R̂, the score of the studies as they are, as crosses{null}.",
         420,

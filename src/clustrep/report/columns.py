@@ -54,6 +54,8 @@ EXPLANATIONS = {
     "digest": "A fingerprint of the data",
     "clusterer": "The clustering algorithm",
     "k": "Number of clusters; empty where the algorithm finds it by itself",
+    "parameter": "The parameter of which several values were tried",
+    "clusters_found": "Number of clusters found, mean over resamples and studies",
     "agreement": "How two partitions are compared",
     "train": "The study in which clusters are learned",
     "test": "The study in which they are looked for",
@@ -149,6 +151,7 @@ LABELS = {
 CHOICE = (
     "clusterer",
     "k",
+    "clusters_found",
     "mean",
     "low",
     "high",

@@ -22,6 +22,7 @@ from clustrep.report.columns import Table, plain_value, table_of, without_zero_c
 from clustrep.report.material import Material
 from clustrep.report.methods import Run, methods_of
 from clustrep.results import Candidate, Choice, ClusterTest, Separation, StudyDifferences, StudyRelations, Validation
+from clustrep.results.along import CLUSTERS, PARAMETER
 from clustrep.results.headline import NEXT
 from clustrep.results.labels import label
 from clustrep.results.shared_numbers import place_in_focus, renamed
@@ -212,7 +213,12 @@ def _choice(material: Material) -> Section | None:
     comparison, summary = material.comparison, material.summary
     if comparison is None or summary is None:
         return None
-    curves = [ScoreCurves.of(comparison, agreement, material.reference) for agreement in comparison.agreements]
+    both = comparison.curves.parameters not in ([], ["k"]) and len(comparison.curves.parameters) == 1
+    curves = [
+        ScoreCurves.of(comparison, agreement, material.reference, against)
+        for agreement in comparison.agreements
+        for against in ((PARAMETER, CLUSTERS) if both else (None,))
+    ]
     tables = []
     for place, agreement in enumerate(comparison.agreements):
         table = without_zero_counts(summary[summary["agreement"] == agreement])

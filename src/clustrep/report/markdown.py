@@ -36,7 +36,7 @@ def escape(text: str) -> str:
 
 def _blocks(facts: Mapping[str, Any]) -> Iterator[str]:
     yield f"# {escape(facts['title'])}"
-    yield escape(". ".join(filter(None, [facts["subtitle"], facts.get("samples", "")])))
+    yield escape(" ".join(filter(None, [facts["subtitle"], facts.get("samples", "")])))
     if facts["verdict"]:
         yield _bullets(f"**{VERDICTS[item['kind']]}.** {escape(item['text'])}" for item in facts["verdict"])
     for section in facts["sections"]:

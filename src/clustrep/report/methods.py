@@ -115,11 +115,13 @@ def methods_of(comparison: Comparison | None, reference: NullReference | None) -
     sentences = [
         _data(run),
         _clusterings(comparison, run),
+        _landmarks(run),
         NOISE.get(run.noise, ""),
         "" if reference is None else _null(reference),
         _software(run),
     ]
-    by_name = dict(zip(comparison.clusterers, run.clusterers, strict=True))
+    names = [_curve_of(comparison, c) for c in range(len(comparison.clusterers))]
+    by_name = dict(zip(names, run.clusterers, strict=True))
     parameters = "; ".join(f"{name}: {text}" for name, text in by_name.items())
     return [" ".join(filter(None, sentences)), f"Clusterers: {parameters}.", f"Reference: {CITATION}"]
 
@@ -137,12 +139,39 @@ def _data(run: Run) -> str:
 def _clusterings(comparison: Comparison, run: Run) -> str:
     ks = sorted({k for k in comparison.n_clusters if k is not None})
     over = f" for {span(ks)} clusters" if ks else ""
+    names = [f"{name}{_values(comparison, places)}" for name, places in comparison.curves.groups.items()]
     agreements = joined([in_sentence(name) for name in comparison.agreements])
     resamples = f"{run.n_resamples:,} {resamples_in_words(run.resampling, 'both studies')}"
     return (
-        f"Clusterings were learned by {joined(list(dict.fromkeys(comparison.clusterers)))}{over}, extended to "
+        f"Clusterings were learned by {joined(names)}{over}, extended to "
         f"clustering functions, and compared between all ordered pairs of studies by {agreements} (Masoero et al. "
         f"2023, Algorithms 1 to 3), with {resamples}; intervals are 95 % percentile intervals."
+    )
+
+
+def _curve_of(comparison: Comparison, c: int) -> str:
+    """Return the name that a configuration shares with those that differ in one parameter alone."""
+    return next(name for name, places in comparison.curves.groups.items() if c in places)
+
+
+def _values(comparison: Comparison, places: Sequence[int]) -> str:
+    """Say which values of a parameter were tried; empty where it was the number of clusters."""
+    records = [comparison.curves.records[c] for c in places]
+    values = [record.value for record in records if record is not None and record.value is not None]
+    if not values or records[0] is None:
+        return ""
+    count = plural(len(values), "value")
+    return f" ({records[0].parameter} from {min(values):g} to {max(values):g}, {count})" if len(values) > 1 else ""
+
+
+def _landmarks(run: Run) -> str:
+    """Say that clusterings were learned from landmarks, where they were."""
+    if "sketch" not in run.settings:
+        return ""
+    return (
+        f"In studies of more than {int(run.settings['sketch']):,} samples, clusterings were learned from so many "
+        "landmarks (weighted means of small cells; for clusterers without weights, samples drawn at random), and all "
+        "samples were labelled by what was learned from them."
     )
 
 

@@ -289,6 +289,50 @@ class Analysis(Saved):
         clusters = zip(frame["train"], frame["cluster"].astype(str), strict=True)
         return frame.assign(cluster=[names[study].get(cluster, cluster) for study, cluster in clusters])
 
+    def to_anndata(self, adata: Any, study_key: str, *, key: str = "clustrep") -> Any:
+        """Write clusters, scores and verdicts of all cells into the AnnData that was analysed, and return it.
+
+        Parameters
+        ----------
+        adata : AnnData
+            The one that the studies were taken from, with the same cells in the same order. It is changed.
+        study_key : str
+            The column of obs that names the study, as in `Studies.from_anndata`.
+        key : str
+            What the names of all that is written begin with.
+
+        Returns
+        -------
+        AnnData
+            `adata`, with, in obs, ``clustrep_cluster`` (as in `clusters`; missing where a study was not followed),
+            ``clustrep_local`` (the mean over other studies of the cell's local score), ``clustrep_verdict`` (in how
+            many other studies its cluster holds) and ``clustrep_separation`` (its group, where groups are separated).
+            In obsm, ``clustrep_local`` has the local score in every other study. In uns, ``clustrep`` has the answer
+            in words and the tables `summary`, `scores`, `clusters` and `presence`, and ``clustrep_cluster_colors`` the
+            colours, as scanpy expects them.
+
+        See Also
+        --------
+        Studies.from_anndata : Takes the studies from an AnnData.
+
+        Examples
+        --------
+        >>> import anndata
+        >>> import numpy as np
+        >>> from sklearn.cluster import KMeans
+        >>> from clustrep import Studies, analyse
+        >>> X = np.random.default_rng(0).normal(size=(120, 2)) + 9 * (np.arange(120) % 2)[:, None]
+        >>> adata = anndata.AnnData(X)
+        >>> adata.obs["lab"] = ["first"] * 60 + ["second"] * 60
+        >>> studies = Studies.from_anndata(adata, "lab")
+        >>> analysis = analyse(KMeans(n_init=2), studies, n_clusters=2, n_resamples=3, null=None, rng=0)
+        >>> analysis.to_anndata(adata, "lab").obs["clustrep_separation"].value_counts().tolist()
+        [60, 60]
+        """
+        from clustrep.results.annotated import annotate
+
+        return annotate(adata, self, study_key, key)
+
     def _presence_names(self, presence: Presence, study: str) -> dict[str, str]:
         """Name the clusters of one study as in `presence`, after the most frequent known label of their samples."""
         known = self.known_labels_of(study)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,8 @@ class Candidate:
     score : float
     low, high : float
         95 % percentile interval, over resamples, of the mean over pairs.
+    clusters_found : float or None
+        Of one value of a parameter such as a resolution: mean number of clusters over resamples and studies.
 
     See Also
     --------
@@ -44,11 +46,17 @@ class Candidate:
     score: float
     low: float
     high: float
+    clusters_found: float | None = field(default=None, kw_only=True)
 
     @property
     def label(self) -> str:
-        """The name of the configuration."""
-        return label(self.clusterer, self.n_clusters)
+        """The name of the configuration; how many clusters it found, where that follows from another parameter."""
+        return label(self.clusterer, self.n_clusters, self.clusters_found)
+
+    @property
+    def complexity(self) -> float:
+        """The number of clusters, asked for or found; 0 where neither is known."""
+        return self.n_clusters or self.clusters_found or 0.0
 
     def __str__(self) -> str:
         return f"{self.label} ({self.score:.2f} [{self.low:.2f}, {self.high:.2f}])"
@@ -60,7 +68,7 @@ class Best(Candidate):
 
     Attributes
     ----------
-    clusterer, n_clusters, score, low, high
+    clusterer, n_clusters, score, low, high, clusters_found
         As in `Candidate`.
     agreement : str
         By which agreement.
@@ -203,6 +211,9 @@ class Choice:
                 "rival": [(candidate.clusterer, candidate.n_clusters) in rivals for candidate in self.candidates],
             }
         )
+        n_found = [candidate.clusters_found for candidate in self.candidates]
+        if any(number is not None for number in n_found):
+            frame.insert(2, "clusters_found", pd.Series(n_found, dtype=float))
         return frame if self.against is None else frame.assign(**vars(self.against))
 
     def __str__(self) -> str:
@@ -211,7 +222,8 @@ class Choice:
             lines.append(self._beside_null(self.against))
         same = self.best and self.simplest and self.place(self.best) == self.place(self.simplest)
         if self.simplest is not None and not same:
-            lines.append(f"Smallest k within one standard error of the best: {self.simplest}")
+            smallest = "Smallest k" if self.simplest.clusters_found is None else "Fewest clusters"
+            lines.append(f"{smallest} within one standard error of the best: {self.simplest}")
         if self.best is not None and not self.eligible.all():
             left_out = [
                 candidate.label

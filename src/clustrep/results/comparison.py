@@ -13,6 +13,7 @@ import pandas as pd
 from clustrep.checks import check_choice, check_known, freeze
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance, fingerprint
+from clustrep.results.along import CLUSTERS, PARAMETER, Curves
 from clustrep.results.base import Failing, Origin, Saved, quiet
 from clustrep.results.choice import FALSE_FINDING, NO_BEST, Best, Choice
 from clustrep.results.obstacles import nearest_obstacle
@@ -91,7 +92,12 @@ class Comparison(Failing, Saved):
         freeze(self)
 
     def replicability(
-        self, clusterer: str, n_clusters: int | None = None, agreement: str | None = None
+        self,
+        clusterer: str,
+        n_clusters: int | None = None,
+        agreement: str | None = None,
+        *,
+        value: float | None = None,
     ) -> Replicability:
         """Return the result of one configuration.
 
@@ -103,11 +109,18 @@ class Comparison(Failing, Saved):
             Its number of clusters; may be left out where it was run with one.
         agreement : str, optional
             By which agreement; the first by default.
+        value : float, optional
+            The value of the parameter that the clusterer was run `over`; may be left out where the name has it.
 
         Returns
         -------
         Replicability
         """
+        if value is not None:
+            places = self._series.get(clusterer, {})
+            check_known(clusterer, "clusterer with values of a parameter", self._series, parameter="clusterer")
+            check_known(value, f"value of {clusterer!r}", places, parameter="value")
+            return self._at(places[value], self._agreement(agreement))
         check_known(clusterer, "clusterer", dict.fromkeys(self.clusterers), parameter="clusterer")
         having = [c for c, name in enumerate(self.clusterers) if name == clusterer]
         if n_clusters is None and len(having) > 1:
@@ -160,6 +173,8 @@ class Comparison(Failing, Saved):
                 frame = self._at(c, a).to_frame(confidence_level)
                 frame.insert(0, "clusterer", self.clusterers[c])
                 frame.insert(1, "k", pd.Series([k] * len(frame), dtype="Int64"))
+                for place, (name, value) in enumerate(self._series_columns(c).items(), 2):
+                    frame.insert(place, name, value)
                 frame["clusters_found"] = frame["train"].map(by_study)
                 frames.append(frame)
         return pd.concat(frames, ignore_index=True)
@@ -167,7 +182,8 @@ class Comparison(Failing, Saved):
     def summary(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every configuration and agreement, averaged over ordered pairs of different studies.
 
-        Columns: clusterer, k, agreement; score, the mean over pairs of the mean over resamples; low, high, the interval
+        Columns: clusterer, k, agreement; parameter, value and clusters_found where a parameter other than k has several
+        values; score, the mean over pairs of the mean over resamples; low, high, the interval
         over resamples of the mean over pairs; trivial, the share of trivial scores; failed, the number of failed
         scores; eligible, whether the configuration can be called the best.
         """
@@ -175,6 +191,8 @@ class Comparison(Failing, Saved):
             {
                 "clusterer": self.clusterers[c],
                 "k": self.n_clusters[c],
+                **self._series_columns(c),
+                **({"clusters_found": self.mean_clusters_found[c]} if self._series else {}),
                 "agreement": agreement,
                 "score": self._scores[c, a],
                 "low": low,
@@ -239,6 +257,7 @@ class Comparison(Failing, Saved):
         *,
         kind: Literal["curves"] = "curves",
         reference: NullReference | None = None,
+        against: str | None = None,
     ) -> Axes: ...
 
     @overload
@@ -251,6 +270,7 @@ class Comparison(Failing, Saved):
         *,
         kind: str = "curves",
         reference: NullReference | None = None,
+        against: str | None = None,
     ) -> Axes | NDArray[Any]:
         """Draw the score against the number of clusters, a line for each clusterer; or all matrices of scores.
 
@@ -264,12 +284,22 @@ class Comparison(Failing, Saved):
             × study matrix for every clusterer and k, six k at most: returns an array of axes.
         reference : NullReference, optional
             `null_reference` of this comparison: curves show the range of its scores, too.
+        against : {"parameter", "clusters"}, optional
+            Where clusterers were compared over values of a parameter: against these, or against the number of clusters
+            found. By default the parameter; the clusters found where there are several parameters.
         """
         from clustrep.figures.between_studies import MatrixGrid
         from clustrep.figures.canvas import refuse_axes
         from clustrep.figures.score_curves import ScoreCurves
 
         check_choice(kind, "kind", ("curves", "matrices"))
+        if against is not None:
+            check_choice(against, "against", (PARAMETER, CLUSTERS))
+            if against == PARAMETER and len(self.curves.parameters) > 1:
+                raise ParameterError(
+                    f"against must be {CLUSTERS!r} for several parameters: {', '.join(self.curves.parameters)}.",
+                    parameter="against",
+                )
         name = self.agreements[self._agreement(agreement)]
         if kind == "matrices":
             refuse_axes(ax, kind)
@@ -280,7 +310,7 @@ class Comparison(Failing, Saved):
             return MatrixGrid.of(self, name).draw()
         if reference is not None:
             self._check_reference(reference)
-        return ScoreCurves.of(self, name, reference).draw(ax)
+        return ScoreCurves.of(self, name, reference, against).draw(ax)
 
     def __repr__(self) -> str:
         table = self.summary().drop(columns="eligible").round(3).to_string(index=False)
@@ -301,6 +331,34 @@ class Comparison(Failing, Saved):
         """Mean over pairs of the mean over resamples, (n_configurations, n_agreements)."""
         with quiet():
             return np.asarray(np.nanmean(self.distribution[..., self._off], axis=-2).mean(axis=-1))
+
+    @cached_property
+    def mean_clusters_found(self) -> FloatArray:
+        """Mean number of clusters over the draws of all studies, noise apart, (n_configurations,)."""
+        with quiet():
+            return np.asarray(np.nanmean(np.where(self.clusters_found < 0, np.nan, self.clusters_found), axis=(1, 2)))
+
+    @property
+    def curves(self) -> Curves:
+        """The configurations as curves, over k or over another parameter."""
+        return Curves.of(self.clusterers, self.n_clusters, self.provenance)
+
+    @cached_property
+    def _series(self) -> dict[str, dict[float, int]]:
+        """For every clusterer that was run over values of a parameter: the place of every value."""
+        series: dict[str, dict[float, int]] = {}
+        for c, record in enumerate(self.curves.records):
+            if record is not None and record.value is not None:
+                series.setdefault(record.series, {})[record.value] = c
+        return series
+
+    def _series_columns(self, c: int) -> dict[str, Any]:
+        """Return parameter and value of a configuration, for tables; nothing where no clusterer has any."""
+        if not self._series:
+            return {}
+        record = self.curves.records[c]
+        assert record is not None
+        return {"parameter": record.parameter, "value": np.nan if record.value is None else float(record.value)}
 
     @property
     def _fingerprint(self) -> str:
@@ -333,9 +391,15 @@ class Comparison(Failing, Saved):
                 self._scores[:, a],
                 self._trivial_share[:, a],
                 self._cause,
+                tuple(self._found(c) for c in range(len(self.clusterers))) if self._series else (),
             )
             for a, agreement in enumerate(self.agreements)
         )
+
+    def _found(self, c: int) -> float | None:
+        """Return the number of clusters that one value of a parameter led to."""
+        record = self.curves.records[c]
+        return float(self.mean_clusters_found[c]) if record is not None and record.value is not None else None
 
     @property
     def _off(self) -> BoolArray:

@@ -38,6 +38,8 @@ class Ranking:
         The score, and the share of trivial scores among those that did not fail.
     cause : str
         Where no configuration is eligible: which study causes it, and what to try next.
+    clusters_found : tuple of float or None
+        Mean number of clusters of those that are one value of a parameter; empty where there are none.
     """
 
     agreement: str
@@ -47,6 +49,7 @@ class Ranking:
     scores: FloatArray
     trivial_share: FloatArray
     cause: str = ""
+    clusters_found: tuple[float | None, ...] = ()
 
     @cached_property
     def eligible(self) -> BoolArray:
@@ -103,7 +106,9 @@ class Ranking:
     def candidate(self, c: int) -> Candidate:
         """Return a configuration with its score and interval."""
         low, high = self.interval(self.averages[c], CHOICE_LEVEL)
-        return Candidate(self.clusterers[c], self.n_clusters[c], float(self.scores[c]), low, high)
+        n_found = self.clusters_found[c] if self.clusters_found else None
+        score = float(self.scores[c])
+        return Candidate(self.clusterers[c], self.n_clusters[c], score, low, high, clusters_found=n_found)
 
     @staticmethod
     def interval(values: FloatArray, confidence_level: float) -> tuple[float, float]:
@@ -139,9 +144,9 @@ class Ranking:
         near = [
             candidate
             for candidate, is_allowed in zip(candidates, allowed, strict=True)
-            if is_allowed and candidate.n_clusters and candidate.score >= enough
+            if is_allowed and candidate.complexity and candidate.score >= enough
         ]
-        return min(near, key=lambda candidate: (candidate.n_clusters or 0, -candidate.score), default=None)
+        return min(near, key=lambda candidate: (candidate.complexity, -candidate.score), default=None)
 
 
 def against_null(reference: NullReference, configurations: Sequence[int], agreement: int) -> Against:

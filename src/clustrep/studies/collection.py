@@ -105,7 +105,8 @@ class Studies(Mapping[str, Study]):
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
         The formats are CSV, TSV and other delimited text, and GEO series matrices, all of them also packed by gzip,
-        bzip2 or xz; Parquet (needs pyarrow); h5ad (needs anndata).
+        bzip2 or xz; Parquet (needs pyarrow); h5ad (needs anndata); R's .rda and .rds
+        (needs rdata).
 
         Parameters
         ----------
@@ -223,6 +224,7 @@ class Studies(Mapping[str, Study]):
         label: Label = None,
         scale: Scale = "none",
         features: Sequence[str] | None = None,
+        groups: str | Sequence[str] = (),
     ) -> Studies:
         """Take the studies of an AnnData, such as donors, batches or laboratories.
 
@@ -241,6 +243,9 @@ class Studies(Mapping[str, Study]):
             Scale the features of each study by itself, see `Study.scaled`.
         features : sequence of str, optional
             The features to keep, in this order; by default all.
+        groups : str or sequence of str
+            Columns of obs with units to which cells belong within a study, such as "donor": `Bootstrap(groups="donor")`
+            draws these.
 
         Returns
         -------
@@ -272,7 +277,37 @@ class Studies(Mapping[str, Study]):
         studies = cls.__new__(cls)
         collected = studies_from_anndata(adata, study_key=study_key, rep=rep, label=label, features=features)
         studies._align(collected, scale)
-        return studies
+        columns = [groups] if isinstance(groups, str) else list(groups)
+        for column in columns:
+            check_known(column, "column of obs", list(adata.obs.columns), parameter="groups")
+        of_cell = adata.obs[study_key].astype(str).to_numpy()
+        return studies.with_groups(
+            {name: {key: adata.obs[key].to_numpy()[of_cell == name] for key in columns} for name in studies}
+        )
+
+    def with_groups(self, groups: Mapping[str, Mapping[str, ArrayLike]]) -> Studies:
+        """Return the same studies with units to which samples belong, such as donors.
+
+        Parameters
+        ----------
+        groups : mapping of study name to mapping
+            ``{"lab 1": {"donor": [...]}, ...}``: one value for every sample.
+
+        Returns
+        -------
+        Studies
+
+        Examples
+        --------
+        >>> studies = Studies({"a": [[1.0], [2.0], [4.0]], "b": [[1.0], [3.0]]})
+        >>> studies.with_groups({"a": {"donor": [1, 1, 2]}, "b": {"donor": [3, 4]}})["a"].groups["donor"].tolist()
+        ['1', '1', '2']
+        """
+        for name in groups:
+            check_known(name, "study", self, parameter="groups")
+        if not any(groups.values()):
+            return self
+        return self._changed([study.with_groups(groups.get(name, {})) for name, study in self.items()])
 
     @classmethod
     def split(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from clustrep.checks import (
     as_table,
@@ -71,6 +71,8 @@ class Study:
     label : str or False, optional
         The column of `X` that holds the samples' known class; it is removed from the features and kept as `labels`.
         False: no column is one. By default, a column that looks like a class gives a warning.
+    groups : mapping of str to array_like, optional
+        Units to which samples belong, such as ``{"donor": [...]}``: `Bootstrap(groups="donor")` draws these.
 
     Attributes
     ----------
@@ -87,6 +89,8 @@ class Study:
         The known labels.
     scale : {"none", "zscore", "robust"}
         How the features were scaled.
+    groups : dict of str to ndarray of str, (n_samples,)
+        Units to which samples belong, as text; empty where there are none.
 
     Raises
     ------
@@ -125,6 +129,7 @@ class Study:
     scale: str
     features_are_named: bool
     samples_are_named: bool
+    groups: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
 
     def __init__(
         self,
@@ -135,6 +140,7 @@ class Study:
         samples: Sequence[str] | None = None,
         labels: ArrayLike | None = None,
         label: Label = None,
+        groups: Mapping[str, ArrayLike] | None = None,
     ):
         check_name(name, "The name of a study")
         check_label(label)
@@ -168,6 +174,7 @@ class Study:
             scale="none",
             features_are_named=features is not None or named_features,
             samples_are_named=samples is not None or named_samples,
+            groups=_checked_groups(groups, len(matrix), subject),
         )
         if (suspicion := self._suspicion(label)) is not None:
             warn(suspicion, DataWarning)
@@ -309,7 +316,23 @@ class Study:
             X=read_only(np.concatenate([study.X for study in studies])),
             samples=tuple(samples),
             labels=None,
+            groups={
+                key: read_only(np.concatenate([study.groups[key] for study in studies]))
+                for key in self.groups
+                if all(key in study.groups for study in others)
+            },
         )
+
+    def with_groups(self, groups: Mapping[str, ArrayLike]) -> Study:
+        """Return the same study with further units to which its samples belong, such as donors.
+
+        Examples
+        --------
+        >>> study = Study([[1.0], [2.0], [4.0]], "mainz").with_groups({"donor": ["d1", "d1", "d2"]})
+        >>> study.groups["donor"].tolist()
+        ['d1', 'd1', 'd2']
+        """
+        return self._with(groups={**self.groups, **_checked_groups(groups, len(self), f"Study {self.name!r}")})
 
     def scaled_again(self) -> Study:
         """Scale a table that replaces the study's own in the way that `scale` names."""
@@ -332,7 +355,30 @@ class Study:
             X=read_only(self.X[rows]),
             samples=tuple(self.samples[i] for i in rows),
             labels=None if self.labels is None else read_only(self.labels[rows]),
+            groups={key: read_only(values[rows]) for key, values in self.groups.items()},
         )
+
+
+def _checked_groups(
+    groups: Mapping[str, ArrayLike] | None, n_samples: int, subject: str
+) -> dict[str, NDArray[np.str_]]:
+    """Check units to which samples belong: one for every sample, none missing."""
+    if groups is None:
+        return {}
+    if not isinstance(groups, Mapping):
+        raise ParameterError(
+            f"groups must map a name to one value for every sample, such as {{'donor': [...]}}; got {groups!r}.",
+            parameter="groups",
+        )
+    checked = {}
+    for key, values in groups.items():
+        column = pd.Series(np.asarray(values, dtype=object).ravel())
+        if len(column) != n_samples:
+            raise DataError(f"{subject} has {plural(n_samples, 'sample')}, but {len(column)} values of {key!r}.")
+        if column.isna().any():
+            raise DataError(f"{subject} has {plural(int(column.isna().sum()), 'sample')} without {key!r}.")
+        checked[str(key)] = read_only(column.astype(str).to_numpy(dtype=str))
+    return checked
 
 
 def check_label_exists(studies: Sequence[Study], label: Label, columns: Iterable[str]) -> None:

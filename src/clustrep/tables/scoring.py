@@ -66,6 +66,11 @@ class Pairs:
         self._waiting.append(pair)
         self._table = table
 
+    def take(self, scores: FloatArray, trivial: BoolArray, configurations: slice) -> None:
+        """Take over the scores of some configurations, which are the second axis of pairs."""
+        self._scores.reshape(len(self.agreements), *self.shape)[:, :, configurations] = scores
+        self._trivial.reshape(self.shape)[:, configurations] = trivial
+
     def score(self) -> tuple[FloatArray, BoolArray, NDArray[np.object_]]:
         """Return scores, whether either side is one block, and why there is no score; agreements come first."""
         self._compare_tables()

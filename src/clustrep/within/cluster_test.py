@@ -15,8 +15,9 @@ from clustrep.checks import check_choice, check_flag, check_integer, check_point
 from clustrep.clustering.neighbours import nearest_distances
 from clustrep.clustering.parameters import describe
 from clustrep.clustering.sample import provenance_of_data
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng, Stream, make_generator, one_thread, root_entropy, seed_of
-from clustrep.engine.run import Plan, run
+from clustrep.engine.run import Plan, on_engine, run
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.gaussian import GaussianNull, principal_axes
 from clustrep.results.significance import ClusterTest
@@ -33,6 +34,7 @@ Statistic: TypeAlias = Callable[[FloatArray], ArrayLike]  # of all values, (1 + 
 OBSERVED = 0  # the replicate that is the data themselves
 
 
+@on_engine
 def cluster_test(
     X: Any,
     *,
@@ -45,6 +47,7 @@ def cluster_test(
     statistic: str | Statistic = "cdf",
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> ClusterTest:
     """Test whether distances to the nearest neighbour are those of data without clusters (section 2.4).
 
@@ -80,7 +83,7 @@ def cluster_test(
     statistic : "cdf" or function of an array, (1 + n_resamples, n_values)
         Another statistic: one number for every row of values, the observed ones first; large where the null does not
         hold.
-    rng, n_jobs
+    rng, n_jobs, engine
         As in `replicability`.
 
     Returns

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike
 
 from clustrep.checks import check_flag, check_integer
 from clustrep.clustering.parameters import Clusterer
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng, Stream, breathe, make_generator, seed_of
+from clustrep.engine.run import on_engine
 from clustrep.resampling import Bootstrap, Perturbation, check_perturbation
 from clustrep.results.co_assignment import AssignmentConsistency, Consensus, all_pairs, by_point, together_of
 from clustrep.results.curves import BootstrapInstability
@@ -29,6 +31,7 @@ MOST_PAIRS = 5_000_000
 SAMPLE_OF_PAIRS = 1_000_000
 
 
+@on_engine
 def bootstrap_instability(
     clusterer: Clusterer,
     X: Any,
@@ -41,6 +44,7 @@ def bootstrap_instability(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> BootstrapInstability:
     """Measure how often the clustering functions of two bootstrap samples disagree about a pair (Fang and Wang 2012).
 
@@ -67,7 +71,7 @@ def bootstrap_instability(
         Existing clusters instead of a clusterer: each sample gets the label of the nearest one drawn.
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
-    rng, n_jobs
+    rng, n_jobs, engine
         As in `replicability`.
 
     Returns
@@ -159,6 +163,7 @@ def _symmetric(tables: FloatArray) -> FloatArray:
 # consensus
 
 
+@on_engine
 def consensus(
     clusterer: Clusterer,
     X: Any,
@@ -171,6 +176,7 @@ def consensus(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> Consensus:
     """Count how often two samples share a cluster, of the times that both are drawn (Monti et al. 2003).
 
@@ -198,7 +204,7 @@ def consensus(
         Existing clusters to average the consensus in, instead of the clusterer's.
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or count as not drawn.
-    rng, n_jobs
+    rng, n_jobs, engine
         As in `replicability`.
 
     Returns
@@ -307,6 +313,7 @@ def _codes(fitted: Relabelled, noise: NoiseWithin) -> IntArray:
 # assignment consistency
 
 
+@on_engine
 def assignment_consistency(
     clusterer: Clusterer,
     X: Any,
@@ -318,6 +325,7 @@ def assignment_consistency(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> AssignmentConsistency:
     """Count how consistently samples that are left out are assigned to the same cluster (ERICA).
 
@@ -344,7 +352,7 @@ def assignment_consistency(
         Existing clusters as the reference that the clusterer's are matched with and named after.
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
-    rng, n_jobs
+    rng, n_jobs, engine
         As in `replicability`.
 
     Returns

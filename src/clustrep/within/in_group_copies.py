@@ -14,8 +14,9 @@ from clustrep.clustering.neighbours import Metric, neighbours
 from clustrep.clustering.parameters import Clusterer, describe
 from clustrep.clustering.path import ClusteringPlan
 from clustrep.clustering.sample import provenance_of_data
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Failed, Rng, root_entropy
-from clustrep.engine.run import run
+from clustrep.engine.run import on_engine, run
 from clustrep.failures import Failures
 from clustrep.resampling import Jitter, Perturbation, check_perturbation
 from clustrep.results.proportions import InGroupStability
@@ -36,6 +37,7 @@ from clustrep.within.question import one_study
 TOO_FEW = "no more samples drawn than neighbours asked for"
 
 
+@on_engine
 def in_group_stability(
     X: Any,
     labels: ArrayLike | None = None,
@@ -48,6 +50,7 @@ def in_group_stability(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> InGroupStability:
     """Compute the in-group proportions of clusters in perturbed copies of a study.
 
@@ -62,7 +65,7 @@ def in_group_stability(
         Where the copies come from; by default `Jitter()`. Each distinct sample of a copy counts once.
     n_resamples : int
         Number of perturbed copies.
-    rng, n_jobs
+    rng, n_jobs, engine
         As in `replicability`.
 
     Returns

@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike
 
 from clustrep.checks import check_flag, check_integer, check_n_clusters
 from clustrep.clustering.parameters import Clusterer
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng, Stream, make_generator, seed_of
+from clustrep.engine.run import on_engine
 from clustrep.errors import ParameterError
 from clustrep.failures import Failures
 from clustrep.resampling import Perturbation, Rerun, check_perturbation
@@ -40,6 +42,7 @@ N_SPLITS = 50
 ONLY_SINGLETONS = "every test cluster has one sample"
 
 
+@on_engine
 def prediction_strength(
     clusterer: Clusterer,
     X: Any,
@@ -53,6 +56,7 @@ def prediction_strength(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> PredictionStrength:
     """Measure how well one half of a study predicts which samples of the other belong together (section 2.3.1).
 
@@ -84,7 +88,7 @@ def prediction_strength(
         which raises the strength; `Bootstrap(distinct=True)` has none.)
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
-    rng, n_jobs
+    rng, n_jobs, engine
         As in `replicability`.
 
     Returns
@@ -149,6 +153,7 @@ def prediction_strength(
     return result
 
 
+@on_engine
 def relative_validation(
     clusterer: Clusterer,
     X: Any,
@@ -160,6 +165,7 @@ def relative_validation(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> RelativeValidation:
     """Measure how far labels transferred from one half of a study are from the other half's own (Lange et al. 2004).
 
@@ -178,7 +184,7 @@ def relative_validation(
         Numbers of clusters to try, from 2. By default the clusterer's own.
     n_splits : int
         Number of random half-splits; the same ones as in `prediction_strength`.
-    rng, n_jobs
+    rng, n_jobs, engine
         As in `replicability`.
 
     Returns

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 
 from clustrep.checks import check_choice, check_flag, check_integer, check_positive
 from clustrep.clustering.parameters import Clusterer
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng
+from clustrep.engine.run import on_engine
 from clustrep.errors import DataError, ParameterError
 from clustrep.resampling import Jitter, Perturbation, check_perturbation
 from clustrep.results.cluster_stability import Sensitivity, Stability
@@ -26,6 +28,7 @@ from clustrep.within.table_readers import READERS, Reader, default_perturbation
 SCALES = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 
 
+@on_engine
 def stability(
     clusterer: Clusterer,
     X: Any,
@@ -38,6 +41,7 @@ def stability(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> Stability:
     """Measure how well the clusters of one study are found again in perturbed copies of it (section 2.2).
 
@@ -62,7 +66,7 @@ def stability(
         Divide "matching" by the number of samples, "d" by the size of each cluster.
     noise : {"label", "drop"}
         Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
-    rng, n_jobs
+    rng, n_jobs, engine
         As in `replicability`.
 
     Returns
@@ -120,6 +124,7 @@ def stability(
     return result
 
 
+@on_engine
 def sensitivity(
     clusterer: Clusterer,
     X: Any,
@@ -132,6 +137,7 @@ def sensitivity(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> Sensitivity:
     """Measure stability under more and more noise: a curve over the scale of `Jitter` (section 2.2.2).
 
@@ -144,7 +150,7 @@ def sensitivity(
         larger or smaller.
     n_resamples : int
         Number of perturbed copies for each scale.
-    rng, n_jobs
+    rng, n_jobs, engine
         As in `replicability`.
 
     Returns

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 
 from clustrep.checks import check_choice, check_integer
 from clustrep.clustering.parameters import Clusterer
+from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng
+from clustrep.engine.run import on_engine
 from clustrep.errors import ParameterError
 from clustrep.failures import Failures
 from clustrep.resampling import Rerun
@@ -23,6 +25,7 @@ from clustrep.within.prediction import N_SPLITS
 from clustrep.within.question import Question
 
 
+@on_engine
 def validate(
     clusterer: Clusterer,
     X: Any,
@@ -35,6 +38,7 @@ def validate(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
+    engine: EngineLike = None,
 ) -> Validation:
     """Compute every index side by side, over k, per cluster and overall, from shared fits.
 
@@ -62,7 +66,7 @@ def validate(
         Number of perturbed copies of each kind, and of half-splits.
     noise : {"label", "drop"}
         As in the single functions.
-    rng, n_jobs
+    rng, n_jobs, engine
         As in `replicability`.
 
     Returns

@@ -39,6 +39,7 @@ FILES = {
     "delimited text": CSV.encode(),
     "a Parquet file": b"PAR1",
     "an h5ad file": b"\x89HDF\r\n\x1a\n",
+    "a file of R": b"RDX3\nX\n\0\0\0\3",
 }
 
 

@@ -32,7 +32,7 @@ class _NearestSubcluster:
 class BirchPath(Path):
     """BIRCH: one tree of features, whose subclusters are joined for every number of clusters."""
 
-    in_threads = False
+    in_threads = takes_weights = False
 
     @classmethod
     def applies(cls, clusterer: Clusterer) -> bool:

@@ -28,6 +28,7 @@ from clustrep.clustering.sample import (
     PointSet,
     Sample,
 )
+from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import Failed, ReplicateFailure, breathe, run_in_pieces, words_of
 from clustrep.tables.contingency import Partition
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
@@ -40,6 +41,12 @@ BUDGET = 200_000_000
 BATCH_WORK = 400_000_000
 MOST_REPLICATES = 64
 MOST_BYTES = 2**26
+# Bytes of a sample's points that are kept for all numbers of clusters; of larger samples they are copied for every fit.
+MOST_KEPT = 2**26
+# Points whose coordinates in single precision are summed at once.
+SUMMED_AT_ONCE = 2**16
+# Points that are labelled at once, where nothing is counted.
+LABELLED_AT_ONCE = 2**17
 
 
 class Strategy(Enum):
@@ -155,23 +162,45 @@ class KMeansSample:
         self.all_weights = weights.astype(float)
         self.drawn = np.flatnonzero(weights)
         self.weights = self.all_weights[self.drawn]
+        self._centred: FloatArray | None = None
 
     @cached_property
+    def _moments(self) -> tuple[FloatArray, float]:
+        """The mean of the drawn points, (n_features,), and their variance, averaged over features."""
+        rows = self.points.X[self.drawn]
+        if rows.dtype == np.float64:
+            total: FloatArray = self.weights @ rows
+        else:  # some at a time: a product with weights makes a copy in double precision
+            starts = range(0, len(rows), SUMMED_AT_ONCE)
+            total = np.sum(
+                [self.weights[i : i + SUMMED_AT_ONCE] @ rows[i : i + SUMMED_AT_ONCE] for i in starts], axis=0
+            )
+        mean = np.asarray((total / self.weights.sum()).astype(rows.dtype))
+        rows -= mean
+        if rows.nbytes <= MOST_KEPT:
+            self._centred = rows
+        spread = self.weights @ lloyd.squared_lengths(rows) / self.weights.sum()
+        return mean, float(spread) / self.n_features
+
+    @property
     def mean(self) -> FloatArray:
         """The mean of the drawn points, (n_features,)."""
-        rows = self.points.X[self.drawn]
-        return np.asarray((self.weights @ rows / self.weights.sum()).astype(rows.dtype))
+        return self._moments[0]
 
-    @cached_property
+    @property
     def centred(self) -> FloatArray:
         """The drawn points without their mean, (n_drawn, n_features)."""
-        return np.asarray(self.points.X[self.drawn] - self.mean)
+        mean, _ = self._moments
+        if self._centred is not None:
+            return self._centred
+        rows = self.points.X[self.drawn]
+        rows -= mean
+        return rows
 
-    @cached_property
+    @property
     def variance(self) -> float:
         """Their variance, averaged over features."""
-        spread = self.weights @ lloyd.squared_lengths(self.centred) / self.weights.sum()
-        return float(spread) / self.n_features
+        return self._moments[1]
 
     def fit(self, settings: Settings, seed: np.random.SeedSequence) -> Solution:
         """Find the best of all starts."""
@@ -292,16 +321,19 @@ def fit_by_distance(sample: KMeansSample, members: Members, words: IntArray) -> 
 
 
 def _fit_by_product(sample: KMeansSample, settings: Settings, words: IntArray) -> Solution:
-    table, weights = sample.centred, sample.weights
+    weights = sample.weights
     if settings.init is None:
-        by_feature = np.take(sample.points.by_feature, sample.drawn, axis=1)  # in one piece, unlike by an index
+        tiled = sample.points.tiled(sample.drawn)
         uniforms = np.empty((settings.n_init, fit_batch.n_uniforms(settings.n_clusters)))
         streams.fill_uniforms(words, uniforms)
         picks = np.empty((settings.n_init, settings.n_clusters), np.int64)
         state = (np.empty(len(weights)), np.zeros(2, np.int64))
-        run_in_pieces(first_centres.choose_by_feature, by_feature, weights, uniforms, picks, *state, BUDGET)
+        run_in_pieces(first_centres.choose_in_table, tiled, weights, uniforms, picks, *state, BUDGET)
+        del tiled  # there may be no room for it beside the next copy
+        table = sample.centred
         centres = table[picks]
     else:
+        table = sample.centred
         centres = settings.init[None] - sample.mean
     centres = np.array(centres, dtype=float, order="C")  # (n_starts, n_clusters, n_features)
     labels = np.full((len(centres), len(weights)), -1, np.int32)
@@ -320,7 +352,7 @@ def nearest_centre(points: PointSet, centres: FloatArray) -> IntArray:
     step = max(1, BUDGET // centres.size)
     for begin in range(0, len(points), step):
         piece = slice(begin, begin + step)
-        by_feature = np.require(points.by_feature[:, piece], requirements=["C", "W"])
+        by_feature = np.require(points.turned(piece), requirements=["C", "W"])
         lloyd.nearest_centres(by_feature, centres, labels[piece], distances[piece])
         breathe()
     return labels
@@ -333,12 +365,22 @@ def label_points(
 
     Also how many labels the points with a weight, (n_functions, n_points), have, (n_functions, n_members).
     """
-    by_feature = np.require(points.by_feature, requirements=["C", "W"])
     labels = np.zeros((len(centres), len(members), len(points)), np.int32)
     n_found = np.zeros((len(centres), len(members)), np.int64)
-    counted = np.empty((0, len(points))) if weights is None else weights
-    arrays = (centres, members.table, is_fitted, counted, labels, n_found, np.zeros(2, np.int64))
-    run_in_pieces(fit_batch.label_points, by_feature, *arrays, BUDGET)
+    if not is_fitted.any():
+        return labels, n_found
+    step = LABELLED_AT_ONCE if weights is None else len(points)
+    for begin in range(0, len(points), step):
+        piece = slice(begin, begin + step)
+        whole = step >= len(points)
+        by_feature = np.require(points.by_feature if whole else points.turned(piece), requirements=["C", "W"])
+        n = by_feature.shape[1]
+        counted = np.empty((0, n)) if weights is None else weights
+        of_piece = labels if whole else np.empty((*labels.shape[:2], n), np.int32)
+        arrays = (centres, members.table, is_fitted, counted, of_piece, n_found, np.zeros(2, np.int64))
+        run_in_pieces(fit_batch.label_points, by_feature, *arrays, BUDGET)
+        if not whole:
+            labels[:, :, piece] = of_piece
     return labels, n_found
 
 
@@ -375,6 +417,14 @@ class KMeansPath(Path):
         """Whether it is scikit-learn's class with parameters that the kernels have."""
         return type(clusterer) is KMeans and Settings.of(clusterer) is not None
 
+    def on(self, device: str) -> Path:
+        """Return the path that does the same on a card."""
+        if device == PROCESSOR:
+            return self
+        from clustrep.clustering.shortcuts.device_kmeans import DeviceKMeansPath  # imports PyTorch
+
+        return DeviceKMeansPath(self.members, self.rotation, device)
+
     @cached_property
     def _settings(self) -> dict[Configuration, Settings]:
         return {member: self._read(member) for member in self.members}
@@ -395,8 +445,10 @@ class KMeansPath(Path):
     def prepare(self, places: Sequence[PointSet]) -> None:
         """Turn the points; measure their distances where a member will ask for them."""
         for points in map(self.space, places):
-            points.by_feature  # noqa: B018
-            if any(settings.strategy(points) is Strategy.BY_DISTANCE for settings in self._settings.values()):
+            strategies = {settings.strategy(points) for settings in self._settings.values()}
+            if strategies != {Strategy.BY_PRODUCT} or points.X.nbytes <= MOST_KEPT:
+                points.by_feature  # noqa: B018
+            if Strategy.BY_DISTANCE in strategies:
                 points.distances()
 
     def work(self, points: PointSet) -> float:

@@ -13,12 +13,13 @@ from clustrep.studies.readers.delimited import DELIMITED
 from clustrep.studies.readers.geo import GEO
 from clustrep.studies.readers.h5ad import H5AD
 from clustrep.studies.readers.parquet import PARQUET
+from clustrep.studies.readers.r_data import R_DATA
 from clustrep.studies.readers.source import beginning_of
 from clustrep.studies.readers.table import Path, Reader, Request, Table
 from clustrep.text import listing
 
 # In the order in which they are asked; the last takes every file, and says so if it is not a table.
-READERS: tuple[Reader, ...] = (H5AD, PARQUET, GEO, DELIMITED)
+READERS: tuple[Reader, ...] = (H5AD, PARQUET, R_DATA, GEO, DELIMITED)
 
 
 def read_tables(paths: Sequence[Path], names: Sequence[str], request: Request) -> Iterator[Table]:

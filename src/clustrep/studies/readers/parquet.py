@@ -41,7 +41,7 @@ def read_parquet(path: Path, study: str, request: Request) -> list[Table]:
     rows = pd.RangeIndex(len(frame)) if row_names is None else pd.Index(row_names, dtype=object)
     frame = frame.set_axis(rows, axis=0)
     frame = frame.set_axis(pd.RangeIndex(len(columns)) if are_numbered else pd.Index(columns, dtype=object), axis=1)
-    return [_with_label_aside(frame.T if transpose else frame, study, request.label)]
+    return [with_label_aside(frame.T if transpose else frame, study, request.label)]
 
 
 def _flat_frame(path: Path) -> pd.DataFrame:
@@ -92,7 +92,8 @@ def _first_column_names_rows(frame: pd.DataFrame, transpose: bool) -> bool:
     return names_rows([str(float(value)) for value in values], str(frame.columns[0]), header=True, transpose=False)
 
 
-def _with_label_aside(frame: pd.DataFrame, study: str, label: Label) -> Table:
+def with_label_aside(frame: pd.DataFrame, study: str, label: Label) -> Table:
+    """Separate the column that `label` names, if there is one, from the features."""
     are_numbered = isinstance(frame.columns, pd.RangeIndex)
     columns = [str(name) for name in (range(1, frame.shape[1] + 1) if are_numbered else frame.columns)]
     if not label or label not in columns:

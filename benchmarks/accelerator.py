@@ -1,0 +1,256 @@
+"""What a graphics card gains, beside one core, all cores and scikit-learn: `python -m benchmarks.accelerator`.
+
+Everything is measured in one run on one machine. With `--write docs/scale.md` the table replaces the last one there.
+Work that would take hours without a card is measured in a part of it, and written with ≈. Without a card, the columns
+of the processor alone are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+import clustrep as cr
+from benchmarks.bench import mixture
+from clustrep.clustering.path import Setting
+from clustrep.clustering.sample import Configuration, Source
+from clustrep.device.available import device_name, resolve_device
+
+BEGIN, END = "<!-- benchmarks.accelerator: begin -->", "<!-- benchmarks.accelerator: end -->"
+
+
+@dataclass(frozen=True)
+class Part:
+    """So much of a job is computed, to say how long all of it takes."""
+
+    n_studies: int
+    ks: tuple[int, ...]
+    n_resamples: int
+
+
+@dataclass(frozen=True)
+class Job:
+    """A comparison of k-means with several numbers of clusters, on all ordered pairs of studies."""
+
+    title: str
+    shape: tuple[int, int, int, float]  # samples, features, true clusters and their spread
+    n_studies: int
+    ks: tuple[int, ...]
+    n_init: int
+    n_resamples: int
+    wanted: str
+    part: Part  # what is computed on one core, and by scikit-learn
+    part_of_cores: Part  # what is computed on all cores
+
+    def studies(self) -> list[np.ndarray]:
+        """Draw the studies."""
+        return mixture(*self.shape, n_studies=self.n_studies)
+
+    @property
+    def whole(self) -> Part:
+        """All of it."""
+        return Part(self.n_studies, self.ks, self.n_resamples)
+
+    def times(self, part: Part) -> float:
+        """Say how often a part goes into the whole, counted in centres that are fitted."""
+        fits, some = (p.n_studies * (p.n_resamples + 1) * sum(p.ks) for p in (self.whole, part))
+        return fits / some
+
+
+JOBS = {
+    "d31": Job(
+        "31 clusters in two halves of 1,550 × 2, k = 2…40, n_init = 10, B = 100",
+        (1_550, 2, 31, 10.0),
+        2,
+        tuple(range(2, 41)),
+        10,
+        100,
+        "0.5 s",
+        Part(2, (2, 21, 40), 3),
+        Part(2, tuple(range(2, 41)), 100),
+    ),
+    "ten": Job(
+        "ten studies of 100,000 × 50, k = 2…20, n_init = 3, B = 100",
+        (100_000, 50, 12, 0.5),
+        10,
+        tuple(range(2, 21)),
+        3,
+        100,
+        "60 s",
+        Part(2, (11,), 1),
+        Part(4, (2, 11, 20), 3),
+    ),
+}
+
+
+def compare(job: Job, part: Part, studies: Sequence[np.ndarray], device: str, n_jobs: int) -> float:
+    """Return the seconds that a comparison takes."""
+    options: dict[str, Any] = {"n_resamples": part.n_resamples, "diagonal": False, "rng": 0, "n_jobs": n_jobs}
+    with cr.config_context(device=device, progress=False):
+        begun = time.perf_counter()
+        cr.compare(KMeans(n_init=job.n_init), studies[: part.n_studies], n_clusters=part.ks, agreement="ari", **options)
+        return time.perf_counter() - begun
+
+
+def by_scikit_learn(job: Job, part: Part, studies: Sequence[np.ndarray]) -> float:
+    """Do the same in a loop over scikit-learn's k-means, on all cores."""
+    rng = np.random.default_rng(0)
+    begun = time.perf_counter()
+    for _ in range(part.n_resamples + 1):
+        draws = [np.unique(rng.integers(len(X), size=len(X))) for X in studies[: part.n_studies]]
+        for k in part.ks:
+            fits = [KMeans(k, n_init=job.n_init).fit(X[d]) for X, d in zip(studies, draws, strict=False)]
+            for t, draw in enumerate(draws):
+                for s, fit in enumerate(fits):
+                    if s != t:
+                        adjusted_rand_score(fits[t].labels_, fit.predict(studies[t][draw]))
+    return time.perf_counter() - begun
+
+
+def fits_of_a_million(device: str, n_fits: int, n: int = 10**6) -> tuple[float, float]:
+    """Return the seconds of one fit of n × 50, k = 20, one start, and its iterations: means of several replicates."""
+    (X,) = mixture(n, 50, 20, 0.3, 1)
+    setting = Setting.prepare(
+        Source(cr.Bootstrap(), 0, device=resolve_device(device)),
+        [cr.Study(X, "a")],
+        [Configuration("k-means", KMeans(20, n_init=1))],
+    )
+    (path,) = setting.paths
+    samples = [setting.sample(0, b) for b in range(1, n_fits + 1)]
+    for sample in samples:
+        sample.draw.weights  # noqa: B018 - drawn before the clock starts
+    if device == "cpu":
+        begun = time.perf_counter()
+        fitted = [path.psi(path.share(sample), sample, path.members[0]).solution for sample in samples]
+        return (time.perf_counter() - begun) / n_fits, float(np.mean([solution.n_iter for solution in fitted]))
+    from clustrep.clustering.shortcuts.device_kmeans import DeviceBatch
+
+    for _ in range(2):  # kernels are compiled in the first
+        begun = time.perf_counter()
+        n_iter = DeviceBatch(path, samples, [[] for _ in samples])._all_fits[3]  # type: ignore[arg-type]
+        seconds = (time.perf_counter() - begun) / n_fits
+    return seconds, float(n_iter.mean())
+
+
+def one_by_scikit_learn(n: int = 10**6) -> tuple[float, float]:
+    """Return the seconds and iterations of one fit by scikit-learn, on all cores."""
+    (X,) = mixture(n, 50, 20, 0.3, 1)
+    weights = np.bincount(np.random.default_rng(0).integers(n, size=n), minlength=n)
+    clusterer = KMeans(20, n_init=1, random_state=0)
+    begun = time.perf_counter()
+    clusterer.fit(X, sample_weight=weights)
+    return time.perf_counter() - begun, float(clusterer.n_iter_)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the table
+
+
+def peak_memory(action: Callable[[], float]) -> tuple[float, str]:
+    """Return what an action returns, and how much of the card's memory it took."""
+    import torch
+
+    torch.cuda.reset_peak_memory_stats()
+    seconds = action()
+    return seconds, f"{torch.cuda.max_memory_allocated() / 2**30:.1f} GB"
+
+
+def shown(seconds: float, *, is_part: bool = False) -> str:
+    """Write a time in three digits."""
+    number = f"{seconds * 1000:.3g} ms" if seconds < 1 else f"{seconds:.3g} s" if seconds < 5400 else ""
+    return ("≈ " if is_part else "") + (number or f"{seconds / 3600:.3g} h")
+
+
+def row_of(job: Job, has_card: bool) -> list[str]:
+    """Measure one job."""
+    studies = job.studies()
+    on_card, memory = "", ""
+    if has_card:
+        small = Part(2, job.ks, 1)
+        compare(job, small, studies, "cuda", 1)  # kernels are compiled
+        seconds, memory = peak_memory(lambda: compare(job, job.whole, studies, "cuda", 1))
+        on_card = shown(seconds)
+    compare(job, Part(2, job.ks[:1], 1), [X[:3000] for X in studies], "cpu", 1)  # kernels are compiled
+    others = []
+    for part, action in (
+        (job.part, lambda part: compare(job, part, studies, "cpu", 1)),
+        (job.part_of_cores, lambda part: compare(job, part, studies, "cpu", -1)),
+        (job.part, lambda part: by_scikit_learn(job, part, studies)),
+    ):
+        others.append(shown(action(part) * job.times(part), is_part=part != job.whole))
+    return [job.title, on_card, memory, *others, job.wanted]
+
+
+def row_of_a_million(has_card: bool) -> list[str]:
+    """Measure single fits."""
+    on_card, memory, iterations = "", "", ""
+    if has_card:
+        results: list[tuple[float, float]] = []
+
+        def run() -> float:
+            results.append(fits_of_a_million("cuda", 10))
+            return results[0][0]
+
+        seconds, memory = peak_memory(run)
+        on_card, iterations = shown(seconds), f", {results[0][1]:.0f} iterations"
+    one_core, n_iter = fits_of_a_million("cpu", 1)
+    theirs, n_theirs = one_by_scikit_learn()
+    title = f"one fit to 10⁶ × 50, k = 20, of ten replicates at once{iterations}"
+    return [
+        title,
+        on_card,
+        memory,
+        f"{shown(one_core)}, {n_iter:.0f} iterations",
+        "",
+        f"{shown(theirs)}, {n_theirs:.0f} iterations",
+        "10 ms",
+    ]
+
+
+def table(names: Sequence[str]) -> str:
+    """Measure, and write the table in Markdown."""
+    has_card = resolve_device("auto") == "cuda"
+    card = device_name("cuda") if has_card else "no card"
+    header = ["job", "card", "its memory", "one core", f"{os.cpu_count()} cores", "scikit-learn, all cores", "wanted"]
+    rows = [header, ["---"] * len(header)]
+    for name in names:
+        rows.append(row_of_a_million(has_card) if name == "million" else row_of(JOBS[name], has_card))
+        print("| " + " | ".join(rows[-1]) + " |", flush=True)
+    where = f"Card: {card}. Processor: {os.cpu_count()} cores, {platform.machine()}. clustrep {cr.__version__}."
+    return "\n".join(["| " + " | ".join(row) + " |" for row in rows] + ["", where])
+
+
+def write(path: Path, text: str) -> None:
+    """Put the table where the last one was."""
+    before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+def main() -> None:
+    """Measure what is asked for, and print or write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    names = ["d31", "million", "ten"]
+    parser.add_argument("jobs", nargs="*", choices=[*names, []], default=names)
+    parser.add_argument("--write", type=Path, help="The Markdown file whose table is replaced.")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    text = table(arguments.jobs or names)
+    print(text)
+    if arguments.write:
+        write(arguments.write, text)
+
+
+if __name__ == "__main__":
+    main()

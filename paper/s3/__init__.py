@@ -1,0 +1,1 @@
+"""Section 3: what the text says of the indices themselves."""

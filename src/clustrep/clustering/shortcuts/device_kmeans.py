@@ -1,0 +1,439 @@
+"""k-means on a graphics card, or by the same code on the processor: all fits of a batch together.
+
+Only imported where a device was asked for.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+
+from clustrep._kernels import streams
+from clustrep._kernels.fit_batch import n_uniforms
+from clustrep.clustering.parameters import Clusterer
+from clustrep.clustering.path import Learned, PairScores, Psi
+from clustrep.clustering.rotation import Rotation
+from clustrep.clustering.sample import Configuration, PointSet, Sample
+from clustrep.clustering.shortcuts.kmeans import (
+    Batch,
+    CentresPsi,
+    KMeansPath,
+    KMeansSample,
+    Solution,
+    _LearnedTogether,
+)
+from clustrep.device.available import CARD, free_bytes
+from clustrep.device.many_fits import Starts, choose_first, move_centres, squared_lengths
+from clustrep.device.plain_steps import PlainSteps, count_tables
+from clustrep.device.points import DevicePoints
+from clustrep.device.scores import can_score, score_tables
+from clustrep.errors import ParameterError
+from clustrep.sentences import argument
+from clustrep.tables.agreement import Agreement
+from clustrep.tables.contingency import Counts
+from clustrep.types import BoolArray, FloatArray, IntArray, Labels
+
+# Numbers of clusters are filled up to a power of two, at least this, and computed together.
+FEWEST_ROWS = 16
+# Numbers of 32 or 64 bits that a start keeps of every point while its first centres are chosen.
+NUMBERS_OF_POINT = 3
+MOST_STARTS = 2**16
+MOST_REPLICATES = 128
+# The largest weight that is kept in one byte.
+BYTE = 255
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """The fits of some members to some samples of one table of points, with as many starts as each asks for.
+
+    Attributes
+    ----------
+    steps : PlainSteps
+    weights : Tensor, (n_samples, n_points)
+    variances : ndarray, (n_samples,)
+        Of the samples, averaged over features, in the data's own units.
+    fits : list of (sample, member)
+        Those with most clusters first.
+    """
+
+    batch: DeviceBatch
+    steps: PlainSteps
+    weights: Any
+    variances: FloatArray
+    fits: list[tuple[int, int]]
+    places: Sequence[int]
+
+    @property
+    def _settings(self) -> list[Any]:
+        return [self.batch.settings[member] for _, member in self.fits]
+
+    def solutions(self) -> tuple[Any, FloatArray, IntArray]:
+        """Return the centres of the best start of every fit, on the device, its inertia and number of iterations."""
+        settings = self._settings
+        n_starts = np.array([s.n_init for s in settings])
+        fit_of = np.repeat(np.arange(len(settings)), n_starts)
+        width = self.steps.points.X.element_size() * NUMBERS_OF_POINT * len(self.steps.points)
+        step = int(max(1, min(MOST_STARTS, free_bytes(self.steps.points.device) // width)))
+        pieces: list[tuple[Any, Any, Any]] = []
+        begin = 0
+        while begin < len(fit_of):
+            try:
+                pieces.append(self._run(fit_of[begin : begin + step], begin, fit_of))
+                begin += step
+            except torch.cuda.OutOfMemoryError:
+                step = self._smaller(step)
+        k = settings[0].n_clusters
+        centres = torch.cat([torch.nn.functional.pad(c, (0, 0, 0, k - c.shape[1])) for c, _, _ in pieces])
+        inertia, n_iter = (torch.cat([piece[i] for piece in pieces]).cpu().numpy() for i in (1, 2))
+        first = np.concatenate([[0], np.cumsum(n_starts)[:-1]])
+        best = np.array([begin + inertia[begin : begin + n].argmin() for begin, n in zip(first, n_starts, strict=True)])
+        return centres[torch.as_tensor(best, device=centres.device)], inertia[best], n_iter[best]
+
+    @staticmethod
+    def _smaller(step: int) -> int:
+        """Halve a batch for which the card has not enough memory."""
+        torch.cuda.empty_cache()
+        if step == 1:
+            raise ParameterError(
+                "The card has not enough memory for a single start of k-means on the largest study. "
+                f"Free memory on it, or use {argument('device', 'cpu')}.",
+                parameter="device",
+            ) from None
+        return step // 2
+
+    def _run(self, fit_of: IntArray, begin: int, all_fits: IntArray) -> tuple[Any, Any, Any]:
+        """Compute some starts: their centres, inertia and numbers of iterations."""
+        points, device = self.steps.points, self.weights.device
+        of_fit = np.array([self._numbers_of(fit) for fit in self.fits])[fit_of]  # one column for each number
+        # In rows, one after the other in memory, as kernels read them.
+        whole = torch.as_tensor(np.ascontiguousarray(of_fit[:, :4].T, dtype=np.int64), device=device)
+        sample, k, n_trials, max_iter = whole
+        tol = torch.as_tensor(of_fit[:, 4] / points.unit**2, dtype=torch.float64, device=device)
+        starts = Starts(self.weights, sample, k, n_trials, max_iter, tol)
+        first = self.batch.settings[self.fits[fit_of[0]][1]]
+        if first.init is None:
+            uniforms = torch.as_tensor(self._uniforms(fit_of, begin, all_fits), device=device)
+            centres = points.X[choose_first(self.steps, starts, uniforms)]
+        else:
+            given = [self.batch.settings[self.fits[f][1]].init for f in fit_of]
+            centres = torch.stack([points.inside(init) for init in given])
+        centres.masked_fill_(starts.absent[..., None], 0.0)
+        n_iter = move_centres(self.steps, starts, centres)
+        lengths = squared_lengths(centres, starts.absent)
+        inertia = self.steps.inertia(centres, lengths, self.weights, starts.sample) * points.unit**2
+        return centres, inertia, n_iter
+
+    def _numbers_of(self, fit: tuple[int, int]) -> tuple[float, ...]:
+        """Return the sample of a fit, its numbers of clusters, trials and iterations, and its tolerance."""
+        settings = self.batch.settings[fit[1]]
+        tol = settings.tol * self.variances[fit[0]]
+        return fit[0], settings.n_clusters, _n_trials(settings.n_clusters), settings.max_iter, tol
+
+    def _uniforms(self, fit_of: IntArray, begin: int, all_fits: IntArray) -> FloatArray:
+        """Return the random numbers of starts, (n_starts, most): those that the compiled kernels draw."""
+        words, lengths = self.batch._words
+        most = n_uniforms(self._settings[fit_of[0]].n_clusters)
+        uniforms = np.zeros((len(fit_of), most))
+        numbers, first = np.unique(fit_of, return_index=True)
+        for f, place in zip(numbers, first, strict=True):
+            sample, member = self.fits[f]
+            settings = self.batch.settings[member]
+            drawn = np.empty((settings.n_init, n_uniforms(settings.n_clusters)))
+            streams.fill_uniforms(words[self.places[sample], member, : lengths[member]], drawn)
+            start = begin + place - int(np.searchsorted(all_fits, f))  # the first of this fit's that is computed here
+            n_here = min(settings.n_init - start, len(fit_of) - place)
+            uniforms[place : place + n_here, : drawn.shape[1]] = drawn[start : start + n_here]
+        return uniforms
+
+
+def _n_trials(n_clusters: int) -> int:
+    """Return how many candidates there are for every centre but the first."""
+    return (n_uniforms(n_clusters) - 1) // max(n_clusters - 1, 1) or 1
+
+
+class DeviceBatch(Batch):
+    """Samples that are fitted together on the device."""
+
+    path: DeviceKMeansPath
+
+    @cached_property
+    def _fits(self) -> tuple[FloatArray, BoolArray]:
+        """The centres of all members, (n_samples, n_centres, n_features), and which of them were fitted."""
+        centres, is_fitted, _, _ = self._all_fits
+        return centres, is_fitted
+
+    @cached_property
+    def _all_fits(self) -> tuple[FloatArray, BoolArray, FloatArray, IntArray]:
+        members = self._members
+        shape = (len(self.samples), len(members))
+        centres = np.zeros((len(self.samples), members.n_centres, members.given.shape[1]))
+        is_fitted, inertia, n_iter = np.zeros(shape, dtype=bool), np.zeros(shape), np.zeros(shape, np.int64)
+        by_points: dict[PointSet, list[int]] = defaultdict(list)
+        for i, sample in enumerate(self.samples):
+            by_points[self.path.space(sample.points)].append(i)
+        for points, places in by_points.items():
+            for fitting in self._fittings(points, places):
+                moved, of_best, steps = fitting.solutions()
+                outside = fitting.steps.points.outside(moved)
+                for f, (row, member) in enumerate(fitting.fits):
+                    i, place = places[row], slice(*members.borders[member : member + 2])
+                    centres[i, place] = outside[f, : self.settings[member].n_clusters]
+                    is_fitted[i, member], inertia[i, member], n_iter[i, member] = True, of_best[f], steps[f]
+        return centres, is_fitted, inertia, n_iter
+
+    def _fittings(self, points: PointSet, places: Sequence[int]) -> list[Fitting]:
+        """Divide the fits to one table of points: by how they begin and how many clusters they have."""
+        steps = self.path.steps(points)
+        if not steps.points.is_finite:
+            return []
+        weights = self.weights_on(steps, places)
+        variances = self._variances(steps, weights)
+        n_drawn = (weights > 0).sum(dim=1).cpu().numpy()
+        can_begin = self._can_begin
+        groups: dict[tuple[bool, int], list[int]] = defaultdict(list)
+        for member in sorted(range(len(self.settings)), key=lambda m: -self.settings[m].n_clusters):
+            settings = self.settings[member]
+            if can_begin[member]:
+                # Given centres are as many as there are clusters: no two numbers of them together.
+                rows = settings.n_clusters if settings.init is not None else _rows(settings.n_clusters)
+                groups[settings.init is not None, rows].append(member)
+        return [
+            Fitting(self, steps, weights, variances, fits, places)
+            for members in groups.values()
+            if (
+                fits := [
+                    (sample, member)
+                    for member in members
+                    for sample in range(len(places))
+                    if self.settings[member].n_clusters <= n_drawn[sample] and np.isfinite(variances[sample])
+                ]
+            )
+        ]
+
+    def weights_on(self, steps: PlainSteps, places: Sequence[int]) -> Any:
+        """Send the weights of samples, (n_samples, n_points)."""
+        rows, device = [self.samples[i].draw.weights for i in places], steps.points.X.device
+        if all(row.dtype.kind in "iu" and row.max(initial=0) <= BYTE for row in rows):
+            return torch.as_tensor(np.array([row.astype(np.uint8) for row in rows]), device=device)
+        return torch.as_tensor(np.array(rows), dtype=steps.points.X.dtype, device=device)
+
+    def _variances(self, steps: PlainSteps, weights: Any) -> FloatArray:
+        """Return the variances of samples, averaged over features, (n_samples,)."""
+        points = steps.points
+        variances = np.empty(len(weights))
+        for i, row in enumerate(weights):
+            w = row.to(points.X.dtype)
+            mean = (w @ points.X / w.sum()).double()
+            variances[i] = float((w @ points.lengths / w.sum()).double() - (mean * mean).sum())
+        return np.maximum(variances, 0.0) * points.unit**2 / self._n_features
+
+    @cached_property
+    def _labels(self) -> tuple[dict[tuple[int, PointSet], IntArray], IntArray]:
+        """What functions say of points, each (n_members, n_points), and how many labels they give to their own draw."""
+        is_fitted = self._fits[1]
+        n_found = np.zeros(is_fitted.shape, np.int64)
+        known: dict[tuple[int, PointSet], IntArray] = {}
+        asked: dict[PointSet, list[int]] = defaultdict(list)
+        for i, sample in enumerate(self.samples):
+            for points in {sample.points: None, **dict.fromkeys(self.at[i])}:
+                asked[points].append(i)
+        for points, places in asked.items():
+            steps = self.path.steps(self.path.space(points))
+            labels = np.zeros((len(places), len(self.settings), len(points)), np.int32)
+            for member in range(len(self.settings)):
+                labels[:, member] = self.labels_on(steps, places, member).cpu().numpy()
+            for row, i in zip(labels, places, strict=True):
+                known[i, points] = row
+                if points is self.samples[i].points:
+                    drawn = row[:, self.samples[i].draw.weights > 0]
+                    n_found[i] = [np.count_nonzero(np.bincount(codes)) for codes in drawn]
+        return known, np.where(is_fitted, n_found, 0)
+
+    def labels_on(self, steps: PlainSteps, places: Sequence[int], member: int) -> Any:
+        """Return what the functions of some samples say of points, on the device, (n_functions, n_points)."""
+        centres = self._fits[0][places, slice(*self._members.borders[member : member + 2])]
+        inside = steps.points.inside(centres)
+        return steps.labels(inside, squared_lengths(inside, torch.zeros_like(inside[..., 0], dtype=torch.bool)))
+
+
+def _rows(n_clusters: int) -> int:
+    return max(FEWEST_ROWS, 1 << (n_clusters - 1).bit_length())
+
+
+class DeviceKMeansPath(KMeansPath):
+    """k-means on a device; what can't be fitted fails for the reasons that the compiled kernels give.
+
+    Parameters
+    ----------
+    members, rotation
+        As in `Path`.
+    device : str
+        "cuda" or "torch".
+    """
+
+    here = True
+
+    def __init__(self, members: Sequence[Configuration], rotation: Rotation | None, device: str):
+        super().__init__(members, rotation)
+        self.device = device
+        self._steps: WeakKeyDictionary[PointSet, PlainSteps] = WeakKeyDictionary()
+
+    def steps(self, points: PointSet) -> PlainSteps:
+        """Return what is done with points on the device; they are sent once."""
+        if points not in self._steps:
+            self._steps[points] = steps_on(DevicePoints.send(points.X, self.device))
+        return self._steps[points]
+
+    def prepare(self, places: Sequence[PointSet]) -> None:
+        """Send the points."""
+        for points in map(self.space, places):
+            self.steps(points)
+
+    def batch(self, places: Sequence[PointSet]) -> int:
+        """Say how many replicates make a batch: as many as have room, with their labels."""
+        n_labels = sum(map(len, places)) * (len(places) + 1)
+        return int(max(1, min(MOST_REPLICATES, free_bytes(self.device) / (8 * n_labels))))
+
+    def learn(self, samples: Sequence[Sample], at: Sequence[Sequence[PointSet]] | None = None) -> Sequence[Learned]:
+        """Learn from all samples together, once one of them is asked for."""
+        batch = DeviceBatch(self, samples, [[] for _ in samples] if at is None else at)
+        return [_LearnedTogether(self, sample, batch, i) for i, sample in enumerate(samples)]
+
+    def psi(self, shared: KMeansSample, sample: Sample, configuration: Configuration) -> Psi:
+        """Find the centres, as in a batch."""
+        alone = DeviceKMeansPath([configuration], self.rotation, self.device)
+        alone._steps = self._steps
+        centres, is_fitted, inertia, n_iter = DeviceBatch(alone, [sample], [[]])._all_fits
+        if not is_fitted[0, 0]:
+            return super().psi(shared, sample, configuration)
+        return DeviceCentresPsi(self, Solution(centres[0], float(inertia[0, 0]), int(n_iter[0, 0])))
+
+    def fitted(self, psi: Any, sample: Sample, configuration: Configuration) -> Clusterer:
+        """Return the `KMeans` with these centres."""
+        return super().fitted(CentresPsi(self, psi.solution), sample, configuration)
+
+    def score_pairs(
+        self, samples: Sequence[Sample], second: Sequence[Sample], n_studies: int, agreements: Sequence[Agreement]
+    ) -> PairScores | None:
+        """Score all ordered pairs of studies where their labels are; None where a fit failed, and labels say why."""
+        if any(agreement.of_counts is None for agreement in agreements):
+            return None
+        batch, again = (DeviceBatch(self, some, [[] for _ in some]) for some in (samples, second))
+        if not (batch._fits[1].all() and (not second or again._fits[1].all())):
+            return None
+        scores = _Scoring(self, batch, again if second else None, n_studies, tuple(agreements)).run()
+        fewest = np.maximum(1, batch.fewest)
+        return scores if (scores.clusters_found >= fewest[:, None]).all() else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Scoring:
+    """Tables of all pairs of studies, counted and scored on the device."""
+
+    path: DeviceKMeansPath
+    batch: DeviceBatch
+    again: DeviceBatch | None
+    n_studies: int
+    agreements: tuple[Agreement, ...]
+
+    def run(self) -> PairScores:
+        """Score everything, one table of points after the other."""
+        S, n_members = self.n_studies, len(self.batch.settings)
+        B = len(self.batch.samples) // S
+        scores = np.full((len(self.agreements), B, n_members, S, S), np.nan)
+        trivial, n_found = np.zeros((B, n_members, S, S), dtype=bool), np.zeros((B, n_members, S), np.int64)
+        for t in range(S):
+            by_points: dict[PointSet, list[int]] = defaultdict(list)
+            for b in range(B):
+                by_points[self.batch.samples[b * S + t].points].append(b)
+            for points, numbers in by_points.items():
+                steps = self.path.steps(self.path.space(points))
+                step = max(1, int(free_bytes(self.path.device) // (4 * (S + 2) * max(1, len(points)))))
+                for begin in range(0, len(numbers), step):
+                    some = numbers[begin : begin + step]
+                    weights = self.batch.weights_on(steps, [b * S + t for b in some])
+                    for member in range(n_members):
+                        tables = self._tables(steps, some, t, member, weights)
+                        of_member, trivial[some, member, :, t], n_found[some, member, t] = self._scores(tables)
+                        for a, of_agreement in enumerate(of_member):
+                            scores[a][some, member, :, t] = of_agreement
+        if self.again is None:
+            same = np.arange(S)
+            scores[..., same, same], trivial[..., same, same] = np.nan, False
+        return PairScores(scores, trivial, n_found)
+
+    def _tables(self, steps: PlainSteps, numbers: Sequence[int], t: int, member: int, weights: Any) -> Any:
+        """Count the tables of one test study, (n_replicates, S, k, k), trained in rows, tested in columns."""
+        S, B = self.n_studies, len(numbers)
+        labels = self.batch.labels_on(steps, [b * S + s for b in numbers for s in range(S)], member).reshape(B, S, -1)
+        tested = labels[:, t].clone()
+        if self.again is not None:
+            labels[:, t] = self.again.labels_on(steps, [b * S + t for b in numbers], member)
+        k = self.batch.settings[member].n_clusters
+        rows = torch.arange(B, device=labels.device).repeat_interleave(S)
+        return tables_on(steps, labels.reshape(B * S, -1), tested, weights, rows, k).reshape(B, S, k, k)
+
+    def _scores(self, tables: Any) -> tuple[FloatArray, BoolArray, IntArray]:
+        """Score tables, (B, S, k, k): every agreement, whether either side is one block, and the clusters tested."""
+        B, S, k, _ = tables.shape
+        flat = tables.reshape(B * S, k, k)
+        n_rows, n_columns = ((flat.sum(dim=d) > 0).sum(dim=1) for d in (2, 1))
+        trivial = ((n_rows == 1) | (n_columns == 1)).reshape(B, S).cpu().numpy()
+        n_found = n_columns.reshape(B, S)[:, 0].cpu().numpy()
+        rest: tuple[FloatArray, Counts] | None = None
+        scores = np.empty((len(self.agreements), B, S))
+        for a, agreement in enumerate(self.agreements):
+            if can_score(agreement.name):
+                scores[a] = score_tables(agreement.name, flat).reshape(B, S).cpu().numpy()
+                continue
+            if rest is None:
+                on_processor = flat.cpu().numpy()
+                rest = (on_processor, Counts.from_tables(on_processor))
+            scores[a] = agreement.of_counted(*rest).reshape(B, S)
+        return scores, trivial, n_found
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceCentresPsi(Psi):
+    """ψ of k-means on the device: the nearest centre."""
+
+    path: DeviceKMeansPath
+    solution: Solution
+
+    @property
+    def classes(self) -> Labels:  # type: ignore[override]
+        """One for every centre."""
+        return np.arange(len(self.solution.centres))
+
+    def labels(self, points: PointSet) -> Labels:
+        """Return the label of every point."""
+        steps = self.path.steps(self.path.space(points))
+        centres = steps.points.inside(self.solution.centres[None])
+        absent = torch.zeros_like(centres[..., 0], dtype=torch.bool)
+        return np.asarray(steps.labels(centres, squared_lengths(centres, absent))[0].int().cpu().numpy())
+
+
+def steps_on(points: DevicePoints) -> PlainSteps:
+    """Return the fastest steps for points: by kernels of our own on a card."""
+    if points.device != CARD:
+        return PlainSteps(points)
+    from clustrep.device.fused_steps import FusedSteps
+
+    return FusedSteps(points)
+
+
+def tables_on(steps: PlainSteps, u: Any, v: Any, weights: Any, row: Any, n_labels: int) -> Any:
+    """Count tables by the fastest way on the device."""
+    if steps.points.device != CARD:
+        return count_tables(u, v, weights, row, n_labels)
+    from clustrep.device.fused_steps import count_tables_fused
+
+    return count_tables_fused(u, v, weights, row, n_labels)

@@ -1,0 +1,190 @@
+"""What is computed when on other machines, and what is done where workers die.
+
+Blocks are cut as workers become free, so long that each takes seconds. A block whose worker was killed runs elsewhere;
+one that has killed several is halved, until a single replicate is left, which gets a last chance with nothing beside
+it: it may only have been near another that kills. A replicate that kills its workers even then has failed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from clustrep.engine.engines import Computed, Engine, Killed, Vanished
+from clustrep.engine.estimates import in_words
+from clustrep.engine.replicates import Run
+from clustrep.engine.run import Outcome, Plan, compute
+from clustrep.errors import EngineLost
+from clustrep.sentences import wording
+
+T = TypeVar("T")
+
+BLOCK_SECONDS = 3.0  # how long a block should take
+
+AHEAD = 2  # blocks for each slot that are given away: while one is computed, the next is on its way
+
+MOST_KILLED = 3  # workers that a block may kill before it is halved
+
+MOST_VANISHED = 10  # times that an engine may forget one block
+
+LOOKED_EVERY = 1.0  # seconds between two looks at the workers
+
+PATIENCE = 600.0  # seconds without any worker
+
+KILLED = "every worker that computed it was killed, probably because memory ran out"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some replicates, and what happened to them so far."""
+
+    numbers: tuple[int, ...]
+    n_killed: int = 0
+    n_vanished: int = 0
+    alone: bool = False
+
+    def halves(self) -> list[Block]:
+        """Divide it; both halves begin anew."""
+        middle = len(self.numbers) // 2
+        return [Block(self.numbers[:middle]), Block(self.numbers[middle:])]
+
+
+@dataclass(eq=False)
+class Dispatch(Generic[T]):
+    """Computes the replicates of one plan on an engine."""
+
+    engine: Engine[Any]
+    plan: Plan[T]
+    numbers: Sequence[int]
+    run: Run
+    tasks: dict[Any, Block] = field(default_factory=dict)  # given away
+    again: deque[Block] = field(default_factory=deque)  # to be given away once more
+    suspects: list[int] = field(default_factory=list)  # to be computed with nothing beside them
+    n_cut: int = 0  # replicates that are in blocks
+    n_slots: int = 0
+    placed: Any = None  # what stands for the plan there
+    seconds: float = math.inf  # that a replicate takes: the least seen, because kernels are compiled at first
+    looked: float = -math.inf
+    seen: float = field(default_factory=time.monotonic)  # when there was a worker
+
+    def outcomes(self) -> Generator[tuple[Sequence[int], Outcome[T]], None, None]:
+        """Yield blocks as they are finished; whatever ends this, nothing stays queued."""
+        try:
+            while self._is_unfinished():
+                self._give_away()
+                if self.tasks:
+                    for task in self.engine.ended(self.tasks, LOOKED_EVERY):
+                        yield from self._collected(self.tasks.pop(task), task)
+                else:
+                    time.sleep(LOOKED_EVERY / 10)  # until there is a worker
+                self._look()
+        finally:
+            self.engine.cancel(self.tasks)
+
+    def _is_unfinished(self) -> bool:
+        return bool(self.tasks or self.again or self.suspects) or self.n_cut < len(self.numbers)
+
+    def _look(self) -> bool:
+        """Look whether there are workers, from time to time; raise where there have been none for too long."""
+        now = time.monotonic()
+        if now - self.looked >= LOOKED_EVERY:
+            self.n_slots, self.looked = self.engine.n_slots(), now
+            if self.n_slots:
+                self.seen = now
+            elif now - self.seen > PATIENCE:
+                raise EngineLost(f"There was no worker at {self.engine.name} for {in_words(PATIENCE)}. {kept_advice()}")
+        return self.n_slots > 0
+
+    def _give_away(self) -> None:
+        """Give blocks away while there is room for them; the plan first, where there is a worker."""
+        if self.placed is None:
+            if not self._look():
+                return
+            try:
+                self.placed = self.engine.place(self.plan)
+            except Vanished:  # with the workers
+                self.looked = -math.inf
+                return
+        while len(self.tasks) < AHEAD * max(self.n_slots, 1):
+            block = self._next_block()
+            if block is None:
+                break
+            self.tasks[self.engine.submit(self.placed, block.numbers, self.run)] = block
+
+    def _next_block(self) -> Block | None:
+        if self.again:
+            return self.again.popleft()
+        if self.n_cut < len(self.numbers):
+            size = self._size()
+            self.n_cut += size
+            return Block(tuple(self.numbers[self.n_cut - size : self.n_cut]))
+        if self.suspects and not self.tasks:
+            return Block((self.suspects.pop(),), alone=True)
+        return None
+
+    def _size(self) -> int:
+        """Return how many replicates the next block has: seconds of work, but some for every slot."""
+        n_left = len(self.numbers) - self.n_cut
+        seconds = self.plan.cost.total if math.isinf(self.seconds) else self.seconds
+        of_seconds = max(1, round(BLOCK_SECONDS / max(seconds, 1e-9)))
+        return min(of_seconds, math.ceil(n_left / (AHEAD * max(self.n_slots, 1))))
+
+    def _collected(self, block: Block, task: Any) -> Generator[tuple[Sequence[int], Outcome[T]], None, None]:
+        try:
+            computed = self.engine.collect(task)
+        except Vanished:
+            self._forgotten(block)
+        except Killed as error:
+            block = replace(block, n_killed=block.n_killed + error.n_workers)
+            if block.n_killed < MOST_KILLED:
+                self.again.append(block)
+            elif len(block.numbers) > 1:
+                self.again.extend(block.halves())
+            elif not block.alone:
+                self.suspects.append(*block.numbers)
+            else:
+                yield block.numbers, Outcome([self.plan.lost(block.numbers[0], KILLED)], [], lost=True)
+        else:
+            self.seconds = min(self.seconds, computed.seconds / len(block.numbers))
+            yield block.numbers, computed.outcome
+
+    def _forgotten(self, block: Block) -> None:
+        """Give a block away again, after the plan; an engine that forgets all the time is none."""
+        if block.n_vanished == MOST_VANISHED:
+            raise EngineLost(f"{self.engine.name} has forgotten the same work {MOST_VANISHED} times. {kept_advice()}")
+        self.again.append(replace(block, n_vanished=block.n_vanished + 1))
+        self.placed, self.looked = None, -math.inf
+
+
+def kept_advice() -> str:
+    """Say how work goes on after an engine was lost."""
+    return wording(
+        python="What was finished is kept if the call has a checkpoint: the same call continues there.",
+        command_line="What was finished is kept: the same command continues.",
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# in a worker
+
+
+def compute_there(plan: Plan[T], block: Sequence[int], run_of_blocks: Run, version: str) -> Computed:
+    """Compute a block in a worker, whose version must be that of the process which asked."""
+    if version != (here := own_version()):
+        raise EngineLost(
+            f"A worker has clustrep {here}, and this is clustrep {version}: install the same version everywhere."
+        )
+    begun = time.monotonic()
+    outcome = compute(plan, block, run_of_blocks)
+    return Computed(outcome, time.monotonic() - begun)
+
+
+def own_version() -> str:
+    """Return the version of this package, which all machines must share."""
+    from clustrep import __version__
+
+    return __version__

@@ -1,0 +1,51 @@
+"""Which engines there are, who takes them, and how blocks are cut."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from sklearn.cluster import KMeans
+
+import clustrep as cr
+from clustrep.engine import engines
+from clustrep.engine.estimates import check_memory
+from clustrep.errors import DataError, ParameterError
+
+RESAMPLING = [
+    function
+    for function in (getattr(cr, name) for name in cr.__all__)
+    if inspect.isfunction(function) and "n_jobs" in inspect.signature(function).parameters
+]
+
+
+@pytest.mark.parametrize("function", RESAMPLING, ids=lambda function: function.__name__)
+def test_whoever_takes_workers_takes_an_engine(function):
+    parameter = inspect.signature(function).parameters["engine"]
+    assert (parameter.default, parameter.kind) == (None, inspect.Parameter.KEYWORD_ONLY)
+    assert hasattr(function, "__wrapped__")
+    documented = [line for line in inspect.getdoc(function).splitlines() if "engine" in line.replace(",", "").split()]
+    assert documented
+
+
+@pytest.mark.parametrize("engine", ["spark", "dask", "dask://", "ray://", "", 3, object()])
+def test_no_engine(engine, tables):
+    with pytest.raises(ParameterError, match=r"engine must be None \(this machine\), a dask\.distributed\.Client"):
+        cr.replicability(KMeans(2), tables, engine=engine, n_resamples=2)
+
+
+@pytest.mark.parametrize("name", ["dask://host:1", "ray"])
+def test_an_engine_that_is_not_installed(name, tables, monkeypatch):
+    monkeypatch.setattr(engines, "find_spec", lambda package: None)
+    with pytest.raises(ParameterError, match=rf"is not. Install clustrep\[{name.partition(':')[0]}\]"):
+        cr.replicability(KMeans(2), tables, engine=name, n_resamples=2)
+
+
+def test_the_memory_of_other_machines_is_theirs_to_know():
+    with pytest.raises(DataError, match="needs about 1,000,000,000 GB of memory"):
+        check_memory(1e18, "ward", "a", 100)
+    token = engines.active.set(engines.Engine)
+    try:
+        check_memory(1e18, "ward", "a", 100)
+    finally:
+        engines.active.reset(token)

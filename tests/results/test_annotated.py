@@ -1,0 +1,99 @@
+"""An analysis written into the AnnData that it is about, and read back."""
+
+from __future__ import annotations
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import KMeans
+
+import clustrep as cr
+from clustrep.errors import DataError, ParameterError
+from clustrep.results.annotated import plain_table
+
+N = 70
+
+
+def cells():
+    """Two labs in mixed order: three groups, of which the second lab has two."""
+    rng = np.random.default_rng(3)
+    lab = np.array(["north", "south"])[rng.integers(2, size=2 * N)]
+    group = rng.integers(3, size=2 * N)
+    group[(lab == "south") & (group == 2)] = 0
+    X = np.array([[0.0, 0], [9, 0], [0, 9]])[group] + rng.normal(size=(2 * N, 2))
+    adata = anndata.AnnData(X, obs=pd.DataFrame({"lab": lab}, index=[f"cell {i}" for i in range(2 * N)]))
+    adata.obs["type"] = pd.Categorical(np.array(["T", "B", "NK"])[group])
+    return adata
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    studies = cr.Studies.from_anndata(cells(), "lab", label="type")
+    return cr.analyse(KMeans(n_init=2), studies, n_clusters=[2, 3], n_resamples=4, n_null=19, rng=0)
+
+
+@pytest.fixture(scope="module")
+def annotated(analysis):
+    return analysis.to_anndata(cells(), "lab")
+
+
+def test_every_cell_has_its_cluster_score_and_verdict(analysis, annotated):
+    obs = annotated.obs
+    table = analysis.samples().set_index("sample")
+    for name in annotated.obs_names:
+        assert obs.loc[name, "clustrep_cluster"] == table.loc[name, "cluster"]
+        assert obs.loc[name, "clustrep_local"] == table.loc[name, "mean"]
+        own = annotated.obsm["clustrep_local"].loc[name, obs.loc[name, "lab"]]
+        assert np.isnan(own)
+    verdicts = analysis.clusters().set_index(["train", "cluster"])["verdict"]
+    for (lab, cluster), word in obs.groupby(["lab", "clustrep_cluster"], observed=True)["clustrep_verdict"]:
+        verdict = verdicts[lab, cluster]
+        assert set(word) == {"holds in 1 of 1" if verdict == "holds" else verdict}
+
+
+def test_groups_are_those_of_the_gaps(analysis, annotated):
+    labels = analysis.verdict.separation.labels
+    in_order = np.concatenate([np.flatnonzero(annotated.obs["lab"] == name) for name in analysis.names])
+    assert annotated.obs["clustrep_separation"].iloc[in_order].astype(int).tolist() == labels.tolist()
+
+
+def test_colours_are_where_scanpy_looks_for_them(annotated):
+    for column in ("clustrep_cluster", "clustrep_separation"):
+        assert isinstance(annotated.obs[column].dtype, pd.CategoricalDtype)
+        assert len(annotated.uns[f"{column}_colors"]) == len(annotated.obs[column].cat.categories)
+        assert all(colour.startswith("#") and len(colour) == 7 for colour in annotated.uns[f"{column}_colors"])
+
+
+def test_reading_back_gives_the_same(analysis, annotated, tmp_path):
+    annotated.write_h5ad(tmp_path / "cells.h5ad")
+    again = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    pd.testing.assert_frame_equal(again.obs, annotated.obs)
+    pd.testing.assert_frame_equal(again.obsm["clustrep_local"], annotated.obsm["clustrep_local"])
+    for name in ("summary", "scores", "clusters", "presence"):
+        read, written = again.uns["clustrep"][name], plain_table(getattr(analysis, name)())
+        pd.testing.assert_frame_equal(read.reset_index(drop=True), written.reset_index(drop=True), check_dtype=False)
+    assert again.uns["clustrep"]["headline"].startswith(analysis.headline[0].text)
+    assert again.uns["clustrep"]["degree"] == analysis.degree
+
+
+def test_a_study_that_was_not_followed_has_no_clusters(analysis):
+    studies = cr.Studies.from_anndata(cells(), "lab")
+    part = cr.analyse(
+        KMeans(n_init=2), studies, n_clusters=3, n_resamples=2, null=None, rng=0, train=["north"], agreement="ari"
+    )
+    obs = part.to_anndata(cells(), "lab", key="mine").obs
+    assert obs.loc[obs["lab"] == "south", "mine_cluster"].isna().all()
+    assert obs.loc[obs["lab"] == "north", "mine_cluster"].notna().all()
+    assert obs.loc[obs["lab"] == "south", "mine_local"].isna().all()
+
+
+def test_other_cells_are_refused(analysis):
+    with pytest.raises(ParameterError, match=r"study_key must be a column of obs, got 'labs'.*lab"):
+        analysis.to_anndata(cells(), "labs")
+    with pytest.raises(DataError, match="cells of study 'south' by 'lab', the analysis"):
+        analysis.to_anndata(cells()[10:].copy(), "lab")
+    with pytest.raises(DataError, match=r"other cells of study '(north|south)', or in another order"):
+        analysis.to_anndata(cells()[::-1].copy(), "lab")
+    with pytest.raises(ParameterError, match="adata must be an AnnData, got DataFrame"):
+        analysis.to_anndata(pd.DataFrame(), "lab")

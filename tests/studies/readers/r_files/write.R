@@ -1,0 +1,37 @@
+# Writes the files beside it, which tests read: Rscript write.R, in this folder. Bioconductor is not needed: the classes
+# have the slots of Biobase's ExpressionSet and of SummarizedExperiment that a reader looks at.
+
+setClass("AnnotatedDataFrame", representation(varMetadata = "data.frame", data = "data.frame", dimLabels = "character"))
+setClass("ExpressionSet", representation(
+  assayData = "environment", phenoData = "AnnotatedDataFrame", featureData = "AnnotatedDataFrame", annotation = "character"
+))
+setClass("SimpleList", representation(listData = "list"))
+setClass("SimpleAssays", representation(data = "SimpleList"))
+setClass("DFrame", representation(rownames = "character", nrows = "integer", listData = "list"))
+setClass("SummarizedExperiment", representation(colData = "DFrame", assays = "SimpleAssays", NAMES = "character"))
+
+values <- matrix(c(1.5, 2, 3, 4, NA, 6, 7, 8, 9, 10, 11, 12), 4, dimnames = list(paste0("s", 1:4), c("ESR1", "ERBB2", "AURKA")))
+grade <- factor(c("low", "high", "low", "high"))
+
+frame <- data.frame(values, grade = grade)
+saveRDS(frame, "frame.rds")
+saveRDS(unname(values), "plain.rds")
+saveRDS(values, "matrix.rds", compress = "xz")
+
+exprs <- t(values)
+assay <- new.env()
+assign("exprs", exprs, assay)
+pheno <- new("AnnotatedDataFrame", data = data.frame(grade, age = c(40, 50, 60, 70), row.names = rownames(values)),
+             varMetadata = data.frame(), dimLabels = c("a", "b"))
+features <- new("AnnotatedDataFrame", data = data.frame(symbol = colnames(values)), varMetadata = data.frame(), dimLabels = c("a", "b"))
+mainz <- new("ExpressionSet", assayData = assay, phenoData = pheno, featureData = features, annotation = "hgu133a")
+save(mainz, file = "mainz.rda")
+transbig <- mainz
+save(mainz, transbig, file = "two.rda")
+note <- "no table"
+save(note, file = "none.rda")
+
+experiment <- new("SummarizedExperiment",
+  colData = new("DFrame", rownames = rownames(values), nrows = 4L, listData = list(grade = grade)),
+  assays = new("SimpleAssays", data = new("SimpleList", listData = list(counts = unname(exprs)))), NAMES = rownames(exprs))
+saveRDS(experiment, "experiment.rds")

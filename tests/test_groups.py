@@ -1,0 +1,139 @@
+"""Donors are the unit: draws of donors, then of their cells; studies that share donors."""
+
+from __future__ import annotations
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import KMeans
+
+import clustrep as cr
+from clustrep.clustering.identity import digest_of_study, identity_of
+from clustrep.clustering.parameters import describe
+from clustrep.errors import DataError, DataWarning, ParameterError
+from clustrep.resampling import resamples_in_words
+
+DONORS = np.repeat(["d1", "d2", "d3", "d4"], [5, 3, 8, 4])
+RNG = np.random.default_rng(0)
+STUDY = cr.Study(RNG.normal(size=(20, 2)), "a", groups={"donor": DONORS})
+
+
+def draws(resampling, n=200):
+    return [resampling.draw(STUDY, np.random.default_rng(i)) for i in range(n)]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# draws
+
+
+def test_a_donor_brings_as_many_cells_as_it_has_each_time_it_is_drawn():
+    size = {"d1": 5, "d2": 3, "d3": 8, "d4": 4}
+    for draw in draws(cr.Bootstrap(groups="donor")):
+        times = {name: np.isin(DONORS[draw.order], name).sum() / size[name] for name in size}
+        assert all(number == int(number) for number in times.values())
+        assert sum(times.values()) == 4
+
+
+def test_donors_are_drawn_with_replacement_and_equally_often():
+    names = np.unique(DONORS)
+    seen = [np.isin(names, DONORS[draw.order]) for draw in draws(cr.Bootstrap(groups="donor"), 3000)]
+    np.testing.assert_allclose(np.mean(seen, axis=0), 1 - 0.75**4, atol=0.03)
+
+
+def test_each_drawn_cell_once():
+    for draw in draws(cr.Bootstrap(distinct=True, groups="donor"), 20):
+        assert draw.weights.max() == 1
+
+
+def test_a_fraction_of_the_donors_with_all_their_cells():
+    for draw in draws(cr.Subsample(0.5, groups="donor"), 50):
+        drawn = set(DONORS[draw.order])
+        assert len(drawn) == 2
+        assert len(draw.order) == np.isin(DONORS, list(drawn)).sum() == len(set(draw.order.tolist()))
+
+
+def test_after_another_perturbation():
+    draw = (cr.Subsample(0.9) + cr.Bootstrap(groups="donor")).draw(STUDY, np.random.default_rng(0))
+    assert set(draw.order) <= set(range(20))
+
+
+def test_donors_belong_to_rows_wherever_these_go():
+    part = STUDY.select(["2"]).renamed("b")
+    assert part.groups["donor"].tolist() == DONORS.tolist()
+    pooled = STUDY.with_samples_of([part.select(["2"]).renamed("c")._with(X=STUDY.X, features=STUDY.features)], "all")
+    assert pooled.groups["donor"].tolist() == [*DONORS, *DONORS]
+    assert STUDY._part(np.array([0, 19]), "few").groups["donor"].tolist() == ["d1", "d4"]
+
+
+def test_without_donors_nothing_is_written_or_drawn_differently():
+    assert repr(cr.Bootstrap(distinct=True)) == describe(cr.Bootstrap(distinct=True)) == "Bootstrap(distinct=True)"
+    assert repr(cr.Subsample(0.7)) == describe(cr.Subsample(0.7)) == "Subsample(fraction=0.7)"
+    assert identity_of(cr.Bootstrap()) != identity_of(cr.Bootstrap(groups="donor"))
+    assert describe(cr.Bootstrap(groups="donor")) == "Bootstrap(distinct=False, groups='donor')"
+    assert digest_of_study(STUDY) != digest_of_study(cr.Study(STUDY.X, "a"))
+
+
+def test_in_words():
+    assert resamples_in_words(repr(cr.Bootstrap(distinct=True, groups="donor")), "the study") == (
+        "bootstrap resamples of the study with each drawn sample counted once, drawn by donor"
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# runs
+
+
+def two_studies(second):
+    tables = {name: np.random.default_rng(i).normal(size=(20, 2)) for i, name in enumerate("ab")}
+    return cr.Studies(tables).with_groups({"a": {"donor": DONORS}, "b": {"donor": second}})
+
+
+def test_a_run_over_donors():
+    studies = two_studies(np.char.add("other ", DONORS))
+    by_donor, by_cell = (
+        cr.replicability(KMeans(2, n_init=2), studies, n_resamples=10, rng=0, resampling=resampling)
+        for resampling in (cr.Bootstrap(groups="donor"), cr.Bootstrap())
+    )
+    assert np.isfinite(by_donor.distribution).all()
+    assert (by_donor.distribution != by_cell.distribution).any()
+    np.testing.assert_array_equal(by_donor.estimate, by_cell.estimate)
+    assert by_donor.provenance.resampling == "Bootstrap(distinct=False, groups='donor')"
+
+
+def test_studies_that_share_donors_are_noticed():
+    with pytest.warns(DataWarning, match=r"'a' and 'b' have 4 of the same units 'donor' \(d1, d2, d3, d4\)"):
+        cr.replicability(
+            KMeans(2, n_init=1), two_studies(DONORS), n_resamples=2, rng=0, resampling=cr.Subsample(0.9, groups="donor")
+        )
+
+
+def test_donors_of_an_anndata():
+    obs = pd.DataFrame({"lab": ["n", "s"] * 10, "donor": DONORS}, index=[f"c{i}" for i in range(20)])
+    studies = cr.Studies.from_anndata(anndata.AnnData(STUDY.X.copy(), obs=obs), "lab", groups="donor")
+    assert studies["s"].groups["donor"].tolist() == DONORS[1::2].tolist()
+    with pytest.raises(ParameterError, match="There is no column of obs 'donors'"):
+        cr.Studies.from_anndata(anndata.AnnData(STUDY.X.copy(), obs=obs), "lab", groups="donors")
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"donor": ["x"] * 3}, "Study 'a' has 20 samples, but 3 values of 'donor'"),
+        ({"donor": [None] * 20}, "Study 'a' has 20 samples without 'donor'"),
+        (["x"] * 20, "groups must map a name to one value for every sample"),
+    ],
+)
+def test_donors_that_are_refused(groups, message):
+    with pytest.raises((DataError, ParameterError), match=message):
+        cr.Study(STUDY.X, "a", groups=groups)
+
+
+def test_units_that_a_study_does_not_have():
+    studies = two_studies(np.char.add("other ", DONORS))
+    with pytest.raises(ParameterError, match="study 'a' has no such units; it has 'donor'"):
+        cr.replicability(KMeans(2), studies, n_resamples=2, resampling=cr.Bootstrap(groups="patient"))
+    with pytest.raises(ParameterError, match="study 'b' has only one of these units"):
+        cr.replicability(KMeans(2), two_studies(["x"] * 20), n_resamples=2, resampling=cr.Bootstrap(groups="donor"))
+    with pytest.raises(ParameterError, match="groups must be the name of units"):
+        cr.Bootstrap(groups=DONORS)

@@ -1,0 +1,120 @@
+"""The site that `make docs` builds: what it lists, what its pages may load, what its gallery runs."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import clustrep as cr
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted(ROOT.glob("examples/*/plot_*.py"))
+
+
+def module_at(path):
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_the_page_of_public_names_lists_each_of_them_once():
+    listed = [
+        name for names in module_at(ROOT / "docs/_ext/public_names.py").names_by_heading().values() for name in names
+    ]
+    assert len(listed) == len(set(listed))
+    modules = {name for name in cr.__all__ if inspect.ismodule(getattr(cr, name))}
+    assert set(cr.__all__) - modules - {"__version__"} <= set(listed)
+    results = {f"results.{name}" for name in cr.results.__all__ if name not in {"RESULTS", "load"}}
+    assert {name for name in listed if name.startswith("results.")} == results
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("the largest |U ∩ V| of `v|w`", r"the largest \|U ∩ V\| of `v|w`"),
+        ("sums over c_ and [1]_ and ``x_``", r"sums over c\_ and [1]_ and ``x_``"),
+        ("n_resamples", "n_resamples"),
+    ],
+)
+def test_formulas_in_docstrings_are_no_markup(line, shown):
+    assert module_at(ROOT / "docs/_ext/plain_formulas.py").escaped(line) == shown
+
+
+def test_examples_in_docstrings_are_shown_as_they_are():
+    lines = [">>> a | b_", "x_ | y", "", "|U|"]
+    module_at(ROOT / "docs/_ext/plain_formulas.py").escape_docstring(None, "function", "f", None, None, lines)
+    assert lines == [">>> a | b_", "x_ | y", "", r"\|U\|"]
+
+
+def test_examples_of_commands_are_shown_as_code():
+    as_code = module_at(ROOT / "docs/_ext/command_examples.py").as_code
+    lines = ["Merge.", "", "| Example:", "|   clustrep merge breast-*-of-10", "", "More."]
+    code = ["Example:", "", ".. code-block:: text", "", "   clustrep merge breast-*-of-10"]
+    assert as_code(lines) == ["Merge.", "", *code, "", "More."]
+
+
+@pytest.mark.parametrize(
+    ("content", "n"),
+    [
+        ('<script src="https://cdn.example.org/a.js"></script>', 1),
+        ('<script src="//cdn.example.org/a.js"></script>', 1),
+        ('<link rel="stylesheet" href="http://example.org/a.css">', 1),
+        ('<img srcset="https://example.org/a.png 2x" src="a.png">', 1),
+        ('<div style="background: url(https://example.org/a.png)"></div>', 1),
+        (
+            '<link rel="canonical" href="https://example.org/"><a href="https://example.org">read</a><img src="a.png">',
+            0,
+        ),
+    ],
+)
+def test_pages_that_load_something_from_elsewhere_are_noticed(tmp_path, capsys, content, n):
+    (tmp_path / "page.html").write_text(content, encoding="utf-8")
+    (tmp_path / "searchindex.js").touch()
+    assert module_at(ROOT / "docs/check_site.py").main(tmp_path) == n
+    assert ("page.html loads" in capsys.readouterr().out) == bool(n)
+
+
+def test_style_sheets_and_a_missing_search_index_are_noticed(tmp_path, capsys):
+    (tmp_path / "a.css").write_text(
+        "@import 'https://example.org/b.css'; p {background: url('c.png')}", encoding="utf-8"
+    )
+    check = module_at(ROOT / "docs/check_site.py")
+    assert check.loaded_from_elsewhere(tmp_path / "a.css") == ["https://example.org/b.css"]
+    assert check.main(tmp_path) == 1
+    assert "searchindex.js" in capsys.readouterr().out
+
+
+def test_there_are_at_least_ten_examples_in_the_gallery():
+    assert sum(path.parent.name == "gallery" for path in EXAMPLES) >= 10
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_have_a_title_a_seed_and_a_figure(path):
+    text = path.read_text(encoding="utf-8")
+    title, line, *_ = ast.get_docstring(ast.parse(text)).splitlines()
+    assert set(line) == {"="}
+    assert len(line) >= len(title)
+    assert re.search(r"rng=\d|\"rng\": \d|--seed \d", text)
+    assert "plt." in text or ".plot(" in text
+
+
+def test_pages_name_examples_that_exist():
+    folders = {"start": "start", "gallery": "gallery", "coming-from": "coming_from"}
+    for page in sorted(ROOT.glob("docs/**/*.md")):
+        for folder, name in re.findall(
+            r"\{doc\}`/?(start|gallery|coming-from)/(plot_\w+)`", page.read_text(encoding="utf-8")
+        ):
+            assert (ROOT / "examples" / folders[folder] / f"{name}.py").is_file(), (page.name, name)
+
+
+def test_every_page_is_in_a_table_of_contents():
+    pages = {path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in ROOT.glob("docs/*.md")}
+    text = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md"))
+    listed = {line for block in re.findall(r"```\{toctree\}(.*?)```", text, flags=re.DOTALL) for line in block.split()}
+    assert pages - {"index"} <= listed

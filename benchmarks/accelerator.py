@@ -27,6 +27,8 @@ from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.device.available import device_name, resolve_device
 
+# Samples of a study up to which a job is repeated as a whole.
+SHORT = 10_000
 BEGIN, END = "<!-- benchmarks.accelerator: begin -->", "<!-- benchmarks.accelerator: end -->"
 
 
@@ -89,7 +91,7 @@ JOBS = {
         100,
         "60 s",
         Part(2, (11,), 1),
-        Part(4, (2, 11, 20), 3),
+        Part(2, (11,), 15),  # as many replicates as cores
     ),
 }
 
@@ -168,8 +170,9 @@ def peak_memory(action: Callable[[], float]) -> tuple[float, str]:
 
 def shown(seconds: float, *, is_part: bool = False) -> str:
     """Write a time in three digits."""
-    number = f"{seconds * 1000:.3g} ms" if seconds < 1 else f"{seconds:.3g} s" if seconds < 5400 else ""
-    return ("≈ " if is_part else "") + (number or f"{seconds / 3600:.3g} h")
+    limits = [(1.0, 1e-3, "ms"), (600.0, 1.0, "s"), (5400.0, 60.0, "min"), (float("inf"), 3600.0, "h")]
+    _, length, unit = next(limit for limit in limits if seconds < limit[0])
+    return f"{'≈ ' if is_part else ''}{seconds / length:.3g} {unit}"
 
 
 def row_of(job: Job, has_card: bool) -> list[str]:
@@ -177,8 +180,8 @@ def row_of(job: Job, has_card: bool) -> list[str]:
     studies = job.studies()
     on_card, memory = "", ""
     if has_card:
-        small = Part(2, job.ks, 1)
-        compare(job, small, studies, "cuda", 1)  # kernels are compiled
+        is_long = len(studies[0]) > SHORT
+        compare(job, Part(2, job.ks, 1) if is_long else job.whole, studies, "cuda", 1)  # kernels are compiled
         seconds, memory = peak_memory(lambda: compare(job, job.whole, studies, "cuda", 1))
         on_card = shown(seconds)
     compare(job, Part(2, job.ks[:1], 1), [X[:3000] for X in studies], "cpu", 1)  # kernels are compiled
@@ -227,7 +230,7 @@ def table(names: Sequence[str]) -> str:
     for name in names:
         rows.append(row_of_a_million(has_card) if name == "million" else row_of(JOBS[name], has_card))
         print("| " + " | ".join(rows[-1]) + " |", flush=True)
-    where = f"Card: {card}. Processor: {os.cpu_count()} cores, {platform.machine()}. clustrep {cr.__version__}."
+    where = f"Card: {card}. Processor: {os.cpu_count()} cores, {platform.machine()}."
     return "\n".join(["| " + " | ".join(row) + " |" for row in rows] + ["", where])
 
 

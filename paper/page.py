@@ -83,6 +83,7 @@ def front_page(sections: list[Section]) -> str:
     return TEMPLATES.get_template("RESULTS.md").render(
         sections=sections,
         small=[section.name for section in sections if section.quick],
+        absent=[s.name for s in sections if all(claim.written == Verdict.NOT_RUN for claim in s.claims)],
         cell=cell,
         symbols=SYMBOLS,
         scale=list(Verdict),

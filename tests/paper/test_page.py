@@ -46,6 +46,13 @@ def test_the_first_ten_lines_say_what_stands_and_what_does_not():
     assert "**What fails:** k = 3." in first
 
 
+def test_experiments_that_were_not_run_are_named():
+    nothing = replace(CLAIM, written=Verdict.NOT_RUN, published=Verdict.NOT_RUN)
+    sections = [Section("fig1", "Fig. 1", [CLAIM], {}), Section("fig2", "Fig. 2", [nothing], {})]
+    assert "*Not run with these rules yet: fig2.*" in front_page(sections)
+    assert "Not run with these rules" not in front_page(sections[:1])
+
+
 def test_what_was_not_run_is_no_part_of_the_story():
     assert headlines([replace(CLAIM, written=Verdict.NOT_RUN)]) == ["Nothing was run yet."]
 

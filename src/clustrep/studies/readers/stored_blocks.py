@@ -1,4 +1,4 @@
-"""A table in an HDF5 file, read block by block into the place where it is to be: no more of it is in memory at once."""
+"""A table in an HDF5 file or a Zarr store, read block by block into its place: no more of it is in memory at once."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ CELLS = 2**23
 
 
 def is_stored_dense(matrix: Any) -> bool:
-    """Whether a table is a dense one in an HDF5 file."""
-    h5py = sys.modules.get("h5py")
-    return h5py is not None and isinstance(matrix, h5py.Dataset)
+    """Whether a table is a dense one in an HDF5 file or a Zarr store."""
+    h5py, zarr = sys.modules.get("h5py"), sys.modules.get("zarr")
+    in_file = h5py is not None and isinstance(matrix, h5py.Dataset)
+    return in_file or (zarr is not None and isinstance(matrix, zarr.Array))
 
 
 def is_stored_sparse(matrix: Any) -> bool:

@@ -284,7 +284,7 @@ def configured(settings: dict[str, Any]) -> Iterator[None]:
     with (
         config_context(
             progress=False if settings["quiet"] else "auto",
-            device=settings.get("device", "cpu"),
+            device=settings.get("device", "cpu"),  # learn and score have no such option
             sketch=settings.get("sketch"),
         ),
         prints_to_stderr(),

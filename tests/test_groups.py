@@ -54,8 +54,13 @@ def test_a_fraction_of_the_donors_with_all_their_cells():
 
 
 def test_after_another_perturbation():
-    draw = (cr.Subsample(0.9) + cr.Bootstrap(groups="donor")).draw(STUDY, np.random.default_rng(0))
-    assert set(draw.order) <= set(range(20))
+    for seed in range(20):
+        left = cr.Subsample(0.6).draw(STUDY, np.random.default_rng(seed)).order
+        draw = (cr.Subsample(0.6) + cr.Bootstrap(groups="donor")).draw(STUDY, np.random.default_rng(seed))
+        assert set(draw.order) <= set(left)
+        names, sizes = np.unique(DONORS[left], return_counts=True)
+        times = [np.isin(DONORS[draw.order], name).sum() / size for name, size in zip(names, sizes, strict=True)]
+        assert sum(times) == len(names)
 
 
 def test_donors_belong_to_rows_wherever_these_go():
@@ -105,6 +110,12 @@ def test_studies_that_share_donors_are_noticed():
     with pytest.warns(DataWarning, match=r"'a' and 'b' have 4 of the same units 'donor' \(d1, d2, d3, d4\)"):
         cr.replicability(
             KMeans(2, n_init=1), two_studies(DONORS), n_resamples=2, rng=0, resampling=cr.Subsample(0.9, groups="donor")
+        )
+
+    studies, resampling = two_studies(DONORS), cr.Subsample(0.9, groups="donor")
+    with pytest.warns(DataWarning, match="'a' and 'b' have 4"):  # in one order, so that it is told once
+        cr.local_replicability(
+            KMeans(2, n_init=1), train=studies["b"], test=studies["a"], n_resamples=2, rng=0, resampling=resampling
         )
 
 

@@ -69,7 +69,7 @@ for ax, (name, studies) in zip(axes, collections.items(), strict=True):
     comparison = cr.compare(KMeans(n_init=5), studies, n_clusters=ks, agreement="ari", n_resamples=20, rng=0)
     reference = cr.null_reference(comparison, n=39, rng=0)
     print(f"{name}: p = {reference.overall_pvalue:.3f} that data in one piece do as well")
-    score = comparison.summary()["mean" if "mean" in comparison.summary() else "score"].to_numpy(dtype=float)
+    score = comparison.summary()["score"].to_numpy(dtype=float)
     ax.plot(ks, silhouette, "s--", color="#D55E00")
     ax.plot(ks, score, "o-", color="#0072B2")
     ax.annotate("silhouette", (ks[-1], silhouette[-1]), (0, 8), textcoords="offset points", ha="right", color="#A34700")

@@ -50,7 +50,7 @@ print(analysis.presence_result.of_training_on(["alpha"]).table())
 # --------------
 #
 # On the page they are interactive; here are the same numbers drawn by matplotlib: the curve over k beside data in one
-# piece, who predicts whom, which studies agree, and which of alpha's clusters hold in beta.
+# piece, who predicts whom, which studies agree, and which of alpha's clusters hold in gamma.
 
 fig, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
 analysis.comparison.plot(ax=axes[0, 0], reference=analysis.reference)

@@ -549,7 +549,7 @@ def _warn_of_shared_units(resampling: Resampling, studies: Sequence[Study]) -> N
     steps = _steps(resampling) if isinstance(resampling, Perturbation) else ()
     for key in dict.fromkeys(key for step in steps if (key := getattr(step, "groups", None)) is not None):
         units = {study.name: set(study.groups.get(key, np.empty(0, dtype=str)).tolist()) for study in studies}
-        for (first, of_first), (second, of_second) in combinations(units.items(), 2):
+        for (first, of_first), (second, of_second) in combinations(sorted(units.items()), 2):
             shared = sorted(of_first & of_second)
             if shared:
                 warn(

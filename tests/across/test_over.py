@@ -80,6 +80,12 @@ def test_over_the_number_of_clusters_is_n_clusters():
     assert over.n_clusters == (2, 3)
 
 
+@pytest.mark.parametrize("numbers", [[1, 2], [2.5, 3]])
+def test_over_numbers_of_clusters_that_n_clusters_refuses(numbers):
+    with pytest.raises(ParameterError, match="n_clusters must be an integer of at least 2"):
+        cr.compare({"ward": AgglomerativeClustering()}, STUDIES, over={"n_clusters": numbers}, n_resamples=2)
+
+
 def test_tables_show_the_clusters_found_beside_the_parameter(mixed):
     summary = mixed.summary()
     summary = summary[summary["agreement"] == "ari"].reset_index(drop=True)
@@ -101,7 +107,7 @@ def test_the_choice_counts_clusters_found(leiden):
 
 
 def test_a_value_or_series_that_there_is_not(mixed):
-    with pytest.raises(ParameterError, match=r"There is no value of 'leiden' 0.3; there are 1.0 and 0.2|0.3"):
+    with pytest.raises(ParameterError, match=r"value of 'leiden' 0\.3; there are 1\.0, 0\.2\. Did you mean '0\.2'"):
         mixed.replicability("leiden", value=0.3)
     with pytest.raises(ParameterError, match="clusterer with values of a parameter 'k-means'"):
         mixed.replicability("k-means", value=3)
@@ -127,6 +133,8 @@ def test_a_parameter_that_changes_k_means():
     over = cr.compare({"k-means": KMeans(3, n_init=1)}, STUDIES, over={"max_iter": [1, 300]}, n_resamples=4, rng=0)
     alone = cr.replicability(KMeans(3, n_init=1, max_iter=1), STUDIES, n_resamples=4, rng=0)
     np.testing.assert_array_equal(over.replicability("k-means", value=1).distribution, alone.distribution)
+    curves = ScoreCurves.of(over, "ari")
+    assert (curves.title, curves.curves[0].ks) == ("max_iter", (1, 300))  # not three clusters, twice
 
 
 def test_the_last_step_of_a_pipeline():
@@ -147,6 +155,9 @@ def test_the_last_step_of_a_pipeline():
         ({"dbscan": {"eps": [1], "min_samples": [2]}}, "one parameter for every clusterer, got 2"),
         ({"dbscan": {"epsilon": [1]}}, "'dbscan' has no parameter 'epsilon'"),
         ({"eps": [1], "min_samples": [2]}, "two parameters for 'dbscan'"),
+        ({"dbscan": {"eps": [1]}, "min_samples": [2]}, "two parameters for 'dbscan'"),
+        ({"min_samples": [2], "dbscan": {"eps": [1]}}, "two parameters for 'dbscan'"),
+        ({1: [2]}, "over names 1, but no clusterer has such a parameter"),
         ([1, 2], "over must map a parameter to its values"),
         ({}, "over must map a parameter to its values"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 
 import igraph
 import numpy as np
@@ -111,6 +112,27 @@ def test_leiden_leaves_pythons_random_numbers_alone():
     random.seed(3)
     Leiden(random_state=0).fit(STUDIES["a"])
     assert random.random() == expected
+
+
+def test_threads_do_not_share_random_numbers():
+    inside, most, both = [], [], threading.Event()
+
+    class Watched(Leiden):
+        def _membership(self, network, weights):
+            inside.append(1)
+            most.append(len(inside))
+            if len(inside) == 2:
+                both.set()
+            both.wait(0.3)  # for another fit, which must not begin
+            inside.pop()
+            return super()._membership(network, weights)
+
+    fits = [threading.Thread(target=Watched(random_state=0).fit, args=(STUDIES["a"],)) for _ in range(2)]
+    for fit in fits:
+        fit.start()
+    for fit in fits:
+        fit.join()
+    assert most == [1, 1]
 
 
 def test_random_states_of_every_kind():

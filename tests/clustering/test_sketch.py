@@ -120,6 +120,21 @@ def test_a_sketch_as_large_as_the_study_changes_nothing(clusterer):
     assert sketched.provenance["sketch_error"] == {"ari": [0.0]}
 
 
+def test_a_sketch_of_small_studies_with_many_features_rotates_them_as_without():
+    studies = pair(30, 200)
+
+    def rotation(sketch):
+        source = Source.of(cr.Subsample(0.8), 0, sketch)
+        (path,) = Setting.prepare(source, tuple(cr.Studies(studies).values()), [Configuration("ward", TREE)]).paths
+        return path.rotation
+
+    assert rotation(None) is not None
+    assert rotation(30) is not None
+    assert rotation(20) is None
+    exact, sketched = (cr.replicability(TREE, studies, n_resamples=2, rng=0, sketch=sketch) for sketch in (None, 30))
+    np.testing.assert_array_equal(sketched.distribution, exact.distribution)
+
+
 @pytest.mark.parametrize("clusterer", CLUSTERERS[:-1], ids=lambda c: type(c).__name__)
 @pytest.mark.parametrize("p", [3, 20])
 @pytest.mark.filterwarnings("ignore::clustrep.errors.ReplicateWarning")

@@ -6,6 +6,7 @@ igraph, which finds the communities, is under the GPL: it is an extra, and only 
 from __future__ import annotations
 
 import random
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from clustrep.types import FloatArray, IntArray, Labels
 WEIGHT_UNIT = 2.0**-10
 # Seeds of igraph's random numbers, from generators that have no other whole number to give.
 LARGEST_SEED = 2**32
+# igraph has one source of random numbers for all threads, as those of a Dask worker: one fit at a time.
+ONE_FIT = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +131,14 @@ class Communities(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Return the community of every point of a graph, (n_points,), the largest 0."""
         igraph = import_igraph(type(self).__name__)
         network = igraph.Graph(n=graph.n_points, edges=graph.edges)
-        # igraph has one source of random numbers for all: Python's, unless it is told otherwise.
-        igraph.set_random_number_generator(random.Random(self._seed()))
-        try:
-            return by_size(np.array(self._membership(network, graph.weights.tolist()), dtype=np.int64))
-        finally:
-            igraph.set_random_number_generator(random)
+        weights = graph.weights.tolist()
+        with ONE_FIT:
+            igraph.set_random_number_generator(random.Random(self._seed()))
+            try:
+                membership = self._membership(network, weights)
+            finally:
+                igraph.set_random_number_generator(random)  # what it has unless it is told otherwise
+        return by_size(np.array(membership, dtype=np.int64))
 
     @abstractmethod
     def _membership(self, network: Any, weights: list[float]) -> list[int]:

@@ -361,7 +361,7 @@ class Setting:
                 projected = PointSet(rotation.project(at)) if rotation is not None and outside else None
                 place = PointSet(at, projected) if outside else places[place_of[id(at)]]
             paths = _paths(source, configurations, rotated, rotation)
-            if source.sketch is not None:
+            if sketches(source, studies):
                 from clustrep.clustering.sketch import sketched_paths  # it is a path itself
 
                 paths = sketched_paths(paths, source, studies, places)
@@ -455,11 +455,16 @@ def _is_known(configuration: Configuration) -> bool:
     return isinstance(clusterer, KnownLabels) or type(clusterer).__module__.startswith("sklearn.")
 
 
+def sketches(source: Source, studies: Sequence[Study]) -> bool:
+    """Whether any study is larger than its sketch would be."""
+    return source.sketch is not None and any(len(study) > source.sketch.size for study in studies)
+
+
 def rotates(source: Source, studies: Sequence[Study], configuration: Configuration) -> bool:
     """Whether a configuration is computed in coordinates: far fewer than features, with the same result."""
     return (
         source.accelerate
-        and source.sketch is None  # landmarks have the studies' features
+        and not sketches(source, studies)  # landmarks have the studies' features
         and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points
         and ROTATION_PAYS * sum(len(study) for study in studies) <= studies[0].X.shape[1]
         and can_rotate(configuration.clusterer)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
+from clustrep.checks import check_n_clusters
 from clustrep.clustering.parameters import Clusterer, last_step_parameter, n_clusters_parameter, with_parameter
 from clustrep.clustering.sample import Configuration, configurations_of
 from clustrep.errors import ParameterError
@@ -43,16 +44,21 @@ def values_by_clusterer(over: object, clusterers: Mapping[str, Clusterer]) -> di
                     parameter="over",
                 )
             ((parameter, of_one),) = values.items()
-            result[key] = _checked(key, clusterers[key], parameter, of_one)
-            continue
-        having = [name for name, clusterer in clusterers.items() if last_step_parameter(clusterer, key) is not None]
+            having = {key: of_one}
+        else:
+            parameter = key
+            having = dict.fromkeys((name for name in clusterers if _has(clusterers[name], key)), values)
         if not having:
             raise ParameterError(f"over names {key!r}, but no clusterer has such a parameter.", parameter="over")
-        for name in having:
+        for name, of_one in having.items():
             if name in result:
                 raise ParameterError(f"over has two parameters for {name!r}; name one.", parameter="over")
-            result[name] = _checked(name, clusterers[name], key, values)
+            result[name] = _checked(name, clusterers[name], parameter, of_one)
     return result
+
+
+def _has(clusterer: Clusterer, parameter: object) -> bool:
+    return isinstance(parameter, str) and last_step_parameter(clusterer, parameter) is not None
 
 
 def _checked(name: str, clusterer: Clusterer, parameter: object, values: object) -> Values:
@@ -84,7 +90,8 @@ def series_of(name: str, clusterer: Clusterer, parameter: str, values: Sequence[
     ['dbscan, eps = 0.1', 'dbscan, eps = 0.25']
     """
     if parameter == n_clusters_parameter(clusterer):
-        return configurations_of(name, clusterer, [int(value) for value in values])
+        whole = [int(value) if value == int(value) else value for value in values]
+        return configurations_of(name, clusterer, check_n_clusters(whole))
     short = parameter.split("__")[-1]
     return [
         Configuration(

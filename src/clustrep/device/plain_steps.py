@@ -2,7 +2,7 @@
 
 Fits are rows of arrays: `centres`, (n_fits, k, n_features), `lengths`, (n_fits, k), the squared lengths of the centres,
 infinite where a fit has fewer than k; `weights`, (n_samples, n_points), of the samples, and `sample`, (n_fits,), says
-which of them a fit belongs to. What is computed for a fit does not depend on the others.
+which of them a fit belongs to. What is computed for a fit does not depend on the others, but for rounding.
 """
 
 from __future__ import annotations

@@ -227,7 +227,7 @@ class Plan(ABC, Generic[T]):
 
     @property
     def here(self) -> bool:
-        """Whether it needs a device that this process holds: then no workers are started."""
+        """Whether it needs a device that this process holds: then neither workers nor an engine compute it."""
         return False
 
     @property
@@ -368,7 +368,7 @@ def _outcomes(
     plan: Plan[T], numbers: Sequence[int], run_of_blocks: Run, n_jobs: int | None
 ) -> Generator[tuple[Sequence[int], Outcome[T]], None, None]:
     """Compute blocks, here or elsewhere, and yield them with their numbers, in any order."""
-    if (engine := engines.active.get()) is not None:
+    if (engine := engines.active.get()) is not None and not plan.here:
         from clustrep.engine.dispatch import Dispatch
 
         yield from Dispatch(engine, plan, numbers, run_of_blocks).outcomes()

@@ -51,7 +51,7 @@ class Curves:
     def parameters(self) -> list[str]:
         """The different parameters that vary along curves, "k" among them."""
         named = [
-            "k" if k is not None else record.parameter if record is not None else None
+            record.parameter if record is not None and record.value is not None else "k" if k is not None else None
             for record, k in zip(self.records, self.n_clusters, strict=True)
         ]
         return [name for name in dict.fromkeys(named) if name is not None]

@@ -14,7 +14,10 @@ def label(clusterer: str, n_clusters: int | None, clusters_found: float | None =
     'DBSCAN'
     >>> label("leiden, resolution = 0.5", None, 4.25)
     'leiden, resolution = 0.5 (4.2 clusters)'
+    >>> label("leiden, resolution = 9", None, 123.4)
+    'leiden, resolution = 9 (123 clusters)'
     """
     if clusters_found is not None:
-        return f"{clusterer} ({clusters_found:.2g} clusters)"
+        number = f"{clusters_found:.2g}" if clusters_found < 9.95 else f"{clusters_found:.0f}"
+        return f"{clusterer} ({number} clusters)"
     return clusterer if n_clusters is None else f"{clusterer}, k = {n_clusters}"

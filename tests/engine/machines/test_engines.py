@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 
 import pytest
 from sklearn.cluster import KMeans
@@ -10,6 +11,7 @@ from sklearn.cluster import KMeans
 import clustrep as cr
 from clustrep.engine import engines
 from clustrep.engine.estimates import check_memory
+from clustrep.engine.run import Plan, run
 from clustrep.errors import DataError, ParameterError
 
 RESAMPLING = [
@@ -39,6 +41,23 @@ def test_an_engine_that_is_not_installed(name, tables, monkeypatch):
     monkeypatch.setattr(engines, "find_spec", lambda package: None)
     with pytest.raises(ParameterError, match=rf"is not. Install clustrep\[{name.partition(':')[0]}\]"):
         cr.replicability(KMeans(2), tables, engine=name, n_resamples=2)
+
+
+class OnTheCardOfThisProcess(Plan):
+    """A plan that can't be sent anywhere."""
+
+    here = True
+
+    def replicate(self, number):
+        return number, os.getpid()
+
+
+def test_what_needs_a_device_of_this_process_stays_here():
+    token = engines.active.set(engines.Engine)
+    try:
+        assert run(OnTheCardOfThisProcess(), [1, 2]) == [(1, os.getpid()), (2, os.getpid())]
+    finally:
+        engines.active.reset(token)
 
 
 def test_the_memory_of_other_machines_is_theirs_to_know():

@@ -130,10 +130,10 @@ clean:
 
 .venv-oldest/installed: pyproject.toml .venv/installed-dev
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-oldest
-	$(INSTALL) ".[anndata,datasets,parquet,test]" --python .venv-oldest/bin/python --resolution lowest-direct
+	$(INSTALL) ".[anndata,datasets,graph,parquet,test]" --python .venv-oldest/bin/python --resolution lowest-direct
 	touch $@
 
 .venv-newest/installed: pyproject.toml .venv/installed-dev
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-newest
-	$(INSTALL) ".[datasets,parquet,test]" "pandas>=3" --python .venv-newest/bin/python --upgrade
+	$(INSTALL) ".[datasets,graph,parquet,test]" "pandas>=3" --python .venv-newest/bin/python --upgrade
 	touch $@

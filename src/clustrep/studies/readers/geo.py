@@ -88,6 +88,7 @@ def _expression(text: Text, begin: int, end: int, path: Path, study: str) -> pd.
         np.frombuffer(values).reshape(len(features), len(samples)).T,
         index=pd.Index(samples, dtype=object),
         columns=pd.Index(features, dtype=object),
+        copy=False,
     )
 
 

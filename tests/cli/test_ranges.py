@@ -26,6 +26,8 @@ from clustrep.errors import ParameterError
         ("a:b", None),
         ("0.1:1:1", None),
         ("0:5000", None),
+        ("0.1:inf", None),
+        ("-1e999:1.0", None),
     ],
 )
 def test_ranges(text, numbers):
@@ -39,8 +41,15 @@ def test_a_range_is_taken_out_of_the_clusterer():
 
 def test_ranges_and_resolutions_for_all():
     specs = ("leiden:n_neighbors=8", "dbscan:eps=0.5:1.0:2", "kmeans", "louvain:resolution=1:3")
+    specs = (*specs, "louvain: resolution = 0.7")
     clusterers, over = ranged_clusterers_of(specs, {"resolution": (0.1, 0.5)})
-    assert list(clusterers) == ["leiden:n_neighbors=8", "dbscan", "kmeans", "louvain"]
+    assert list(clusterers) == [
+        "leiden:n_neighbors=8",
+        "dbscan",
+        "kmeans",
+        "louvain",
+        "louvain: resolution = 0.7",
+    ]
     assert over == {
         "leiden:n_neighbors=8": {"resolution": (0.1, 0.5)},
         "dbscan": {"eps": (0.5, 1.0)},
@@ -55,18 +64,21 @@ def test_ranges_and_resolutions_for_all():
         (("dbscan:eps=1:2", "dbscan"), "--clusterer dbscan came twice"),
         (("kmeans:n_clusters=2:3",), "set by --k"),
         (("kmeans",), "--resolution: no --clusterer has such a parameter"),
+        (("leiden:resolution=1",), "--resolution: no --clusterer has such a parameter that it does not set itself"),
         (("dbscan:epsilon=1:2",), "has no parameter 'epsilon'"),
     ],
 )
 def test_what_is_refused(specs, message):
     with pytest.raises(ParameterError, match=message):
-        ranged_clusterers_of(specs, {"resolution": (0.1,)} if specs == ("kmeans",) else {})
+        ranged_clusterers_of(specs, {"resolution": (0.1,)} if "--resolution" in message else {})
 
 
 def test_values_of_an_option():
     values = ParameterValues()
     assert values.convert("0.1,0.5:1.5:3,0.5", None, None) == (0.1, 0.5, 1.0, 1.5)
     assert values.convert([0.1, 2], None, None) == (0.1, 2.0)
+    whole = values.convert("1:3", None, None)
+    assert list(map(repr, whole)) == list(map(repr, values.convert(list(whole), None, None))) == ["1.0", "2.0", "3.0"]
     with pytest.raises(click.BadParameter, match="'wide' is no value"):
         values.convert("wide", None, None)
 
@@ -99,3 +111,11 @@ def test_cells_can_be_written_only_where_there_are_some(folder):
     assert "--write-h5ad needs one h5ad file" in said
     said = invoke("local", "alpha.csv", "beta.csv", "--clusterer", "dbscan:eps=0.1:1.0", code=2).output
     assert "local follows one value of a parameter" in said
+
+
+def test_a_range_of_a_clusterer_that_needs_a_number_of_clusters(folder):
+    ask = ["run", "alpha.csv", "beta.csv", "--clusterer", "kmeans:max_iter=1:2", "--null", "none", "--resamples", "2"]
+    said = invoke(*ask, "--k", "2:3", code=2).output
+    assert "--clusterer kmeans has several values of a parameter: set one number of clusters for them" in said
+    invoke(*ask, "--k", "3", "--figures", "none", "--jobs", "1", "--label", "subtype", "--out", "out")
+    assert pd.read_csv("out/choice.csv")["k"].unique().tolist() == [3]

@@ -23,6 +23,16 @@ def test_merged_shards_give_the_same_bytes_as_one_run(folder):
     assert contents(folder / "out") == contents(folder / "whole")
 
 
+def test_shards_over_whole_numbers_of_a_resolution(folder):
+    """The configuration that they are merged by has the values as they were."""
+    over = ["--clusterer", "leiden:n_neighbors=8", "--resolution", "1:2", "--null", "none", "--resamples", "2"]
+    ask = ["run", *PAIR, *READING, "--figures", "none", "--jobs", "1", *over]
+    invoke(*ask, "--out", "whole")
+    invoke(*ask, "--out", "out", "--shard", "1/2")
+    invoke("merge", "out-1-of-2", "--out", "out", "--jobs", "1")
+    assert contents(folder / "out") == contents(folder / "whole")
+
+
 def test_a_missing_shard_is_computed_by_the_merge(folder):
     invoke(*ASK, "--out", "whole")
     share(1)

@@ -18,7 +18,7 @@ from clustrep.clustering.identity import described, identity_of
 from clustrep.engine.checkpoints import MANIFEST
 from clustrep.engine.replicates import Failed
 from clustrep.engine.stored_values import Packing, unpack
-from clustrep.errors import OtherRun, ParameterError, ReplicateWarning
+from clustrep.errors import AllReplicatesFailed, OtherRun, ParameterError, ReplicateWarning
 from clustrep.files import save_result
 from clustrep.results.null_scores import CollectionScores
 
@@ -120,6 +120,12 @@ def test_identities_follow_code_and_arrays_and_nothing_else():
     assert identity_of(KMeans(3)) == identity_of(KMeans(3).fit(np.arange(6.0).reshape(6, 1)))
     assert identity_of(KMeans(3)) != identity_of(KMeans(4))
     assert identity_of(np.arange(3)) != identity_of(np.arange(3.0))
+    assert identity_of(KMeans(2).fit_predict) != identity_of(KMeans(3).fit_predict)
+    assert identity_of([[1, 2]]) != identity_of([[1], 2])
+    states = [KMeans(2, random_state=np.random.RandomState(seed)) for seed in (0, 0, 1)]
+    assert identity_of(states[0]) == identity_of(states[1]) != identity_of(states[2])
+    assert identity_of(np.random.default_rng(0)) != identity_of(np.random.default_rng(1))
+    assert identity_of(KMeans(2)) != identity_of(type("KMeans", (KMeans,), {"__init__": KMeans.__init__})(2))
     assert described("label") == "'label'"
 
 
@@ -223,8 +229,30 @@ def test_failures_and_their_causes_are_kept(studies, tmp_path, n_jobs):
     assert kept[0] == kept[1] == kept[2]
 
 
+def test_methods_as_clusterers_are_told_apart(studies, tmp_path):
+    clusterers = {"two": KMeans(2, n_init=1, random_state=0).fit_predict, "three": KMeans(3, n_init=1).fit_predict}
+    clusterers["three"].__self__.set_params(random_state=0)
+    options = {"clusterers": clusterers, "n_clusters": None, "n_resamples": 2}
+    without = saved(ask(studies, **options), tmp_path)
+    assert saved(ask(studies, checkpoint=tmp_path / "kept", **options), tmp_path) == without
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # other questions, damaged files, failing writes
+
+
+def fails(X):
+    raise ValueError("never")
+
+
+def test_a_run_that_fails_leaves_the_user_s_own_files(studies, tmp_path):
+    own = [tmp_path / "my-data" / "table.npz", tmp_path / "notes-0123456789abcdef" / "notes.txt"]
+    for path in own:
+        path.parent.mkdir()
+        path.write_text("mine")
+    with pytest.raises(AllReplicatesFailed):
+        ask(studies, clusterers={"fails": fails}, n_clusters=None, n_resamples=2, checkpoint=tmp_path)
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == own
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,14 @@ def test_what_fits_is_not_refused():
     assert estimates.available_memory() > 10**8
 
 
+@pytest.mark.parametrize(("details", "available"), [("anon 5\ninactive_file 300\n", 700), ("anon 5\n", 400)])
+def test_files_that_the_system_keeps_in_memory_are_no_use_of_it(tmp_path, monkeypatch, details, available):
+    for name, text in {"max": "1000\n", "current": "600\n", "stat": details}.items():
+        (tmp_path / f"memory.{name}").write_text(text)
+    monkeypatch.setattr(estimates, "CGROUP", tmp_path)
+    assert estimates.available_memory() == available
+
+
 def test_a_long_run_says_how_long_it_takes(monkeypatch, caplog):
     caplog.set_level(logging.INFO, "clustrep")
     monkeypatch.setattr(estimates, "SURE_AFTER", 0.0)

@@ -28,7 +28,7 @@ from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.checkpoints import Question, Shard, checkpointing, in_shard
 from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
-from clustrep.engine.run import Kept, config_context, on_engine, shows_progress, write_progress
+from clustrep.engine.run import Kept, config_context, kept_in, on_engine, shows_progress, write_progress
 from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
 from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun, Resampling, resampling_for
@@ -144,83 +144,72 @@ def analyse(
     if null is not None:
         check_null(null)
     configurations = configurations_to_compare(clusterers, n_clusters, over)
-    again = partial(
-        analyse,
-        clusterers,
-        checked,
-        n_clusters=n_clusters,
-        over=over,
-        agreement=agreement,
-        n_resamples=n_resamples,
-        null=null,
-        n_null=n_null,
-        train=followed,
-        embedding=embedding,
-        noise=noise,
-        n_jobs=n_jobs,
-        on_progress=on_progress,
-    )
-    if sketch is not None:
-        with config_context(sketch=sketch):
-            return again(resampling=resampling, rng=rng, checkpoint=checkpoint)
-    root = root_entropy(rng)
-    suitable = resampling_for(resampling, tuple(checked.values()))  # one for all steps
-    source = Source.of(suitable, root)
-    if checkpoint is not None:
+    decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
+    with contextlib.nullcontext() if sketch is None else config_context(sketch=sketch):
+        # One seed and one way to resample for all steps.
+        source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
         asked_for = partial(question_of_analysis, configurations, checked, agreement, noise, source)
         totals = {ScorePlan.unit: n_resamples, NullPlan.unit: n_null}
-        with checkpointing(checkpoint, asked_for, rng, totals):
-            return again(resampling=suitable, rng=root)
-    plan = comparison_plan(checked, configurations, source, n_resamples, agreement, noise)
-    steps = Steps(checked, plan, configurations, null, n_null, n_jobs)
-    tell = on_progress or (write_progress if shows_progress() else None)
-    gaps = [] if tell is None else steps.preliminary(tell)
-    answer = steps.final(gaps, always_null=bool(followed))
-    places, names = place_samples(checked, embedding)
-    start = Analysis(
-        answer.comparison,
-        answer.reference,
-        (),
-        (),
-        None,
-        places,
-        names,
-        known_labels_of(checked),
-        separations=tuple(answer.separations),
-    )
-    focus = start.focus
+        with kept_in(checkpoint, asked_for, rng, totals):
+            plan = comparison_plan(checked, configurations, source, n_resamples, agreement, noise)
+            steps = Steps(checked, plan, configurations, null, n_null, n_jobs)
+            tell = on_progress or (write_progress if shows_progress() else None)
+            gaps = [] if tell is None else steps.preliminary(tell)
+            answer = steps.final(gaps, always_null=bool(followed))
+            places, names = place_samples(checked, embedding)
+            start = Analysis(
+                answer.comparison,
+                answer.reference,
+                (),
+                (),
+                None,
+                places,
+                names,
+                known_labels_of(checked),
+                separations=tuple(answer.separations),
+            )
+            return _followed(start, steps, followed, decisive)
+
+
+def _followed(start: Analysis, steps: Steps, followed: Sequence[str], decisive: AgreementSpec) -> Analysis:
+    """Follow the clusters of the configuration in focus into every study: those of the studies that are named."""
+    focus, studies, n_jobs = start.focus, steps.studies, steps.n_jobs
     if focus is None:
         return start
     (in_focus,) = [
         configuration
-        for configuration in configurations
+        for configuration in steps.configurations
         if (configuration.name, configuration.n_clusters) == (focus.clusterer, focus.n_clusters)
     ]
-    clusterer = in_focus.clusterer
+    clusterer, plan, source = in_focus.clusterer, steps.plan, steps.plan.setting.source
     groups = start.verdict.separation or in_focus.n_clusters
     if groups is not None:
-        words = presence(clusterer, checked, groups, n_clusters=in_focus.n_clusters, rng=root, n_jobs=n_jobs)
+        words = presence(clusterer, studies, groups, n_clusters=in_focus.n_clusters, rng=source.root, n_jobs=n_jobs)
         start = replace(start, presence_result=words.of_training_on(followed) if followed else words)
     if not followed:
         return start
-    decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
-    options: dict[str, Any] = {"n_resamples": n_resamples, "rng": root, "resampling": suitable, "n_jobs": n_jobs}
+    options: dict[str, Any] = {
+        "n_resamples": plan.n_resamples,
+        "rng": source.root,
+        "resampling": source.resampling,
+        "n_jobs": n_jobs,
+    }
     local: list[LocalReplicability] = []
     for name in followed:
         by_test = local_replicability(
-            clusterer, train=checked[name], test=checked, agreement=decisive, noise=noise, **options
+            clusterer, train=studies[name], test=studies, agreement=decisive, noise=plan.noise, **options
         )
         local += [replace(result, clusterer=focus.clusterer) for result in by_test.values()]
     references: list[NullReference] = []
-    if null is not None:
-        same = answer.reference.model if answer.reference is not None and null == ONE_PIECE else null
-        references = [null_reference(result, n_null, null=same, n_jobs=n_jobs) for result in local]
+    if steps.null is not None:
+        same = start.reference.model if start.reference is not None and steps.null == ONE_PIECE else steps.null
+        references = [null_reference(result, steps.n_null, null=same, n_jobs=n_jobs) for result in local]
     return replace(
         start,
         local=tuple(local),
         local_references=tuple(references),
-        counterparts=replace(counterparts(clusterer, checked, **options), clusterer=focus.clusterer),
-        differences=_differences(checked, in_focus, Source.of(Rerun(), root), n_jobs),
+        counterparts=replace(counterparts(clusterer, studies, **options), clusterer=focus.clusterer),
+        differences=_differences(studies, in_focus, Source.of(Rerun(), source.root), n_jobs),
     )
 
 

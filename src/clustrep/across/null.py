@@ -25,7 +25,7 @@ from clustrep.across.replicability import ScorePlan
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.identity import agreements_of, described, facts_of, identity_of
 from clustrep.clustering.parameters import KnownLabels, describe
-from clustrep.clustering.path import Setting, rotates
+from clustrep.clustering.path import Setting, rotates, works_here
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
@@ -313,6 +313,11 @@ class NullPlan(Plan[CollectionScores], Stored):
             model=f"{described(null)} {'of features' if in_features else 'of coordinates'}",
             identities=tuple(identity_of(origin.configuration.clusterer) for origin in origins),
         )
+
+    @property
+    def here(self) -> bool:
+        """Whether any configuration works on a device that this process holds."""
+        return works_here(self.source, self.configurations)
 
     @property
     def question(self) -> dict[str, str]:

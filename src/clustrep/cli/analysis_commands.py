@@ -152,13 +152,20 @@ def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str
         raise click.UsageError(
             f"the first --agreement decides, and must be adjusted for chance: {' or '.join(adjusted)}."
         )
-    from clustrep.clustering.parameters import n_clusters_parameter
+    from clustrep.clustering.parameters import n_clusters_parameter, with_n_clusters
 
     for_all = {"resolution": settings["resolution"]} if settings["resolution"] else {}
     clusterers, settings["over"] = ranged_clusterers_of(settings["clusterer"], for_all)
     need_k = [name for name, clusterer in clusterers.items() if n_clusters_parameter(clusterer)]
     if settings["n_clusters"] is None and need_k:
         raise click.UsageError(f"set the number of clusters that {need_k[0]} is to find with --k.")
+    for name in [name for name in need_k if name in settings["over"]]:
+        if len(settings["n_clusters"]) > 1:
+            raise click.UsageError(
+                f"--clusterer {name} has several values of a parameter: set one number of clusters for them, as in "
+                "--k 4."
+            )
+        clusterers[name] = with_n_clusters(clusterers[name], settings["n_clusters"][0])
     return clusterers
 
 

@@ -51,8 +51,8 @@ def ranged_clusterers_of(
 ) -> tuple[dict[str, Any], dict[str, dict[str, Sequence[float]]]]:
     """Make clusterers, and return the values to try of a parameter, by clusterer.
 
-    These are written into the clusterer itself, `dbscan:eps=0.1:1.0`, or given `for_all` that have such a parameter. A
-    clusterer is named as the user wrote it, without the range.
+    These are written into the clusterer itself, `dbscan:eps=0.1:1.0`, or given `for_all` that have such a parameter and
+    do not set it themselves. A clusterer is named as the user wrote it, without the range.
     """
     clusterers: dict[str, Any] = {}
     over: dict[str, dict[str, Sequence[float]]] = {}
@@ -65,12 +65,17 @@ def ranged_clusterers_of(
         first = [f"{parameter}={values[0]!r}" for parameter, values in ranges.items()]
         clusterers[name] = clusterer_of(with_assignments(name, first))
         accepted = clusterers[name].get_params() if hasattr(clusterers[name], "get_params") else {}
-        common = {parameter: values for parameter, values in for_all.items() if parameter in accepted}
+        set_itself = {assignment.partition("=")[0].strip() for assignment in name.partition(":")[2].split(",")}
+        common = {parameter: for_all[parameter] for parameter in for_all if parameter in {*accepted} - set_itself}
         if ranges or common:
             over[name] = {**ranges} or common
     for parameter in for_all:
         if not any(parameter in values for values in over.values()):
-            raise ParameterError(f"--{parameter}: no --clusterer has such a parameter.", parameter=parameter)
+            raise ParameterError(
+                f"--{parameter}: no --clusterer has such a parameter that it does not set itself: name one that has, "
+                f"or leave --{parameter} out.",
+                parameter=parameter,
+            )
     return clusterers, over
 
 
@@ -117,7 +122,9 @@ def numbers_of_range(text: str) -> tuple[float, ...] | None:
     if len(parts) not in (2, 3) or any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
         return None
     low, high, *count = ends
-    if not low < high or (count and not (isinstance(count[0], int) and 2 <= count[0] <= MOST_VALUES)):
+    if not -math.inf < low < high < math.inf:
+        return None
+    if count and not (isinstance(count[0], int) and 2 <= count[0] <= MOST_VALUES):
         return None
     if all(isinstance(end, int) for end in (low, high)) and not count:
         return tuple(range(low, high + 1)) if high - low < MOST_VALUES else None

@@ -173,7 +173,8 @@ def progress_told(*, quiet: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        logger.level, logger.propagate = before
+        logger.setLevel(before[0])
+        logger.propagate = before[1]
         logger.removeHandler(handler)
 
 

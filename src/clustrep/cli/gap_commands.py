@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @options.numbers_of_clusters("2:8")
 @options.clusterer
 @options.results_in("clustrep-gaps")
+@options.device
 @options.running
 @click.pass_context
 def gaps(ctx: click.Context, /, **settings: Any) -> None:

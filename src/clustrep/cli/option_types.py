@@ -59,7 +59,7 @@ class ParameterValues(click.ParamType):  # type: ignore[type-arg]
         values: list[float] = []
         for text in _parts(value):
             if ":" in text and (numbers := numbers_of_range(text)) is not None:
-                values += numbers
+                values += map(float, numbers)  # as they are read back from a configuration
                 continue
             try:
                 values.append(float(text))

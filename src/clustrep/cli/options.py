@@ -212,7 +212,7 @@ device = click.option(
     help="Where k-means is computed: a graphics card (cuda), one if there is one (auto), or PyTorch without one.",
 )
 
-running = several(seed, jobs, engine, device, configuration, json_option, quiet)
+running = several(seed, jobs, engine, configuration, json_option, quiet)
 
 unnamed = click.option("--no-samples", is_flag=True, help="Leave the names of samples out of all results.")
 
@@ -256,6 +256,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
         results_in(folder),
         unnamed,
         failures,
+        device,
         running,
     )
 
@@ -284,7 +285,7 @@ def configured(settings: dict[str, Any]) -> Iterator[None]:
     with (
         config_context(
             progress=False if settings["quiet"] else "auto",
-            device=settings.get("device", "cpu"),  # learn and score have no such option
+            device=settings.get("device", "cpu"),  # commands for one study or one site have no such option
             sketch=settings.get("sketch"),
         ),
         prints_to_stderr(),

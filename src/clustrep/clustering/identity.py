@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -94,7 +94,7 @@ def _pieces(thing: Any, depth: int) -> Iterator[str]:
     if isinstance(thing, bool | int | float | str | bytes | type | BuiltinFunctionType | ModuleType | None):
         yield getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None) or repr(thing)
         return
-    yield type(thing).__qualname__
+    yield f"{type(thing).__module__}.{type(thing).__qualname__}"
     if depth == 0:
         return
     if isinstance(thing, np.ndarray | np.generic):
@@ -113,6 +113,7 @@ def _pieces(thing: Any, depth: int) -> Iterator[str]:
         thing = {str(name): value for name, value in _named_pieces(thing).items()}
         yield repr(list(thing))
         thing = list(thing.values())
+    yield str(len(thing))
     for item in thing:
         yield from _pieces(item, depth - 1)
 
@@ -133,8 +134,13 @@ def _named_pieces(thing: Any) -> Mapping[Any, Any]:
     if isinstance(thing, FunctionType):
         cells = [_content(cell) for cell in thing.__closure__ or ()]
         return {"code": thing.__code__, "defaults": (thing.__defaults__, thing.__kwdefaults__), "cells": cells}
+    if isinstance(thing, MethodType):
+        return {"function": thing.__func__, "object": thing.__self__}
     if isinstance(thing, partial):
         return {"function": thing.func, "arguments": (thing.args, thing.keywords)}
+    if type(thing).__module__.startswith("numpy.random."):  # generators, old and new, and seeds
+        bits = getattr(thing, "_bit_generator", getattr(thing, "bit_generator", thing))
+        return {"state": getattr(bits, "state", None)}
     if hasattr(thing, "get_params"):
         parameters: Mapping[str, Any] = thing.get_params(deep=False)
         return parameters

@@ -485,6 +485,12 @@ def _paths(
     return tuple(path.on(source.device) for path in paths)
 
 
+def works_here(source: Source, configurations: Sequence[Configuration]) -> bool:
+    """Whether any of these configurations works on a device that this process holds."""
+    paths = _paths(source, configurations, [False] * len(configurations), None)
+    return any(path.here for path in paths)
+
+
 def _belongs(configuration: Configuration, path: Path) -> bool:
     """Whether a configuration is learned together with those of a path."""
     first = path.members[0]

@@ -48,6 +48,10 @@ WRITTEN_EVERY = 1.0  # seconds of work that an end at any moment may cost
 
 LEFTOVERS = ".clustrep-*"  # what `written_whole` leaves where its process is killed
 
+BLOCKS = "*.npz"
+
+STEP_NAME = re.compile(r".*-[0-9a-f]{16}")
+
 logger = logging.getLogger("clustrep")
 
 
@@ -172,8 +176,8 @@ def checkpointing(
     if path.exists() and not path.is_dir():
         raise ParameterError(f"checkpoint must be the name of a folder, {path} is a file.", parameter="checkpoint")
     with claimed(path, "checkpoint"):
-        for leftover in (*path.glob(LEFTOVERS), *path.glob(f"*/{LEFTOVERS}")):
-            leftover.unlink(missing_ok=True)
+        for folder_of_files in (path, *_steps(path)):
+            _remove_files(folder_of_files, LEFTOVERS)
         is_new = not (path / MANIFEST).exists()
         _check_question(path, question())
         token = active.set(Checkpoint(path, _shard.get(), totals or {}))
@@ -185,14 +189,27 @@ def checkpointing(
             raise
         finally:
             active.reset(token)
-            if not any(path.glob("*/*.npz")):
+            if not any(any(step.glob(BLOCKS)) for step in _steps(path)):
                 _discard(path)
 
 
+def _steps(folder: Path) -> list[Path]:
+    """Return the folders of steps; the user may have others beside them."""
+    return [path for path in sorted(folder.glob("*-*")) if STEP_NAME.fullmatch(path.name) and path.is_dir()]
+
+
+def _remove_files(folder: Path, pattern: str) -> None:
+    for path in folder.glob(pattern):
+        if path.is_file():
+            path.unlink(missing_ok=True)
+
+
 def _discard(folder: Path) -> None:
-    """Remove what was kept in a folder, so that it is free for another question."""
-    for step in folder.glob("*-*/"):
-        shutil.rmtree(step, ignore_errors=True)
+    """Remove what was kept in a folder, so that it is free for another question; the user's own files stay."""
+    for step in _steps(folder):
+        _remove_files(step, BLOCKS)
+        with contextlib.suppress(OSError):  # where there is something else in it
+            step.rmdir()
     (folder / MANIFEST).unlink(missing_ok=True)
 
 
@@ -308,16 +325,21 @@ def merge_into(folder: Path, shards: Sequence[Path]) -> None:
     for shard in shards:
         question = read_question(shard)
         if question is None:
-            raise DataError(f"{shard} holds nothing that a run has finished, or its {MANIFEST} is damaged.")
+            raise DataError(
+                f"{shard} holds nothing that a run has finished, or its {MANIFEST} is damaged: compute that shard "
+                "again, or leave it out, and its replicates are computed now."
+            )
         first = first or question
         differences = differences_between(first, question) or differences_between(question, first)
         if differences:
-            raise DataError(f"{shards[0]} and {shard} are of different runs: {listing(differences)}.")
+            raise DataError(
+                f"{shards[0]} and {shard} are of different runs: {listing(differences)}. Name shards of one run."
+            )
     if first is None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     _check_question(folder, first)
-    for path in (path for shard in shards for path in sorted(shard.glob("*/*.npz"))):
+    for path in (path for shard in shards for step in _steps(shard) for path in sorted(step.glob(BLOCKS))):
         target = folder / path.parent.name / path.name
         if not target.exists():
             target.parent.mkdir(exist_ok=True)
@@ -357,7 +379,7 @@ class Step:
         What was warned belongs to all replicates of a file: one with warnings is used as a whole, or not at all.
         """
         finished, wanted_numbers, wanted_parts = Finished(), set(numbers), set(plan.parts)
-        for path in sorted(self.folder.glob("*.npz")):
+        for path in sorted(self.folder.glob(BLOCKS)):
             try:
                 block = self._read_block(path, plan)
             except MemoryError:

@@ -14,6 +14,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
+from clustrep.engine import checkpoints
 from clustrep.engine.engines import Computed, Engine, Killed, Vanished
 from clustrep.engine.estimates import in_words
 from clustrep.engine.replicates import Run
@@ -67,6 +68,7 @@ class Dispatch(Generic[T]):
     n_cut: int = 0  # replicates that are in blocks
     n_slots: int = 0
     placed: Any = None  # what stands for the plan there
+    n_misplaced: int = 0  # times that the plan could not be placed since it last was
     seconds: float = math.inf  # that a replicate takes: the least seen, because kernels are compiled at first
     looked: float = -math.inf
     seen: float = field(default_factory=time.monotonic)  # when there was a worker
@@ -105,9 +107,9 @@ class Dispatch(Generic[T]):
             if not self._look():
                 return
             try:
-                self.placed = self.engine.place(self.plan)
+                self.placed, self.n_misplaced = self.engine.place(self.plan), 0
             except Vanished:  # with the workers
-                self.looked = -math.inf
+                self._misplaced()
                 return
         while len(self.tasks) < AHEAD * max(self.n_slots, 1):
             block = self._next_block()
@@ -152,6 +154,15 @@ class Dispatch(Generic[T]):
             self.seconds = min(self.seconds, computed.seconds / len(block.numbers))
             yield block.numbers, computed.outcome
 
+    def _misplaced(self) -> None:
+        """Try again later to bring the plan to the workers; one that never arrives may be too large for them."""
+        self.looked, self.n_misplaced = -math.inf, self.n_misplaced + 1
+        if self.n_misplaced == MOST_VANISHED:
+            raise EngineLost(
+                f"The studies could not be brought to the workers of {self.engine.name} in {MOST_VANISHED} attempts: "
+                f"give workers more memory than the studies take. {kept_advice()}"
+            )
+
     def _forgotten(self, block: Block) -> None:
         """Give a block away again, after the plan; an engine that forgets all the time is none."""
         if block.n_vanished == MOST_VANISHED:
@@ -162,8 +173,13 @@ class Dispatch(Generic[T]):
 
 def kept_advice() -> str:
     """Say how work goes on after an engine was lost."""
+    if checkpoints.active.get() is None:
+        return wording(
+            python="Nothing of it is kept: the same call begins anew, unless it takes a checkpoint.",
+            command_line="Nothing of it is kept: the same command begins anew.",
+        )
     return wording(
-        python="What was finished is kept if the call has a checkpoint: the same call continues there.",
+        python="What was finished is kept: the same call continues.",
         command_line="What was finished is kept: the same command continues.",
     )
 

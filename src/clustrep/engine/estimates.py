@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -33,8 +34,9 @@ def available_memory() -> int | None:
         lines = Path("/proc/meminfo").read_text().splitlines()
         limits.append(1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]))
     with contextlib.suppress(OSError, ValueError):
-        limit, used = ((CGROUP / f"memory.{name}").read_text() for name in ("max", "current"))
-        limits.append(int(limit) - int(used))
+        limit, used, details = ((CGROUP / f"memory.{name}").read_text() for name in ("max", "current", "stat"))
+        cached = re.search(r"^inactive_file (\d+)$", details, re.MULTILINE)  # files, given up where memory is needed
+        limits.append(int(limit) - int(used) + (int(cached[1]) if cached else 0))
     if not limits:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

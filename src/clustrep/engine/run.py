@@ -17,7 +17,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields, replace
 from numbers import Integral
@@ -115,12 +115,12 @@ def set_config(**options: Any) -> None:
     progress : bool or "auto", default "auto"
         Show a progress bar; "auto" shows one on a terminal and in a notebook.
     device : {"cpu", "cuda", "auto", "torch"}, default "cpu"
-        Where k-means is fitted and its labels are compared: by compiled kernels on the processor; on a graphics card
-        ("cuda", needs PyTorch: `pip install 'clustrep[gpu]'`); on a card where there is one ("auto"); or by the
-        card's code in plain PyTorch on the processor ("torch"), which is slower than the kernels and there to be
-        compared. Draws and first centres are the same everywhere; a card rounds to 32 bits, so labels can differ where
-        two centres are as near as that. Other clusterers are fitted on the processor. A run on a device takes no
-        workers. Results say on which device they were computed.
+        Where functions of several studies fit k-means and compare its labels: by compiled kernels on the processor; on
+        a graphics card ("cuda", needs PyTorch: `pip install 'clustrep[gpu]'`); on a card where there is one ("auto");
+        or by the card's code in plain PyTorch on the processor ("torch"), which is slower than the kernels and there to
+        be compared. Draws and first centres are the same everywhere; a card rounds to 32 bits, so labels can differ
+        where two centres are as near as that. Other clusterers are fitted on the processor. A run on a device takes
+        neither workers nor an engine. Results say on which device they were computed.
     sketch : int or None, default None
         Fit clusterers to so many landmarks of each larger study, as `sketch=` of `replicability` does: for all
         functions of several studies.
@@ -227,7 +227,7 @@ class Plan(ABC, Generic[T]):
 
     @property
     def here(self) -> bool:
-        """Whether it needs a device that this process holds: then neither workers nor an engine compute it."""
+        """Whether it needs a device that this process holds: then neither workers nor other machines compute it."""
         return False
 
     @property
@@ -323,10 +323,10 @@ def _values_and_warnings(
 
 
 def kept_in(
-    folder: object, question: Callable[[], checkpoints.Question], rng: object
+    folder: object, question: Callable[[], checkpoints.Question], rng: object, totals: Mapping[str, int] | None = None
 ) -> contextlib.AbstractContextManager[None]:
     """Keep what is computed in a folder and continue there, as `checkpointing` does; None: as it is outside."""
-    return contextlib.nullcontext() if folder is None else checkpoints.checkpointing(folder, question, rng)
+    return contextlib.nullcontext() if folder is None else checkpoints.checkpointing(folder, question, rng, totals)
 
 
 def _compute_all(

@@ -17,6 +17,7 @@ from tests.engine.machines.cases import Broken, KillingOnce, Noting, Warner, int
 from tests.engine.workers.test_bits import assert_same_bits
 
 import clustrep as cr
+from clustrep.clustering.shortcuts.kmeans import KMeansPath
 from clustrep.engine import dispatch
 from clustrep.engine.dispatch import KILLED
 from clustrep.errors import EngineLost, ReplicateWarning
@@ -170,6 +171,19 @@ def test_no_worker_is_an_error_after_a_while(tables, monkeypatch):
         pytest.raises(EngineLost, match=r"There was no worker at the Dask scheduler at inproc.* for 0 seconds"),
     ):
         cr.replicability(KMeans(2, n_init=1), tables, engine=client, **OPTIONS)
+
+
+def test_what_needs_a_device_that_this_process_holds_is_computed_here(tables, monkeypatch):
+    here = cr.replicability(KMeans(2, n_init=1), tables, **OPTIONS)
+    reference = cr.null_reference(here, 19)
+    monkeypatch.setattr(dispatch, "PATIENCE", 0.3)
+    monkeypatch.setattr(KMeansPath, "here", True)
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        Client(empty, set_as_default=False) as client,
+    ):
+        assert_same_bits(cr.replicability(KMeans(2, n_init=1), tables, engine=client, **OPTIONS), here)
+        assert_same_bits(cr.null_reference(here, 19, engine=client), reference)
 
 
 def test_a_worker_of_another_version_is_refused(client, tables, monkeypatch):

@@ -9,10 +9,11 @@ import pytest
 from sklearn.cluster import KMeans
 
 import clustrep as cr
-from clustrep.engine import engines
+from clustrep.engine import dispatch, engines
 from clustrep.engine.estimates import check_memory
+from clustrep.engine.replicates import Run
 from clustrep.engine.run import Plan, run
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import DataError, EngineLost, ParameterError
 
 RESAMPLING = [
     function
@@ -68,3 +69,33 @@ def test_the_memory_of_other_machines_is_theirs_to_know():
         check_memory(1e18, "ward", "a", 100)
     finally:
         engines.active.reset(token)
+
+
+class Numbers(Plan[int]):
+    """A plan whose replicates are their numbers."""
+
+    def replicate(self, number):
+        return number
+
+
+class Forgetful(engines.Engine):
+    """Has workers, but none that could hold the studies."""
+
+    name = "a forgetful engine"
+
+    def n_slots(self):
+        return 2
+
+    def place(self, plan):
+        raise engines.Vanished
+
+    submit = ended = collect = None
+
+    def cancel(self, tasks):
+        assert not tasks
+
+
+def test_studies_that_never_arrive_are_an_error(monkeypatch):
+    monkeypatch.setattr(dispatch, "LOOKED_EVERY", 0.0)
+    with pytest.raises(EngineLost, match="could not be brought to the workers of a forgetful engine in 10 attempts"):
+        list(dispatch.Dispatch(Forgetful(), Numbers(), range(3), Run(1, 1)).outcomes())

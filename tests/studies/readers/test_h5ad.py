@@ -27,7 +27,6 @@ import clustrep as cr
 from clustrep.errors import DataError, DataWarning, ParameterError
 from clustrep.studies.readers import anndata_cells, stored_blocks
 from clustrep.studies.readers.h5ad_file import read_cells
-from clustrep.studies.readers.stored_blocks import available_memory
 
 DRESSES = [
     pytest.param(np.array, id="dense"),
@@ -234,11 +233,6 @@ def test_a_table_too_large_for_temporary_files_is_refused_with_the_remedy(h5ad, 
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     with pytest.raises(DataError, match=r"0\.0 GB are free in the folder of temporary files, .*TMPDIR"):
         cr.Studies.read(path)
-
-
-def test_the_memory_that_is_available_is_a_number_of_bytes():
-    available = available_memory()
-    assert available is None or 2**20 < available < 2**60
 
 
 def test_a_large_sparse_table_is_refused_before_it_is_dense():

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from clustrep.checks import check_unique
+from clustrep.engine.estimates import available_memory
 from clustrep.errors import DataError
 from clustrep.sentences import argument, option, wording
 from clustrep.studies.readers.source import AGAIN, in_brief
 from clustrep.studies.readers.stored_blocks import (
     Allocate,
-    available_memory,
     is_stored_dense,
     is_stored_sparse,
     precision_of,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -113,34 +111,3 @@ def _checked_ends(parts: dict[str, Any], n_lines: int, width: int) -> IntArray:
 
 def _ranges(n: int, step: int) -> Iterator[slice]:
     return (slice(i, min(i + step, n)) for i in range(0, n, step))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# room
-
-
-def available_memory() -> int | None:
-    """Return how many bytes this process can still have, None where the system does not tell."""
-    known = [_available_here(), _available_in_container()]
-    return min((size for size in known if size is not None), default=None)
-
-
-def _available_here() -> int | None:
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # Windows
-        return None
-
-
-def _available_in_container() -> int | None:
-    folder = Path("/sys/fs/cgroup")
-    try:
-        return max(int((folder / "memory.max").read_text()) - int((folder / "memory.current").read_text()), 0)
-    except (OSError, ValueError):  # there is none, or it has no limit
-        return None

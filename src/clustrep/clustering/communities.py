@@ -6,7 +6,6 @@ igraph, which finds the communities, is under the GPL: it is an extra, and only 
 from __future__ import annotations
 
 import random
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clustrep.checks import check_integer, check_positive
 from clustrep.clustering.neighbours import Metric, nearest_point, nearest_points, neighbours, scipy_metric
+from clustrep.engine.replicates import one_at_a_time
 from clustrep.errors import ParameterError
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -28,8 +28,6 @@ from clustrep.types import FloatArray, IntArray, Labels
 WEIGHT_UNIT = 2.0**-10
 # Seeds of igraph's random numbers, from generators that have no other whole number to give.
 LARGEST_SEED = 2**32
-# igraph has one source of random numbers for all threads, as those of a Dask worker: one fit at a time.
-ONE_FIT = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +130,7 @@ class Communities(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
         igraph = import_igraph(type(self).__name__)
         network = igraph.Graph(n=graph.n_points, edges=graph.edges)
         weights = graph.weights.tolist()
-        with ONE_FIT:
+        with one_at_a_time:  # igraph has one source of random numbers for all threads, as those of a Dask worker
             igraph.set_random_number_generator(random.Random(self._seed()))
             try:
                 membership = self._membership(network, weights)

@@ -182,6 +182,8 @@ abandoned: set[Run] = set()
 
 current = threading.local()
 
+one_at_a_time = threading.Lock()  # for what a library keeps once for all threads of a process
+
 
 def breathe() -> None:
     """Pause between two pieces of long work: interrupts are handled here, and threads of an abandoned run end."""

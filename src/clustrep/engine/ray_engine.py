@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
@@ -53,11 +54,8 @@ class RayEngine(Engine[Any]):
         return int(self._asked(self.ray.cluster_resources).get("CPU", 0))
 
     def place(self, plan: Any) -> Any:
-        """Put the plan into the store of objects, from which every machine takes it once.
-
-        As bytes: arrays that Ray unpacks share memory and can't be written to, and kernels are compiled for others.
-        """
-        return uuid.uuid4().hex, [self._asked(self.ray.put, self.ray.cloudpickle.dumps(plan))]
+        """Put the plan into the store of objects, from which every machine takes it once."""
+        return uuid.uuid4().hex, [self._asked(self.ray.put, plan)]
 
     def submit(self, placed: Any, block: Sequence[int], run_of_blocks: Run) -> Any:
         """Submit a block."""
@@ -105,10 +103,13 @@ _placed: dict[str, Any] = {}  # the plan of the last block
 def _compute_placed(
     name: str, stored: Sequence[Any], block: Sequence[int], run_of_blocks: Run, version: str
 ) -> Computed:
-    """Take the plan from the store, once for all its blocks, and compute one of them."""
+    """Take the plan from the store, once for all its blocks, and compute one of them.
+
+    A copy: arrays that Ray gives share its memory and can't be written to, and kernels are compiled for others.
+    """
     if name not in _placed:
         import ray
 
         _placed.clear()
-        _placed[name] = ray.cloudpickle.loads(ray.get(stored[0]))
+        _placed[name] = copy.deepcopy(ray.get(stored[0]))
     return compute_there(_placed[name], block, run_of_blocks, version)

@@ -1,9 +1,10 @@
-"""Files of R, which r_files/write.R wrote."""
+"""Files of R, which r_files/write.R wrote: r_files/written.json holds them as text."""
 
 from __future__ import annotations
 
+import base64
 import importlib
-import shutil
+import json
 from pathlib import Path
 
 import numpy as np
@@ -17,15 +18,22 @@ from clustrep.studies.readers.table import Request
 
 pytest.importorskip("rdata")
 
-FILES = Path(__file__).parent / "r_files"
+WRITTEN = json.loads((Path(__file__).parent / "r_files" / "written.json").read_text())
 GENES = ["ESR1", "ERBB2", "AURKA"]
 SAMPLES = ["s1", "s2", "s3", "s4"]
 VALUES = np.array([[1.5, np.nan, 9], [2, 6, 10], [3, 7, 11], [4, 8, 12]])
 GRADES = ["low", "high", "low", "high"]
 
 
+@pytest.fixture(autouse=True)
+def _in_the_folder_of_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, content in WRITTEN.items():
+        Path(name).write_bytes(base64.b64decode(content))
+
+
 def tables_of(name, **request):
-    path = FILES / name
+    path = Path(name)
     return list(reader_of(path).read(path, study_names([path])[0], Request(**request)))
 
 
@@ -88,8 +96,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
         tables_of("frame.rds")
 
 
-def test_studies_are_read_from_files_of_r(tmp_path):
-    for name in ("one", "two"):
-        shutil.copy(FILES / "experiment.rds", tmp_path / f"{name}.rds")
+def test_studies_are_read_from_files_of_r():
+    Path("experiment.rds").rename("one.rds")
     with pytest.raises(DataError, match="missing"):  # as everywhere, missing values are refused with what to do
-        cr.Studies.read(tmp_path / "one.rds", tmp_path / "two.rds", label="grade")
+        cr.Studies.read("one.rds", "mainz.rda", label="grade")

@@ -1,4 +1,4 @@
-# Writes the files beside it, which tests read: Rscript write.R, in this folder. Bioconductor is not needed: the classes
+# Writes the files that tests read, and that written.json holds in base64: Rscript write.R, in an empty folder. Bioconductor is not needed: the classes
 # have the slots of Biobase's ExpressionSet and of SummarizedExperiment that a reader looks at.
 
 setClass("AnnotatedDataFrame", representation(varMetadata = "data.frame", data = "data.frame", dimLabels = "character"))

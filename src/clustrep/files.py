@@ -42,7 +42,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     check_path(path)
     target = Path(path)
     if not target.parent.is_dir():
-        raise DataError(f"There is no folder {target.parent} to write {target.name} into.")
+        raise DataError(f"There is no folder {target.parent} to write {target.name} into: make it first.")
     if target.is_dir():
         raise DataError(f"{target} is a folder: name a file.")
     _remove_leftovers(target.parent)
@@ -190,11 +190,11 @@ def _opened(path: str | os.PathLike[str]) -> IO[bytes]:
     if Path(path).is_dir():
         raise DataError(f"{path} is a folder: name a file.")
     if not Path(path).is_file():
-        raise DataError(f"There is no file {path}.")
+        raise DataError(f"There is no file {path}: check the path.")
     try:
         return open(path, "rb")
     except OSError as error:
-        raise DataError(f"{path} can't be read: {error.strerror}.") from None
+        raise DataError(f"{path} can't be read: {error.strerror}. Name another file, or make it readable.") from None
 
 
 def _checked_fields(

@@ -505,7 +505,10 @@ def read_files(files: object, kind: type[T], parameter: str) -> list[T]:
 def _check_declared(path: str | PathLike[str], fields: Fields) -> None:
     """Check kind, version and names of fields, before any array is read."""
     if fields.kind not in KINDS:
-        raise DataError(f"{path} holds no {' and no '.join(SAID.values())} of a site, but {fields.kind!r}.")
+        raise DataError(
+            f"{path} holds no {' and no '.join(SAID.values())} of a site, but {fields.kind!r}: name a file that "
+            "learn or score wrote."
+        )
     version = fields.values.get("version")
     if type(version) is not int or version < 1:
         raise DataError(f"{path} can't be used: it states no version, but {version!r}. Ask for a new one.")
@@ -552,5 +555,8 @@ def check_same_question(files: Sequence[SiteFile]) -> Inquiry:
     names = [file.study for file in files]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
-        raise DataError(f"Two files are of a study named {listing(map(repr, twice))}: every site needs its own name.")
+        raise DataError(
+            f"Two files are of a study named {listing(map(repr, twice))}: give every site its own name, and learn "
+            "again."
+        )
     return first.question

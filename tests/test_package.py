@@ -34,6 +34,7 @@ ROAD = [
     "sentences",
     "errors",
     "types",
+    "remembered",
     "text_cells",
     "checks",
     "label_checks",

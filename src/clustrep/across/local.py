@@ -19,6 +19,7 @@ from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source, provenance_of_run
 from clustrep.engine.checkpoints import Stored
+from clustrep.engine.cost import Cost
 from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import kept_in, on_engine, run
@@ -34,6 +35,9 @@ from clustrep.tables.noise import ONLY_NOISE, RULES, Margins, Noise
 from clustrep.tables.scoring import NO_NUMBER
 from clustrep.text import listing, plural
 from clustrep.types import FloatArray, IntArray, Labels
+
+# Roughly, for a point to score, and each study whose function labels it.
+POINT_SECONDS = 8e-9
 
 
 @overload
@@ -227,6 +231,12 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
     def in_threads(self) -> bool:
         """Whether all work is done by kernels; an agreement that is a user's function is not."""
         return self.setting.in_threads and self.agreement.of_counts is not None
+
+    @property
+    def cost(self) -> Cost:
+        """Roughly how long a replicate takes: every study's function also labels the points to score."""
+        clustering = self.setting.cost
+        return clustering._replace(kernels=clustering.kernels + POINT_SECONDS * (1 + self.n_tests) * len(self.points.X))
 
     @property
     def compiles(self) -> bool:

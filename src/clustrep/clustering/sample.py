@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -43,6 +42,7 @@ from clustrep.engine.replicates import (
 from clustrep.engine.run import config
 from clustrep.errors import ParameterError
 from clustrep.provenance import ClustererRecord, Provenance, StudyRecord, installed_versions
+from clustrep.remembered import cached_property
 from clustrep.resampling import Draw, Resampling, check_resampling, whole
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition

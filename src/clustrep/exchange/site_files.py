@@ -11,7 +11,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -23,6 +22,7 @@ from clustrep.exchange.disclosure import LogEntry, check_rules, entries_of
 from clustrep.exchange.forms import FORMS, INTEGERS, Form
 from clustrep.exchange.inquiry import Inquiry
 from clustrep.exchange.suppression import NOT_TOLD
+from clustrep.remembered import cached_property
 from clustrep.results.base import Saved
 from clustrep.types import BoolArray, FloatArray, IntArray
 

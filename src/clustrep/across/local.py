@@ -36,7 +36,7 @@ from clustrep.tables.scoring import NO_NUMBER
 from clustrep.text import listing, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
-# Roughly, for a point to score, and each study whose function labels it.
+# Roughly, for a point to score, and each study whose function labels it: most of it with Python's lock held.
 POINT_SECONDS = 8e-9
 
 
@@ -236,7 +236,7 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
     def cost(self) -> Cost:
         """Roughly how long a replicate takes: every study's function also labels the points to score."""
         clustering = self.setting.cost
-        return clustering._replace(kernels=clustering.kernels + POINT_SECONDS * (1 + self.n_tests) * len(self.points.X))
+        return clustering._replace(python=clustering.python + POINT_SECONDS * (1 + self.n_tests) * len(self.points.X))
 
     @property
     def compiles(self) -> bool:

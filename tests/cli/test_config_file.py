@@ -208,7 +208,7 @@ def test_a_file_of_options_that_is_wrong_gets_its_sentence(text, sentence, folde
 
 def test_a_file_of_options_that_is_not_there(folder):
     done = invoke(*RUN, "--config", "none.toml", code=2)
-    assert "none.toml can't be read: No such file or directory." in done.stderr
+    assert "none.toml can't be read: No such file or directory. Name another file" in done.stderr
 
 
 @pytest.mark.parametrize("line", ["resamples = 4.5", "seed = true", "label = true", "features = 3", "out = 3"])

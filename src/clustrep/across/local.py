@@ -388,7 +388,9 @@ def _result(
 def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
     """Align training and test studies on the features that all of them have."""
     if isinstance(train, Studies):
-        raise ParameterError("train must be one study or table, got Studies.", parameter="train")
+        raise ParameterError(
+            "train must be one study or table, got Studies: pick one, studies[name].", parameter="train"
+        )
     named = {"train": train} if not isinstance(train, Study) else {train.name: train}
     (train_name,) = named
     test_names = test.names if isinstance(test, Studies) else (test.name,) if isinstance(test, Study) else ()
@@ -403,7 +405,10 @@ def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
             )
         named.update({name: study for name, study in test.items() if name != train_name})
         if len(named) == 1:
-            raise ParameterError("test holds no study but the training study.", parameter="test")
+            raise ParameterError(
+                "test must hold a study other than the training study: add it, or pass one study as test.",
+                parameter="test",
+            )
     elif isinstance(test, Study):
         if test.name == train_name and isinstance(train, Study) and not _same(train, test):
             raise ParameterError(
@@ -441,14 +446,19 @@ def _points(at: Any, train: Study) -> Points:
     if at is None:
         return Points(train.X, train.samples)
     if isinstance(at, Studies):
-        raise ParameterError("at must be one study or one table of points, got Studies.", parameter="at")
+        raise ParameterError(
+            "at must be one study or one table of points, got Studies: pick one, studies[name].", parameter="at"
+        )
     if isinstance(at, Study):
         return Points(at.select(train.features).X, at.samples)
     table, features_named, _ = as_table(at, "at")
     if features_named:
         lacking = [feature for feature in train.features if feature not in table.columns]
         if lacking:
-            raise DataError(f"at lacks {plural(len(lacking), 'feature')} of the studies: {listing(lacking)}.")
+            raise DataError(
+                f"at lacks {plural(len(lacking), 'feature')} of the studies: {listing(lacking)}. Add them, or leave "
+                "them out of the studies with select."
+            )
         table = table[list(train.features)]
     elif table.shape[1] == len(train.features):
         table.columns = pd.Index(train.features, dtype=object)

@@ -497,7 +497,9 @@ def check_configuration(
         raise DataError(f"labels are missing for {listing(map(repr, missing))}: every study needs them.")
     unknown = [name for name in labels if name not in {study.name for study in studies}]
     if unknown:
-        raise DataError(f"labels name {listing(map(repr, unknown))}, but there is no such study.")
+        raise DataError(
+            f"labels name {listing(map(repr, unknown))}, but there is no such study: correct the name, or leave it out."
+        )
     known = {
         study.name: check_labels_of(
             labels[study.name], study.name, len(study), study.samples if study.samples_are_named else None

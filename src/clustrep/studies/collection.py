@@ -353,7 +353,7 @@ class Studies(Mapping[str, Study]):
         """
         check_integer(n, "n", at_least=2)
         if isinstance(X, Studies):
-            raise ParameterError("split takes one study or table, got Studies.", parameter="X")
+            raise ParameterError("split takes one study or table, got Studies: pick one, studies[name].", parameter="X")
         whole = next(iter(cls({"whole": X}, label=label).values()))
         if len(whole) < 2 * n:
             raise DataError(f"n must leave at least 2 samples in each part: got n={n} for {len(whole)} samples.")
@@ -508,7 +508,7 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
     names = [name for name, _ in entries]
     if len(set(names)) < len(names):
         duplicate = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"Every study needs a name of its own, but {duplicate!r} came twice.")
+        raise DataError(f"Every study needs a name of its own, but {duplicate!r} came twice: rename one.")
     return entries
 
 

@@ -287,7 +287,10 @@ class Study:
         if scale == "none":
             return self
         if self.scale != "none":
-            raise ParameterError(f"Study {self.name!r} is scaled by {self.scale!r} already.", parameter="scale")
+            raise ParameterError(
+                f"Study {self.name!r} is scaled by {self.scale!r} already: scale the study that it was made from.",
+                parameter="scale",
+            )
         from sklearn.preprocessing import RobustScaler, StandardScaler
 
         scaler = StandardScaler() if scale == "zscore" else RobustScaler()
@@ -374,9 +377,15 @@ def _checked_groups(
     for key, values in groups.items():
         column = pd.Series(np.asarray(values, dtype=object).ravel())
         if len(column) != n_samples:
-            raise DataError(f"{subject} has {plural(n_samples, 'sample')}, but {len(column)} values of {key!r}.")
+            raise DataError(
+                f"{subject} has {plural(n_samples, 'sample')}, but {len(column)} values of {key!r}: pass one for "
+                "every sample."
+            )
         if column.isna().any():
-            raise DataError(f"{subject} has {plural(int(column.isna().sum()), 'sample')} without {key!r}.")
+            raise DataError(
+                f"{subject} has {plural(int(column.isna().sum()), 'sample')} without {key!r}: give them one, or "
+                "leave those samples out."
+            )
         checked[str(key)] = read_only(column.astype(str).to_numpy(dtype=str))
     return checked
 

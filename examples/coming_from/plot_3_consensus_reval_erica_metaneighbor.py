@@ -5,16 +5,16 @@ ConsensusClusterPlus, reval, ERICA and MetaNeighbor
 Four programs that ask whether clusters come again. The first three resample *one* study; the last compares labels
 that are given. What each of them measures has a function here, so the numbers can be set side by side.
 
-===============================================  ======================================================================
-there                                            here
-===============================================  ======================================================================
-``ConsensusClusterPlus(d, maxK, reps, pItem)``   ``consensus(clusterer, X, n_clusters=..., n_resamples=reps)``
-``RelativeValidation(s, c)``,                    ``relative_validation(clusterer, X, n_clusters=..., n_splits=...)``;
-``FindBestClustCV`` (reval)                      its classifier is the clusterer's own ``predict``, or a nearest neighbour
-``ERICA(data, k_range, n_iterations)``           ``assignment_consistency(clusterer, X, n_clusters=..., n_resamples=...)``
-``MetaNeighborUS(var_genes, dat, ...)``          ``cluster_auroc(studies, labels)``
-a second study, an interval, data in one piece   ``replicability``, ``compare``, ``null_reference``, ``analyse``
-===============================================  ======================================================================
+=============================================  ======================================================================
+there                                          here
+=============================================  ======================================================================
+``ConsensusClusterPlus(d, maxK, reps)``        ``consensus(clusterer, X, n_clusters=..., n_resamples=reps)``
+``RelativeValidation(s, c)``,                  ``relative_validation(clusterer, X, n_clusters=..., n_splits=...)``;
+``FindBestClustCV`` (reval)                    its classifier is the clusterer's own ``predict``, or a nearest neighbour
+``ERICA(data, k_range, n_iterations)``         ``assignment_consistency(clusterer, X, n_clusters=..., n_resamples=...)``
+``MetaNeighborUS(var_genes, dat, ...)``        ``cluster_auroc(studies, labels)``
+a second study, data in one piece              ``replicability``, ``compare``, ``null_reference``, ``analyse``
+=============================================  ======================================================================
 
 The numbers of the others were written by ``examples/coming_from/peer_numbers.R`` and ``peer_numbers.py``; those of
 clustrep are computed now. MetaNeighbor is not in Debian: its functions were taken from R/MetaNeighborUS.R and

@@ -77,6 +77,9 @@ transpose-only = ["a"]
 header = false
 study-key = "donor"
 rep = "X_pca"
+genes = "symbol"
+map = "probes.csv"
+probes = "mean"
 null = "copula"
 null-collections = 39
 embedding = "tsne"
@@ -118,6 +121,9 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "header": False,
         "study_key": "donor",
         "rep": "X_pca",
+        "genes": "symbol",
+        "probe_map": Path("options/probes.csv"),
+        "probes": "mean",
         "null": "copula",
         "n_null": 39,
         "shard": None,

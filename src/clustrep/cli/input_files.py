@@ -29,6 +29,9 @@ def read_studies(settings: dict[str, Any]) -> Studies:
         header=settings["header"],
         study_key=settings["study_key"],
         rep=settings["rep"],
+        genes=settings["genes"],
+        probe_map=settings["probe_map"],
+        probes=settings["probes"],
     )
     if settings["features"] is not None:
         studies = select_features(studies, settings["features"])

@@ -9,6 +9,7 @@ from typing import Any
 
 from clustrep.checks import check_flag, check_known, check_label, check_names_differ
 from clustrep.errors import DataError, DataWarning, ParameterError
+from clustrep.studies.probes import GeneRequest, tables_by_gene
 from clustrep.studies.readers import read_tables
 from clustrep.studies.readers.h5ad import tables_of_anndata
 from clustrep.studies.readers.source import study_names
@@ -26,18 +27,22 @@ def studies_from_files(
     study_key: str | None,
     rep: str | None,
     features: Sequence[str] | None,
+    by_gene: GeneRequest,
 ) -> tuple[list[Study], Request]:
     """Read the studies of files; also return the request, so that later errors can say which argument to change."""
     _check_paths(paths)
     check_label(label)
+    by_gene.check()
     if header is not None:
         check_flag(header, "header")
     names = study_names(paths)
     chosen = _chosen(features)
-    request = Request(label, _names_to_transpose(transpose, names), header, study_key, rep, chosen)
+    wanted = None if by_gene.is_wanted else chosen  # of probes, all are read
+    request = Request(label, _names_to_transpose(transpose, names), header, study_key, rep, wanted)
     studies = []
     columns: set[str] = set()  # which the label could be
-    for table in read_tables(paths, names, request):
+    tables: Iterable[Table] = read_tables(paths, names, request)
+    for table in tables_by_gene(list(tables), by_gene) if by_gene.is_wanted else tables:
         study = _study_of_table(table)
         columns.update(study.features if table.annotations is None else table.annotations)
         studies.append(study if chosen is None else study.select(chosen))

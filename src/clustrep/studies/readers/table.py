@@ -31,6 +31,7 @@ class Table(NamedTuple):
     labels: Labels | None
     annotations: tuple[str, ...] | None = None  # what `label` may name; None: the columns of the frame
     is_embedding: bool = False  # coordinates that were computed from data, comparable only if computed together
+    feature_data: pd.DataFrame | None = None  # what the file says of its features, a row each, such as their genes
 
 
 class Request(NamedTuple):

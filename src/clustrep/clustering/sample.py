@@ -45,7 +45,7 @@ from clustrep.engine.replicates import (
 from clustrep.engine.run import config
 from clustrep.errors import ParameterError
 from clustrep.provenance import ClustererRecord, Provenance, StudyRecord, installed_versions
-from clustrep.resampling import Draw, Resampling, check_resampling, whole
+from clustrep.resampling import Draw, Perturbation, Resampling, check_resampling, whole
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition
 from clustrep.types import FloatArray, IntArray
@@ -297,6 +297,9 @@ class Source:
         """Draw the study for this replicate; `second` is another, independent draw of it."""
         if replicate == FULL_STUDY:
             return whole(study)
+        if second and isinstance(self.resampling, Perturbation) and self.resampling.halves:
+            seed = seed_of(self.root, Stream.DRAW, study.name, replicate)
+            return self.resampling.draw_other_half(study, make_generator(seed))
         seed = seed_of(self.root, Stream.SECOND_DRAW if second else Stream.DRAW, study.name, replicate)
         return self.resampling.draw(study, make_generator(seed))
 
@@ -347,6 +350,6 @@ def provenance_of_data(
         accelerate=accelerate,
         parameters={name: as_plain(value) for name, value in parameters.items()},
         clusterers=tuple(configuration.record for configuration in configurations),
-        studies={study.name: StudyRecord(len(study), len(study.features), study.scale) for study in studies},
+        studies={study.name: StudyRecord(len(study), len(study.features), study.scaling) for study in studies},
         versions=dict(installed_versions()),
     )

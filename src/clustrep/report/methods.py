@@ -14,7 +14,12 @@ from clustrep.results.analysis import HALF_WAY
 from clustrep.tables.agreement import in_sentence
 from clustrep.text import plural
 
-SCALES = {"none": "not scaled", "zscore": "scaled to z-scores", "robust": "scaled by median and interquartile range"}
+SCALES = {
+    "none": "not scaled",
+    "log1p": "normalised to one total of each sample and log-transformed",
+    "zscore": "scaled to z-scores",
+    "robust": "scaled by median and interquartile range",
+}
 NOISE = {
     "drop": "Points that either clustering calls noise were omitted.",
     "singletons": "Every point that a clustering calls noise was counted as a cluster of its own.",
@@ -130,9 +135,10 @@ def _data(run: Run) -> str:
     sizes = ", ".join(f"{name} (n = {about['samples']:,})" for name, about in run.studies.items())
     first = next(iter(run.studies.values()))
     within = " within each study" if first["scale"] != "none" else ""
+    scaled = " and ".join(SCALES[name] for name in first["scale"].split(", "))
     return (
         f"Replicability of clusters was assessed across {plural(len(run.studies), 'study')}, {sizes}, on "
-        f"{plural(first['features'], 'shared feature')}, {SCALES[first['scale']]}{within}."
+        f"{plural(first['features'], 'shared feature')}, {scaled}{within}."
     )
 
 

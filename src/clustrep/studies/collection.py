@@ -17,7 +17,7 @@ from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies.alignment import check_alignment
 from clustrep.studies.from_files import studies_from_anndata, studies_from_files
 from clustrep.studies.readers.table import Request
-from clustrep.studies.study import SCALES, Label, LabelNotFound, Scale, Study, check_label_exists
+from clustrep.studies.study import SCALES, Label, LabelNotFound, Normalise, Scale, Study, check_label_exists
 from clustrep.text import listing, plural, printable
 
 StudiesLike: TypeAlias = "Studies | Mapping[str, Any] | Sequence[Any]"
@@ -36,6 +36,8 @@ class Studies(Mapping[str, Study]):
         warning.
     scale : {"none", "zscore", "robust"}
         Scale the features of each study by itself, see `Study.scaled`.
+    normalise : {"none", "log1p"}
+        Normalise the counts of each study by itself, before features are aligned and scaled, see `Study.normalised`.
 
     Raises
     ------
@@ -81,14 +83,16 @@ class Studies(Mapping[str, Study]):
     _features: tuple[str, ...]
     _dropped: Mapping[str, tuple[str, ...]]
 
-    def __init__(self, studies: StudiesLike, *, label: Label = None, scale: Scale = "none"):
+    def __init__(
+        self, studies: StudiesLike, *, label: Label = None, scale: Scale = "none", normalise: Normalise = "none"
+    ):
         check_label(label)
         collected = [
             _renamed(values, name, label) if isinstance(values, Study) else _as_study(values, name, label)
             for name, values in _entries(studies)
         ]
         check_label_exists(collected, label, set().union(*(study.features for study in collected)))
-        self._align(collected, scale)
+        self._align(collected, scale, normalise=normalise)
 
     @classmethod
     def read(
@@ -101,6 +105,7 @@ class Studies(Mapping[str, Study]):
         study_key: str | None = None,
         rep: str | None = None,
         features: Sequence[str] | None = None,
+        normalise: Normalise = "none",
     ) -> Studies:
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
@@ -129,6 +134,9 @@ class Studies(Mapping[str, Study]):
             What to take from an h5ad file: "X" (the default), or the name of an entry of obsm or of a layer.
         features : sequence of str, optional
             The features to keep, in this order, which every study must have; by default those that all studies have.
+        normalise : {"none", "log1p"}
+            Normalise the counts of each study by itself, before features are aligned and scaled, see
+            `Study.normalised`.
 
         Returns
         -------
@@ -172,11 +180,12 @@ class Studies(Mapping[str, Study]):
           mainz  2 samples, known labels A, B
           vdx    2 samples, known labels B
         """
+        _check_all_features(features, normalise)
         collected, request = studies_from_files(
             paths, label=label, transpose=transpose, header=header, study_key=study_key, rep=rep, features=features
         )
         studies = cls.__new__(cls)
-        studies._align(collected, scale, request)
+        studies._align(collected, scale, request, normalise)
         return studies
 
     @classmethod
@@ -190,7 +199,7 @@ class Studies(Mapping[str, Study]):
         frames : mapping of name to DataFrame
             Samples (index) by features (columns).
         **options
-            `label` and `scale`, as in `Studies`.
+            `label`, `scale` and `normalise`, as in `Studies`.
 
         Returns
         -------
@@ -225,6 +234,7 @@ class Studies(Mapping[str, Study]):
         scale: Scale = "none",
         features: Sequence[str] | None = None,
         groups: str | Sequence[str] = (),
+        normalise: Normalise = "none",
     ) -> Studies:
         """Take the studies of an AnnData, such as donors, batches or laboratories.
 
@@ -246,6 +256,9 @@ class Studies(Mapping[str, Study]):
         groups : str or sequence of str
             Columns of obs with units to which cells belong within a study, such as "donor": `Bootstrap(groups="donor")`
             draws these.
+        normalise : {"none", "log1p"}
+            Normalise the counts of each study by itself, before features are aligned and scaled, see
+            `Study.normalised`.
 
         Returns
         -------
@@ -274,9 +287,10 @@ class Studies(Mapping[str, Study]):
           lab 1  2 samples
           lab 2  2 samples
         """
+        _check_all_features(features, normalise)
         studies = cls.__new__(cls)
         collected = studies_from_anndata(adata, study_key=study_key, rep=rep, label=label, features=features)
-        studies._align(collected, scale)
+        studies._align(collected, scale, normalise=normalise)
         columns = [groups] if isinstance(groups, str) else list(groups)
         for column in columns:
             check_known(column, "column of obs", list(adata.obs.columns), parameter="groups")
@@ -360,9 +374,16 @@ class Studies(Mapping[str, Study]):
         parts = np.array_split(make_generator(rng).permutation(len(whole)), n)
         return cls([whole._part(np.sort(rows), str(i)) for i, rows in enumerate(parts, 1)], scale=scale)
 
-    def _align(self, studies: Sequence[Study], scale: Scale, request: Request | None = None) -> None:
-        """Keep the features that all studies have, in the order of the first."""
+    def _align(
+        self,
+        studies: Sequence[Study],
+        scale: Scale,
+        request: Request | None = None,
+        normalise: Normalise = "none",
+    ) -> None:
+        """Keep the features that all studies have, in the order of the first; totals of counts are over all."""
         check_choice(scale, "scale", SCALES)
+        studies = [study.normalised(normalise) for study in studies]
         shared = set.intersection(*(set(study.features) for study in studies))
         self._features = tuple(name for name in studies[0].features if name in shared)
         self._dropped = MappingProxyType(
@@ -370,8 +391,8 @@ class Studies(Mapping[str, Study]):
         )
         if _may_be_misaligned(studies, self._dropped):
             check_alignment(studies, request)
-        if len({study.scale for study in studies}) > 1:
-            scales = ", ".join(f"{study.name} {study.scale}" for study in studies)
+        if len({study.scaling for study in studies}) > 1:
+            scales = ", ".join(f"{study.name} {study.scaling}" for study in studies)
             warn(f"The studies are not on one scale ({scales}): scale all of them or none.", DataWarning)
         precision = np.result_type(*(study.X for study in studies))
         aligned = [study.select(self._features)._with_precision(precision).scaled(scale) for study in studies]
@@ -461,6 +482,34 @@ class Studies(Mapping[str, Study]):
         """
         return self._changed([study.scaled(scale) for study in self.values()])
 
+    def normalised(self, normalise: Normalise = "log1p", *, target_sum: float | None = None) -> Studies:
+        """Normalise the counts of each study by itself.
+
+        Parameters
+        ----------
+        normalise : {"log1p", "none"}
+            How, see `Study.normalised`.
+        target_sum : float, optional
+            The total of all samples, such as 1e4; by default the median of each study.
+
+        Returns
+        -------
+        Studies
+            The same studies, normalised. Totals are over the features that all studies have: to take all features of
+            each study, pass `normalise` where the studies are read.
+
+        See Also
+        --------
+        Study.normalised : The formula.
+
+        Examples
+        --------
+        >>> studies = Studies([[[1, 3], [2, 6]], [[1, 0], [0, 4]]])
+        >>> studies.normalised(target_sum=4)["2"].X.round(3).tolist()
+        [[1.609, 0.0], [0.0, 1.609]]
+        """
+        return self._changed([study.normalised(normalise, target_sum=target_sum) for study in self.values()])
+
     def _changed(self, studies: Sequence[Study]) -> Studies:
         """Return these studies, which are aligned already, with the record of what was dropped from them."""
         changed = Studies.__new__(Studies)
@@ -475,14 +524,24 @@ class Studies(Mapping[str, Study]):
         lines = []
         for name, study in self.items():
             line = f"  {printable(name):<{width}}  {plural(len(study), 'sample')}"
-            if study.scale != "none":
-                line += f", scaled by {study.scale}"
+            if study.scaling != "none":
+                line += f", scaled by {study.scaling}"
             if study.labels is not None:
                 line += f", known labels {listing(np.unique(study.labels))}"
             if self.dropped[name]:
                 line += f", dropped {plural(len(self.dropped[name]), 'feature')}: {listing(self.dropped[name], 3)}"
             lines.append(line)
         return "\n".join([head, *lines])
+
+
+def _check_all_features(features: object, normalise: Normalise) -> None:
+    """Refuse to normalise some of the features by their own totals."""
+    if features is not None and normalise != "none":
+        raise ParameterError(
+            f"normalise={normalise!r} can't be combined with features: totals are over all features. Read all of them, "
+            "then use studies.select(features).",
+            parameter="normalise",
+        )
 
 
 def as_studies(studies: StudiesLike) -> Studies:

@@ -10,7 +10,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
-from functools import cached_property
 from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -21,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from clustrep.checks import check_flag, check_fraction, check_points, check_positive, read_only
 from clustrep.engine.replicates import Rng, make_generator
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.remembered import cached_property
 from clustrep.studies.counts import check_counts
 from clustrep.studies.study import Study
 from clustrep.text import listing, plural

@@ -330,8 +330,14 @@ def provenance_of_run(
         accelerate=source.accelerate,
         **({} if source.sketch is None else {"sketch": source.sketch.size}),
         **({} if source.transformer is None else {"transformer": describe(source.transformer)}),
+        **({"shared_embedding": name} if (name := shared_embedding(studies)) else {}),
         **parameters,
     )
+
+
+def shared_embedding(studies: Sequence[Study]) -> str:
+    """Return the embedding of all studies together whose coordinates they are; empty where they are none."""
+    return next((study.embedding for study in studies if study.embedding), "")
 
 
 def provenance_of_data(

@@ -14,6 +14,11 @@ from clustrep.results.analysis import HALF_WAY
 from clustrep.tables.agreement import in_sentence
 from clustrep.text import plural
 
+# Of one embedding of all studies together.
+ALIGNED = (
+    "The features are coordinates of one embedding of all studies together, {}, which has aligned them before they "
+    "were compared: scores say how well clusters repeat after that alignment."
+)
 SCALES = {
     "none": "not scaled",
     "log1p": "normalised to one total of each sample and log-transformed",
@@ -121,6 +126,7 @@ def methods_of(comparison: Comparison | None, reference: NullReference | None) -
         _data(run),
         _clusterings(comparison, run),
         _landmarks(run),
+        _spaces(run),
         NOISE.get(run.noise, ""),
         "" if reference is None else _null(reference),
         _software(run),
@@ -179,6 +185,19 @@ def _landmarks(run: Run) -> str:
         "landmarks (weighted means of small cells; for clusterers without weights, samples drawn at random), and all "
         "samples were labelled by what was learned from them."
     )
+
+
+def _spaces(run: Run) -> str:
+    """Say in which spaces clusterings were learned, where these are not the features as they are."""
+    sentences = []
+    if "shared_embedding" in run.settings:
+        sentences.append(ALIGNED.format(run.settings["shared_embedding"]))
+    if "transformer" in run.settings:
+        sentences.append(
+            f"Before a clustering was learned, {run.settings['transformer']} was fitted to the same resample of the "
+            "training study alone, and applied to the test studies."
+        )
+    return " ".join(sentences)
 
 
 def _null(reference: NullReference) -> str:

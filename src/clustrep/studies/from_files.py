@@ -38,7 +38,7 @@ def studies_from_files(
     studies = []
     columns: set[str] = set()  # which the label could be
     for table in read_tables(paths, names, request):
-        study = _study_of_table(table)
+        study = _study_of_table(table, rep)
         columns.update(study.features if table.annotations is None else table.annotations)
         studies.append(study if chosen is None else study.select(chosen))
     check_label_exists(studies, label, columns)
@@ -56,7 +56,8 @@ def studies_from_anndata(
     studies = []
     columns: set[str] = set()
     for table in tables_of_anndata(adata, study_key=study_key, rep=rep, label=label, features=_chosen(features)):
-        studies.append(Study(table.frame, table.name, labels=table.labels, label=None if label else label))
+        study = Study(table.frame, table.name, labels=table.labels, label=None if label else label)
+        studies.append(_with_embedding(study, table, rep))
         columns.update(table.annotations or ())
     check_label_exists(studies, label, columns)
     return studies
@@ -102,7 +103,12 @@ def _names_to_transpose(transpose: object, names: Sequence[str]) -> bool | Seque
     return transposed
 
 
-def _study_of_table(table: Table) -> Study:
+def _study_of_table(table: Table, rep: str | None) -> Study:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # a probable label in a file is an error, once all are read
-        return Study(table.frame, table.name, labels=table.labels)
+        return _with_embedding(Study(table.frame, table.name, labels=table.labels), table, rep)
+
+
+def _with_embedding(study: Study, table: Table, rep: str | None) -> Study:
+    """Note of which embedding the features are the coordinates."""
+    return study._with(embedding=rep) if table.is_embedding and rep is not None else study

@@ -96,6 +96,8 @@ class Study:
         How the features were scaled.
     normalise : {"none", "log1p"}
         How counts were normalised.
+    embedding : str
+        The embedding of all studies together whose coordinates the features are, such as "X_pca"; empty for others.
     groups : dict of str to ndarray of str, (n_samples,)
         Units to which samples belong, as text; empty where there are none.
 
@@ -138,6 +140,7 @@ class Study:
     samples_are_named: bool
     groups: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
     normalise: str = "none"
+    embedding: str = ""
 
     def __init__(
         self,
@@ -181,6 +184,7 @@ class Study:
             labels=labels,
             scale="none",
             normalise="none",
+            embedding="",
             features_are_named=features is not None or named_features,
             samples_are_named=samples is not None or named_samples,
             groups=_checked_groups(groups, len(matrix), subject),

@@ -92,6 +92,7 @@ device = "auto"
 sketch = 500
 resolution = "0.5"
 write-h5ad = false
+recursive = true
 json = true
 quiet = true
 """
@@ -125,6 +126,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "sketch": 500,
         "resolution": (0.5,),
         "write_h5ad": False,
+        "recursive": True,
         "embedding": "tsne",
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),

@@ -22,7 +22,8 @@ from clustrep.across.null_models import ONE_PIECE, PIECES, Sampler, check_null
 from clustrep.across.presence import presence
 from clustrep.across.replicability import ScorePlan, check_several
 from clustrep.across.separation import separations
-from clustrep.checks import check_choice, check_integer, check_known
+from clustrep.across.subclusters import cluster_tree
+from clustrep.checks import check_choice, check_flag, check_integer, check_known
 from clustrep.clustering.identity import agreements_of, question_of
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.checkpoints import Question, Shard, checkpointing, in_shard
@@ -32,7 +33,15 @@ from clustrep.engine.run import Kept, config_context, kept_in, on_engine, shows_
 from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
 from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun, Resampling, resampling_for
-from clustrep.results import Analysis, LocalReplicability, NullReference, Preliminary, Separation, StudyDifferences
+from clustrep.results import (
+    Analysis,
+    ClusterTree,
+    LocalReplicability,
+    NullReference,
+    Preliminary,
+    Separation,
+    StudyDifferences,
+)
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import Noise
@@ -65,6 +74,7 @@ def analyse(
     on_progress: Callable[[Preliminary], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
+    recursive: bool = False,
 ) -> Analysis:
     """Say to what degree there are groups, how many, which studies agree, and which clusters are where.
 
@@ -94,6 +104,9 @@ def analyse(
         killed; with more resamples, clusterers or numbers of clusters it computes only what is new. Needs a seed.
     sketch : int, optional
         As in `replicability`: all steps fit to so many landmarks of each larger study.
+    recursive : bool
+        Whether every separated cluster is split again by the same clusterers, and tested again: `Analysis.tree`. The
+        chance of any false split in the whole tree is controlled; see Notes.
     on_progress : function of a Preliminary, optional
         Called with what the first 20 resamples say, and where these show no separated groups again with the first 39
         simulated collections. They are the first of those that the analysis uses anyway: its results are the same. By
@@ -118,10 +131,17 @@ def analyse(
     other methods answer there, are in docs/exam.md. All decisions are made at a level of 5 %; with several analyses of
     the same studies, errors add up.
 
+    With ``recursive=True`` a cluster that holds n of all N samples is tested for gaps at the level
+    0.05 · (n − 1) / (N − 1), and only where the cluster around it was split [2]_. The largest clusters without groups
+    within have no samples in common, and their levels add up to at most 5 %: with that chance at most there is any
+    false split in the tree, as far as each test keeps its level (docs/sub-clusters.md has simulations).
+
     References
     ----------
     .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
        cluster analysis. Statistical Science 38(2), 303-316.
+    .. [2] Kimes, P. K., Liu, Y., Hayes, D. N. and Marron, J. S. (2017). Statistical significance for hierarchical
+       clustering. Biometrics 73(3), 811-821.
 
     Examples
     --------
@@ -137,6 +157,7 @@ def analyse(
     checked = check_several(as_studies(studies))
     check_choice(embedding, "embedding", EMBEDDINGS)
     check_integer(n_null, "n_null", at_least=19)
+    check_flag(recursive, "recursive")
     wanted = [train] if isinstance(train, str) else train
     followed = checked.names if wanted is None else tuple(dict.fromkeys(wanted))
     for name in followed:
@@ -168,6 +189,7 @@ def analyse(
                 known_labels_of(checked),
                 separations=tuple(answer.separations),
             )
+            start = replace(start, tree=steps.tree(start)) if recursive else start
             return _followed(start, steps, followed, decisive)
 
 
@@ -258,8 +280,18 @@ class Steps:
 
     def gaps(self) -> list[Separation]:
         """Look for gaps between clusters, by every clusterer."""
-        source = Source.of(Rerun(), self.plan.setting.source.root)
-        return separations(self.studies, by_clusterer(self.configurations), source, self.n_jobs)
+        return separations(self.studies, by_clusterer(self.configurations), self.rerun, self.n_jobs)
+
+    def tree(self, start: Analysis) -> ClusterTree:
+        """Look for gaps within the separated clusters, and again within those."""
+        shown = start.verdict.separation
+        gaps = start.separations if shown is None else [shown]
+        return cluster_tree(self.studies, by_clusterer(self.configurations), gaps, self.rerun, self.n_jobs)
+
+    @property
+    def rerun(self) -> Source:
+        """The same seed, with studies as they are."""
+        return Source.of(Rerun(), self.plan.setting.source.root)
 
 
 def any_separated(gaps: Sequence[Separation]) -> bool:

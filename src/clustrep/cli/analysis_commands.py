@@ -192,6 +192,7 @@ def analyse_studies(
     arguments = announced_arguments(ctx, settings, studies)
     arguments["embedding"] = settings["embedding"]
     arguments["train"] = settings.get("train") or None
+    arguments["recursive"] = settings["recursive"]
     arguments["on_progress"] = None if settings["quiet"] else tell_changes()
     with options.configured(settings):
         analysis = continued(settings, partial(analyse, clusterers, studies, **arguments))
@@ -355,6 +356,8 @@ def write_tables(
     results.table("clusters.csv", analysis.clusters())
     results.table("presence.csv", analysis.presence())
     results.table("gaps.csv", gap_table(analysis))
+    if analysis.tree is not None:
+        results.table("subclusters.csv", analysis.tree.to_frame())
     for name, cohort in (cohorts or {}).items():
         frame = cohort.to_frame()
         frame.insert(0, "subtype", cohort.labels)

@@ -154,6 +154,10 @@ comparing = several(
     ),
 )
 
+recursive = click.option(
+    "--recursive", is_flag=True, help="Split every separated cluster again, and test again, down a tree."
+)
+
 # ---------------------------------------------------------------------------------------------------------------------
 # how it runs, and where results go
 
@@ -253,6 +257,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
         resolution,
         resamples(resamples_default),
         comparing,
+        recursive,
         results_in(folder),
         unnamed,
         failures,

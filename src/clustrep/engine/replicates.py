@@ -42,6 +42,7 @@ class Stream(IntEnum):
     PAIRS = 6
     TIES = 7
     LANDMARKS = 8
+    SUBCLUSTERS = 9
 
 
 def root_entropy(rng: Rng) -> int:

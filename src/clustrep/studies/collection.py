@@ -461,6 +461,34 @@ class Studies(Mapping[str, Study]):
         """
         return self._changed([study.scaled(scale) for study in self.values()])
 
+    def subset(self, rows: Mapping[str, ArrayLike]) -> Studies:
+        """Keep some of the samples.
+
+        Parameters
+        ----------
+        rows : mapping of name to array_like of int
+            The places of the samples to keep, by study; studies that are not named are left out.
+
+        Returns
+        -------
+        Studies
+            The studies named, in the order that they have here, with these samples in the order given.
+
+        Examples
+        --------
+        >>> studies = Studies([[[1.0], [3.0], [5.0]], [[10.0], [30.0]], [[2.0], [4.0]]])
+        >>> [(name, study.X.ravel().tolist()) for name, study in studies.subset({"1": [0, 2], "3": [1]}).items()]
+        [('1', [1.0, 5.0]), ('3', [4.0])]
+        """
+        if not isinstance(rows, Mapping) or not rows:
+            raise ParameterError(
+                f"rows must map names of studies to places of samples, got {rows!r}.", parameter="rows"
+            )
+        for name in rows:
+            check_known(name, "study", self._studies, parameter="rows")
+        kept = {name: np.asarray(places, dtype=np.int64) for name, places in rows.items()}
+        return self._changed([study._part(kept[name], name) for name, study in self.items() if name in kept])
+
     def _changed(self, studies: Sequence[Study]) -> Studies:
         """Return these studies, which are aligned already, with the record of what was dropped from them."""
         changed = Studies.__new__(Studies)

@@ -24,7 +24,7 @@ from clustrep.clustering.sample import Source, configurations_of
 from clustrep.resampling import Rerun
 from clustrep.results import ClusterTree
 
-N_COLLECTIONS, FIRST_SEED = 100, 7000
+N_COLLECTIONS, FIRST_SEED = 60, 7000
 STUDIES, PIECES = ("a", "b", "c"), range(2, 6)
 Shape = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 

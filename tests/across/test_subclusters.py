@@ -8,6 +8,7 @@ import anndata
 import numpy as np
 import pandas as pd
 import pytest
+from calibration import subclusters as simulated
 from sklearn.cluster import DBSCAN, KMeans
 
 import clustrep as cr
@@ -108,6 +109,18 @@ def test_a_study_without_a_cluster_is_said_to_lack_it_and_it_alone(grown):
     absent = [(tree.clusters[i + 1], tree.names[s]) for i, s in np.argwhere(words == "absent")]
     assert absent == [(lacking[0], "c")]  # and the cluster around it is there
     assert (words[words != "absent"] == "present").all()
+
+
+@pytest.mark.parametrize("name", ["three, flat", "three, heavy tails"])
+def test_parts_are_kept_apart_by_gaps_that_are_significant_one_by_one_and_repeated(name):
+    """The cut with most evidence divides a flat cluster into halves, and takes an outlier for a cluster."""
+    (design,) = [design for design in simulated.WITHOUT if design.name == name]
+    studies, truth = design.draw(7001)
+    groups = cr.separation(KMeans(n_init=5), studies, n_clusters=simulated.PIECES, rng=1)
+    tree = simulated.tree_of(studies)
+    assert groups.groups > 3
+    assert simulated.judge(tree, truth) == (False, 3)
+    assert len(tree.leaves) == 3
 
 
 def test_data_without_gaps_have_a_tree_of_one_cluster():

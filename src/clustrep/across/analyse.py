@@ -132,9 +132,11 @@ def analyse(
     the same studies, errors add up.
 
     With ``recursive=True`` a cluster that holds n of all N samples is tested for gaps at the level
-    0.05 · (n − 1) / (N − 1), and only where the cluster around it was split [2]_. The largest clusters without groups
-    within have no samples in common, and their levels add up to at most 5 %: with that chance at most there is any
-    false split in the tree, as far as each test keeps its level (docs/sub-clusters.md has simulations).
+    0.05 · (n − 1) / (N − 1), and only where the cluster around it was split [2]_; its parts are kept apart by gaps that
+    are significant one by one. The largest clusters without gaps within have no samples in common, and their levels
+    add up to at most 5 %: with that chance at most there is any false split in the tree, as far as the test of a gap
+    keeps its level (docs/sub-clusters.md has simulations). The degree asks only whether there is any gap: its
+    groups may be more than those that the tree begins with.
 
     References
     ----------

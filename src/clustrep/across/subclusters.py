@@ -1,21 +1,24 @@
 """Clusters within clusters: every separated cluster is split again and tested again, down a tree.
 
 A cluster with n of all N samples is tested at the level α (n − 1) / (N − 1), and only where its parent was split: the
-rule of Kimes et al. (2017), after Meinshausen (2008). Clusters without parts that are tested share no samples, so their
-levels add up to at most α, and the chance of any false split in the whole tree is at most α wherever each single test
-keeps its level. `python -m calibration.subclusters` simulates how far that holds.
+rule of Kimes et al. (2017), after Meinshausen (2008). Within a cluster, parts are kept apart only by gaps that are each
+significant at that level (Holm 1979, over neighbouring pieces; Bonferroni over all clusterings tried). The largest
+clusters without gaps within share no samples, so their levels add up to at most α: the chance of any false split in the
+whole tree is at most α wherever the test of a single gap keeps its level. `python -m calibration.subclusters` simulates
+how far that holds.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clustrep.across.gaps import holm
 from clustrep.across.own_groups import FEWEST
 from clustrep.across.presence import presence
 from clustrep.across.separation import separations
@@ -25,7 +28,9 @@ from clustrep.results.cluster_tree import EVERYTHING, NO_GAP, SPLIT, TOO_SMALL, 
 from clustrep.results.groups import LEVEL, Separation
 from clustrep.results.presence_words import Presence
 from clustrep.studies.collection import Studies
-from clustrep.types import IntArray
+from clustrep.tables.contingency import tables_of
+from clustrep.tables.noise import NOISE
+from clustrep.types import BoolArray, IntArray
 
 # A study takes part in the test of a cluster where it has room for two clusters within it.
 FEWEST_IN_STUDY = 2 * FEWEST
@@ -65,10 +70,12 @@ def cluster_tree(
     .. [1] Kimes, P. K., Liu, Y., Hayes, D. N. and Marron, J. S. (2017). Statistical significance for hierarchical
        clustering. Biometrics 73(3), 811-821.
     .. [2] Meinshausen, N. (2008). Hierarchical testing of variable importance. Biometrika 95(2), 265-278.
+    .. [3] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics
+       6, 65-70.
     """
     everything: dict[str, IntArray] = {name: np.arange(len(study)) for name, study in studies.items()}
     grown = [_Cluster(EVERYTHING, -1, everything, ("",) * len(studies))]
-    outcomes = [_outcome(gaps, LEVEL)]
+    outcomes = [_outcome(gaps, clusterers, LEVEL)]
     splitting = _Splitting(studies, clusterers, source, n_jobs)
     for place, cluster in enumerate(grown):  # which grows on the way: parents before their parts
         if place > 0:
@@ -124,12 +131,41 @@ class _Outcome(NamedTuple):
         return None if self.separation is None else self.separation.n_clusters[self.separation.chosen]
 
 
-def _outcome(gaps: Sequence[Separation], level: float) -> _Outcome:
-    """Decide by the gaps of all clusterers: of those that show groups, the one with most evidence splits."""
+def _outcome(gaps: Sequence[Separation], clusterers: Sequence[Sequence[Configuration]], level: float) -> _Outcome:
+    """Decide by the gaps of all clusterers: of those that show groups, the one with most evidence splits.
+
+    The p-value is that of the least significant gap between two parts; without any, that of the most significant.
+    """
     shown = [separation for separation in gaps if separation.separated]
     best = max(shown, key=lambda separation: float(separation.evidence[separation.chosen]), default=None)
-    adjusted = min(separation.overall_pvalue for separation in gaps) if best is None else best.overall_pvalue
-    return _Outcome(NO_GAP if best is None else SPLIT, level, adjusted, best)
+    if best is None:
+        return _Outcome(NO_GAP, level, min(separation.overall_pvalue for separation in gaps))
+    n_tried = sum(each.n_clusters != 1 for members in clusterers for each in members)
+    of_chosen = best.edge_cut == best.chosen
+    pieces, edges = best.pieces[best.chosen], best.edges[of_chosen]
+    adjusted = np.minimum(holm(best.edge_pvalues[of_chosen]) * n_tried * LEVEL / level, 1.0)
+    adjusted[~_is_repeated(best, pieces)[edges].all(axis=1)] = 1.0
+    parts = _parts(pieces, edges, adjusted <= LEVEL)
+    if parts.max(initial=0) == 0:
+        return _Outcome(NO_GAP, level, float(adjusted.min()))
+    return _Outcome(SPLIT, level, float(adjusted[adjusted <= LEVEL].max()), replace(best, labels=parts))
+
+
+def _is_repeated(separation: Separation, pieces: IntArray) -> BoolArray:
+    """Whether at least two studies have a few samples in a piece, (n_pieces,): one of outliers is not repeated."""
+    known = pieces >= 0
+    shape = (len(separation.names), int(pieces.max(initial=0)) + 1)
+    counts = tables_of(separation.study_of_samples[None, known], pieces[known], None, shape)[0]
+    return np.asarray((counts >= FEWEST).sum(axis=0) >= 2)
+
+
+def _parts(pieces: IntArray, edges: IntArray, is_open: BoolArray) -> IntArray:
+    """Join neighbouring pieces without a significant gap between them, and return the part of every sample."""
+    part = np.arange(int(pieces.max(initial=0)) + 1)
+    for a, b in edges[~is_open]:
+        part[part == part[b]] = part[a]
+    part = np.unique(part, return_inverse=True)[1]
+    return np.asarray(np.where(pieces >= 0, part[np.maximum(pieces, 0)], NOISE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +186,7 @@ class _Splitting:
         if within is None or not tried:
             return _Outcome(TOO_SMALL, LEVEL * share)
         source = self.source.with_root(self.root_of(cluster))
-        return _outcome(separations(within, tried, source, self.n_jobs, share), LEVEL * share)
+        return _outcome(separations(within, tried, source, self.n_jobs, share), tried, LEVEL * share)
 
     def parts(self, cluster: _Cluster, place: int, separation: Separation) -> list[_Cluster]:
         """Return the parts of a cluster, with their presence in every study; `place` is that of the cluster."""

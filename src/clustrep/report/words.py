@@ -107,7 +107,8 @@ ABOUT_GAPS = (
 )
 ABOUT_TREE = (
     "Every separated cluster is split again and tested again for gaps, at the level of 5 % times its share of all "
-    "samples (Kimes et al. 2017), and only where the cluster around it was split."
+    "samples (Kimes et al. 2017), and only where the cluster around it was split. Parts are kept apart by gaps that "
+    "are significant one by one: there may be fewer of them than groups in the answer, which asks for any gap."
 )
 NUMBERS_OF_PIECES = "Clusters a and b are numbered for every k by itself."
 AFTER_GAPS = "`clustrep run` says in which study each group is present."

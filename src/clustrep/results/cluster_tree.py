@@ -47,8 +47,9 @@ class ClusterTree(Saved):
     level : ndarray, (n_clusters,)
         The level at which each cluster is tested: 0.05 · (n − 1) / (N − 1), with n of the N samples in it.
     adjusted : ndarray, (n_clusters,)
-        The p-value of any gap within the cluster, adjusted for all that was tried there and for its level: a split
-        needs at most 0.05. NaN where it was not tested.
+        The p-value of the least significant gap between two parts of the cluster; without parts, of the most
+        significant gap. Adjusted for all that was tried there and for the level: 0.05 at most separates. NaN where
+        nothing was tested.
     clusterer : tuple of str
         The clusterer that shows the parts, "" where there are none.
     n_pieces : tuple of int or None

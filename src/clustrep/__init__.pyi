@@ -13,6 +13,7 @@ from .across.null import null_reference as null_reference
 from .across.replicability import replicability as replicability
 from .across.separation import separation as separation
 from .across.voting import cluster_auroc as cluster_auroc
+from .clustering.embedding import TrainEmbedding as TrainEmbedding
 from .clustering.function import ClusteringFunction as ClusteringFunction
 from .clustering.parameters import Induced as Induced
 from .engine.run import config_context as config_context

@@ -25,7 +25,7 @@ from clustrep.across.separation import separations
 from clustrep.across.subclusters import cluster_tree
 from clustrep.checks import check_choice, check_flag, check_integer, check_known
 from clustrep.clustering.identity import agreements_of, question_of
-from clustrep.clustering.sample import Configuration, Source
+from clustrep.clustering.sample import Configuration, Source, transforming
 from clustrep.engine.checkpoints import Question, Shard, checkpointing, in_shard
 from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
@@ -75,6 +75,7 @@ def analyse(
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
     recursive: bool = False,
+    embed: Any = None,
 ) -> Analysis:
     """Say to what degree there are groups, how many, which studies agree, and which clusters are where.
 
@@ -107,6 +108,9 @@ def analyse(
     recursive : bool
         Whether every separated cluster is split again by the same clusterers, and tested again: `Analysis.tree`. The
         chance of any false split in the whole tree is controlled; see Notes.
+    embed : "train", transformer or None
+        As in `replicability`: learned on every draw of the training study alone, in all steps. Gaps are looked for
+        between the clusters that this shows, in the features themselves.
     on_progress : function of a Preliminary, optional
         Called with what the first 20 resamples say, and where these show no separated groups again with the first 39
         simulated collections. They are the first of those that the analysis uses anyway: its results are the same. By
@@ -168,7 +172,7 @@ def analyse(
         check_null(null)
     configurations = configurations_to_compare(clusterers, n_clusters, over)
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
-    with contextlib.nullcontext() if sketch is None else config_context(sketch=sketch):
+    with contextlib.nullcontext() if sketch is None else config_context(sketch=sketch), transforming(embed=embed):
         # One seed and one way to resample for all steps.
         source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
         asked_for = partial(question_of_analysis, configurations, checked, agreement, noise, source)

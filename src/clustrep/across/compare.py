@@ -42,6 +42,7 @@ def compare(
     engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
+    embed: Any = None,
 ) -> Comparison:
     """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
 
@@ -69,6 +70,8 @@ def compare(
         again.
     sketch : int, optional
         As in `replicability`: fit to so many landmarks of each larger study.
+    embed : "train", transformer or None
+        As in `replicability`: learned on every draw of the training study alone.
 
     Returns
     -------
@@ -101,7 +104,7 @@ def compare(
     4
     """
     checked = check_several(as_studies(studies))
-    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng, sketch)
+    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng, sketch, embed=embed)
     configurations = configurations_to_compare(clusterers, n_clusters, over)
     check_flag(diagonal, "diagonal")
     plan = replace(comparison_plan(checked, configurations, source, n_resamples, agreement, noise), diagonal=diagonal)

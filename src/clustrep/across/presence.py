@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -140,7 +140,8 @@ def presence(
         check_integer(n_clusters, "n_clusters")
     source = Source.of(Rerun(), rng)
     configuration = Configuration(name_of(clusterer), clusterer)
-    plan = OwnClustersPlan.of([checked[name] for name in sorted(checked)], clusterer, groups, n_clusters, source.root)
+    learner = clusterer if source.transformer is None else _after_transformer(clusterer, source.transformer)
+    plan = OwnClustersPlan.of([checked[name] for name in sorted(checked)], learner, groups, n_clusters, source.root)
     plan = replace(plan, sketch=source.sketch)
     own_clusters = _with_gaps_of_others(plan, run(plan, range(len(checked)), n_jobs))
     by_gaps = any(groups.max() > 0 for groups in [*plan.groups, *(study.groups for study in own_clusters)])
@@ -170,6 +171,12 @@ def presence(
         gap_pvalue=np.array([row.gap_pvalue for row in rows]),
         provenance=provenance_of_run(source, tuple(checked.values()), [configuration], n_clusters=n_clusters),
     )
+
+
+def _after_transformer(clusterer: Clusterer, transformer: Any) -> Clusterer:
+    from clustrep.clustering.prepared import with_transformer
+
+    return with_transformer(clusterer, transformer)
 
 
 def _check_same_studies(groups: Separation, names: Sequence[str], sizes: Sequence[int]) -> None:

@@ -52,6 +52,7 @@ class Options(TypedDict, total=False):
     engine: EngineLike
     checkpoint: str | PathLike[str] | None
     sketch: int | None
+    embed: Any
 
 
 @overload
@@ -92,6 +93,7 @@ def replicability(
     engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
+    embed: Any = None,
 ) -> Replicability | dict[str, Replicability]:
     """Measure how well the clustering learned on each study replicates on every other (Algorithms 1 and 2).
 
@@ -143,6 +145,10 @@ def replicability(
         For studies of many samples: fit the clusterer to so many weighted landmarks of each larger study, and label all
         samples by what it learned from them. `provenance["sketch_error"]` says how much two sketches differ. See
         docs/scale.md.
+    embed : "train", transformer with fit and transform, or None
+        Fit a transformer inside every draw, before the clusterer, and apply it to the test studies: "train" is
+        `TrainEmbedding()`, scaled variable features and their principal components, learned on the training study
+        alone. None: the features as they are.
 
     Returns
     -------
@@ -185,7 +191,7 @@ def replicability(
     checked = check_several(as_studies(studies))
     chosen_resampling = resampling_for(resampling, tuple(checked.values()))
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), chosen_resampling)
-    source = Source.of(chosen_resampling, rng, sketch)
+    source = Source.of(chosen_resampling, rng, sketch, embed=embed)
     check_choice(noise, "noise", RULES)
     plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),

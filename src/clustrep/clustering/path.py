@@ -365,6 +365,10 @@ class Setting:
                 from clustrep.clustering.sketch import sketched_paths  # it is a path itself
 
                 paths = sketched_paths(paths, source, studies, places)
+            if source.transformer is not None:
+                from clustrep.clustering.prepared import prepared_paths  # it is a path itself
+
+                paths = prepared_paths(paths, source.transformer)
             if for_run:
                 for path in paths:
                     for study in studies:
@@ -464,6 +468,7 @@ def rotates(source: Source, studies: Sequence[Study], configuration: Configurati
     """Whether a configuration is computed in coordinates: far fewer than features, with the same result."""
     return (
         source.accelerate
+        and source.transformer is None  # it has the features themselves
         and not sketches(source, studies)  # landmarks have the studies' features
         and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points
         and ROTATION_PAYS * sum(len(study) for study in studies) <= studies[0].X.shape[1]

@@ -6,7 +6,9 @@ whatever other studies are in the run and wherever it is computed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -230,6 +232,28 @@ class Sample:
         return seed_words(self.root, self._stream, self.study.name, self.replicate)
 
 
+_transformer: ContextVar[Any] = ContextVar("clustrep_transformer", default=None)
+
+
+def _transformer_in_force(given: Mapping[str, object]) -> Any:
+    """Return the transformer that was asked for; where none was, that of the innermost `transforming`."""
+    if all(value is None for value in given.values()):
+        return _transformer.get()
+    from clustrep.clustering.prepared import transformer_of  # there are paths in it, which need samples
+
+    return transformer_of(**given)
+
+
+@contextmanager
+def transforming(**given: object) -> Iterator[None]:
+    """Let all runs within fit these transformers inside every draw; where all are None, as it is outside."""
+    token = _transformer.set(_transformer_in_force(given))
+    try:
+        yield
+    finally:
+        _transformer.reset(token)
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """What all replicates of a run have in common."""
@@ -239,11 +263,15 @@ class Source:
     accelerate: bool = True
     device: str = "cpu"
     sketch: Sketch | None = None  # None: clusterers are fitted to all samples
+    transformer: Any = None  # fitted inside every draw, before the clusterer
 
     @classmethod
-    def of(cls, resampling: object, rng: Rng, sketch: object = None) -> Source:
-        """Check what a user passed, and take the other options from the configuration in force."""
-        options = config()
+    def of(cls, resampling: object, rng: Rng, sketch: object = None, **transformers: object) -> Source:
+        """Check what a user passed, and take the other options from the configuration in force.
+
+        transformers : what is fitted inside every draw, by the parameters of `clustrep.clustering.prepared.NAMED`
+        """
+        options, transformer = config(), _transformer_in_force(transformers)
         checked, wanted = check_resampling(resampling), options.sketch if sketch is None else sketch
         chosen = None if wanted is None else check_sketch(wanted)
         if chosen is not None and not getattr(checked, "keeps_points", False):
@@ -252,8 +280,14 @@ class Source:
                 "chosen once. Use Bootstrap() or Subsample(fraction), or no sketch.",
                 parameter="sketch",
             )
+        if chosen is not None and transformer is not None:
+            raise ParameterError(
+                f"sketch can't be combined with the transformer {describe(transformer)}: landmarks are chosen before "
+                "anything is fitted. Leave out one of the two.",
+                parameter="sketch",
+            )
         device = "cpu" if options.device == "cpu" else resolve_device(options.device)
-        return cls(checked, root_entropy(rng), options.accelerate, device, chosen)
+        return cls(checked, root_entropy(rng), options.accelerate, device, chosen, transformer)
 
     def with_root(self, root: int) -> Source:
         """Return the same with another seed."""
@@ -292,6 +326,7 @@ def provenance_of_run(
         resampling=describe(source.resampling),
         accelerate=source.accelerate,
         **({} if source.sketch is None else {"sketch": source.sketch.size}),
+        **({} if source.transformer is None else {"transformer": describe(source.transformer)}),
         **parameters,
     )
 

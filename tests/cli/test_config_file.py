@@ -93,6 +93,7 @@ sketch = 500
 resolution = "0.5"
 write-h5ad = false
 recursive = true
+groups = "donor"
 json = true
 quiet = true
 """
@@ -127,6 +128,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "resolution": (0.5,),
         "write_h5ad": False,
         "recursive": True,
+        "groups": "donor",
         "embedding": "tsne",
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),

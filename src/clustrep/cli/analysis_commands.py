@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Which algorithm and k replicate, which studies agree, which clusters hold.")
 @options.studies
 @options.reading
+@options.units
 @options.analysis(k="2:8", folder="clustrep-results")
 @options.shard
 @click.option(
@@ -79,6 +80,7 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
 @click.command(short_help="Follow the clusters of one algorithm into the other studies.")
 @options.studies
 @options.reading
+@options.units
 @click.option("--train", multiple=True, metavar="STUDY", help="Whose clusters to follow; by default all studies'.")
 @options.analysis(k=None, folder="clustrep-local")
 @click.pass_context
@@ -201,12 +203,16 @@ def analyse_studies(
 
 def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: Studies) -> dict[str, Any]:
     """Say which studies there are, and return what all computations on them take."""
+    from clustrep.resampling import resampling_for
+
     warn_of_changes(ctx, studies)
     if not settings["quiet"]:
         write_message(repr(studies))
     warn_of_scales(studies)
     arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null", "noise")
     arguments["over"] = settings["over"] or None
+    if settings.get("groups"):
+        arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings["groups"])
     return {**arguments, "null": None if settings["null"] == "none" else settings["null"].replace("-", " ")}
 
 

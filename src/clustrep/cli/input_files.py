@@ -29,6 +29,7 @@ def read_studies(settings: dict[str, Any]) -> Studies:
         header=settings["header"],
         study_key=settings["study_key"],
         rep=settings["rep"],
+        groups=settings.get("groups"),
     )
     if settings["features"] is not None:
         studies = select_features(studies, settings["features"])

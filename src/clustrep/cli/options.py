@@ -154,6 +154,12 @@ comparing = several(
     ),
 )
 
+units = click.option(
+    "--groups",
+    metavar="COLUMN",
+    help="The column of units to which samples belong, such as donor: whole units are drawn.",
+)
+
 recursive = click.option(
     "--recursive", is_flag=True, help="Split every separated cluster again, and test again, down a tree."
 )

@@ -101,6 +101,7 @@ class Studies(Mapping[str, Study]):
         study_key: str | None = None,
         rep: str | None = None,
         features: Sequence[str] | None = None,
+        groups: str | None = None,
     ) -> Studies:
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
@@ -129,6 +130,9 @@ class Studies(Mapping[str, Study]):
             What to take from an h5ad file: "X" (the default), or the name of an entry of obsm or of a layer.
         features : sequence of str, optional
             The features to keep, in this order, which every study must have; by default those that all studies have.
+        groups : str, optional
+            The column that says to which unit a sample belongs, such as "donor"; in h5ad a column of obs. It is no
+            feature, and `Bootstrap(groups="donor")` draws its units.
 
         Returns
         -------
@@ -173,7 +177,7 @@ class Studies(Mapping[str, Study]):
           vdx    2 samples, known labels B
         """
         collected, request = studies_from_files(
-            paths, label=label, transpose=transpose, header=header, study_key=study_key, rep=rep, features=features
+            paths, Request(label, transpose, header, study_key, rep, features, groups)
         )
         studies = cls.__new__(cls)
         studies._align(collected, scale, request)

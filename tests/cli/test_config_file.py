@@ -94,6 +94,7 @@ resolution = "0.5"
 write-h5ad = false
 recursive = true
 groups = "donor"
+impute = "mean"
 json = true
 quiet = true
 """
@@ -129,6 +130,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "write_h5ad": False,
         "recursive": True,
         "groups": "donor",
+        "impute": "mean",
         "embedding": "tsne",
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),

@@ -43,6 +43,7 @@ from clustrep.results import (
     StudyDifferences,
 )
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
+from clustrep.studies.missing_values import completed
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import Noise
 from clustrep.types import FloatArray
@@ -76,6 +77,7 @@ def analyse(
     sketch: int | None = None,
     recursive: bool = False,
     embed: Any = None,
+    impute: Any = None,
 ) -> Analysis:
     """Say to what degree there are groups, how many, which studies agree, and which clusters are where.
 
@@ -111,6 +113,9 @@ def analyse(
     embed : "train", transformer or None
         As in `replicability`: learned on every draw of the training study alone, in all steps. Gaps are looked for
         between the clusters that this shows, in the features themselves.
+    impute : "median", "mean", "nearest", transformer or None
+        As in `replicability`, in all steps. Coordinates for gaps, presence, figures and data in one piece are those of
+        the nearest samples of the same study where values are missing.
     on_progress : function of a Preliminary, optional
         Called with what the first 20 resamples say, and where these show no separated groups again with the first 39
         simulated collections. They are the first of those that the analysis uses anyway: its results are the same. By
@@ -160,7 +165,7 @@ def analyse(
     >>> analysis.clusters()["verdict"].unique().tolist()
     ['holds']
     """
-    checked = check_several(as_studies(studies))
+    checked = check_several(as_studies(studies, allow_missing=impute is not None))
     check_choice(embedding, "embedding", EMBEDDINGS)
     check_integer(n_null, "n_null", at_least=19)
     check_flag(recursive, "recursive")
@@ -172,7 +177,10 @@ def analyse(
         check_null(null)
     configurations = configurations_to_compare(clusterers, n_clusters, over)
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
-    with contextlib.nullcontext() if sketch is None else config_context(sketch=sketch), transforming(embed=embed):
+    with (
+        contextlib.nullcontext() if sketch is None else config_context(sketch=sketch),
+        transforming(impute=impute, embed=embed),
+    ):
         # One seed and one way to resample for all steps.
         source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
         asked_for = partial(question_of_analysis, configurations, checked, agreement, noise, source)
@@ -389,7 +397,7 @@ def known_labels_of(studies: Studies) -> NDArray[np.str_]:
 
 def place_samples(studies: Studies, embedding: str) -> tuple[FloatArray, tuple[str, str]]:
     """Place all samples in two dimensions together, (number of samples, 2), and name these."""
-    X = np.concatenate([study.X for study in studies.values()]).astype(float)
+    X = np.concatenate([completed(study.X) for study in studies.values()]).astype(float)
     if X.shape[1] == 1:
         return np.column_stack([X, np.zeros(len(X))]), (studies.features[0], "")
     if X.shape[1] == 2:

@@ -40,7 +40,8 @@ from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun
 from clustrep.results.groups import LEVEL, Separation
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
-from clustrep.studies.study import Study
+from clustrep.studies.missing_values import completed
+from clustrep.studies.study import Study, check_complete
 from clustrep.tables.cluster_indices import pairs_of
 from clustrep.tables.contingency import tables_of
 from clustrep.tables.noise import NOISE, numbered
@@ -152,6 +153,8 @@ def separations(
 
     They are also divided by `share`, the part of the level that these studies have in a tree of tests.
     """
+    if source.transformer is None:
+        check_complete(tuple(studies.values()))
     by_name = [studies[name] for name in sorted(studies)]  # whatever their order
     pool = _Pool.of(by_name, source.root)
     pools = [by_name[0].with_samples_of(by_name[1:], EVERYTHING)]
@@ -243,7 +246,7 @@ class _Pool:
 
     @classmethod
     def of(cls, studies: Sequence[Study], root: int) -> _Pool:
-        X = np.concatenate([study.X for study in studies]).astype(float)
+        X = np.concatenate([completed(study.X) for study in studies]).astype(float)
         spread = spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY)))
         return cls(spread, np.repeat(np.arange(len(studies)), [len(study) for study in studies]), len(studies))
 

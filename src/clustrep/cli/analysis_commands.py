@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 @options.studies
 @options.reading
 @options.units
+@options.impute
 @options.analysis(k="2:8", folder="clustrep-results")
 @options.shard
 @click.option(
@@ -81,6 +82,7 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
 @options.studies
 @options.reading
 @options.units
+@options.impute
 @click.option("--train", multiple=True, metavar="STUDY", help="Whose clusters to follow; by default all studies'.")
 @options.analysis(k=None, folder="clustrep-local")
 @click.pass_context
@@ -195,6 +197,7 @@ def analyse_studies(
     arguments["embedding"] = settings["embedding"]
     arguments["train"] = settings.get("train") or None
     arguments["recursive"] = settings["recursive"]
+    arguments["impute"] = settings.get("impute")
     arguments["on_progress"] = None if settings["quiet"] else tell_changes()
     with options.configured(settings):
         analysis = continued(settings, partial(analyse, clusterers, studies, **arguments))

@@ -30,6 +30,7 @@ def read_studies(settings: dict[str, Any]) -> Studies:
         study_key=settings["study_key"],
         rep=settings["rep"],
         groups=settings.get("groups"),
+        allow_missing=settings.get("impute") is not None,
     )
     if settings["features"] is not None:
         studies = select_features(studies, settings["features"])
@@ -89,7 +90,7 @@ def warn_of_scales(studies: Studies) -> None:
     n_features = len(studies.features)
     if n_features < FEWEST_FEATURES:
         return
-    variances = np.array([np.var(study.X, axis=0, dtype=float) for study in studies.values()])  # (S, n_features)
+    variances = np.array([np.nanvar(study.X, axis=0, dtype=float) for study in studies.values()])  # (S, n_features)
     totals = variances.sum(axis=1, keepdims=True)
     shares = variances / np.where(totals > 0, totals, 1.0)
     largest = np.argsort(-shares.min(axis=0), kind="stable")

@@ -160,6 +160,12 @@ units = click.option(
     help="The column of units to which samples belong, such as donor: whole units are drawn.",
 )
 
+impute = click.option(
+    "--impute",
+    type=click.Choice(["median", "mean", "nearest"]),
+    help="Fill in missing values inside every draw; by default they are refused.",
+)
+
 recursive = click.option(
     "--recursive", is_flag=True, help="Split every separated cluster again, and test again, down a tree."
 )

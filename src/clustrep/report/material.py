@@ -261,4 +261,4 @@ def _is_of_training_study(result: LocalReplicability) -> bool:
     """Whether the points are in memory, and those of the training study: a map of others would need other words."""
     if result._points is None or result._origin is None:
         return False
-    return np.array_equal(result._points, result._origin.studies[0].X)
+    return np.array_equal(result._points, result._origin.studies[0].X, equal_nan=True)

@@ -36,6 +36,8 @@ class Studies(Mapping[str, Study]):
         warning.
     scale : {"none", "zscore", "robust"}
         Scale the features of each study by itself, see `Study.scaled`.
+    allow_missing : bool
+        Whether values may be missing, see `Study`.
 
     Raises
     ------
@@ -81,10 +83,14 @@ class Studies(Mapping[str, Study]):
     _features: tuple[str, ...]
     _dropped: Mapping[str, tuple[str, ...]]
 
-    def __init__(self, studies: StudiesLike, *, label: Label = None, scale: Scale = "none"):
+    def __init__(
+        self, studies: StudiesLike, *, label: Label = None, scale: Scale = "none", allow_missing: bool = False
+    ):
         check_label(label)
         collected = [
-            _renamed(values, name, label) if isinstance(values, Study) else _as_study(values, name, label)
+            _renamed(values, name, label)
+            if isinstance(values, Study)
+            else _as_study(values, name, label, allow_missing=allow_missing)
             for name, values in _entries(studies)
         ]
         check_label_exists(collected, label, set().union(*(study.features for study in collected)))
@@ -102,6 +108,7 @@ class Studies(Mapping[str, Study]):
         rep: str | None = None,
         features: Sequence[str] | None = None,
         groups: str | None = None,
+        allow_missing: bool = False,
     ) -> Studies:
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
@@ -133,6 +140,8 @@ class Studies(Mapping[str, Study]):
         groups : str, optional
             The column that says to which unit a sample belongs, such as "donor"; in h5ad a column of obs. It is no
             feature, and `Bootstrap(groups="donor")` draws its units.
+        allow_missing : bool
+            Whether values may be missing, see `Study`.
 
         Returns
         -------
@@ -155,8 +164,8 @@ class Studies(Mapping[str, Study]):
         -----
         Delimited text may use tabs, semicolons, commas or white space. Its first column names the samples if it holds
         text, or if its own name says so ("sample", "patient_id", …). Empty cells, NA, NaN, null and the like are
-        missing values, which are refused: fill them in first, or drop their samples or features. Names and labels lose
-        the apostrophe that clustrep writes before a text that a spreadsheet would take for a formula, as in ``'=1+1``.
+        missing values, which are refused without `allow_missing`. Names and labels lose the apostrophe that clustrep
+        writes before a text that a spreadsheet would take for a formula, as in ``'=1+1``.
 
         Files are not trusted. An h5ad file is read in a copy of this process (except on Windows), which ends after 60
         seconds and one more for each megabyte; shapes and sparse indices are checked before they are used. It is read
@@ -177,7 +186,7 @@ class Studies(Mapping[str, Study]):
           vdx    2 samples, known labels B
         """
         collected, request = studies_from_files(
-            paths, Request(label, transpose, header, study_key, rep, features, groups)
+            paths, Request(label, transpose, header, study_key, rep, features, groups, allow_missing)
         )
         studies = cls.__new__(cls)
         studies._align(collected, scale, request)
@@ -517,9 +526,9 @@ class Studies(Mapping[str, Study]):
         return "\n".join([head, *lines])
 
 
-def as_studies(studies: StudiesLike) -> Studies:
+def as_studies(studies: StudiesLike, *, allow_missing: bool = False) -> Studies:
     """Take `Studies` as they are, anything else that `Studies` accepts through it."""
-    return studies if isinstance(studies, Studies) else Studies(studies)
+    return studies if isinstance(studies, Studies) else Studies(studies, allow_missing=allow_missing)
 
 
 def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
@@ -544,12 +553,12 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
     return entries
 
 
-def _as_study(values: Any, name: str, label: Label) -> Study:
+def _as_study(values: Any, name: str, label: Label, *, allow_missing: bool) -> Study:
     """Make a study of a table that may lack the label column, as long as another has it."""
     try:
-        return Study(values, name, label=label)
+        return Study(values, name, label=label, allow_missing=allow_missing)
     except LabelNotFound:
-        return Study(values, name)
+        return Study(values, name, allow_missing=allow_missing)
 
 
 def _renamed(study: Study, name: str, label: Label) -> Study:

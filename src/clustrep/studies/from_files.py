@@ -49,6 +49,7 @@ def _checked(given: Request, names: Sequence[str]) -> Request:
     features = _chosen(given.features)
     if given.groups is not None:
         check_name(given.groups, "groups")
+    check_flag(given.allow_missing, "allow_missing")
     return given._replace(transpose=_names_to_transpose(given.transpose, names), features=features)
 
 
@@ -110,7 +111,7 @@ def _study_of_table(table: Table, request: Request) -> Study:
     frame, units = _units_aside(table, request.groups)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # a probable label in a file is an error, once all are read
-        return Study(frame, table.name, labels=table.labels, groups=units)
+        return Study(frame, table.name, labels=table.labels, groups=units, allow_missing=request.allow_missing)
 
 
 def _units_aside(table: Table, groups: str | None) -> tuple[pd.DataFrame, dict[str, Any] | None]:

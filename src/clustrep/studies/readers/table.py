@@ -44,6 +44,7 @@ class Request(NamedTuple):
     rep: str | None = None
     features: Sequence[str] | None = None
     groups: str | None = None
+    allow_missing: bool = False
 
     @property
     def aside(self) -> tuple[object, ...]:

@@ -32,6 +32,7 @@ ROAD = [
     "sentences",
     "errors",
     "types",
+    "remembered",
     "text_cells",
     "checks",
     "label_checks",

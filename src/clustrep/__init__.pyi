@@ -31,6 +31,7 @@ from .resampling import Jitter as Jitter
 from .resampling import Rerun as Rerun
 from .resampling import Simulate as Simulate
 from .resampling import Subsample as Subsample
+from .resampling import Thin as Thin
 from .results import load as load
 from .studies.collection import Studies as Studies
 from .studies.study import Study as Study

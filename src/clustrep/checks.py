@@ -310,14 +310,15 @@ def check_finite(X: FloatArray, samples: Iterable[str], features: Iterable[str],
     n_rows, n_columns = int(bad.any(axis=1).sum()), int(bad.any(axis=0).sum())
     raise DataError(
         f"{subject} has {' and '.join(kinds)} in {plural(n_rows, 'sample')} and {plural(n_columns, 'feature')}, "
-        f"first at {'; '.join(places)}. Fill them in, or drop those samples or features{'' if n_infinite else IMPUTING}."
+        f"first at {'; '.join(places)}. Fill them in, or drop those samples or features"
+        f"{'' if n_infinite else IMPUTING}."
     )
 
 
 def check_known_values(X: FloatArray, table: pd.DataFrame, subject: str) -> FloatArray:
     """Return a table in which a feature's smallest value stands for missing ones; refuse one without any value."""
     are_missing = np.isnan(X)
-    empty = [str(name) for name, is_empty in zip(table.columns, are_missing.all(axis=0), strict=True) if is_empty]
+    empty = [str(table.columns[j]) for j in range(X.shape[1]) if are_missing[:, j].all()]
     if empty:
         them = "it" if len(empty) == 1 else "them"
         raise DataError(

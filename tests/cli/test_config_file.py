@@ -72,6 +72,8 @@ label = "subtype"
 no-label = false
 features = "genes.txt"
 scale = "zscore"
+normalise = "log1p"
+target-sum = 1e4
 transpose = true
 transpose-only = ["a"]
 header = false
@@ -90,6 +92,7 @@ jobs = 2
 engine = "dask://host:8786"
 device = "auto"
 sketch = 500
+embed = "train"
 resolution = "0.5"
 write-h5ad = false
 recursive = true
@@ -116,6 +119,8 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "no_label": False,
         "features": Path("options/genes.txt"),
         "scale": "zscore",
+        "normalise": "log1p",
+        "target_sum": 1e4,
         "transpose": True,
         "transpose_only": ("a",),
         "header": False,
@@ -126,6 +131,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "shard": None,
         "device": "auto",
         "sketch": 500,
+        "embed": "train",
         "resolution": (0.5,),
         "write_h5ad": False,
         "recursive": True,

@@ -316,6 +316,9 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         samples = [setting.sample(s, b) for b in numbers for s in range(S)]  # Alg. 2, line 4
         second = [setting.sample(s, b, second=True) for b in numbers for s in range(S)] if self.diagonal else []
         point_sets = [[sample.points for sample in samples[b * S : (b + 1) * S]] for b in range(B)]
+        # Halves have the same samples: theirs is the question whether independent data put the same ones together.
+        halves = bool(getattr(setting.source.resampling, "halves", False))
+        other_points = [sample.points for sample in (second if halves else samples[: len(second)])]
         n_configurations = len(self.configurations)
         clusters_found = np.full((B, n_configurations, S), -1)
         pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S))
@@ -323,7 +326,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0
         for path in setting.paths:
-            scored = None if self.separateness else path.score_pairs(samples, second, S, self.agreements)
+            scored = None if self.separateness or halves else path.score_pairs(samples, second, S, self.agreements)
             if scored is not None:
                 some = slice(c, c + len(path.members))
                 pairs.take(scored.scores, scored.trivial, some)
@@ -331,7 +334,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
                 c += len(path.members)
                 continue
             learned = path.learn(samples, [point_sets[i // S] for i in range(B * S)])
-            learned_again = path.learn(second, [[sample.points] for sample in samples[: len(second)]])
+            learned_again = path.learn(second, [[points] for points in other_points])
             for member in range(len(path.members)):
                 for b in range(B):
                     drawn = samples[b * S : (b + 1) * S]
@@ -347,7 +350,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
                             if s != t:
                                 pairs.add((b, c, s, t), labelled[s].at(t), tested, weights)  # Ψ(X_t; X_s)
                             elif self.diagonal:
-                                trained = learned_again[b * S + t].labels(member, [points[t]]).at(0)
+                                trained = learned_again[b * S + t].labels(member, [other_points[b * S + t]]).at(0)
                                 pairs.add((b, c, t, t), trained, tested, weights)
                     if self.separateness:
                         separateness[b, c] = separateness_of_pairs(labelled, spreads[b * S : (b + 1) * S])

@@ -15,7 +15,7 @@ from clustrep.cli import options
 from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, ranged_clusterers_of, without_range
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
-from clustrep.cli.input_files import read_studies, warn_of_scales
+from clustrep.cli.input_files import read_studies, warn_of_embedding, warn_of_scales
 from clustrep.cli.option_types import accepted_agreements
 from clustrep.cli.output import (
     CHECKPOINT,
@@ -197,7 +197,6 @@ def analyse_studies(
     arguments["embedding"] = settings["embedding"]
     arguments["train"] = settings.get("train") or None
     arguments["recursive"] = settings["recursive"]
-    arguments["impute"] = settings.get("impute")
     arguments["on_progress"] = None if settings["quiet"] else tell_changes()
     with options.configured(settings):
         analysis = continued(settings, partial(analyse, clusterers, studies, **arguments))
@@ -212,6 +211,7 @@ def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: S
     if not settings["quiet"]:
         write_message(repr(studies))
     warn_of_scales(studies)
+    warn_of_embedding(studies)
     arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null", "noise")
     arguments["over"] = settings["over"] or None
     if settings.get("groups"):

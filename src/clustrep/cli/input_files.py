@@ -32,6 +32,9 @@ def read_studies(settings: dict[str, Any]) -> Studies:
         groups=settings.get("groups"),
         allow_missing=settings.get("impute") is not None,
     )
+    if settings["normalise"] == "none" and settings["target_sum"] is not None:
+        raise click.UsageError("--target-sum is for --normalise log1p.")
+    studies = studies.normalised(settings["normalise"], target_sum=settings["target_sum"])
     if settings["features"] is not None:
         studies = select_features(studies, settings["features"])
     return studies.scaled(settings["scale"])
@@ -81,6 +84,20 @@ def listed_features(path: Path) -> list[str]:
     if not names:
         raise DataError(f"The list of features {path} is empty: write one name on each line.")
     return names
+
+
+def warn_of_embedding(studies: Studies) -> None:
+    """Say that an embedding of all studies together has aligned them."""
+    from clustrep.clustering.sample import shared_embedding
+
+    if name := shared_embedding(tuple(studies.values())):
+        warn(
+            f"The features are coordinates of one embedding of all studies together, {name}, which has aligned them "
+            f"before they are compared: scores say how well clusters repeat after that alignment. With "
+            f"{argument('rep', 'X')} and {argument('embed', 'train')} an embedding is learned on each training study "
+            "alone.",
+            DataWarning,
+        )
 
 
 def warn_of_scales(studies: Studies) -> None:

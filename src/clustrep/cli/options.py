@@ -60,6 +60,19 @@ reading = several(
         show_default=True,
         help="Scale every feature within each study.",
     ),
+    click.option(
+        "--normalise",
+        type=click.Choice(["none", "log1p"]),
+        default="none",
+        show_default=True,
+        help="Counts: bring all samples of a study to one total, and take log(1 + x).",
+    ),
+    click.option(
+        "--target-sum",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="TOTAL",
+        help="The total for --normalise, such as 1e4; by default the median of each study.",
+    ),
     click.option("--transpose", is_flag=True, help="Rows are features and columns samples, in all files."),
     click.option(
         "--transpose-only",
@@ -124,6 +137,12 @@ sketch = click.option(
     type=WholeNumber(2),
     metavar="M",
     help="Fit to M weighted landmarks of each larger study: for tens of thousands of samples and more.",
+)
+
+embed = click.option(
+    "--embed",
+    type=click.Choice(["train"]),
+    help="Learn scaling, variable features and principal components on each training study alone.",
 )
 
 agreement = click.option(
@@ -266,6 +285,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
         numbers_of_clusters(k),
         clustering,
         sketch,
+        embed,
         resolution,
         resamples(resamples_default),
         comparing,
@@ -297,6 +317,7 @@ def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
 def configured(settings: dict[str, Any]) -> Iterator[None]:
     """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
     from clustrep import config_context
+    from clustrep.clustering.sample import transforming
     from clustrep.engine.run import computing_on
 
     with (
@@ -305,6 +326,7 @@ def configured(settings: dict[str, Any]) -> Iterator[None]:
             device=settings.get("device", "cpu"),  # commands for one study or one site have no such option
             sketch=settings.get("sketch"),
         ),
+        transforming(impute=settings.get("impute"), embed=settings.get("embed")),
         prints_to_stderr(),
         progress_told(quiet=settings["quiet"]),
         computing_on(settings.get("engine")),

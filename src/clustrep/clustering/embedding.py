@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from clustrep.checks import check_integer
+from clustrep.checks import check_choice, check_integer
+from clustrep.studies.counts import log_normalised, median_total
+from clustrep.studies.study import NORMALISATIONS, Normalise
 from clustrep.types import FloatArray
 
 
@@ -23,11 +25,16 @@ class TrainEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         How many features are kept: those with the highest variance. Of fewer, all are.
     n_components : int
         How many principal components, at most; there are no more than features, and fewer than samples.
+    normalise : {"none", "log1p"}
+        "log1p" takes counts and normalises them first, as `Study.normalised` does, to the median total of the samples
+        that it is fitted to: for counts that are divided by `Thin`.
     random_state : int or None
         The seed of scikit-learn's randomised solver, which it takes for large tables; None: that of the replicate.
 
     Attributes
     ----------
+    target_sum_ : float or None
+        The total to which counts are brought; None where they are not normalised.
     kept_ : ndarray of int
         Which features are kept, in their order.
     scaler_ : StandardScaler
@@ -41,7 +48,8 @@ class TrainEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Counts must be normalised before (`Studies.normalised`): else the features with most counts are the most variable.
+    Counts must be normalised, by the study's own totals (`Studies.normalised`) or here: else the features with most
+    counts are the most variable.
 
     Examples
     --------
@@ -52,16 +60,26 @@ class TrainEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ([0, 1, 3], (50, 2))
     """
 
-    def __init__(self, n_features: int = 2000, n_components: int = 50, random_state: int | None = None):
+    def __init__(
+        self,
+        n_features: int = 2000,
+        n_components: int = 50,
+        normalise: Normalise = "none",
+        random_state: int | None = None,
+    ):
         self.n_features = n_features
         self.n_components = n_components
+        self.normalise = normalise
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: Any = None) -> TrainEmbedding:
         """Choose features, learn their scaling, and find the components."""
         check_integer(self.n_features, "n_features")
         check_integer(self.n_components, "n_components")
+        check_choice(self.normalise, "normalise", NORMALISATIONS)
         table = np.asarray(X)
+        self.target_sum_ = None if self.normalise == "none" else median_total(table)
+        table = self._normalised(table)
         variances = table.var(axis=0, dtype=float)
         self.kept_ = np.sort(np.argsort(-variances, kind="stable")[: self.n_features])
         self.scaler_ = StandardScaler().fit(table[:, self.kept_])
@@ -72,4 +90,8 @@ class TrainEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return the components of any samples with the same features, (n_samples, n_components)."""
-        return np.asarray(self.pca_.transform(self.scaler_.transform(np.asarray(X)[:, self.kept_])))
+        table = self._normalised(np.asarray(X))
+        return np.asarray(self.pca_.transform(self.scaler_.transform(table[:, self.kept_])))
+
+    def _normalised(self, table: FloatArray) -> FloatArray:
+        return table if self.target_sum_ is None else log_normalised(table, self.target_sum_)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -45,7 +44,8 @@ from clustrep.engine.replicates import (
 from clustrep.engine.run import config
 from clustrep.errors import ParameterError
 from clustrep.provenance import ClustererRecord, Provenance, StudyRecord, installed_versions
-from clustrep.resampling import Draw, Resampling, check_resampling, whole
+from clustrep.remembered import cached_property
+from clustrep.resampling import Draw, Perturbation, Resampling, check_resampling, whole
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition
 from clustrep.types import FloatArray, IntArray
@@ -297,6 +297,9 @@ class Source:
         """Draw the study for this replicate; `second` is another, independent draw of it."""
         if replicate == FULL_STUDY:
             return whole(study)
+        if second and isinstance(self.resampling, Perturbation) and self.resampling.halves:
+            seed = seed_of(self.root, Stream.DRAW, study.name, replicate)
+            return self.resampling.draw_other_half(study, make_generator(seed))
         seed = seed_of(self.root, Stream.SECOND_DRAW if second else Stream.DRAW, study.name, replicate)
         return self.resampling.draw(study, make_generator(seed))
 
@@ -327,6 +330,7 @@ def provenance_of_run(
         accelerate=source.accelerate,
         **({} if source.sketch is None else {"sketch": source.sketch.size}),
         **({} if source.transformer is None else {"transformer": describe(source.transformer)}),
+        **({"shared_embedding": name} if (name := shared_embedding(studies)) else {}),
         **parameters,
     )
 
@@ -339,6 +343,11 @@ def packages_of(configurations: Sequence[Configuration]) -> list[str]:
         for part in (configuration.clusterer, *parameters_of(configuration.clusterer).values())
     ]
     return sorted({name for part in parts for name in getattr(type(part), "packages", ())})
+
+
+def shared_embedding(studies: Sequence[Study]) -> str:
+    """Return the embedding of all studies together whose coordinates they are; empty where they are none."""
+    return next((study.embedding for study in studies if study.embedding), "")
 
 
 def provenance_of_data(
@@ -357,6 +366,6 @@ def provenance_of_data(
         accelerate=accelerate,
         parameters={name: as_plain(value) for name, value in parameters.items()},
         clusterers=tuple(configuration.record for configuration in configurations),
-        studies={study.name: StudyRecord(len(study), len(study.features), study.scale) for study in studies},
+        studies={study.name: StudyRecord(len(study), len(study.features), study.scaling) for study in studies},
         versions=dict(installed_versions(*packages_of(configurations))),
     )

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from os import PathLike
 from typing import Any, TypeAlias, TypeVar
 
@@ -26,6 +26,7 @@ from clustrep.exchange.forms import FORMS, INTEGERS, Form
 from clustrep.exchange.inquiry import Inquiry
 from clustrep.exchange.suppression import NOT_TOLD
 from clustrep.files import Fields, load_fields
+from clustrep.remembered import cached_property
 from clustrep.results.base import Saved
 from clustrep.text import listing
 from clustrep.types import BoolArray, FloatArray, IntArray

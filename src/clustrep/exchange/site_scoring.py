@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from typing import NamedTuple, TypeAlias
 
@@ -39,6 +38,7 @@ from clustrep.exchange.site_null import Simulator
 from clustrep.exchange.suppression import NOT_TOLD, conservative_window, suppressed_sizes, suppressed_table
 from clustrep.failures import Failures
 from clustrep.provenance import installed_versions
+from clustrep.remembered import cached_property
 from clustrep.results.labels import label
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreements

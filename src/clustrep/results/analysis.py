@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy.stats import false_discovery_control
 from clustrep.checks import check_known, freeze
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance
+from clustrep.remembered import cached_property
 from clustrep.results.base import Saved
 from clustrep.results.choice import FALSE_FINDING, Candidate, Choice
 from clustrep.results.cluster_tree import ClusterTree

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clustrep.errors import NoBest
+from clustrep.remembered import cached_property
 from clustrep.results.base import TRIVIAL_AT_MOST, quiet, tails
 from clustrep.results.choice import FALSE_FINDING, NO_BEST, Against, Best, Candidate, Choice
 from clustrep.types import BoolArray, FloatArray

@@ -17,7 +17,7 @@ from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies.alignment import check_alignment
 from clustrep.studies.from_files import studies_from_anndata, studies_from_files
 from clustrep.studies.readers.table import Request
-from clustrep.studies.study import SCALES, Label, LabelNotFound, Scale, Study, check_label_exists
+from clustrep.studies.study import SCALES, Label, LabelNotFound, Normalise, Scale, Study, check_label_exists
 from clustrep.text import listing, plural, printable
 
 StudiesLike: TypeAlias = "Studies | Mapping[str, Any] | Sequence[Any]"
@@ -38,6 +38,8 @@ class Studies(Mapping[str, Study]):
         Scale the features of each study by itself, see `Study.scaled`.
     allow_missing : bool
         Whether values may be missing, see `Study`.
+    normalise : {"none", "log1p"}
+        Normalise the counts of each study by itself, before features are aligned and scaled, see `Study.normalised`.
 
     Raises
     ------
@@ -84,7 +86,13 @@ class Studies(Mapping[str, Study]):
     _dropped: Mapping[str, tuple[str, ...]]
 
     def __init__(
-        self, studies: StudiesLike, *, label: Label = None, scale: Scale = "none", allow_missing: bool = False
+        self,
+        studies: StudiesLike,
+        *,
+        label: Label = None,
+        scale: Scale = "none",
+        normalise: Normalise = "none",
+        allow_missing: bool = False,
     ):
         check_label(label)
         collected = [
@@ -94,7 +102,7 @@ class Studies(Mapping[str, Study]):
             for name, values in _entries(studies)
         ]
         check_label_exists(collected, label, set().union(*(study.features for study in collected)))
-        self._align(collected, scale)
+        self._align(collected, scale, normalise=normalise)
 
     @classmethod
     def read(
@@ -109,6 +117,7 @@ class Studies(Mapping[str, Study]):
         features: Sequence[str] | None = None,
         groups: str | None = None,
         allow_missing: bool = False,
+        normalise: Normalise = "none",
     ) -> Studies:
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
@@ -142,6 +151,9 @@ class Studies(Mapping[str, Study]):
             feature, and `Bootstrap(groups="donor")` draws its units.
         allow_missing : bool
             Whether values may be missing, see `Study`.
+        normalise : {"none", "log1p"}
+            Normalise the counts of each study by itself, before features are aligned and scaled, see
+            `Study.normalised`.
 
         Returns
         -------
@@ -185,11 +197,12 @@ class Studies(Mapping[str, Study]):
           mainz  2 samples, known labels A, B
           vdx    2 samples, known labels B
         """
+        _check_all_features(features, normalise)
         collected, request = studies_from_files(
             paths, Request(label, transpose, header, study_key, rep, features, groups, allow_missing)
         )
         studies = cls.__new__(cls)
-        studies._align(collected, scale, request)
+        studies._align(collected, scale, request, normalise)
         return studies
 
     @classmethod
@@ -203,7 +216,7 @@ class Studies(Mapping[str, Study]):
         frames : mapping of name to DataFrame
             Samples (index) by features (columns).
         **options
-            `label` and `scale`, as in `Studies`.
+            `label`, `scale` and `normalise`, as in `Studies`.
 
         Returns
         -------
@@ -238,6 +251,7 @@ class Studies(Mapping[str, Study]):
         scale: Scale = "none",
         features: Sequence[str] | None = None,
         groups: str | Sequence[str] = (),
+        normalise: Normalise = "none",
     ) -> Studies:
         """Take the studies of an AnnData, such as donors, batches or laboratories.
 
@@ -259,6 +273,9 @@ class Studies(Mapping[str, Study]):
         groups : str or sequence of str
             Columns of obs with units to which cells belong within a study, such as "donor": `Bootstrap(groups="donor")`
             draws these.
+        normalise : {"none", "log1p"}
+            Normalise the counts of each study by itself, before features are aligned and scaled, see
+            `Study.normalised`.
 
         Returns
         -------
@@ -287,9 +304,10 @@ class Studies(Mapping[str, Study]):
           lab 1  2 samples
           lab 2  2 samples
         """
+        _check_all_features(features, normalise)
         studies = cls.__new__(cls)
         collected = studies_from_anndata(adata, study_key=study_key, rep=rep, label=label, features=features)
-        studies._align(collected, scale)
+        studies._align(collected, scale, normalise=normalise)
         columns = [groups] if isinstance(groups, str) else list(groups)
         for column in columns:
             check_known(column, "column of obs", list(adata.obs.columns), parameter="groups")
@@ -373,9 +391,16 @@ class Studies(Mapping[str, Study]):
         parts = np.array_split(make_generator(rng).permutation(len(whole)), n)
         return cls([whole._part(np.sort(rows), str(i)) for i, rows in enumerate(parts, 1)], scale=scale)
 
-    def _align(self, studies: Sequence[Study], scale: Scale, request: Request | None = None) -> None:
-        """Keep the features that all studies have, in the order of the first."""
+    def _align(
+        self,
+        studies: Sequence[Study],
+        scale: Scale,
+        request: Request | None = None,
+        normalise: Normalise = "none",
+    ) -> None:
+        """Keep the features that all studies have, in the order of the first; totals of counts are over all."""
         check_choice(scale, "scale", SCALES)
+        studies = [study.normalised(normalise) for study in studies]
         shared = set.intersection(*(set(study.features) for study in studies))
         self._features = tuple(name for name in studies[0].features if name in shared)
         self._dropped = MappingProxyType(
@@ -383,8 +408,8 @@ class Studies(Mapping[str, Study]):
         )
         if _may_be_misaligned(studies, self._dropped):
             check_alignment(studies, request)
-        if len({study.scale for study in studies}) > 1:
-            scales = ", ".join(f"{study.name} {study.scale}" for study in studies)
+        if len({study.scaling for study in studies}) > 1:
+            scales = ", ".join(f"{study.name} {study.scaling}" for study in studies)
             warn(f"The studies are not on one scale ({scales}): scale all of them or none.", DataWarning)
         precision = np.result_type(*(study.X for study in studies))
         aligned = [study.select(self._features)._with_precision(precision).scaled(scale) for study in studies]
@@ -502,6 +527,34 @@ class Studies(Mapping[str, Study]):
         kept = {name: np.asarray(places, dtype=np.int64) for name, places in rows.items()}
         return self._changed([study._part(kept[name], name) for name, study in self.items() if name in kept])
 
+    def normalised(self, normalise: Normalise = "log1p", *, target_sum: float | None = None) -> Studies:
+        """Normalise the counts of each study by itself.
+
+        Parameters
+        ----------
+        normalise : {"log1p", "none"}
+            How, see `Study.normalised`.
+        target_sum : float, optional
+            The total of all samples, such as 1e4; by default the median of each study.
+
+        Returns
+        -------
+        Studies
+            The same studies, normalised. Totals are over the features that all studies have: to take all features of
+            each study, pass `normalise` where the studies are read.
+
+        See Also
+        --------
+        Study.normalised : The formula.
+
+        Examples
+        --------
+        >>> studies = Studies([[[1, 3], [2, 6]], [[1, 0], [0, 4]]])
+        >>> studies.normalised(target_sum=4)["2"].X.round(3).tolist()
+        [[1.609, 0.0], [0.0, 1.609]]
+        """
+        return self._changed([study.normalised(normalise, target_sum=target_sum) for study in self.values()])
+
     def _changed(self, studies: Sequence[Study]) -> Studies:
         """Return these studies, which are aligned already, with the record of what was dropped from them."""
         changed = Studies.__new__(Studies)
@@ -516,14 +569,24 @@ class Studies(Mapping[str, Study]):
         lines = []
         for name, study in self.items():
             line = f"  {printable(name):<{width}}  {plural(len(study), 'sample')}"
-            if study.scale != "none":
-                line += f", scaled by {study.scale}"
+            if study.scaling != "none":
+                line += f", scaled by {study.scaling}"
             if study.labels is not None:
                 line += f", known labels {listing(np.unique(study.labels))}"
             if self.dropped[name]:
                 line += f", dropped {plural(len(self.dropped[name]), 'feature')}: {listing(self.dropped[name], 3)}"
             lines.append(line)
         return "\n".join([head, *lines])
+
+
+def _check_all_features(features: object, normalise: Normalise) -> None:
+    """Refuse to normalise some of the features by their own totals."""
+    if features is not None and normalise != "none":
+        raise ParameterError(
+            f"normalise={normalise!r} can't be combined with features: totals are over all features. Read all of them, "
+            "then use studies.select(features).",
+            parameter="normalise",
+        )
 
 
 def as_studies(studies: StudiesLike, *, allow_missing: bool = False) -> Studies:

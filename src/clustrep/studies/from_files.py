@@ -61,7 +61,8 @@ def studies_from_anndata(
     studies = []
     columns: set[str] = set()
     for table in tables_of_anndata(adata, study_key=study_key, rep=rep, label=label, features=_chosen(features)):
-        studies.append(Study(table.frame, table.name, labels=table.labels, label=None if label else label))
+        study = Study(table.frame, table.name, labels=table.labels, label=None if label else label)
+        studies.append(_with_embedding(study, table, rep))
         columns.update(table.annotations or ())
     check_label_exists(studies, label, columns)
     return studies
@@ -111,7 +112,8 @@ def _study_of_table(table: Table, request: Request) -> Study:
     frame, units = _units_aside(table, request.groups)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # a probable label in a file is an error, once all are read
-        return Study(frame, table.name, labels=table.labels, groups=units, allow_missing=request.allow_missing)
+        study = Study(frame, table.name, labels=table.labels, groups=units, allow_missing=request.allow_missing)
+    return _with_embedding(study, table, request.rep)
 
 
 def _units_aside(table: Table, groups: str | None) -> tuple[pd.DataFrame, dict[str, Any] | None]:
@@ -128,3 +130,8 @@ def _units_aside(table: Table, groups: str | None) -> tuple[pd.DataFrame, dict[s
         )
     units = [int(unit) if isinstance(unit, float) and unit.is_integer() else unit for unit in table.frame[groups]]
     return table.frame.drop(columns=groups), {groups: np.array(units, dtype=object)}
+
+
+def _with_embedding(study: Study, table: Table, rep: str | None) -> Study:
+    """Note of which embedding the features are the coordinates."""
+    return study._with(embedding=rep) if table.is_embedding and rep is not None else study

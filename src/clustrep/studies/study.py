@@ -31,12 +31,17 @@ from clustrep.checks import (
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.label_checks import check_labels_of
 from clustrep.sentences import argument
+from clustrep.studies.counts import check_can_be_normalised, check_target_sum, log_normalised, median_total
 from clustrep.text import listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
 Scale: TypeAlias = Literal["none", "zscore", "robust"]
 
 SCALES = ("none", "zscore", "robust")
+
+Normalise: TypeAlias = Literal["none", "log1p"]
+
+NORMALISATIONS = ("none", "log1p")
 
 Label: TypeAlias = str | Literal[False] | None
 
@@ -95,6 +100,10 @@ class Study:
         The known labels.
     scale : {"none", "zscore", "robust"}
         How the features were scaled.
+    normalise : {"none", "log1p"}
+        How counts were normalised.
+    embedding : str
+        The embedding of all studies together whose coordinates the features are, such as "X_pca"; empty for others.
     groups : dict of str to ndarray of str, (n_samples,)
         Units to which samples belong, as text; empty where there are none.
     allows_missing : bool
@@ -138,6 +147,8 @@ class Study:
     features_are_named: bool
     samples_are_named: bool
     groups: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
+    normalise: str = "none"
+    embedding: str = ""
     allows_missing: bool = False
 
     def __init__(
@@ -185,6 +196,8 @@ class Study:
             samples=tuple(table.index),
             labels=labels,
             scale="none",
+            normalise="none",
+            embedding="",
             features_are_named=features is not None or named_features,
             samples_are_named=samples is not None or named_samples,
             groups=_checked_groups(groups, len(matrix), subject),
@@ -213,7 +226,7 @@ class Study:
 
     def __repr__(self) -> str:
         known = f", known labels {listing(np.unique(self.labels))}" if self.labels is not None else ""
-        scaled = f", scaled by {self.scale}" if self.scale != "none" else ""
+        scaled = f", scaled by {self.scaling}" if self.scaling != "none" else ""
         n_samples, n_features = self.X.shape
         return f"Study {self.name!r}: {plural(n_samples, 'sample')}, {plural(n_features, 'feature')}{known}{scaled}"
 
@@ -322,6 +335,53 @@ class Study:
                     DataWarning,
                 )
         return self._with(X=read_only(np.ascontiguousarray(X)), scale=scale)
+
+    @property
+    def scaling(self) -> str:
+        """How counts were normalised and features scaled: "none", or the names of both, in this order."""
+        return ", ".join(name for name in (self.normalise, self.scale) if name != "none") or "none"
+
+    def normalised(self, normalise: Normalise = "log1p", *, target_sum: float | None = None) -> Study:
+        """Normalise counts, by the samples of this study alone, as scanpy does it.
+
+        "log1p":  log(1 + x · T / total of the sample), with T the median of the samples' totals: the numbers of
+        ``scanpy.pp.normalize_total`` followed by ``scanpy.pp.log1p``.
+
+        Parameters
+        ----------
+        normalise : {"log1p", "none"}
+            How; "none" returns the study as it is.
+        target_sum : float, optional
+            T, such as 1e4. By default the median of the totals, without samples that have no counts.
+
+        Returns
+        -------
+        Study
+            With `normalise` noted. A study is normalised only once, and before it is scaled.
+
+        Notes
+        -----
+        Totals are over the features that the study has: normalise before features are selected or aligned, as
+        ``Studies(..., normalise="log1p")`` does. With the median of each study, values of studies that were sequenced
+        to different depths differ; a `target_sum` brings all of them to one.
+
+        Examples
+        --------
+        >>> Study([[1, 3], [2, 6]], "lab").normalised().X.round(3).tolist()
+        [[0.916, 1.705], [0.916, 1.705]]
+        """
+        check_choice(normalise, "normalise", NORMALISATIONS)
+        check_target_sum(target_sum)
+        if normalise == "none":
+            return self
+        if self.scaling != "none":
+            raise ParameterError(
+                f"Study {self.name!r} is scaled by {self.scaling!r} already: normalise counts once, before scaling.",
+                parameter="normalise",
+            )
+        check_can_be_normalised(self.X, self.features, self.samples, self.name)
+        target = median_total(self.X) if target_sum is None else target_sum
+        return self._with(X=read_only(log_normalised(self.X, target)), normalise=normalise)
 
     def renamed(self, name: str) -> Study:
         """Return the same study under another name, on which its random draws depend."""

@@ -631,8 +631,8 @@ def whole(study: Study) -> Draw:
     return Draw(study.X, np.arange(len(study)), groups=study.groups, study=study.name)
 
 
-def resampling_for(resampling: Resampling | None, studies: Sequence[Study]) -> Resampling:
-    """Return the resampling that was asked for; None: the one that suits the studies.
+def resampling_for(resampling: Resampling | None, studies: Sequence[Study], groups: str | None = None) -> Resampling:
+    """Return the resampling that was asked for; None: the one that suits the studies, by units where these are named.
 
     The bootstrap with each drawn sample counted once: copies of a sample agree with each other, which raises the scores
     of many small clusters. Where any study has more features than samples, 80 % of the samples without replacement:
@@ -645,11 +645,11 @@ def resampling_for(resampling: Resampling | None, studies: Sequence[Study]) -> R
     >>> resampling_for(None, [many, many]), resampling_for(None, [many, few]), resampling_for(Jitter(1.0), [few])
     (Bootstrap(distinct=True), Subsample(fraction=0.8), Jitter(scale=1.0, relative=True))
     """
-    if resampling is not None:
-        _warn_of_shared_units(resampling, studies)
-        return resampling
-    more_features = any(study.X.shape[1] > study.X.shape[0] for study in studies)
-    return Subsample(0.8) if more_features else Bootstrap(distinct=True)
+    if resampling is None:
+        more_features = any(study.X.shape[1] > study.X.shape[0] for study in studies)
+        resampling = Subsample(0.8, groups=groups) if more_features else Bootstrap(distinct=True, groups=groups)
+    _warn_of_shared_units(resampling, studies)
+    return resampling
 
 
 def resamples_in_words(resampling: str, of: str) -> str:

@@ -95,6 +95,9 @@ sketch = 500
 embed = "train"
 resolution = "0.5"
 write-h5ad = false
+recursive = true
+groups = "donor"
+impute = "mean"
 json = true
 quiet = true
 """
@@ -131,6 +134,9 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "embed": "train",
         "resolution": (0.5,),
         "write_h5ad": False,
+        "recursive": True,
+        "groups": "donor",
+        "impute": "mean",
         "embedding": "tsne",
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),

@@ -48,6 +48,7 @@ from clustrep.resampling import Rerun
 from clustrep.results.groups import Separation
 from clustrep.results.presence_words import NEW, Presence
 from clustrep.studies.collection import StudiesLike, as_studies
+from clustrep.studies.missing_values import completed
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import tables_of
 from clustrep.tables.noise import NOISE, numbered
@@ -220,7 +221,8 @@ class OwnClustersPlan(Plan[Own]):
     def of(
         cls, studies: list[Study], clusterer: Clusterer, groups: Separation | int, n_clusters: int | None, root: int
     ) -> OwnClustersPlan:
-        """Put everything in the order of the studies' names."""
+        """Put everything in the order of the studies' names; missing values are completed."""
+        studies = [study.with_table(completed(study.X)) for study in studies]
         ends = np.cumsum([len(study) for study in studies])[:-1]
         X = np.concatenate([study.X for study in studies]).astype(float)
         spread = np.split(spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY))), ends)

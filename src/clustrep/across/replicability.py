@@ -53,6 +53,7 @@ class Options(TypedDict, total=False):
     checkpoint: str | PathLike[str] | None
     sketch: int | None
     embed: Any
+    impute: Any
 
 
 @overload
@@ -94,6 +95,7 @@ def replicability(
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
     embed: Any = None,
+    impute: Any = None,
 ) -> Replicability | dict[str, Replicability]:
     """Measure how well the clustering learned on each study replicates on every other (Algorithms 1 and 2).
 
@@ -149,6 +151,9 @@ def replicability(
         Fit a transformer inside every draw, before the clusterer, and apply it to the test studies: "train" is
         `TrainEmbedding()`, scaled variable features and their principal components, learned on the training study
         alone. None: the features as they are.
+    impute : "median", "mean", "nearest", transformer with fit and transform, or None
+        How missing values are filled in: fitted inside every draw, before `embed`, and applied to the test studies.
+        Any imputer or pipeline of scikit-learn will do. None: missing values are refused.
 
     Returns
     -------
@@ -188,10 +193,10 @@ def replicability(
     >>> result.estimate.shape, result.distribution.shape
     ((4, 4), (5, 4, 4))
     """
-    checked = check_several(as_studies(studies))
+    checked = check_several(as_studies(studies, allow_missing=impute is not None))
     chosen_resampling = resampling_for(resampling, tuple(checked.values()))
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), chosen_resampling)
-    source = Source.of(chosen_resampling, rng, sketch, embed=embed)
+    source = Source.of(chosen_resampling, rng, sketch, impute=impute, embed=embed)
     check_choice(noise, "noise", RULES)
     plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),

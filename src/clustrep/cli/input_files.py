@@ -29,6 +29,8 @@ def read_studies(settings: dict[str, Any]) -> Studies:
         header=settings["header"],
         study_key=settings["study_key"],
         rep=settings["rep"],
+        groups=settings.get("groups"),
+        allow_missing=settings.get("impute") is not None,
     )
     if settings["normalise"] == "none" and settings["target_sum"] is not None:
         raise click.UsageError("--target-sum is for --normalise log1p.")
@@ -105,7 +107,7 @@ def warn_of_scales(studies: Studies) -> None:
     n_features = len(studies.features)
     if n_features < FEWEST_FEATURES:
         return
-    variances = np.array([np.var(study.X, axis=0, dtype=float) for study in studies.values()])  # (S, n_features)
+    variances = np.array([np.nanvar(study.X, axis=0, dtype=float) for study in studies.values()])  # (S, n_features)
     totals = variances.sum(axis=1, keepdims=True)
     shares = variances / np.where(totals > 0, totals, 1.0)
     largest = np.argsort(-shares.min(axis=0), kind="stable")

@@ -173,6 +173,22 @@ comparing = several(
     ),
 )
 
+units = click.option(
+    "--groups",
+    metavar="COLUMN",
+    help="The column of units to which samples belong, such as donor: whole units are drawn.",
+)
+
+impute = click.option(
+    "--impute",
+    type=click.Choice(["median", "mean", "nearest"]),
+    help="Fill in missing values inside every draw; by default they are refused.",
+)
+
+recursive = click.option(
+    "--recursive", is_flag=True, help="Split every separated cluster again, and test again, down a tree."
+)
+
 # ---------------------------------------------------------------------------------------------------------------------
 # how it runs, and where results go
 
@@ -273,6 +289,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
         resolution,
         resamples(resamples_default),
         comparing,
+        recursive,
         results_in(folder),
         unnamed,
         failures,
@@ -309,7 +326,7 @@ def configured(settings: dict[str, Any]) -> Iterator[None]:
             device=settings.get("device", "cpu"),  # commands for one study or one site have no such option
             sketch=settings.get("sketch"),
         ),
-        transforming(embed=settings.get("embed")),
+        transforming(impute=settings.get("impute"), embed=settings.get("embed")),
         prints_to_stderr(),
         progress_told(quiet=settings["quiet"]),
         computing_on(settings.get("engine")),

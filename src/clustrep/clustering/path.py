@@ -34,7 +34,7 @@ from clustrep.engine.estimates import ALWAYS_THERE, check_memory
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
 from clustrep.engine.run import Plan
 from clustrep.remembered import cached_property
-from clustrep.studies.study import Study
+from clustrep.studies.study import Study, check_complete
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition, encode
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
@@ -342,6 +342,8 @@ class Setting:
         Without `for_run` nothing is shared, but everything is there to learn a clustering function for any points.
         Without `rotate` functions are learned in the features themselves, whatever their number.
         """
+        if source.transformer is None:
+            check_complete(studies)
         rotated = [rotate and rotates(source, studies, configuration) for configuration in configurations]
         place_of = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
         outside = at is not None and id(at) not in place_of

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from clustrep.clustering.embedding import TrainEmbedding
@@ -27,7 +29,16 @@ from clustrep.text import nearest
 from clustrep.types import FloatArray, Labels
 
 # Transformers that have a name, by the parameter that takes it; in the order in which they are applied.
-NAMED: Mapping[str, Mapping[str, Callable[[], Any]]] = MappingProxyType({"embed": {"train": TrainEmbedding}})
+NAMED: Mapping[str, Mapping[str, Callable[[], Any]]] = MappingProxyType(
+    {
+        "impute": {
+            "median": partial(SimpleImputer, strategy="median", keep_empty_features=True),
+            "mean": partial(SimpleImputer, strategy="mean", keep_empty_features=True),
+            "nearest": partial(KNNImputer, keep_empty_features=True),
+        },
+        "embed": {"train": TrainEmbedding},
+    }
+)
 
 NOT_FINITE = "the transformer returned values that are missing or infinite"
 NOT_A_TABLE = "the transformer did not return a table with one row for every sample"

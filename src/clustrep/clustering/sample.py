@@ -335,6 +335,16 @@ def provenance_of_run(
     )
 
 
+def packages_of(configurations: Sequence[Configuration]) -> list[str]:
+    """Return the packages that clusterers of ours, or steps within a pipeline, compute with: their `packages`."""
+    parts = [
+        part
+        for configuration in configurations
+        for part in (configuration.clusterer, *parameters_of(configuration.clusterer).values())
+    ]
+    return sorted({name for part in parts for name in getattr(type(part), "packages", ())})
+
+
 def shared_embedding(studies: Sequence[Study]) -> str:
     """Return the embedding of all studies together whose coordinates they are; empty where they are none."""
     return next((study.embedding for study in studies if study.embedding), "")
@@ -357,5 +367,5 @@ def provenance_of_data(
         parameters={name: as_plain(value) for name, value in parameters.items()},
         clusterers=tuple(configuration.record for configuration in configurations),
         studies={study.name: StudyRecord(len(study), len(study.features), study.scaling) for study in studies},
-        versions=dict(installed_versions()),
+        versions=dict(installed_versions(*packages_of(configurations))),
     )

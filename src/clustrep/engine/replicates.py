@@ -43,6 +43,7 @@ class Stream(IntEnum):
     TIES = 7
     LANDMARKS = 8
     TRANSFORM = 9
+    SUBCLUSTERS = 10
 
 
 def root_entropy(rng: Rng) -> int:

@@ -36,6 +36,8 @@ class Studies(Mapping[str, Study]):
         warning.
     scale : {"none", "zscore", "robust"}
         Scale the features of each study by itself, see `Study.scaled`.
+    allow_missing : bool
+        Whether values may be missing, see `Study`.
     normalise : {"none", "log1p"}
         Normalise the counts of each study by itself, before features are aligned and scaled, see `Study.normalised`.
 
@@ -84,11 +86,19 @@ class Studies(Mapping[str, Study]):
     _dropped: Mapping[str, tuple[str, ...]]
 
     def __init__(
-        self, studies: StudiesLike, *, label: Label = None, scale: Scale = "none", normalise: Normalise = "none"
+        self,
+        studies: StudiesLike,
+        *,
+        label: Label = None,
+        scale: Scale = "none",
+        normalise: Normalise = "none",
+        allow_missing: bool = False,
     ):
         check_label(label)
         collected = [
-            _renamed(values, name, label) if isinstance(values, Study) else _as_study(values, name, label)
+            _renamed(values, name, label)
+            if isinstance(values, Study)
+            else _as_study(values, name, label, allow_missing=allow_missing)
             for name, values in _entries(studies)
         ]
         check_label_exists(collected, label, set().union(*(study.features for study in collected)))
@@ -105,6 +115,8 @@ class Studies(Mapping[str, Study]):
         study_key: str | None = None,
         rep: str | None = None,
         features: Sequence[str] | None = None,
+        groups: str | None = None,
+        allow_missing: bool = False,
         normalise: Normalise = "none",
     ) -> Studies:
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
@@ -134,6 +146,11 @@ class Studies(Mapping[str, Study]):
             What to take from an h5ad file: "X" (the default), or the name of an entry of obsm or of a layer.
         features : sequence of str, optional
             The features to keep, in this order, which every study must have; by default those that all studies have.
+        groups : str, optional
+            The column that says to which unit a sample belongs, such as "donor"; in h5ad a column of obs. It is no
+            feature, and `Bootstrap(groups="donor")` draws its units.
+        allow_missing : bool
+            Whether values may be missing, see `Study`.
         normalise : {"none", "log1p"}
             Normalise the counts of each study by itself, before features are aligned and scaled, see
             `Study.normalised`.
@@ -159,8 +176,8 @@ class Studies(Mapping[str, Study]):
         -----
         Delimited text may use tabs, semicolons, commas or white space. Its first column names the samples if it holds
         text, or if its own name says so ("sample", "patient_id", …). Empty cells, NA, NaN, null and the like are
-        missing values, which are refused: fill them in first, or drop their samples or features. Names and labels lose
-        the apostrophe that clustrep writes before a text that a spreadsheet would take for a formula, as in ``'=1+1``.
+        missing values, which are refused without `allow_missing`. Names and labels lose the apostrophe that clustrep
+        writes before a text that a spreadsheet would take for a formula, as in ``'=1+1``.
 
         Files are not trusted. An h5ad file is read in a copy of this process (except on Windows), which ends after 60
         seconds and one more for each megabyte; shapes and sparse indices are checked before they are used. It is read
@@ -182,7 +199,7 @@ class Studies(Mapping[str, Study]):
         """
         _check_all_features(features, normalise)
         collected, request = studies_from_files(
-            paths, label=label, transpose=transpose, header=header, study_key=study_key, rep=rep, features=features
+            paths, Request(label, transpose, header, study_key, rep, features, groups, allow_missing)
         )
         studies = cls.__new__(cls)
         studies._align(collected, scale, request, normalise)
@@ -482,6 +499,34 @@ class Studies(Mapping[str, Study]):
         """
         return self._changed([study.scaled(scale) for study in self.values()])
 
+    def subset(self, rows: Mapping[str, ArrayLike]) -> Studies:
+        """Keep some of the samples.
+
+        Parameters
+        ----------
+        rows : mapping of name to array_like of int
+            The places of the samples to keep, by study; studies that are not named are left out.
+
+        Returns
+        -------
+        Studies
+            The studies named, in the order that they have here, with these samples in the order given.
+
+        Examples
+        --------
+        >>> studies = Studies([[[1.0], [3.0], [5.0]], [[10.0], [30.0]], [[2.0], [4.0]]])
+        >>> [(name, study.X.ravel().tolist()) for name, study in studies.subset({"1": [0, 2], "3": [1]}).items()]
+        [('1', [1.0, 5.0]), ('3', [4.0])]
+        """
+        if not isinstance(rows, Mapping) or not rows:
+            raise ParameterError(
+                f"rows must map names of studies to places of samples, got {rows!r}.", parameter="rows"
+            )
+        for name in rows:
+            check_known(name, "study", self._studies, parameter="rows")
+        kept = {name: np.asarray(places, dtype=np.int64) for name, places in rows.items()}
+        return self._changed([study._part(kept[name], name) for name, study in self.items() if name in kept])
+
     def normalised(self, normalise: Normalise = "log1p", *, target_sum: float | None = None) -> Studies:
         """Normalise the counts of each study by itself.
 
@@ -544,9 +589,9 @@ def _check_all_features(features: object, normalise: Normalise) -> None:
         )
 
 
-def as_studies(studies: StudiesLike) -> Studies:
+def as_studies(studies: StudiesLike, *, allow_missing: bool = False) -> Studies:
     """Take `Studies` as they are, anything else that `Studies` accepts through it."""
-    return studies if isinstance(studies, Studies) else Studies(studies)
+    return studies if isinstance(studies, Studies) else Studies(studies, allow_missing=allow_missing)
 
 
 def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
@@ -571,12 +616,12 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
     return entries
 
 
-def _as_study(values: Any, name: str, label: Label) -> Study:
+def _as_study(values: Any, name: str, label: Label, *, allow_missing: bool) -> Study:
     """Make a study of a table that may lack the label column, as long as another has it."""
     try:
-        return Study(values, name, label=label)
+        return Study(values, name, label=label, allow_missing=allow_missing)
     except LabelNotFound:
-        return Study(values, name)
+        return Study(values, name, allow_missing=allow_missing)
 
 
 def _renamed(study: Study, name: str, label: Label) -> Study:

@@ -12,11 +12,14 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.checks import (
+    IMPUTING,
     as_table,
     check_axis_names,
     check_choice,
     check_finite,
+    check_flag,
     check_known,
+    check_known_values,
     check_label,
     check_magnitudes,
     check_name,
@@ -78,6 +81,9 @@ class Study:
         False: no column is one. By default, a column that looks like a class gives a warning.
     groups : mapping of str to array_like, optional
         Units to which samples belong, such as ``{"donor": [...]}``: `Bootstrap(groups="donor")` draws these.
+    allow_missing : bool
+        Whether values may be missing; then whatever clusters the study needs `impute=`. A feature without any value is
+        refused.
 
     Attributes
     ----------
@@ -100,6 +106,8 @@ class Study:
         The embedding of all studies together whose coordinates the features are, such as "X_pca"; empty for others.
     groups : dict of str to ndarray of str, (n_samples,)
         Units to which samples belong, as text; empty where there are none.
+    allows_missing : bool
+        Whether values may be missing.
 
     Raises
     ------
@@ -141,6 +149,7 @@ class Study:
     groups: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
     normalise: str = "none"
     embedding: str = ""
+    allows_missing: bool = False
 
     def __init__(
         self,
@@ -152,7 +161,9 @@ class Study:
         labels: ArrayLike | None = None,
         label: Label = None,
         groups: Mapping[str, ArrayLike] | None = None,
+        allow_missing: bool = False,
     ):
+        check_flag(allow_missing, "allow_missing")
         check_name(name, "The name of a study")
         check_label(label)
         subject = f"Study {name!r}"
@@ -171,8 +182,10 @@ class Study:
                 )
             labels = table.pop(label).to_numpy()
         matrix = check_numbers(table, subject, may_have_label=label is not False)
-        check_finite(matrix, table.index, table.columns, subject)
-        matrix = check_magnitudes(matrix, table.index, table.columns, subject)
+        known = check_known_values(matrix, table, subject) if allow_missing else matrix
+        check_finite(known, table.index, table.columns, subject)
+        checked = check_magnitudes(known, table.index, table.columns, subject)
+        matrix = matrix.astype(checked.dtype) if allow_missing else checked
         if labels is not None:
             sample_names = tuple(table.index) if samples is not None or named_samples else None
             labels = read_only(check_labels_of(labels, name, len(matrix), sample_names))
@@ -188,6 +201,7 @@ class Study:
             features_are_named=features is not None or named_features,
             samples_are_named=samples is not None or named_samples,
             groups=_checked_groups(groups, len(matrix), subject),
+            allows_missing=allow_missing,
         )
         if (suspicion := self._suspicion(label)) is not None:
             warn(suspicion, DataWarning)
@@ -204,6 +218,11 @@ class Study:
 
     def __len__(self) -> int:
         return len(self.X)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any value is missing."""
+        return self.allows_missing and bool(np.isnan(self.X).any())
 
     def __repr__(self) -> str:
         known = f", known labels {listing(np.unique(self.labels))}" if self.labels is not None else ""
@@ -306,7 +325,8 @@ class Study:
         scaler = StandardScaler() if scale == "zscore" else RobustScaler()
         X = scaler.fit_transform(self.X)
         if scale == "robust":
-            flat = (np.subtract(*np.quantile(self.X, [0.75, 0.25], axis=0)) == 0) & (np.ptp(self.X, axis=0) > 0)
+            extent = np.nanmax(self.X, axis=0) - np.nanmin(self.X, axis=0)
+            flat = (np.subtract(*np.nanquantile(self.X, [0.75, 0.25], axis=0)) == 0) & (extent > 0)
             if flat.any():
                 names = [repr(self.features[j]) for j in np.flatnonzero(flat)]
                 warn(
@@ -376,6 +396,7 @@ class Study:
             X=read_only(np.concatenate([study.X for study in studies])),
             samples=tuple(samples),
             labels=None,
+            allows_missing=any(study.allows_missing for study in studies),
             groups={
                 key: read_only(np.concatenate([study.groups[key] for study in studies]))
                 for key in self.groups
@@ -439,6 +460,18 @@ def _checked_groups(
             raise DataError(f"{subject} has {plural(int(column.isna().sum()), 'sample')} without {key!r}.")
         checked[str(key)] = read_only(column.astype(str).to_numpy(dtype=str))
     return checked
+
+
+def check_complete(studies: Sequence[Study]) -> None:
+    """Refuse studies with missing values, which nothing fills in."""
+    lacking = [study for study in studies if study.has_missing]
+    if lacking:
+        count = sum(int(np.isnan(study.X).sum()) for study in lacking)
+        names = listing([repr(study.name) for study in lacking], 3)
+        raise DataError(
+            f"There are {plural(count, 'missing value')} in {names}. Fill them in, or drop those samples or features"
+            f"{IMPUTING}."
+        )
 
 
 def check_label_exists(studies: Sequence[Study], label: Label, columns: Iterable[str]) -> None:

@@ -81,6 +81,8 @@ def local_replicability(
     engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
+    embed: Any = None,
+    impute: Any = None,
 ) -> LocalReplicability | dict[str, LocalReplicability]:
     """Measure how well the clustering around each point replicates (Algorithm 3).
 
@@ -103,7 +105,7 @@ def local_replicability(
     at : Study, table or None
         The points to score: any with the same features, such as a grid; None: those of the training study
         (section 3.3.3); the test study gives figure 6.
-    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, engine, checkpoint, sketch
+    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, engine, checkpoint, sketch, embed, impute
         As in `replicability`; one agreement only. A point that is noise shares its cluster with none under
         `noise="singletons"`, and has no score (NaN) under `noise="drop"`.
 
@@ -142,7 +144,7 @@ def local_replicability(
     points = _points(at, training)
     chosen_resampling = resampling_for(resampling, studies)
     configuration = check_configuration(clusterer, labels, studies, chosen_resampling)
-    source = Source.of(chosen_resampling, rng, sketch)
+    source = Source.of(chosen_resampling, rng, sketch, impute=impute, embed=embed)
     check_integer(n_resamples, "n_resamples")
     check_choice(noise, "noise", RULES)
     plan = LocalPlan(
@@ -434,7 +436,7 @@ def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
 
 
 def _same(study: Study, other: Study) -> bool:
-    return study.features == other.features and np.array_equal(study.X, other.X)
+    return study.features == other.features and np.array_equal(study.X, other.X, equal_nan=True)
 
 
 def _distinct(studies: Sequence[Study]) -> tuple[Study, ...]:

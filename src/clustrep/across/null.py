@@ -249,6 +249,12 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
 # one simulated collection
 
 
+def _with_gaps(simulated: FloatArray, study: Study) -> FloatArray:
+    """Return a simulated table with the study's own missing values, which are then filled in as the study's are."""
+    table = np.ascontiguousarray(simulated, dtype=study.X.dtype)
+    return np.where(np.isnan(study.X), np.nan, table) if study.has_missing else table
+
+
 @dataclass(frozen=True, eq=False)
 class NullPlan(Plan[CollectionScores], Stored):
     """Everything that a simulated collection's scores follow from, except its number."""
@@ -368,7 +374,7 @@ class NullPlan(Plan[CollectionScores], Stored):
         by_name = self.simulated.draw(make_generator(np.random.SeedSequence(root)))
         tables = dict(zip(self.order, by_name, strict=True))
         studies = tuple(
-            study.with_table(read_only(np.ascontiguousarray(tables[s], dtype=study.X.dtype))).scaled_again()
+            study.with_table(read_only(_with_gaps(tables[s], study))).scaled_again()
             for s, study in enumerate(self.studies)
         )
         return studies, self.source.with_root(root)
@@ -494,7 +500,7 @@ def _is_trivial(origin: RunOrigin) -> bool:
 def _place_of_points(result: LocalReplicability, origin: RunOrigin) -> int:
     """Find the study whose points a local result scores: the training study's, or the test study's."""
     for place, study in enumerate(origin.studies):
-        if result._points is not None and np.array_equal(result._points, study.X):
+        if result._points is not None and np.array_equal(result._points, study.X, equal_nan=True):
             return place
     raise ParameterError(
         "A local result is compared with simulated data at the points of its training or test study: "

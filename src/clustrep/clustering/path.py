@@ -34,7 +34,7 @@ from clustrep.engine.estimates import ALWAYS_THERE, check_memory
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
 from clustrep.engine.run import Plan
 from clustrep.remembered import cached_property
-from clustrep.studies.study import Study
+from clustrep.studies.study import Study, check_complete
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition, encode
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
@@ -342,6 +342,8 @@ class Setting:
         Without `for_run` nothing is shared, but everything is there to learn a clustering function for any points.
         Without `rotate` functions are learned in the features themselves, whatever their number.
         """
+        if source.transformer is None:
+            check_complete(studies)
         rotated = [rotate and rotates(source, studies, configuration) for configuration in configurations]
         place_of = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
         outside = at is not None and id(at) not in place_of
@@ -365,6 +367,10 @@ class Setting:
                 from clustrep.clustering.sketch import sketched_paths  # it is a path itself
 
                 paths = sketched_paths(paths, source, studies, places)
+            if source.transformer is not None:
+                from clustrep.clustering.prepared import prepared_paths  # it is a path itself
+
+                paths = prepared_paths(paths, source.transformer)
             if for_run:
                 for path in paths:
                     for study in studies:
@@ -464,6 +470,7 @@ def rotates(source: Source, studies: Sequence[Study], configuration: Configurati
     """Whether a configuration is computed in coordinates: far fewer than features, with the same result."""
     return (
         source.accelerate
+        and source.transformer is None  # it has the features themselves
         and not sketches(source, studies)  # landmarks have the studies' features
         and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points
         and ROTATION_PAYS * sum(len(study) for study in studies) <= studies[0].X.shape[1]

@@ -17,7 +17,7 @@ from clustrep.clustering.parameters import Clusterer, KnownLabels, check_cluster
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Sample, Source, provenance_of_run
-from clustrep.engine.checkpoints import Stored
+from clustrep.engine.checkpoints import Stored, computes_a_share
 from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import Kept, kept_in, on_engine
@@ -439,8 +439,9 @@ def _failures(
     failed, names = Failures.number(causes)
     n_studies = len(plan.setting.studies)
     n_scores = failed.size if plan.diagonal else failed.size // n_studies * (n_studies - 1)
+    nothing_left = bool(np.isnan(distribution).all()) and not computes_a_share()
     Failures.count(failed, names, n_scores).report(
-        "score", nothing_left=bool(np.isnan(distribution).all()), where=_where(plan, clusters_found < 0)
+        "score", nothing_left=nothing_left, where=_where(plan, clusters_found < 0)
     )
     return failed, names
 

@@ -29,6 +29,7 @@ from clustrep.clustering.sample import (
     Sample,
     Source,
 )
+from clustrep.device.available import PROCESSOR
 from clustrep.engine.cost import Cost
 from clustrep.engine.estimates import ALWAYS_THERE, check_memory
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
@@ -336,11 +337,13 @@ class Setting:
         at: FloatArray | None = None,
         for_run: bool = True,
         rotate: bool = True,
+        paths: tuple[Path, ...] | None = None,
     ) -> Setting:
         """Choose a path for every configuration, rotate what can be rotated, and make what resamples share.
 
         Without `for_run` nothing is shared, but everything is there to learn a clustering function for any points.
-        Without `rotate` functions are learned in the features themselves, whatever their number.
+        Without `rotate` functions are learned in the features themselves, whatever their number. Studies of the same
+        features can have the `paths` of others, where these `serve_other_studies`.
         """
         if source.transformer is None:
             check_complete(studies)
@@ -362,7 +365,7 @@ class Setting:
             if at is not None:
                 projected = PointSet(rotation.project(at)) if rotation is not None and outside else None
                 place = PointSet(at, projected) if outside else places[place_of[id(at)]]
-            paths = _paths(source, configurations, rotated, rotation)
+            paths = paths or _paths(source, configurations, rotated, rotation)
             if sketches(source, studies):
                 from clustrep.clustering.sketch import sketched_paths  # it is a path itself
 
@@ -378,6 +381,12 @@ class Setting:
                             check_memory(needed, path.members[0].name, study.name, len(study))
                     path.prepare(places)
         return cls(source, tuple(studies), places, place, paths)
+
+    @property
+    def serve_other_studies(self) -> bool:
+        """Whether the paths know nothing of these studies: neither coordinates nor landmarks of theirs."""
+        is_bound = self.source.device != PROCESSOR or sketches(self.source, self.studies)
+        return not is_bound and all(path.rotation is None for path in self.paths)
 
     @property
     def in_threads(self) -> bool:

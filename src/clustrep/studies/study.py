@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -426,7 +427,7 @@ class Study:
         """Return a study of as many samples with another table; another number of features are numbered."""
         if X.shape[1] == len(self.features):
             return self._with(X=X)
-        return self._with(X=X, features=tuple(str(j + 1) for j in range(X.shape[1])), features_are_named=False)
+        return self._with(X=X, features=_numbered(X.shape[1]), features_are_named=False)
 
     def _with_precision(self, dtype: np.dtype[Any]) -> Study:
         """Return the study in single or double precision."""
@@ -441,6 +442,12 @@ class Study:
             labels=None if self.labels is None else read_only(self.labels[rows]),
             groups={key: read_only(values[rows]) for key, values in self.groups.items()},
         )
+
+
+@cache
+def _numbered(n_features: int) -> tuple[str, ...]:
+    """Return names for features without any; simulated studies ask hundreds of times for the same."""
+    return tuple(str(j + 1) for j in range(n_features))
 
 
 def _checked_groups(

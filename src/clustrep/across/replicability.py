@@ -307,7 +307,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         point_sets = [[sample.points for sample in samples[b * S : (b + 1) * S]] for b in range(B)]
         n_configurations = len(self.configurations)
         clusters_found = np.full((B, n_configurations, S), -1)
-        pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S))
+        pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S), setting.device)
         spreads = [spread_of(sample.points) for sample in samples] if self.separateness else []
         separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0

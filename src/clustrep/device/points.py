@@ -68,6 +68,18 @@ class DevicePoints:
         """Squared lengths, (n_points,)."""
         return (self.X * self.X).sum(dim=1)
 
+    @cached_property
+    def squares(self) -> Any:
+        """Squared lengths in 64 bits, (n_points,)."""
+        return (self.X.double() ** 2).sum(dim=1)
+
+    def rows_inside(self, X: FloatArray) -> Any:
+        """Return many rows in these coordinates, computed on the device."""
+        import torch
+
+        rows = torch.as_tensor(np.array(X), device=self.X.device).double()  # a copy, because X may be read-only
+        return ((rows - torch.as_tensor(self.mean, device=self.X.device)) / self.unit).to(self.X.dtype)
+
     def inside(self, centres: FloatArray) -> Any:
         """Return centres in these coordinates, on the device."""
         import torch

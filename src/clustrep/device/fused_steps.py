@@ -33,11 +33,11 @@ NEAR_32 = tl.constexpr(NEAR[torch.float32])
 
 
 @_jit
-def _products(centres_high, centres_low, high, low):  # type: ignore[no-untyped-def]
-    """Centres times points, (n_rows, n_points), from their halves; what two low halves give is rounding."""
-    products = tl.dot(centres_high, tl.trans(low))
-    products = tl.dot(centres_low, tl.trans(high), products)
-    return tl.dot(centres_high, tl.trans(high), products)
+def _products(rows_high, rows_low, high, low):  # type: ignore[no-untyped-def]
+    """Rows times other rows, (n_rows, n_others), from their halves; what two low halves give is rounding."""
+    products = tl.dot(rows_high, tl.trans(low))
+    products = tl.dot(rows_low, tl.trans(high), products)
+    return tl.dot(rows_high, tl.trans(high), products)
 
 
 @_jit
@@ -60,11 +60,12 @@ def _sum_kernel(  # type: ignore[no-untyped-def]
         inside = points < n
         at = points[:, None].to(tl.int64) * P + columns[None, :]
         x_high, x_low = tl.load(high + at, inside[:, None], 0.0), tl.load(low + at, inside[:, None], 0.0)
-        distances = c_lengths[:, None] - 2 * _products(c_high, c_low, x_high, x_low)
-        nearest = tl.argmin(tl.reshape(distances, (R, K, TILE)), axis=1)
-        w = tl.load(weights + rows_of_weights[:, None] + points[None, :], inside[None, :], 0).to(tl.float16)
-        is_own = nearest[:, None, :] == tl.arange(0, K)[None, :, None]
-        member = tl.reshape(tl.where(is_own, w[:, None, :], 0.0), (R * K, TILE)).to(tl.float16)
+        # A point's distances stand in one row, so that few threads share it and find the least.
+        distances = c_lengths[None, :] - 2 * _products(x_high, x_low, c_high, c_low)
+        nearest = tl.argmin(tl.reshape(distances, (TILE, R, K)), axis=2)
+        w = tl.load(weights + rows_of_weights[None, :] + points[:, None], inside[:, None], 0).to(tl.float16)
+        is_nearest = nearest[:, :, None] == tl.arange(0, K)[None, None, :]
+        member = tl.trans(tl.reshape(tl.where(is_nearest, w[:, :, None], 0.0), (TILE, R * K)).to(tl.float16))
         total = tl.dot(member, x_low, total)
         total = tl.dot(member, x_high, total)
     tl.store(sums + piece.to(tl.int64) * n_rows * P + place, total)

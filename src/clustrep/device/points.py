@@ -27,7 +27,7 @@ class DevicePoints:
     device : str
         "cuda" or "torch".
     X : Tensor, (n_points, n_features)
-        Of 32 bits on a card, else of 64.
+        Of 32 bits on a card, unless it is sent as `exact`, else of 64.
     mean : ndarray, (n_features,)
     unit : float
         Points are mean + unit · X.
@@ -40,7 +40,7 @@ class DevicePoints:
     is_finite: bool = True
 
     @classmethod
-    def send(cls, X: FloatArray, device: str) -> DevicePoints:
+    def send(cls, X: FloatArray, device: str, *, exact: bool = False) -> DevicePoints:
         """Send a table; numbers that are not finite are for the caller to refuse."""
         import torch
 
@@ -53,7 +53,7 @@ class DevicePoints:
         is_finite = bool(np.isfinite(largest))
         unit = largest if is_finite and largest > 0 else 1.0
         table /= unit
-        return cls(device, table.float() if device == CARD else table, mean, unit, is_finite)
+        return cls(device, table.float() if device == CARD and not exact else table, mean, unit, is_finite)
 
     def __len__(self) -> int:
         return int(self.X.shape[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -21,10 +20,7 @@ Search = Callable[[FloatArray], IntArray]
 ROWS, CELLS, CARD_CELLS = 2**17, 2**20, 2**27
 # Rows farther from the mean than so many times the largest coordinate are left to the processor: halves overflow there.
 MOST_UNITS = 500.0
-# Of products in numbers of 64 bits, and of 32 or of two halves of 16.
-UNITS = {torch.float64: 2.0**-53, torch.float32: 2.0**-23}
-# What a coordinate next to zero loses as two halves.
-LOST = {torch.float64: 0.0, torch.float32: 2.0**-22}
+UNIT = 2.0**-53  # of rounding
 UNDERFLOW = 2.0**-1000
 # Largest coordinates between which no square overflows or is lost.
 SMALLEST, LARGEST = 2.0**-450, 2.0**450
@@ -43,16 +39,16 @@ class RowSearch:
 
     Notes
     -----
-    As in `clustering.neighbours.NearestByProducts`, with other units of rounding: let a and b be the distances of a row
-    and a point from the mean, and ρ = (p + 8) u. What a product returns for |y|² - 2xy differs from the squared
-    distance less a² by at most 3ρ (a² + b²) + τ (a + b); τ is what coordinates next to zero lose as halves. With
-    4ρb² + τb subtracted, the product is a lower bound up to terms of a, so no point whose bound is larger than the
-    least one by 16ρ (a² + b²) + 4τ (a + b), b that of the point with the least bound, can be the nearest.
+    As in `clustering.neighbours.NearestByProducts`: let u be the unit of rounding, a and b the distances of a row and a
+    point from the mean, and ρ = (p + 8) u. What a product returns for |y|² - 2xy differs from the squared distance less
+    a² by at most 3ρ (a² + b²) + τ (a + b); τ, what coordinates next to zero lose, is zero here. With 4ρb² + τb
+    subtracted, the product is a lower bound up to terms of a, so no point whose bound is larger than the least one by
+    16ρ (a² + b²) + 4τ (a + b), b that of the point with the least bound, can be the nearest.
     """
 
     def __init__(self, points: FloatArray, device: str, exact: Callable[[], Search]):
         self._make_exact = exact
-        self.table = DevicePoints.send(points, device)
+        self.table = DevicePoints.send(points, device, exact=True)
 
     @classmethod
     def of(cls, points: FloatArray, device: str, exact: Callable[[], Search]) -> RowSearch:
@@ -97,26 +93,27 @@ class RowSearch:
     def compare(self, x: Any, squares: Any) -> tuple[Any, Any]:
         """Return the nearest points of rows on the device, and whether there is no doubt."""
         nearest, least, second = self.least_bounds(x)
+        return nearest, second > self.limits(nearest, least, squares, UNIT, 0.0)
+
+    def limits(self, nearest: Any, least: Any, squares: Any, unit: float, lost: float) -> Any:
+        """Return what a bound must be larger than, for its point not to be the nearest."""
         of_nearest = self.table.squares[nearest]
-        limits = least.double() + 16 * self.rounding * (squares + of_nearest) + UNDERFLOW
-        limits += 4 * self.lost * (squares.sqrt() + of_nearest.sqrt())
-        return nearest, second > limits
-
-    @property
-    def rounding(self) -> float:
-        """ρ, for products of these points."""
-        return (self.table.n_features + 8) * UNITS[self.table.X.dtype]
-
-    @property
-    def lost(self) -> float:
-        """τ, for these points."""
-        return math.sqrt(self.table.n_features) * LOST[self.table.X.dtype]
+        limits = least.double() + 16 * self.rounding(unit) * (squares + of_nearest) + UNDERFLOW
+        return limits + 4 * lost * (squares.sqrt() + of_nearest.sqrt())
 
     @cached_property
     def offsets(self) -> Any:
         """What is added to the products, (n_points,)."""
+        return self.raised(UNIT, 0.0)
+
+    def raised(self, unit: float, lost: float) -> Any:
+        """Return squared lengths less what products with these errors may be too high, (n_points,)."""
         squares = self.table.squares
-        return ((1 - 4 * self.rounding) * squares - self.lost * squares.sqrt()).to(self.table.X.dtype)
+        return (1 - 4 * self.rounding(unit)) * squares - lost * squares.sqrt()
+
+    def rounding(self, unit: float) -> float:
+        """Return ρ, for products of these points."""
+        return (self.table.n_features + 8) * unit
 
     def least_bounds(self, x: Any) -> tuple[Any, Any, Any]:
         """Return for every row the point with the least bound, this bound, and the least of all other points."""

@@ -331,7 +331,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         other_points = [sample.points for sample in (second if halves else samples[: len(second)])]
         n_configurations = len(self.configurations)
         clusters_found = np.full((B, n_configurations, S), -1)
-        pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S))
+        pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S), setting.device)
         spreads = [spread_of(sample.points) for sample in samples] if self.separateness else []
         separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0

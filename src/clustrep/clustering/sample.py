@@ -91,8 +91,8 @@ class PointSet:
         return np.ascontiguousarray(self.by_feature[:, rows] if "by_feature" in self.__dict__ else self.X[rows].T)
 
     def tiled(self, rows: IntArray) -> FloatArray:
-        """Return some of the points as `_kernels.tiles.in_rows` does, without any other copy of them."""
-        table = np.zeros((n_rows(self.X.shape[1]), n_columns(len(rows))))
+        """Return some of the points as `_kernels.tiles.in_rows` does, in their own precision, without another copy."""
+        table = np.zeros((n_rows(self.X.shape[1]), n_columns(len(rows))), dtype=self.X.dtype)
         for begin in range(0, len(rows), TURNED_AT_ONCE):
             some = rows[begin : begin + TURNED_AT_ONCE]
             table[: self.X.shape[1], begin : begin + len(some)] = self.X[some].T

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +45,7 @@ from clustrep.engine.replicates import (
 )
 from clustrep.engine.run import Kept, Plan, on_engine
 from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, ReplicateWarning, warn
+from clustrep.remembered import cached_property
 from clustrep.results import Comparison, LocalReplicability, Replicability
 from clustrep.results.base import quiet
 from clustrep.results.null_scores import CollectionScores, NullReference

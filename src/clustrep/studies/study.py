@@ -27,12 +27,13 @@ from clustrep.checks import (
     check_names_differ,
     check_not_empty,
     check_numbers,
+    check_positive,
     read_only,
 )
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.label_checks import check_labels_of
 from clustrep.sentences import argument
-from clustrep.studies.counts import check_can_be_normalised, check_target_sum, log_normalised, median_total
+from clustrep.studies.counts import check_can_be_normalised, log_normalised, median_total
 from clustrep.text import listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -375,7 +376,8 @@ class Study:
         [[0.916, 1.705], [0.916, 1.705]]
         """
         check_choice(normalise, "normalise", NORMALISATIONS)
-        check_target_sum(target_sum)
+        if target_sum is not None:
+            check_positive(target_sum, "target_sum")
         if normalise == "none":
             return self
         if self.scaling != "none":

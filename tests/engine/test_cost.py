@@ -102,5 +102,5 @@ def test_points_to_score_count():
                 KMeans(2, n_init=1), train=tables[0], test=tables[1], at=at, n_resamples=2, n_jobs=2, rng=0
             )
     few, many = costs
-    assert many.kernels > 2 * few.total
-    assert many.python == few.python
+    assert many.python > 2 * few.total
+    assert many.kernels == few.kernels

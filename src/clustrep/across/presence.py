@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -49,6 +49,7 @@ from clustrep.results.base import FALSE_FINDING
 from clustrep.results.groups import Separation
 from clustrep.results.presence_words import CANT_TELL, NEW, PRESENT, SPLIT, Presence
 from clustrep.studies.collection import StudiesLike, as_studies
+from clustrep.studies.missing_values import completed
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import tables_of
 from clustrep.tables.noise import NOISE, numbered
@@ -138,7 +139,8 @@ def presence(
         check_integer(n_clusters, "n_clusters")
     source = Source.of(Rerun(), rng)
     configuration = Configuration(name_of(clusterer), clusterer)
-    plan = OwnClustersPlan.of([checked[name] for name in sorted(checked)], clusterer, groups, n_clusters, source.root)
+    learner = clusterer if source.transformer is None else _after_transformer(clusterer, source.transformer)
+    plan = OwnClustersPlan.of([checked[name] for name in sorted(checked)], learner, groups, n_clusters, source.root)
     plan = replace(plan, sketch=source.sketch)
     own_clusters = _with_gaps_of_others(plan, run(plan, range(len(checked)), n_jobs))
     by_gaps = any(groups.max() > 0 for groups in [*plan.groups, *(study.groups for study in own_clusters)])
@@ -168,6 +170,12 @@ def presence(
         gap_pvalue=np.array([row.gap_pvalue for row in rows]),
         provenance=provenance_of_run(source, tuple(checked.values()), [configuration], n_clusters=n_clusters),
     )
+
+
+def _after_transformer(clusterer: Clusterer, transformer: Any) -> Clusterer:
+    from clustrep.clustering.prepared import with_transformer
+
+    return with_transformer(clusterer, transformer)
 
 
 def _check_same_studies(groups: Separation, names: Sequence[str], sizes: Sequence[int]) -> None:
@@ -211,7 +219,8 @@ class OwnClustersPlan(Plan[Own]):
     def of(
         cls, studies: list[Study], clusterer: Clusterer, groups: Separation | int, n_clusters: int | None, root: int
     ) -> OwnClustersPlan:
-        """Put everything in the order of the studies' names."""
+        """Put everything in the order of the studies' names; missing values are completed."""
+        studies = [study.with_table(completed(study.X)) for study in studies]
         ends = np.cumsum([len(study) for study in studies])[:-1]
         X = np.concatenate([study.X for study in studies]).astype(float)
         spread = np.split(spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY))), ends)

@@ -21,7 +21,7 @@ RUN_RECORD = "made"  # the table with the versions and data of a run; not read a
 # Not written, because they do not change the results: where these go, and how the program runs and talks.
 NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "engine", "allow_failures", "shard")
 
-PATHS = ("studies", "features", "out", "functions", "scores", "study", "secret")
+PATHS = ("studies", "features", "map", "out", "functions", "scores", "study", "secret")
 
 LISTS = ("numbers", "values", "words")  # types whose values may be written as a list
 

@@ -92,5 +92,7 @@ class Report:
         for section in self.facts["sections"]:
             if section["id"] == "presence":
                 lines += ["", text_of(section["tables"][0]), ""]
+        if self._material.tree is not None:
+            lines += [repr(self._material.tree), ""]
         lines += [f"Next: {printable(item['text'])}" for item in self.facts["verdict"] if item["kind"] == "next"]
         return "\n".join(lines)

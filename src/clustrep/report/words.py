@@ -105,6 +105,11 @@ ABOUT_GAPS = (
     "Clusters are learned on the other studies. Held-out samples are counted around two neighbouring centres and "
     "half-way between them: a gap is a middle with fewer samples than either side."
 )
+ABOUT_TREE = (
+    "Every separated cluster is split again and tested again for gaps, at the level of 5 % times its share of all "
+    "samples (Kimes et al. 2017), and only where the cluster around it was split. Parts are kept apart by gaps that "
+    "are significant one by one: there may be fewer of them than groups in the answer, which asks for any gap."
+)
 NUMBERS_OF_PIECES = "Clusters a and b are numbered for every k by itself."
 AFTER_GAPS = "`clustrep run` says in which study each group is present."
 AFTER_NO_GAPS = "Try other numbers of clusters; `clustrep run` says whether there is structure without gaps."

@@ -15,6 +15,7 @@ from clustrep.provenance import Provenance
 from clustrep.results.analysis import Analysis
 from clustrep.results.choice import Best, Candidate, Choice
 from clustrep.results.cluster_stability import Sensitivity, Stability
+from clustrep.results.cluster_tree import ClusterTree
 from clustrep.results.co_assignment import AssignmentConsistency, Consensus
 from clustrep.results.comparison import Comparison
 from clustrep.results.curves import BootstrapInstability, PredictionStrength, RelativeValidation
@@ -42,6 +43,7 @@ __all__ = [
     "Candidate",
     "Choice",
     "ClusterTest",
+    "ClusterTree",
     "Combined",
     "Comparison",
     "Consensus",
@@ -85,6 +87,7 @@ RESULTS: dict[str, Any] = {
         InGroupProportion,
         InGroupStability,
         ClusterTest,
+        ClusterTree,
         Consensus,
         AssignmentConsistency,
         Validation,

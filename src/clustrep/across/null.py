@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +45,7 @@ from clustrep.engine.replicates import (
 )
 from clustrep.engine.run import Kept, Plan, on_engine
 from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, ReplicateWarning, warn
+from clustrep.remembered import cached_property
 from clustrep.results import Comparison, LocalReplicability, Replicability
 from clustrep.results.base import quiet
 from clustrep.results.null_scores import CollectionScores, NullReference
@@ -257,6 +258,12 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
 # one simulated collection
 
 
+def _with_gaps(simulated: FloatArray, study: Study) -> FloatArray:
+    """Return a simulated table with the study's own missing values, which are then filled in as the study's are."""
+    table = np.ascontiguousarray(simulated, dtype=study.X.dtype)
+    return np.where(np.isnan(study.X), np.nan, table) if study.has_missing else table
+
+
 class Work(NamedTuple):
     """What a simulated collection takes."""
 
@@ -384,7 +391,7 @@ class NullPlan(Plan[CollectionScores], Stored):
         by_name = self.simulated.draw(make_generator(np.random.SeedSequence(root)))
         tables = dict(zip(self.order, by_name, strict=True))
         studies = tuple(
-            study.with_table(read_only(np.ascontiguousarray(tables[s], dtype=study.X.dtype))).scaled_again()
+            study.with_table(read_only(_with_gaps(tables[s], study))).scaled_again()
             for s, study in enumerate(self.studies)
         )
         return studies, self.source.with_root(root)
@@ -570,7 +577,7 @@ def _is_trivial(origin: RunOrigin) -> bool:
 def _place_of_points(result: LocalReplicability, origin: RunOrigin) -> int:
     """Find the study whose points a local result scores: the training study's, or the test study's."""
     for place, study in enumerate(origin.studies):
-        if result._points is not None and np.array_equal(result._points, study.X):
+        if result._points is not None and np.array_equal(result._points, study.X, equal_nan=True):
             return place
     raise ParameterError(
         "A local result is compared with simulated data at the points of its training or test study: "

@@ -24,6 +24,7 @@ from clustrep.checks import check_choice, check_points
 from clustrep.clustering.rotation import Rotation
 from clustrep.engine.replicates import Failed, attempt
 from clustrep.errors import DataError
+from clustrep.studies.missing_values import completed
 from clustrep.studies.study import Study
 from clustrep.types import FloatArray
 
@@ -115,7 +116,7 @@ def collection_of(null: str | Sampler, studies: Sequence[Study]) -> Collection:
     """Learn a model from these studies, to draw simulated ones."""
     if callable(null):
         return GivenCollection(tuple(studies), null)
-    tables = [study.X.astype(float) for study in studies]
+    tables = [completed(study.X).astype(float) for study in studies]
     exponent = unit_exponent(tables)
     return _in_units(NULLS[null].learn([np.ldexp(X, -exponent) for X in tables]), exponent)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from clustrep.clustering.sample import Labelled, PointSet
 from clustrep.engine.replicates import Failed
+from clustrep.studies.missing_values import completed
 from clustrep.types import FloatArray, IntArray
 
 
@@ -82,7 +83,7 @@ class Spread:
 
 def spread_of(points: PointSet) -> Spread:
     """Return the spread of a study, in the fewest coordinates that it has."""
-    return Spread.of(points.X if points.rotated is None else points.rotated.X)
+    return Spread.of(completed(points.X) if points.rotated is None else points.rotated.X)
 
 
 def separateness_of_pairs(functions: Sequence[Labelled | Failed], spreads: Sequence[Spread]) -> FloatArray:

@@ -6,10 +6,10 @@ the clusterer itself, fitted to the rows written out.
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -35,7 +35,8 @@ from clustrep.engine.cost import Cost
 from clustrep.engine.estimates import ALWAYS_THERE, check_memory
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
 from clustrep.engine.run import Plan
-from clustrep.studies.study import Study
+from clustrep.remembered import cached_property
+from clustrep.studies.study import Study, check_complete
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition, encode
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
@@ -60,7 +61,7 @@ class Path(ABC):
 
     compiled: ClassVar[bool] = True  # whether there are kernels in it
     in_threads: ClassVar[bool] = True  # whether its time is spent in kernels, which let other threads run
-    here: ClassVar[bool] = False  # whether it works on a device that this process holds
+    device: str = PROCESSOR  # where nearest points are found and tables are counted
     takes_weights: ClassVar[bool] = True  # whether a point with a weight counts like as many copies of it
 
     @classmethod
@@ -72,9 +73,23 @@ class Path(ABC):
         self.members = tuple(members)
         self.rotation = rotation
 
+    @property
+    def here(self) -> bool:
+        """Whether it works on a device that this process holds."""
+        return self.device != PROCESSOR
+
+    @property
+    def searches(self) -> bool:
+        """Whether a point has the label of the nearest that was drawn, which a device can find."""
+        return False
+
     def on(self, device: str) -> Path:
-        """Return the path that does the same on a device; itself where there is none, or for the processor."""
-        return self
+        """Return the path that does on a device what it can do there; itself where that is nothing."""
+        if device == PROCESSOR or not self.searches:
+            return self
+        path = copy.copy(self)
+        path.device = device
+        return path
 
     def space(self, points: PointSet) -> PointSet:
         """Return the points in the coordinates in which this path works."""
@@ -234,6 +249,11 @@ class PlainPath(Path):
     compiled = in_threads = False
 
     @property
+    def searches(self) -> bool:
+        """Whether the clusterer has no `predict`, and ψ is induced."""
+        return not hasattr(self.members[0].clusterer, "predict")
+
+    @property
     def takes_weights(self) -> bool:  # type: ignore[override]
         """Whether the clusterer is fitted with `sample_weight`."""
         return bool(has_fit_parameter(self.members[0].clusterer, "sample_weight"))
@@ -259,10 +279,10 @@ class PlainPath(Path):
         clusterer, (rows, weights) = configuration.clusterer, self.rows(sample)
         X = self.space(sample.points).X[rows]
         if isinstance(clusterer, KnownLabels):
-            return PlainPsi(self, learn_known(X, clusterer.labels[sample.study.name][rows]))
+            return PlainPsi(self, learn_known(X, clusterer.labels[sample.study.name][rows], self.device))
         if self.rotation is not None:
             clusterer = in_coordinates(clusterer, self.rotation)
-        return PlainPsi(self, learn(clusterer, X, sample.seed(configuration.n_clusters), weights))
+        return PlainPsi(self, learn(clusterer, X, sample.seed(configuration.n_clusters), weights, self.device))
 
     def function(self, psi: Any, sample: Sample, configuration: Configuration) -> ClusteringFunction:
         """Return ψ as users have it."""
@@ -345,6 +365,8 @@ class Setting:
         Without `rotate` functions are learned in the features themselves, whatever their number. Studies of the same
         features can have the `paths` of others, where these `serve_other_studies`.
         """
+        if source.transformer is None:
+            check_complete(studies)
         rotated = [rotate and rotates(source, studies, configuration) for configuration in configurations]
         place_of = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
         outside = at is not None and id(at) not in place_of
@@ -368,6 +390,10 @@ class Setting:
                 from clustrep.clustering.sketch import sketched_paths  # it is a path itself
 
                 paths = sketched_paths(paths, source, studies, places)
+            if source.transformer is not None:
+                from clustrep.clustering.prepared import prepared_paths  # it is a path itself
+
+                paths = prepared_paths(paths, source.transformer)
             if for_run:
                 for path in paths:
                     for study in studies:
@@ -404,6 +430,11 @@ class Setting:
     def here(self) -> bool:
         """Whether any path works on a device that this process holds."""
         return any(path.here for path in self.paths)
+
+    @property
+    def device(self) -> str:
+        """Where tables are counted: on the device, if this process holds it."""
+        return self.source.device if self.here else PROCESSOR
 
     @property
     def has_kernels(self) -> bool:
@@ -473,6 +504,7 @@ def rotates(source: Source, studies: Sequence[Study], configuration: Configurati
     """Whether a configuration is computed in coordinates: far fewer than features, with the same result."""
     return (
         source.accelerate
+        and source.transformer is None  # it has the features themselves
         and not sketches(source, studies)  # landmarks have the studies' features
         and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points
         and ROTATION_PAYS * sum(len(study) for study in studies) <= studies[0].X.shape[1]

@@ -31,6 +31,7 @@ def read_studies(settings: dict[str, Any]) -> Studies:
         rep=settings["rep"],
         groups=settings.get("groups"),
         allow_missing=settings.get("impute") is not None,
+        gower=settings.get("gower", False),
     )
     if settings["normalise"] == "none" and settings["target_sum"] is not None:
         raise click.UsageError("--target-sum is for --normalise log1p.")

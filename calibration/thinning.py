@@ -1,7 +1,7 @@
 """Whether clusters of the same cells agree where there are none: resamples of cells against halves of their counts.
 
-Counts without clusters, and with two types that differ by little; Poisson and overdispersed. Cells are clustered twice,
-and compared cell by cell: from two noisy copies or two draws of the same cells, or from the two halves of their counts.
+Counts without clusters, and of three types; Poisson and overdispersed. Each study is compared with itself: clusters of
+two draws of its cells, or of the two halves of their counts.
 Prints the table of docs/single-cells.md: `python -m calibration.thinning`.
 """
 

@@ -115,6 +115,13 @@ def test_negative_values_are_refused_with_a_remedy():
         cr.Study(X, "lab").normalised()
 
 
+def test_missing_counts_are_refused():
+    X = COUNTS.astype(float)
+    X[1, 2] = np.nan
+    with pytest.raises(DataError, match="needs counts, but study 'lab' has nan for sample '2'"):
+        cr.Study(X, "lab", allow_missing=True).normalised()
+
+
 def test_once_and_before_scaling():
     study = cr.Study(COUNTS, "lab")
     with pytest.raises(ParameterError, match="is scaled by 'log1p' already"):

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clustrep.checks import check_positive
 from clustrep.errors import DataError
 from clustrep.types import FloatArray
 
@@ -38,17 +37,12 @@ def log_normalised(X: FloatArray, target_sum: float) -> FloatArray:
 
 
 def check_can_be_normalised(X: FloatArray, features: Sequence[str], samples: Sequence[str], name: str) -> None:
-    """Check that no value is negative: counts never are, values that were centred or log-transformed often."""
-    if X.min(initial=0) < 0:
-        i, j = np.argwhere(X < 0)[0]
+    """Check that no value is missing or negative: values that were centred or log-transformed often are."""
+    wrong = ~(X >= 0)
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
         raise DataError(
             f"normalise needs counts, but study {name!r} has {X[i, j]:g} for sample {samples[i]!r}, feature "
             f"{features[j]!r}: take the raw counts, such as a layer of an h5ad file (rep='counts'), or leave normalise "
             "out."
         )
-
-
-def check_target_sum(target_sum: float | None) -> None:
-    """Check a total to which all samples are brought; None is the median of the totals."""
-    if target_sum is not None:
-        check_positive(target_sum, "target_sum")

@@ -140,7 +140,9 @@ def check_axis_names(names: object, what: str, length: int, subject: str) -> tup
         raise DataError(f"The names of {subject}'s {what}s must be a sequence of text, got {names!r}.")
     names = list(names)
     if len(names) != length:
-        raise DataError(f"{subject} has {plural(length, what)} but {plural(len(names), f'{what} name')}.")
+        raise DataError(
+            f"{subject} has {plural(length, what)} but {plural(len(names), f'{what} name')}: give every {what} a name."
+        )
     blank = [
         i for i, name in enumerate(names) if (pd.api.types.is_scalar(name) and pd.isna(name)) or not str(name).strip()
     ]
@@ -190,7 +192,9 @@ def _as_matrix(values: Any, subject: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise DataError(f"{subject} has rows of different lengths.") from None
+        raise DataError(
+            f"{subject} has rows of different lengths: every sample needs a value of every feature."
+        ) from None
     if array.ndim == 0:
         if isinstance(values, str):
             advice = "read files with Studies.read(*paths)"

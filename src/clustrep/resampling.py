@@ -221,6 +221,12 @@ class Subsample(Perturbation):
         """Draw without replacement."""
         if self.groups is not None:
             members = _members(draw, self.groups)
+            if len(members) == 2 and self.fraction < 1:
+                raise ParameterError(
+                    f"groups={self.groups!r}, but study {draw.study!r} has only two of these units, and at least "
+                    f"two are drawn: every draw would be the whole study. Use Bootstrap(groups={self.groups!r}).",
+                    parameter="groups",
+                )
             units = rng.permutation(len(members))[: max(2, _share(self.fraction, len(members)))]
             return replace(draw, order=np.concatenate([members[unit] for unit in units]))
         n = len(draw.order)

@@ -79,6 +79,9 @@ transpose-only = ["a"]
 header = false
 study-key = "donor"
 rep = "X_pca"
+genes = "symbol"
+map = "probes.csv"
+probes = "mean"
 null = "copula"
 null-collections = 39
 embedding = "tsne"
@@ -126,6 +129,9 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "header": False,
         "study_key": "donor",
         "rep": "X_pca",
+        "genes": "symbol",
+        "probe_map": Path("options/probes.csv"),
+        "probes": "mean",
         "null": "copula",
         "n_null": 39,
         "shard": None,
@@ -220,7 +226,7 @@ def test_a_file_of_options_that_is_wrong_gets_its_sentence(text, sentence, folde
 
 def test_a_file_of_options_that_is_not_there(folder):
     done = invoke(*RUN, "--config", "none.toml", code=2)
-    assert "none.toml can't be read: No such file or directory." in done.stderr
+    assert "none.toml can't be read: No such file or directory. Name another file" in done.stderr
 
 
 @pytest.mark.parametrize("line", ["resamples = 4.5", "seed = true", "label = true", "features = 3", "out = 3"])

@@ -13,6 +13,7 @@ from clustrep.cli import clustrep
 from clustrep.clustering.prepared import NAMED
 from clustrep.figures.coordinates import EMBEDDINGS
 from clustrep.results.validation import INDICES
+from clustrep.studies.probes import PROBES
 from clustrep.studies.study import NORMALISATIONS, SCALES
 from clustrep.tables.agreement import AGREEMENTS
 from clustrep.tables.noise import RULES
@@ -60,6 +61,7 @@ def test_every_agreement_and_every_index_is_accepted():
         ("--embedding", EMBEDDINGS),
         ("--noise", tuple(RULES)),
         ("--scale", SCALES),
+        ("--probes", PROBES),
         ("--normalise", NORMALISATIONS),
         ("--embed", NAMED["embed"]),
     ],

@@ -45,17 +45,15 @@ from clustrep.engine.replicates import (
 from clustrep.engine.run import Plan, on_engine, run
 from clustrep.errors import ParameterError
 from clustrep.resampling import Rerun
+from clustrep.results.base import FALSE_FINDING
 from clustrep.results.groups import Separation
-from clustrep.results.presence_words import NEW, Presence
+from clustrep.results.presence_words import CANT_TELL, NEW, PRESENT, SPLIT, Presence
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.studies.missing_values import completed
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import tables_of
 from clustrep.tables.noise import NOISE, numbered
 from clustrep.types import FloatArray, IntArray
-
-# The error probability of calling a cluster of a cut repeated.
-CUT_LEVEL = 0.05
 
 
 @on_engine
@@ -408,7 +406,7 @@ def _rows_by_gaps(s: int, t: int, train: Shown, test: Shown) -> list[Row]:
         n_like = int(b.sizes[partners].sum()) if len(partners) else count_strays(a, i, b, shift)
         share = a.sizes[i] / len(a.X)
         word = word_of(linked, i, is_rare(n_like, n, share))
-        pvalue = test.pvalue if word == "split" else gap_to_neighbour(a, i, b)
+        pvalue = test.pvalue if word == SPLIT else gap_to_neighbour(a, i, b)
         rows.append(Row(s, t, int(number), word, _listed(test.called[partners]), n_like, n * share, pvalue))
     new = np.flatnonzero(~linked.any(axis=0))
     if len(new):
@@ -442,10 +440,10 @@ def _rows_of_cut(s: int, t: int, names: tuple[str, str], train: Shown, test: Sho
     for i, number in enumerate(train.called):
         n, share = len(test.clusters.X), train.clusters.sizes[i] / len(train.clusters.X)
         if by_train is None or not len(test.numbers):
-            rows.append(Row(s, t, int(number), "can't tell", "", 0, n * share, np.nan))
+            rows.append(Row(s, t, int(number), CANT_TELL, "", 0, n * share, np.nan))
             continue
         j, shared, either = same_in_cut(by_train, test.clusters.labels, i)
-        word = "present" if is_repeated(shared, either) else "can't tell"
+        word = PRESENT if is_repeated(shared, either) else CANT_TELL
         partner = str(test.called[j]) if j >= 0 else ""
         n_like = int((by_train == i).sum())
         rows.append(
@@ -457,4 +455,4 @@ def _rows_of_cut(s: int, t: int, names: tuple[str, str], train: Shown, test: Sho
 def is_repeated(shared: int, either: int) -> bool:
     """Whether the Jaccard overlap of two clusters is above SAME_CUT with 95 % confidence: exact binomial test."""
     # P(Binomial(either, SAME_CUT) >= shared)
-    return shared > 0 and bool(betainc(shared, either - shared + 1, SAME_CUT) <= CUT_LEVEL)
+    return shared > 0 and bool(betainc(shared, either - shared + 1, SAME_CUT) <= FALSE_FINDING)

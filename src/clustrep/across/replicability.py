@@ -16,8 +16,8 @@ from clustrep.clustering.identity import agreements_of, facts_of, identity_of, q
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
-from clustrep.clustering.sample import Configuration, Source, provenance_of_run
-from clustrep.engine.checkpoints import Stored
+from clustrep.clustering.sample import Configuration, Sample, Source, provenance_of_run
+from clustrep.engine.checkpoints import Stored, computes_a_share
 from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import Kept, kept_in, on_engine
@@ -311,17 +311,27 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         return scores
 
     def block(self, numbers: Sequence[int]) -> list[ReplicateScores]:
-        """Score replicates: learn every ψ once, from all samples together, then compare on every test study."""
-        setting, S, B = self.setting, len(self.setting.studies), len(numbers)
+        """Draw replicates, and score them together."""
+        setting, S = self.setting, len(self.setting.studies)
         samples = [setting.sample(s, b) for b in numbers for s in range(S)]  # Alg. 2, line 4
         second = [setting.sample(s, b, second=True) for b in numbers for s in range(S)] if self.diagonal else []
+        return self.score_samples(samples, second)
+
+    def score_samples(self, samples: Sequence[Sample], second: Sequence[Sample] = ()) -> list[ReplicateScores]:
+        """Score replicates: learn every ψ once, from all samples together, then compare on every test study.
+
+        samples : those of all studies, one replicate after the other
+        second : independent draws of the same, for the diagonal
+        """
+        setting, S = self.setting, len(self.setting.studies)
+        B = len(samples) // S
         point_sets = [[sample.points for sample in samples[b * S : (b + 1) * S]] for b in range(B)]
         # Halves have the same samples: theirs is the question whether independent data put the same ones together.
         halves = bool(getattr(setting.source.resampling, "halves", False))
         other_points = [sample.points for sample in (second if halves else samples[: len(second)])]
         n_configurations = len(self.configurations)
         clusters_found = np.full((B, n_configurations, S), -1)
-        pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S))
+        pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S), setting.device)
         spreads = [spread_of(sample.points) for sample in samples] if self.separateness else []
         separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0
@@ -443,8 +453,9 @@ def _failures(
     failed, names = Failures.number(causes)
     n_studies = len(plan.setting.studies)
     n_scores = failed.size if plan.diagonal else failed.size // n_studies * (n_studies - 1)
+    nothing_left = bool(np.isnan(distribution).all()) and not computes_a_share()
     Failures.count(failed, names, n_scores).report(
-        "score", nothing_left=bool(np.isnan(distribution).all()), where=_where(plan, clusters_found < 0)
+        "score", nothing_left=nothing_left, where=_where(plan, clusters_found < 0)
     )
     return failed, names
 
@@ -511,7 +522,9 @@ def check_configuration(
         raise DataError(f"labels are missing for {listing(map(repr, missing))}: every study needs them.")
     unknown = [name for name in labels if name not in {study.name for study in studies}]
     if unknown:
-        raise DataError(f"labels name {listing(map(repr, unknown))}, but there is no such study.")
+        raise DataError(
+            f"labels name {listing(map(repr, unknown))}, but there is no such study: correct the name, or leave it out."
+        )
     known = {
         study.name: check_labels_of(
             labels[study.name], study.name, len(study), study.samples if study.samples_are_named else None

@@ -69,9 +69,10 @@ class Spread:
 
     def between(self, codes: IntArray, n_clusters: int) -> float:
         """Return the spread between clusters, Σ_c n_c ‖m_c − m‖²."""
-        members = codes == np.arange(n_clusters)[:, None]  # (n_clusters, n_samples)
+        members = np.empty((n_clusters, len(codes)))
+        np.equal(codes, np.arange(n_clusters)[:, None], out=members)
         sizes = np.maximum(members.sum(axis=1), 1)
-        sums = members.astype(float) @ self.centred
+        sums = members @ self.centred
         return float((sums**2).sum(axis=1) @ (1 / sizes))
 
     def separateness(self, codes: IntArray, n_clusters: int) -> float:

@@ -38,7 +38,8 @@ from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_gen
 from clustrep.engine.run import on_engine, run
 from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun
-from clustrep.results.groups import LEVEL, Separation
+from clustrep.results.base import FALSE_FINDING
+from clustrep.results.groups import Separation
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.missing_values import completed
 from clustrep.studies.study import Study, check_complete
@@ -318,7 +319,7 @@ class Cut:
 
         A finer cut of a continuum has many pieces without a gap: at most one pair of pieces may be joined.
         """
-        if self.adjusted > LEVEL or self.groups == 1 or self.joined < self.n_pieces - 1:
+        if self.adjusted > FALSE_FINDING or self.groups == 1 or self.joined < self.n_pieces - 1:
             return 0.0
         return -float(np.log(max(self.pvalue, np.finfo(float).tiny))) * self.n_pieces * self.strength**3
 
@@ -343,7 +344,7 @@ def _cut(pool: _Pool, labels: _Labels, multiplicity: float) -> Cut:
     pvalue = gap_pvalue(in_middle, in_side)
     adjusted = min(1.0, multiplicity * pvalue)
     group_of_piece: IntArray = np.zeros(max(m, 1), dtype=np.int64)
-    if adjusted <= LEVEL:
+    if adjusted <= FALSE_FINDING:
         group_of_piece = join_pieces(m, edges, middle, side)
     joined = int(group_of_piece.max()) + 1
     near_depth = _near_depth(pool, labels, edges, group_of_piece) if joined > 1 else np.nan
@@ -409,7 +410,9 @@ def choose(cuts: Sequence[Cut]) -> int | None:
     chosen by simulation (docs/exam.md): p-values alone prefer cuts that are too fine, and strength alone cuts that are
     too coarse, because few clusters are often the same in all studies.
     """
-    candidates = [cut for cut in cuts if cut.adjusted <= LEVEL and cut.joined > 1 and cut.joined >= cut.n_pieces - 1]
+    candidates = [
+        cut for cut in cuts if cut.adjusted <= FALSE_FINDING and cut.joined > 1 and cut.joined >= cut.n_pieces - 1
+    ]
     if not candidates or min(candidates, key=lambda cut: cut.pvalue).groups == 1:
         return None
     return max(range(len(cuts)), key=lambda i: cuts[i].evidence)

@@ -24,8 +24,9 @@ from clustrep.across.presence import presence
 from clustrep.across.separation import separations
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Stream, root_entropy, seed_of
+from clustrep.results.base import FALSE_FINDING
 from clustrep.results.cluster_tree import EVERYTHING, NO_GAP, SPLIT, TOO_SMALL, ClusterTree
-from clustrep.results.groups import LEVEL, Separation
+from clustrep.results.groups import Separation
 from clustrep.results.presence_words import Presence
 from clustrep.studies.collection import Studies
 from clustrep.tables.contingency import tables_of
@@ -75,7 +76,7 @@ def cluster_tree(
     """
     everything: dict[str, IntArray] = {name: np.arange(len(study)) for name, study in studies.items()}
     grown = [_Cluster(EVERYTHING, -1, everything, ("",) * len(studies))]
-    outcomes = [_outcome(gaps, clusterers, LEVEL)]
+    outcomes = [_outcome(gaps, clusterers, FALSE_FINDING)]
     splitting = _Splitting(studies, clusterers, source, n_jobs)
     for place, cluster in enumerate(grown):  # which grows on the way: parents before their parts
         if place > 0:
@@ -143,12 +144,12 @@ def _outcome(gaps: Sequence[Separation], clusterers: Sequence[Sequence[Configura
     n_tried = sum(each.n_clusters != 1 for members in clusterers for each in members)
     of_chosen = best.edge_cut == best.chosen
     pieces, edges = best.pieces[best.chosen], best.edges[of_chosen]
-    adjusted = np.minimum(holm(best.edge_pvalues[of_chosen]) * n_tried * LEVEL / level, 1.0)
+    adjusted = np.minimum(holm(best.edge_pvalues[of_chosen]) * n_tried * FALSE_FINDING / level, 1.0)
     adjusted[~_is_repeated(best, pieces)[edges].all(axis=1)] = 1.0
-    parts = _parts(pieces, edges, adjusted <= LEVEL)
+    parts = _parts(pieces, edges, adjusted <= FALSE_FINDING)
     if parts.max(initial=0) == 0:
         return _Outcome(NO_GAP, level, float(adjusted.min()))
-    return _Outcome(SPLIT, level, float(adjusted[adjusted <= LEVEL].max()), replace(best, labels=parts))
+    return _Outcome(SPLIT, level, float(adjusted[adjusted <= FALSE_FINDING].max()), replace(best, labels=parts))
 
 
 def _is_repeated(separation: Separation, pieces: IntArray) -> BoolArray:
@@ -184,9 +185,9 @@ class _Splitting:
         within = self.studies_within(cluster)
         tried = [] if within is None else _possible(self.clusterers, [len(study) for study in within.values()])
         if within is None or not tried:
-            return _Outcome(TOO_SMALL, LEVEL * share)
+            return _Outcome(TOO_SMALL, FALSE_FINDING * share)
         source = self.source.with_root(self.root_of(cluster))
-        return _outcome(separations(within, tried, source, self.n_jobs, share), tried, LEVEL * share)
+        return _outcome(separations(within, tried, source, self.n_jobs, share), tried, FALSE_FINDING * share)
 
     def parts(self, cluster: _Cluster, place: int, separation: Separation) -> list[_Cluster]:
         """Return the parts of a cluster, with their presence in every study; `place` is that of the cluster."""

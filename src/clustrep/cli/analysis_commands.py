@@ -29,7 +29,7 @@ from clustrep.cli.output import (
     write_config,
     write_output,
 )
-from clustrep.errors import OtherRun
+from clustrep.errors import DataError, OtherRun
 from clustrep.folders import STATE, claimed
 
 T = TypeVar("T")
@@ -132,15 +132,30 @@ def check_files(settings: dict[str, Any]) -> None:
     """Refuse less than two studies, as far as can be said before files are read."""
     if not settings["studies"]:
         raise click.UsageError("name two or more files, one for each study; or try `clustrep demo`.")
-    if len(settings["studies"]) == 1 and not settings["study_key"]:
+    if len(settings["studies"]) == 1 and not settings["study_key"] and not _is_file_of_r(settings["studies"][0]):
         raise click.UsageError(
             "one study can't be compared with itself: name two or more files, or, for an h5ad file that holds several "
             "studies, the column that names the study with --study-key. For one study there is `clustrep stability`."
         )
 
 
+def _is_file_of_r(path: Path) -> bool:
+    """Whether a file may hold several objects, each of them a study; what can't be read is refused later."""
+    from clustrep.studies.readers import reader_of
+    from clustrep.studies.readers.r_data import R_DATA
+
+    try:
+        return reader_of(path) is R_DATA
+    except DataError:
+        return False
+
+
 def check_several_studies(settings: dict[str, Any], studies: Studies) -> None:
     """Refuse a file that holds less than two studies."""
+    if len(studies) < 2 and not settings["study_key"]:
+        raise click.UsageError(
+            f"{settings['studies'][0]} holds only one study: save several objects, or name more files."
+        )
     if len(studies) < 2:
         raise click.UsageError(
             f"{settings['studies'][0]} holds only one study by its column {settings['study_key']!r}: name another "

@@ -29,6 +29,9 @@ def read_studies(settings: dict[str, Any]) -> Studies:
         header=settings["header"],
         study_key=settings["study_key"],
         rep=settings["rep"],
+        genes=settings["genes"],
+        probe_map=settings["probe_map"],
+        probes=settings["probes"],
         groups=settings.get("groups"),
         allow_missing=settings.get("impute") is not None,
     )
@@ -76,7 +79,9 @@ def listed_features(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
-        raise DataError(f"The list of features {path} can't be read: {error.strerror}.") from None
+        raise DataError(
+            f"The list of features {path} can't be read: {error.strerror}. Name another file, or make it readable."
+        ) from None
     except UnicodeDecodeError:
         raise DataError(
             f"The list of features {path} is not text in UTF-8: save it again with that encoding."

@@ -83,6 +83,17 @@ reading = several(
     click.option("--header/--no-header", default=None, help="Whether the first line names the features."),
     click.option("--study-key", metavar="COLUMN", help="h5ad: the column of obs that names the study."),
     click.option("--rep", metavar="NAME", help="h5ad: X, a layer, or a representation such as X_pca."),
+    click.option("--genes", metavar="COLUMN", help="Probes to genes: the column of genes, of R's objects or --map."),
+    click.option(
+        "--map", "probe_map", type=FILE, metavar="FILE", help="Probes to genes: a table of probes and their genes."
+    ),
+    click.option(
+        "--probes",
+        type=click.Choice(["variance", "mean"]),
+        default="variance",
+        show_default=True,
+        help="Of several probes of a gene, take the most variable one or the mean.",
+    ),
 )
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -171,7 +171,7 @@ class PreparedPath(Path):
         return self.path.compiled
 
     @property
-    def here(self) -> bool:  # type: ignore[override]
+    def here(self) -> bool:
         """Whether it works on a device that this process holds."""
         return self.path.here
 

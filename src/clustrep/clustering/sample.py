@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from clustrep._kernels.squares import in_fours, squares_between
 from clustrep._kernels.tiles import n_columns, n_rows
 from clustrep.clustering.landmarks import Sketch, check_sketch
 from clustrep.clustering.parameters import (
@@ -90,8 +91,8 @@ class PointSet:
         return np.ascontiguousarray(self.by_feature[:, rows] if "by_feature" in self.__dict__ else self.X[rows].T)
 
     def tiled(self, rows: IntArray) -> FloatArray:
-        """Return some of the points as `_kernels.tiles.in_rows` does, without any other copy of them."""
-        table = np.zeros((n_rows(self.X.shape[1]), n_columns(len(rows))))
+        """Return some of the points as `_kernels.tiles.in_rows` does, in their own precision, without another copy."""
+        table = np.zeros((n_rows(self.X.shape[1]), n_columns(len(rows))), dtype=self.X.dtype)
         for begin in range(0, len(rows), TURNED_AT_ONCE):
             some = rows[begin : begin + TURNED_AT_ONCE]
             table[: self.X.shape[1], begin : begin + len(some)] = self.X[some].T
@@ -130,6 +131,12 @@ class PointSet:
 def pairwise_distances(X: FloatArray, metric: str) -> FloatArray:
     """Return the distances between all rows, (n, n), each computed once; interrupts are handled between blocks."""
     distances = np.empty((len(X), len(X)))
+    if metric == "sqeuclidean":
+        table = in_fours(X)
+        for begin in range(0, len(X), BLOCK):
+            squares_between(table, begin, begin + BLOCK, distances)
+            breathe()
+        return distances
     for begin in range(0, len(X), BLOCK):
         rows = slice(begin, begin + BLOCK)
         distances[rows, begin:] = cdist(X[rows], X[begin:], metric)

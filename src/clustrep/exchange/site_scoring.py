@@ -21,17 +21,9 @@ from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.exchange.disclosure import Disclosure, LogEntry, harmless
 from clustrep.exchange.forms import Form
 from clustrep.exchange.inquiry import Inquiry, resampling_of
+from clustrep.exchange.reading_sites import check_same_question, read_files
 from clustrep.exchange.site_clusters import local_row, mean_by_cluster
-from clustrep.exchange.site_files import (
-    VERSION,
-    ClusterTable,
-    CrossTable,
-    GapTable,
-    SiteFunctions,
-    SiteScores,
-    check_same_question,
-    read_files,
-)
+from clustrep.exchange.site_files import VERSION, ClusterTable, CrossTable, GapTable, SiteFunctions, SiteScores
 from clustrep.exchange.site_gaps import gap_counts, without_ties
 from clustrep.exchange.site_learning import check_study
 from clustrep.exchange.site_null import Simulator

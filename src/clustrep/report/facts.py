@@ -35,6 +35,7 @@ from clustrep.results import (
 from clustrep.results.along import CLUSTERS, PARAMETER
 from clustrep.results.headline import NEXT
 from clustrep.results.labels import label
+from clustrep.results.presence_words import ABSENT
 from clustrep.results.shared_numbers import place_in_focus, renamed
 from clustrep.results.verdict import ONE_PIECE, separation_of
 from clustrep.tables.agreement import shown
@@ -98,7 +99,7 @@ def verdict_of(material: Material) -> list[dict[str, str]]:
     presence = presence_told(material)
     if material.replicabilities and (verdict is None or verdict.focus is not None):
         differences = material.differences
-        differ = "absent" in set(presence["word"]) or (differences is not None and bool(differences.apart.any()))
+        differ = ABSENT in set(presence["word"]) or (differences is not None and bool(differences.apart.any()))
         about = words.about_studies(material.replicabilities[0], material.relations, differ=differ)
         sentences.append(("studies", about))
     if verdict is not None and verdict.degree != ONE_PIECE:

@@ -161,11 +161,13 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
 def _check_fields(path: str | PathLike[str], fields: Fields) -> None:
     """Check the names and the types of a result's fields, and of the results that are among them."""
     if fields.kind not in RESULTS:
-        raise DataError(f"{path} holds a result of kind {fields.kind!r}; this clustrep knows {', '.join(RESULTS)}.")
+        raise DataError(
+            f"{path} holds a result of kind {fields.kind!r}; this clustrep knows {', '.join(RESULTS)}: update it."
+        )
     public = {field.name: field for field in dataclasses.fields(RESULTS[fields.kind]) if field.name[0] != "_"}
     if set(fields.values) != set(public):
         differing = sorted(set(fields.values) ^ set(public))
-        raise DataError(f"{path} is damaged: these fields are missing or unknown: {listing(differing)}.")
+        raise DataError(f"{path} is damaged: these fields are missing or unknown: {listing(differing)}. Run it again.")
     for name, value in fields.values.items():
         if not _fits(value, str(public[name].type)):
             raise DataError(f"{path} is damaged: its {name} is not of the type {public[name].type}: run it again.")

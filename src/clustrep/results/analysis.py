@@ -15,8 +15,8 @@ from clustrep.checks import check_known, freeze
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance
 from clustrep.remembered import cached_property
-from clustrep.results.base import Saved
-from clustrep.results.choice import FALSE_FINDING, Candidate, Choice
+from clustrep.results.base import FALSE_FINDING, Saved
+from clustrep.results.choice import Candidate, Choice
 from clustrep.results.cluster_tree import ClusterTree
 from clustrep.results.comparison import Comparison
 from clustrep.results.groups import Separation

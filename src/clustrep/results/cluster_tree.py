@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from clustrep.checks import check_known, freeze
 from clustrep.provenance import Provenance
-from clustrep.results.base import Saved
-from clustrep.results.groups import LEVEL
+from clustrep.results.base import FALSE_FINDING, Saved
 from clustrep.results.presence_words import SIGNS
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
@@ -179,7 +178,7 @@ class ClusterTree(Saved):
         have = "has" if n_split == 1 else "have"
         return (
             f"{first}; {plural(n_split, 'cluster')} {have} gaps within, and {len(self.leaves)} in all have none. Any "
-            f"false split in the whole tree has a chance of at most {LEVEL:.0%}."
+            f"false split in the whole tree has a chance of at most {FALSE_FINDING:.0%}."
         )
 
     def __repr__(self) -> str:

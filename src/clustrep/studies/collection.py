@@ -16,6 +16,7 @@ from clustrep.engine.replicates import Rng, make_generator
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies.alignment import check_alignment
 from clustrep.studies.from_files import studies_from_anndata, studies_from_files
+from clustrep.studies.probes import GeneRequest, Probes
 from clustrep.studies.readers.table import Request
 from clustrep.studies.study import SCALES, Label, LabelNotFound, Normalise, Scale, Study, check_label_exists
 from clustrep.text import listing, plural, printable
@@ -115,6 +116,9 @@ class Studies(Mapping[str, Study]):
         study_key: str | None = None,
         rep: str | None = None,
         features: Sequence[str] | None = None,
+        genes: str | None = None,
+        probe_map: str | PathLike[str] | None = None,
+        probes: Probes = "variance",
         groups: str | None = None,
         allow_missing: bool = False,
         normalise: Normalise = "none",
@@ -146,6 +150,16 @@ class Studies(Mapping[str, Study]):
             What to take from an h5ad file: "X" (the default), or the name of an entry of obsm or of a layer.
         features : sequence of str, optional
             The features to keep, in this order, which every study must have; by default those that all studies have.
+        genes : str, optional
+            The column that names the gene of each feature: features that are probes become genes. It is a column of
+            what the file says of its features (of an ExpressionSet featureData, of a SummarizedExperiment rowData), or
+            of `probe_map`.
+        probe_map : str or path, optional
+            A table of probes and genes, for files of any format: delimited text, or a platform's annotation from GEO
+            such as GPL96.annot.gz. The columns are those named like probes and genes ("ID", "Gene Symbol", …), else
+            the first two.
+        probes : {"variance", "mean"}
+            What to do with several probes of a gene: take the one with the highest variance, or the mean of all.
         groups : str, optional
             The column that says to which unit a sample belongs, such as "donor"; in h5ad a column of obs. It is no
             feature, and `Bootstrap(groups="donor")` draws its units.
@@ -168,6 +182,12 @@ class Studies(Mapping[str, Study]):
         ParameterError
             If a parameter does not apply to any of the files, or can't apply to one of them.
 
+        Warns
+        -----
+        DataWarning
+            As in `Studies`; and, with `genes` or `probe_map`, how many probes were dropped, and for how many genes one
+            was chosen.
+
         See Also
         --------
         Studies.from_anndata : The same for an AnnData that is in memory.
@@ -178,6 +198,13 @@ class Studies(Mapping[str, Study]):
         text, or if its own name says so ("sample", "patient_id", …). Empty cells, NA, NaN, null and the like are
         missing values, which are refused without `allow_missing`. Names and labels lose the apostrophe that clustrep
         writes before a text that a spreadsheet would take for a formula, as in ``'=1+1``.
+
+        With `genes` or `probe_map`, probes without a gene and probes of several genes (``"DDR1 /// MIR4640"``, or two
+        rows of a map) are dropped. With ``probes="variance"`` all studies take the same probe of a gene if they can:
+        the one that most studies have; of these the one with the highest variance around the mean of each study, pooled
+        over the studies, as the files hold them, before `scale`; of these the first. Missing values are left out of the
+        variance; they are refused only in the probes that are kept. The mean of probes is missing where one of them is.
+        A study whose features are genes of the map already is kept as it is.
 
         Files are not trusted. An h5ad file is read in a copy of this process (except on Windows), which ends after 60
         seconds and one more for each megabyte; shapes and sparse indices are checked before they are used. It is read
@@ -199,7 +226,9 @@ class Studies(Mapping[str, Study]):
         """
         _check_all_features(features, normalise)
         collected, request = studies_from_files(
-            paths, Request(label, transpose, header, study_key, rep, features, groups, allow_missing)
+            paths,
+            Request(label, transpose, header, study_key, rep, features, groups, allow_missing),
+            GeneRequest(genes, probe_map, probes),
         )
         studies = cls.__new__(cls)
         studies._align(collected, scale, request, normalise)
@@ -384,7 +413,7 @@ class Studies(Mapping[str, Study]):
         """
         check_integer(n, "n", at_least=2)
         if isinstance(X, Studies):
-            raise ParameterError("split takes one study or table, got Studies.", parameter="X")
+            raise ParameterError("split takes one study or table, got Studies: pick one, studies[name].", parameter="X")
         whole = next(iter(cls({"whole": X}, label=label).values()))
         if len(whole) < 2 * n:
             raise DataError(f"n must leave at least 2 samples in each part: got n={n} for {len(whole)} samples.")
@@ -612,7 +641,7 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
     names = [name for name, _ in entries]
     if len(set(names)) < len(names):
         duplicate = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"Every study needs a name of its own, but {duplicate!r} came twice.")
+        raise DataError(f"Every study needs a name of its own, but {duplicate!r} came twice: rename one.")
     return entries
 
 

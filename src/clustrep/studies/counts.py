@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clustrep.checks import check_positive
 from clustrep.errors import DataError
 from clustrep.types import FloatArray
 
@@ -47,9 +46,3 @@ def check_can_be_normalised(X: FloatArray, features: Sequence[str], samples: Seq
             f"{features[j]!r}: take the raw counts, such as a layer of an h5ad file (rep='counts'), or leave normalise "
             "out."
         )
-
-
-def check_target_sum(target_sum: float | None) -> None:
-    """Check a total to which all samples are brought; None is the median of the totals."""
-    if target_sum is not None:
-        check_positive(target_sum, "target_sum")

@@ -12,6 +12,7 @@ import pandas as pd
 
 from clustrep.checks import check_flag, check_known, check_label, check_name, check_names_differ
 from clustrep.errors import DataError, DataWarning, ParameterError
+from clustrep.studies.probes import GeneRequest, tables_by_gene
 from clustrep.studies.readers import read_tables
 from clustrep.studies.readers.h5ad import tables_of_anndata
 from clustrep.studies.readers.source import study_names
@@ -20,7 +21,9 @@ from clustrep.studies.study import Label, Study, check_label_exists
 from clustrep.text import listing, nearest
 
 
-def studies_from_files(paths: Sequence[str | PathLike[str]], given: Request) -> tuple[list[Study], Request]:
+def studies_from_files(
+    paths: Sequence[str | PathLike[str]], given: Request, by_gene: GeneRequest
+) -> tuple[list[Study], Request]:
     """Read the studies of files as they were asked for.
 
     Also return the request after its check, so that later errors can say which argument to change.
@@ -28,9 +31,10 @@ def studies_from_files(paths: Sequence[str | PathLike[str]], given: Request) -> 
     _check_paths(paths)
     names = study_names(paths)
     request = _checked(given, names)
+    by_gene.check()
     studies = []
     columns: set[str] = set()  # which the label could be
-    for table in read_tables(paths, names, request):
+    for table in _tables(paths, names, request, by_gene):
         study = _study_of_table(table, request)
         columns.update(study.features if table.annotations is None else table.annotations)
         studies.append(study if request.features is None else study.select(request.features))
@@ -39,6 +43,14 @@ def studies_from_files(paths: Sequence[str | PathLike[str]], given: Request) -> 
         if (suspicion := study._suspicion(request.label)) is not None:
             raise DataError(suspicion)
     return studies, request
+
+
+def _tables(
+    paths: Sequence[str | PathLike[str]], names: Sequence[str], request: Request, by_gene: GeneRequest
+) -> Iterable[Table]:
+    if not by_gene.is_wanted:
+        return read_tables(paths, names, request)
+    return tables_by_gene(list(read_tables(paths, names, request._replace(features=None))), by_gene)  # of all probes
 
 
 def _checked(given: Request, names: Sequence[str]) -> Request:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -26,12 +27,13 @@ from clustrep.checks import (
     check_names_differ,
     check_not_empty,
     check_numbers,
+    check_positive,
     read_only,
 )
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.label_checks import check_labels_of
 from clustrep.sentences import argument
-from clustrep.studies.counts import check_can_be_normalised, check_target_sum, log_normalised, median_total
+from clustrep.studies.counts import check_can_be_normalised, log_normalised, median_total
 from clustrep.text import listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -319,7 +321,10 @@ class Study:
         if scale == "none":
             return self
         if self.scale != "none":
-            raise ParameterError(f"Study {self.name!r} is scaled by {self.scale!r} already.", parameter="scale")
+            raise ParameterError(
+                f"Study {self.name!r} is scaled by {self.scale!r} already: scale the study that it was made from.",
+                parameter="scale",
+            )
         from sklearn.preprocessing import RobustScaler, StandardScaler
 
         scaler = StandardScaler() if scale == "zscore" else RobustScaler()
@@ -371,7 +376,8 @@ class Study:
         [[0.916, 1.705], [0.916, 1.705]]
         """
         check_choice(normalise, "normalise", NORMALISATIONS)
-        check_target_sum(target_sum)
+        if target_sum is not None:
+            check_positive(target_sum, "target_sum")
         if normalise == "none":
             return self
         if self.scaling != "none":
@@ -423,7 +429,7 @@ class Study:
         """Return a study of as many samples with another table; another number of features are numbered."""
         if X.shape[1] == len(self.features):
             return self._with(X=X)
-        return self._with(X=X, features=tuple(str(j + 1) for j in range(X.shape[1])), features_are_named=False)
+        return self._with(X=X, features=_numbered(X.shape[1]), features_are_named=False)
 
     def _with_precision(self, dtype: np.dtype[Any]) -> Study:
         """Return the study in single or double precision."""
@@ -438,6 +444,12 @@ class Study:
             labels=None if self.labels is None else read_only(self.labels[rows]),
             groups={key: read_only(values[rows]) for key, values in self.groups.items()},
         )
+
+
+@cache
+def _numbered(n_features: int) -> tuple[str, ...]:
+    """Return names for features without any; simulated studies ask hundreds of times for the same."""
+    return tuple(str(j + 1) for j in range(n_features))
 
 
 def _checked_groups(
@@ -455,9 +467,15 @@ def _checked_groups(
     for key, values in groups.items():
         column = pd.Series(np.asarray(values, dtype=object).ravel())
         if len(column) != n_samples:
-            raise DataError(f"{subject} has {plural(n_samples, 'sample')}, but {len(column)} values of {key!r}.")
+            raise DataError(
+                f"{subject} has {plural(n_samples, 'sample')}, but {len(column)} values of {key!r}: pass one for "
+                "every sample."
+            )
         if column.isna().any():
-            raise DataError(f"{subject} has {plural(int(column.isna().sum()), 'sample')} without {key!r}.")
+            raise DataError(
+                f"{subject} has {plural(int(column.isna().sum()), 'sample')} without {key!r}: give them one, or "
+                "leave those samples out."
+            )
         checked[str(key)] = read_only(column.astype(str).to_numpy(dtype=str))
     return checked
 

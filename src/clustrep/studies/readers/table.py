@@ -32,6 +32,7 @@ class Table(NamedTuple):
     annotations: tuple[str, ...] | None = None  # what `label` may name; None: the columns of the frame
     is_embedding: bool = False  # coordinates that were computed from data, comparable only if computed together
     groups: NDArray[np.object_] | None = None  # units of the samples, where these stand beside the frame
+    feature_data: pd.DataFrame | None = None  # what the file says of its features, a row each, such as their genes
 
 
 class Request(NamedTuple):

@@ -69,7 +69,10 @@ def _column_advice(columns: Mapping[str, Texts], may_have_label: bool) -> str:
         return f"{they} {hold} numbers as text: turn {them} into numbers."
     if not may_have_label:
         return f"Leave {them} out."
-    return f"Leave {them} out, or use {argument('label', next(iter(columns)))} if that is the samples' known class."
+    return (
+        f"Leave {them} out, or use {argument('label', next(iter(columns)))} if that is the samples' known class, or "
+        f"{argument('gower', True)} for Gower's distance between numbers and categories."
+    )
 
 
 def text_sentence(places: Sequence[tuple[str, str, str]], subject: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from clustrep.cli import options
-from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, ranged_clusterers_of, without_range
+from clustrep.cli.clusterer_names import BY_GOWER, DEFAULT_CLUSTERERS, ranged_clusterers_of, without_range
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
 from clustrep.cli.input_files import read_studies, warn_of_embedding, warn_of_scales
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 @options.reading
 @options.units
 @options.impute
+@options.gower
 @options.analysis(k="2:8", folder="clustrep-results")
 @options.shard
 @click.option(
@@ -71,7 +72,7 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
         raise click.UsageError("--write-h5ad needs one h5ad file that holds all studies, with --study-key.")
     if settings["write_h5ad"] and settings["no_samples"]:
         raise click.UsageError("--write-h5ad and --no-samples exclude each other.")
-    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS
+    settings["clusterer"] = settings["clusterer"] or (BY_GOWER if settings["gower"] else DEFAULT_CLUSTERERS)
     if settings["shard"] is None:
         analyse_files(ctx, settings)
     else:
@@ -83,6 +84,7 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
 @options.reading
 @options.units
 @options.impute
+@options.gower
 @click.option("--train", multiple=True, metavar="STUDY", help="Whose clusters to follow; by default all studies'.")
 @options.analysis(k=None, folder="clustrep-local")
 @click.pass_context
@@ -98,7 +100,7 @@ def local(ctx: click.Context, /, **settings: Any) -> None:
         raise click.UsageError("local follows one --clusterer with one --k; `clustrep run` compares several.")
     if len(settings["resolution"] or ()) > 1 or any(without_range(spec)[1] for spec in settings["clusterer"]):
         raise click.UsageError("local follows one value of a parameter; `clustrep run` compares several.")
-    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
+    settings["clusterer"] = settings["clusterer"] or (BY_GOWER if settings["gower"] else DEFAULT_CLUSTERERS)[:1]
     analyse_files(ctx, settings)
 
 

@@ -34,6 +34,7 @@ def read_studies(settings: dict[str, Any]) -> Studies:
         probes=settings["probes"],
         groups=settings.get("groups"),
         allow_missing=settings.get("impute") is not None,
+        gower=settings.get("gower", False),
     )
     if settings["normalise"] == "none" and settings["target_sum"] is not None:
         raise click.UsageError("--target-sum is for --normalise log1p.")

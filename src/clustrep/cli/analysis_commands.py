@@ -217,10 +217,13 @@ def analyse_both(
 ) -> Analysis:
     """Analyse one embedding of all studies, and compare in embeddings of every training study beside it."""
     from clustrep import compare
+    from clustrep.resampling import resampling_for
 
     analysis = analyse_studies(ctx, {**settings, "embed": None}, clusterers, studies)
     measured = read_studies({**settings, "rep": "X"})
     arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "noise")
+    # The draws of the analysis, also where X has more features than samples.
+    arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings.get("groups"))
     with options.configured(settings):
         embedded = compare(clusterers, measured, over=settings["over"] or None, **arguments)
     return replace(analysis, embedded=embedded, warnings=tuple(ctx.obj))

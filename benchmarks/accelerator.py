@@ -14,15 +14,19 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
 
 import clustrep as cr
 from benchmarks.bench import mixture
+from clustrep.clustering.neighbours import nearest_point
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.device.available import device_name, resolve_device
@@ -155,6 +159,25 @@ def one_by_scikit_learn(n: int = 10**6) -> tuple[float, float]:
     return time.perf_counter() - begun, float(clusterer.n_iter_)
 
 
+def nearest_of(n: int, n_asked: int, device: str) -> float:
+    """Return the seconds in which the nearest of n points × 50 are found for so many others, on a card or one core."""
+    points, X = mixture(n, 50, 20, 0.3, 2)
+    nearest_point(points[:1000], "euclidean", device=device)(X[:1000])  # kernels are compiled
+    with threadpool_limits(1):
+        begun = time.perf_counter()
+        nearest_point(points, "euclidean", device=device)(X[:n_asked])
+        return time.perf_counter() - begun
+
+
+def nearest_by_scikit_learn(n: int, n_asked: int) -> float:
+    """Do the same by scikit-learn, on all cores."""
+    points, X = mixture(n, 50, 20, 0.3, 2)
+    search = NearestNeighbors(n_neighbors=1, algorithm="brute", n_jobs=-1).fit(points)
+    begun = time.perf_counter()
+    search.kneighbors(X[:n_asked], return_distance=False)
+    return time.perf_counter() - begun
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # the table
 
@@ -221,6 +244,17 @@ def row_of_a_million(has_card: bool) -> list[str]:
     ]
 
 
+def row_of_nearest(has_card: bool, n: int = 10**6, n_asked: int = 2000) -> list[str]:
+    """Measure the search of nearest points, which clusterers without `predict` need."""
+    on_card, memory = "", ""
+    if has_card:
+        seconds, memory = peak_memory(lambda: nearest_of(n, n, "cuda"))
+        on_card = shown(seconds)
+    others = (nearest_of(n, n_asked, "cpu"), nearest_by_scikit_learn(n, n_asked))
+    one_core, theirs = (shown(seconds * n / n_asked, is_part=True) for seconds in others)
+    return ["the nearest of 10⁶ × 50 points for each of 10⁶ others, exact", on_card, memory, one_core, "", theirs, ""]
+
+
 def table(names: Sequence[str]) -> str:
     """Measure, and write the table in Markdown."""
     has_card = resolve_device("auto") == "cuda"
@@ -228,10 +262,18 @@ def table(names: Sequence[str]) -> str:
     header = ["job", "card", "its memory", "one core", f"{os.cpu_count()} cores", "scikit-learn, all cores", "wanted"]
     rows = [header, ["---"] * len(header)]
     for name in names:
-        rows.append(row_of_a_million(has_card) if name == "million" else row_of(JOBS[name], has_card))
+        rows.append(ROWS[name](has_card))
         print("| " + " | ".join(rows[-1]) + " |", flush=True)
     where = f"Card: {card}. Processor: {os.cpu_count()} cores, {platform.machine()}."
     return "\n".join(["| " + " | ".join(row) + " |" for row in rows] + ["", where])
+
+
+ROWS: dict[str, Callable[[bool], list[str]]] = {
+    "d31": partial(row_of, JOBS["d31"]),
+    "million": row_of_a_million,
+    "ten": partial(row_of, JOBS["ten"]),
+    "nearest": row_of_nearest,
+}
 
 
 def write(path: Path, text: str) -> None:
@@ -244,8 +286,8 @@ def write(path: Path, text: str) -> None:
 def main() -> None:
     """Measure what is asked for, and print or write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    names = ["d31", "million", "ten"]
-    parser.add_argument("jobs", nargs="*", choices=[*names, []], default=names)
+    names = list(ROWS)
+    parser.add_argument("jobs", nargs="*", choices=[*names, []], default=[])
     parser.add_argument("--write", type=Path, help="The Markdown file whose table is replaced.")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")

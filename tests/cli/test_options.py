@@ -10,10 +10,11 @@ from tests.cli.support import PAIR, RUN, invoke
 
 from clustrep.across.null_models import NULLS, ONE_PIECE
 from clustrep.cli import clustrep
+from clustrep.clustering.prepared import NAMED
 from clustrep.figures.coordinates import EMBEDDINGS
 from clustrep.results.validation import INDICES
 from clustrep.studies.probes import PROBES
-from clustrep.studies.study import SCALES
+from clustrep.studies.study import NORMALISATIONS, SCALES
 from clustrep.tables.agreement import AGREEMENTS
 from clustrep.tables.noise import RULES
 
@@ -61,6 +62,8 @@ def test_every_agreement_and_every_index_is_accepted():
         ("--noise", tuple(RULES)),
         ("--scale", SCALES),
         ("--probes", PROBES),
+        ("--normalise", NORMALISATIONS),
+        ("--embed", NAMED["embed"]),
     ],
 )
 def test_choices_are_those_of_the_library(option, names):

@@ -16,17 +16,19 @@ import sys
 import numpy as np
 from sklearn.cluster import KMeans
 import clustrep as cr
+from clustrep.clustering import sample
 from clustrep.clustering.shortcuts import kmeans
 
 kmeans.MOST_KEPT, kmeans.LABELLED_AT_ONCE, kmeans.BUDGET = 2**18, 2**12, 2_000_000
-sketch = int(sys.argv[1]) or None
+kmeans.SUMMED_AT_ONCE = sample.TURNED_AT_ONCE = 2**12
+sketch, dtype = int(sys.argv[1]) or None, sys.argv[2]
 
 def memory(name):
     (line,) = [line for line in open("/proc/self/status") if line.startswith(name)]
     return 1024 * int(line.split()[1])
 
 def table(seed, n):
-    X = np.random.default_rng(seed).standard_normal((n, 50))
+    X = np.random.default_rng(seed).standard_normal((n, 50), dtype=dtype)
     X[: n // 2] += 3
     return X
 
@@ -47,10 +49,10 @@ print((memory("VmHWM") - before) / n_bytes)
 
 @pytest.mark.skipif(not RESET.exists(), reason="The system does not say how much memory a process has had.")
 @pytest.mark.slow
-@pytest.mark.parametrize("sketch", [0, 200])
-def test_k_means_needs_at_most_two_and_a_half_times_its_data(sketch):
+@pytest.mark.parametrize(("sketch", "dtype"), [(0, "float64"), (200, "float64"), (0, "float32")])
+def test_k_means_needs_at_most_two_and_a_half_times_its_data(sketch, dtype):
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(sketch)], capture_output=True, text=True, check=False, timeout=600
+        [sys.executable, "-c", PROGRAM, str(sketch), dtype], capture_output=True, text=True, check=False, timeout=600
     )
     assert done.returncode == 0, done.stderr
     assert 1 < float(done.stdout) < 2.5

@@ -51,6 +51,27 @@ def fill_uniforms(words: IntArray, uniforms: FloatArray) -> None:
 
 
 @compiled
+def fill_starts(
+    words: IntArray, n_words: IntArray, seeds: IntArray, starts: IntArray, n_each: IntArray, uniforms: FloatArray
+) -> None:
+    """Fill rows with the random numbers of some starts of many fits, one fit after the other.
+
+    words : (n_samples, n_members, n_words), of which `n_words`, (n_members,), count
+    seeds : (n_fits, 2), the sample and the member of a fit
+    starts : (n_fits, 2), the first of its starts that has a row, and how many have
+    n_each : (n_fits,), how many numbers a start takes; the rest of a row stays as it is
+    """
+    row = 0
+    for f in range(len(seeds)):
+        sample, member = seeds[f]
+        first, n_rows = starts[f]
+        drawn = np.empty((first + n_rows, n_each[f]))
+        fill_uniforms(words[sample, member, : n_words[member]], drawn)
+        uniforms[row : row + n_rows, : n_each[f]] = drawn[first:]
+        row += n_rows
+
+
+@compiled
 def _mix_entropy(words: IntArray, pool: IntArray) -> None:
     constant = INIT_A
     for i in range(POOL):

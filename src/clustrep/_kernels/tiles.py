@@ -283,7 +283,7 @@ def _weigh_all(
         end = min(begin + TILE, weights.size)
         w, near = weights[begin:end], closest[begin:end]
         for t in range(candidates.size):
-            _squares(table, begin, end, table.shape[0], table[:, candidates[t]], sums)
+            _squares(table, begin, end, table.shape[0], _point(table, candidates[t]), sums)
             potential = 0.0
             for i in range(w.size):
                 d, low = sums[i], near[i]
@@ -292,12 +292,20 @@ def _weigh_all(
 
 
 @compiled
+def _point(table: FloatArray, column: int) -> FloatArray:
+    """Return a point in double precision: differences from it are, even where the table is in single precision."""
+    point = np.empty(table.shape[0])
+    point[:] = table[:, column]
+    return point
+
+
+@compiled
 def draw_near_in_table(table: FloatArray, pick: int, closest: FloatArray, sums: FloatArray) -> None:
     """Let the squared distances to the nearest centre, (n_columns,), include a point that becomes one."""
     if table.shape[0] == 2:
         _draw_near_two_rows(table[0], table[1], pick, closest)
     else:
-        _draw_near_rows(table, table[:, pick], closest, sums)
+        _draw_near_rows(table, _point(table, pick), closest, sums)
 
 
 @vectorised

@@ -17,8 +17,10 @@ from clustrep.clustering.identity import agreements_of, facts_of, question_of
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
-from clustrep.clustering.sample import Configuration, Labelled, PointSet, Source, provenance_of_run
+from clustrep.clustering.sample import Configuration, Labelled, PointSet, Sample, Source, provenance_of_run
+from clustrep.device.available import PROCESSOR
 from clustrep.engine.checkpoints import Stored
+from clustrep.engine.cost import Cost
 from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import kept_in, on_engine, run
@@ -29,11 +31,16 @@ from clustrep.results import LocalReplicability
 from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreement
-from clustrep.tables.contingency import Partition, tables_of
+from clustrep.tables.contingency import Partition, tables_of_pairs
 from clustrep.tables.noise import ONLY_NOISE, RULES, Margins, Noise
 from clustrep.tables.scoring import NO_NUMBER
 from clustrep.text import listing, plural
 from clustrep.types import FloatArray, IntArray, Labels
+
+# Roughly, for a point to score, and each study whose function labels it: most of it with Python's lock held.
+POINT_SECONDS = 8e-9
+# Labels of scored points that a batch may keep.
+MOST_LABELS = 2**24
 
 
 @overload
@@ -77,6 +84,8 @@ def local_replicability(
     engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
+    embed: Any = None,
+    impute: Any = None,
 ) -> LocalReplicability | dict[str, LocalReplicability]:
     """Measure how well the clustering around each point replicates (Algorithm 3).
 
@@ -99,7 +108,7 @@ def local_replicability(
     at : Study, table or None
         The points to score: any with the same features, such as a grid; None: those of the training study
         (section 3.3.3); the test study gives figure 6.
-    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, engine, checkpoint, sketch
+    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, engine, checkpoint, sketch, embed, impute
         As in `replicability`; one agreement only. A point that is noise shares its cluster with none under
         `noise="singletons"`, and has no score (NaN) under `noise="drop"`.
 
@@ -138,7 +147,7 @@ def local_replicability(
     points = _points(at, training)
     chosen_resampling = resampling_for(resampling, studies)
     configuration = check_configuration(clusterer, labels, studies, chosen_resampling)
-    source = Source.of(chosen_resampling, rng, sketch)
+    source = Source.of(chosen_resampling, rng, sketch, impute=impute, embed=embed)
     check_integer(n_resamples, "n_resamples")
     check_choice(noise, "noise", RULES)
     plan = LocalPlan(
@@ -229,6 +238,12 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
         return self.setting.in_threads and self.agreement.of_counts is not None
 
     @property
+    def cost(self) -> Cost:
+        """Roughly how long a replicate takes: every study's function also labels the points to score."""
+        clustering = self.setting.cost
+        return clustering._replace(python=clustering.python + POINT_SECONDS * (1 + self.n_tests) * len(self.points.X))
+
+    @property
     def compiles(self) -> bool:
         """Whether there are kernels, in the paths or in the agreement."""
         return self.setting.has_kernels or self.agreement.compiled
@@ -251,23 +266,41 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
         """The values are scores by test study."""
         return (LocalReplicate, LocalScores)
 
+    @property
+    def batch(self) -> int:
+        """How many replicates are learned together: as the path likes, but not too many labels of the points."""
+        n_labels = (1 + self.n_tests) * max(1, len(self.points))
+        return max(1, min(self.setting.batch, MOST_LABELS // n_labels))
+
     def replicate(self, number: int) -> LocalReplicate:
         """Score one replicate on every test study."""
+        (scores,) = self.block([number])
+        return scores
+
+    def block(self, numbers: Sequence[int]) -> list[LocalReplicate]:
+        """Score replicates: learn every ψ once, from all samples together."""
         setting, (path,) = self.setting, self.setting.paths
         first = len(setting.studies) - self.n_tests
         tests = range(first, len(setting.studies))
-        samples = [setting.sample(s, number) for s in tests]
-        # A study tested on itself is trained on a second, independent draw, as on the diagonal of the global matrix.
-        training = setting.sample(0, number, second=first == 0)
-        points = [self.points, *(sample.points for sample in samples), *(setting.places[s] for s in tests)]
-        learned, *learned_on_tests = path.learn([training, *samples])
-        trained = learned.labels(0, points)
+        drawn: list[Sample] = []
+        at: list[list[PointSet]] = []
+        for number in numbers:
+            samples = [setting.sample(s, number) for s in tests]
+            # A study tested on itself is trained on a second, independent draw, as on the diagonal of the matrix.
+            drawn += [setting.sample(0, number, second=first == 0), *samples]
+            at.append([self.points, *(sample.points for sample in samples), *(setting.places[s] for s in tests)])
+            at += [[self.points, sample.points, setting.places[s]] for s, sample in zip(tests, samples, strict=True)]
+        learned, n_drawn = path.learn(drawn, at), 1 + self.n_tests
         results = []
-        for i, (s, sample) in enumerate(zip(tests, samples, strict=True)):
-            tested = learned_on_tests[i].labels(0, [self.points, sample.points, setting.places[s]])
-            results.append(self._scores(i, trained, tested, sample.draw.weights))
-        labels = trained if isinstance(trained, Failed) else trained.at(0).labels
-        return LocalReplicate(results, labels if number == FULL_STUDY else np.empty(0))
+        for begin, number in zip(range(0, len(drawn), n_drawn), numbers, strict=True):
+            trained, *tested = (learned[i].labels(0, at[i]) for i in range(begin, begin + n_drawn))
+            scores = [
+                self._scores(i, trained, labelled, drawn[begin + 1 + i].draw.weights)
+                for i, labelled in enumerate(tested)
+            ]
+            labels = trained if isinstance(trained, Failed) else trained.at(0).labels
+            results.append(LocalReplicate(scores, labels if number == FULL_STUDY else np.empty(0)))
+        return results
 
     def _scores(
         self, i: int, trained: Labelled | Failed, tested: Labelled | Failed, weights: IntArray
@@ -279,7 +312,7 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
             return tested
         by_trained, by_tested = trained.at(1 + i), tested.at(1)  # Ψ(X′; X) and Ψ(X′; X′)
         weights = np.where(RULES[self.noise].counted(by_trained.is_noise, by_tested.is_noise), weights, 0)
-        table = binary_scores(self.agreement, by_trained, by_tested, weights, self.noise)
+        table = binary_scores(self.agreement, by_trained, by_tested, weights, self.noise, self.setting.device)
         if isinstance(table, Failed):
             return table
         return LocalScores(
@@ -292,7 +325,12 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
 
 
 def binary_scores(
-    agreement: Agreement, trained: Partition, tested: Partition, weights: IntArray, noise: Noise
+    agreement: Agreement,
+    trained: Partition,
+    tested: Partition,
+    weights: IntArray,
+    noise: Noise,
+    device: str = PROCESSOR,
 ) -> FloatArray | Failed:
     """Score a point for every pair of labels that it can have, (k_train, k_test).
 
@@ -303,7 +341,7 @@ def binary_scores(
     if total < 2:
         return Failed(ONLY_NOISE)
     shape = (trained.n_labels, tested.n_labels)
-    C = tables_of(trained.codes[None], tested.codes, weights, shape)[0]
+    C = tables_of_pairs([trained.codes], [tested.codes], [weights], shape, device)[0]
     rows = np.broadcast_to(C.sum(axis=1, keepdims=True), shape)
     columns = np.broadcast_to(C.sum(axis=0, keepdims=True), shape)
     rule, noise_codes = RULES[noise], (trained.noise, tested.noise)
@@ -378,7 +416,9 @@ def _result(
 def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
     """Align training and test studies on the features that all of them have."""
     if isinstance(train, Studies):
-        raise ParameterError("train must be one study or table, got Studies.", parameter="train")
+        raise ParameterError(
+            "train must be one study or table, got Studies: pick one, studies[name].", parameter="train"
+        )
     named = {"train": train} if not isinstance(train, Study) else {train.name: train}
     (train_name,) = named
     test_names = test.names if isinstance(test, Studies) else (test.name,) if isinstance(test, Study) else ()
@@ -393,7 +433,10 @@ def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
             )
         named.update({name: study for name, study in test.items() if name != train_name})
         if len(named) == 1:
-            raise ParameterError("test holds no study but the training study.", parameter="test")
+            raise ParameterError(
+                "test must hold a study other than the training study: add it, or pass one study as test.",
+                parameter="test",
+            )
     elif isinstance(test, Study):
         if test.name == train_name and isinstance(train, Study) and not _same(train, test):
             raise ParameterError(
@@ -419,7 +462,7 @@ def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
 
 
 def _same(study: Study, other: Study) -> bool:
-    return study.features == other.features and np.array_equal(study.X, other.X)
+    return study.features == other.features and np.array_equal(study.X, other.X, equal_nan=True)
 
 
 def _distinct(studies: Sequence[Study]) -> tuple[Study, ...]:
@@ -431,14 +474,19 @@ def _points(at: Any, train: Study) -> Points:
     if at is None:
         return Points(train.X, train.samples)
     if isinstance(at, Studies):
-        raise ParameterError("at must be one study or one table of points, got Studies.", parameter="at")
+        raise ParameterError(
+            "at must be one study or one table of points, got Studies: pick one, studies[name].", parameter="at"
+        )
     if isinstance(at, Study):
         return Points(at.select(train.features).X, at.samples)
     table, features_named, _ = as_table(at, "at")
     if features_named:
         lacking = [feature for feature in train.features if feature not in table.columns]
         if lacking:
-            raise DataError(f"at lacks {plural(len(lacking), 'feature')} of the studies: {listing(lacking)}.")
+            raise DataError(
+                f"at lacks {plural(len(lacking), 'feature')} of the studies: {listing(lacking)}. Add them, or leave "
+                "them out of the studies with select."
+            )
         table = table[list(train.features)]
     elif table.shape[1] == len(train.features):
         table.columns = pd.Index(train.features, dtype=object)

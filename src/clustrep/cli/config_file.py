@@ -85,7 +85,9 @@ def _toml(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise click.BadParameter(f"{path} is not text in UTF-8: save it again with that encoding.") from None
     except OSError as error:
-        raise click.BadParameter(f"{path} can't be read: {error.strerror}.") from None
+        raise click.BadParameter(
+            f"{path} can't be read: {error.strerror}. Name another file, or make it readable."
+        ) from None
 
 
 def _checked(parameter: click.Parameter, value: Any, subject: str) -> Any:

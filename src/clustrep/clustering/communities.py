@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clustrep.checks import check_integer, check_positive
 from clustrep.clustering.neighbours import Metric, nearest_point, nearest_points, neighbours, scipy_metric
+from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import one_at_a_time
 from clustrep.errors import ParameterError
 from clustrep.types import FloatArray, IntArray, Labels
@@ -95,6 +96,7 @@ class Communities(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """What Leiden and Louvain have in common: the graph, its random numbers, and new points."""
 
     algorithm: ClassVar[str]
+    packages: ClassVar[tuple[str, ...]] = ("igraph",)  # whose versions results name
 
     resolution: float
     n_neighbors: int
@@ -290,10 +292,12 @@ def distinct_rows(table: FloatArray) -> tuple[FloatArray, IntArray]:
     return points, np.asarray(inverse).ravel()
 
 
-def search_for(points: FloatArray, metric: Metric, n_votes: int) -> Callable[[FloatArray], IntArray]:
+def search_for(
+    points: FloatArray, metric: Metric, n_votes: int, device: str = PROCESSOR
+) -> Callable[[FloatArray], IntArray]:
     """Return the function that finds the nearest of some points, so many of them, (n_points, n_votes)."""
     if n_votes == 1:
-        return NearestColumn(nearest_point(points, scipy_metric(metric)))
+        return NearestColumn(nearest_point(points, scipy_metric(metric), device=device))
     return SeveralNearest(points, metric, min(n_votes, len(points)))
 
 

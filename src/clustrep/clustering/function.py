@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from clustrep.checks import as_table, check_table
 from clustrep.clustering.neighbours import SCIPY_METRICS, Metric, nearest_label
 from clustrep.clustering.parameters import Clusterer, Induced, is_function, with_seed
+from clustrep.device.available import PROCESSOR
 from clustrep.errors import DataError
 from clustrep.label_checks import check_labels
 from clustrep.text import listing, plural
@@ -110,13 +111,20 @@ class ClusteringFunction:
 
 
 def learn(
-    clusterer: Clusterer, sample: FloatArray, seed: np.random.SeedSequence, weights: IntArray | None = None
+    clusterer: Clusterer,
+    sample: FloatArray,
+    seed: np.random.SeedSequence,
+    weights: IntArray | None = None,
+    device: str = PROCESSOR,
 ) -> ClusteringFunction:
-    """Learn ψ(· ; clusterer, sample); `weights` only for a clusterer that takes them."""
+    """Learn ψ(· ; clusterer, sample); `weights` only for a clusterer that takes them.
+
+    The clusterer is fitted on the processor; nearest training points are found on the device.
+    """
     fitted = with_seed(clusterer, seed)
     X = np.array(sample)  # a copy, because a clusterer may change it
     if is_function(fitted):
-        return ClusteringFunction(nearest_label(sample, fitted(X), "euclidean"), sample, clusterer)
+        return ClusteringFunction(nearest_label(sample, fitted(X), "euclidean", device=device), sample, clusterer)
     if hasattr(fitted, "predict"):
         options = {} if weights is None else {"sample_weight": weights}
         (fitted.fit if hasattr(fitted, "fit") else fitted.fit_predict)(X, **options)
@@ -127,13 +135,13 @@ def learn(
     if seen.classifier is not None:
         classifier = clone(seen.classifier).fit(training_points, labels)
         return ClusteringFunction(_InSeenSpace(seen, classifier.predict), sample, fitted, classifier=classifier)
-    classify = nearest_label(training_points, labels, *seen.metric)
+    classify = nearest_label(training_points, labels, *seen.metric, device)
     return ClusteringFunction(_InSeenSpace(seen, classify), sample, fitted)
 
 
-def learn_known(sample: FloatArray, labels: Labels) -> ClusteringFunction:
+def learn_known(sample: FloatArray, labels: Labels, device: str = PROCESSOR) -> ClusteringFunction:
     """Learn ψ from labels that are known: that of the nearest training point."""
-    return ClusteringFunction(nearest_label(sample, labels, "euclidean"), sample)
+    return ClusteringFunction(nearest_label(sample, labels, "euclidean", device=device), sample)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import ReplicateFailure, breathe
 from clustrep.label_checks import check_labels
 from clustrep.types import FloatArray, IntArray, Labels
@@ -45,25 +47,41 @@ ROUNDING = 1e-12
 
 
 def nearest_label(
-    points: FloatArray, labels: ArrayLike, metric: Metric, parameters: Mapping[str, Any] = MappingProxyType({})
+    points: FloatArray,
+    labels: ArrayLike,
+    metric: Metric,
+    parameters: Mapping[str, Any] = MappingProxyType({}),
+    device: str = PROCESSOR,
 ) -> Callable[[FloatArray], Labels]:
     """Return the function that gives a point the label of the nearest training point; of equal ones the first."""
     z = check_labels(labels, "the clusterer's labels", length=len(points), same_as="its input")
     _, first = np.unique(points, axis=0, return_index=True)
     first.sort()
-    return NearestLabel(nearest_point(points[first], metric, parameters), z[first])
+    return NearestLabel(nearest_point(points[first], metric, parameters, device), z[first])
 
 
 def nearest_point(
-    points: FloatArray, metric: Metric, parameters: Mapping[str, Any] = MappingProxyType({})
+    points: FloatArray,
+    metric: Metric,
+    parameters: Mapping[str, Any] = MappingProxyType({}),
+    device: str = PROCESSOR,
 ) -> Callable[[FloatArray], IntArray]:
-    """Return the function that finds the nearest of some points: which row it is."""
+    """Return the function that finds the nearest of some points: which row it is, the same on every device."""
     points = np.ascontiguousarray(points)
+    if searches_on(device, metric):
+        from clustrep.device.row_search import RowSearch  # imports PyTorch
+
+        return RowSearch.of(points, device, partial(nearest_point, points, metric, parameters))
     if by_tree(metric, points.shape[1]):
         return NearestByTree(cKDTree(points))
     if metric == "euclidean" and (search := NearestByProducts.of(points)).is_exact:
         return search
     return NearestInBlocks(points, metric, dict(_fixed_by(points, metric, parameters)))
+
+
+def searches_on(device: str, metric: Metric) -> bool:
+    """Whether the nearest points are found on a device."""
+    return device != PROCESSOR and metric == "euclidean"
 
 
 def by_tree(metric: Metric, n_features: int) -> bool:

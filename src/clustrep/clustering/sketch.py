@@ -16,6 +16,7 @@ from clustrep.clustering.neighbours import nearest_point
 from clustrep.clustering.parameters import Clusterer, Induced, KnownLabels, is_function
 from clustrep.clustering.path import Learned, Path, Prediction, Psi
 from clustrep.clustering.sample import Configuration, PointSet, Sample, Source
+from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import Stream, make_generator, seed_of
 from clustrep.errors import ParameterError
 from clustrep.studies.study import Study
@@ -31,12 +32,14 @@ class SketchedPoints:
 
     landmarks: Landmarks
     points: PointSet
+    device: str = PROCESSOR  # where nearest landmarks are found
     _nearest: WeakKeyDictionary[PointSet, IntArray] = field(default_factory=WeakKeyDictionary)
 
     def nearest(self, points: PointSet) -> IntArray:
         """Return the nearest landmark of every point, found once for each set, (n_points,)."""
         if points not in self._nearest:
-            self._nearest[points] = nearest_point(self.points.X, "euclidean")(points.X).astype(np.int32)
+            search = nearest_point(self.points.X, "euclidean", device=self.device)
+            self._nearest[points] = search(points.X).astype(np.int32)
         return self._nearest[points]
 
     def sample(self, sample: Sample) -> Sample:
@@ -99,7 +102,7 @@ class SketchedPath(Path):
         return self.path.in_threads and not self.by_landmarks
 
     @property
-    def here(self) -> bool:  # type: ignore[override]
+    def here(self) -> bool:
         """Whether it works on a device that this process holds."""
         return self.path.here
 
@@ -183,7 +186,7 @@ def sketched_paths(
         choice = source.sketch.choice or choice_for(takes_weights=path.takes_weights)
         if choice not in known:
             known[choice] = {
-                points: sketched_points(source.sketch, choice, source.root, study)
+                points: sketched_points(source, choice, study)
                 for study, points in zip(studies, places, strict=True)
                 if len(study) > source.sketch.size
             }
@@ -204,8 +207,10 @@ def learn_from_landmarks(
     return learn(clusterer, landmarks.X, seed, weights)
 
 
-def sketched_points(sketch: Sketch, choice: str, root: int, study: Study) -> SketchedPoints:
+def sketched_points(source: Source, choice: str, study: Study) -> SketchedPoints:
     """Choose the landmarks of a study, by its name and the seed of the run alone."""
-    rng = make_generator(seed_of(root, Stream.LANDMARKS, study.name, sketch.number))
+    sketch = source.sketch
+    assert sketch is not None
+    rng = make_generator(seed_of(source.root, Stream.LANDMARKS, study.name, sketch.number))
     landmarks = CHOICES[choice](study.X, sketch.size, rng)
-    return SketchedPoints(landmarks, PointSet(landmarks.X, None, keeps_own=True))
+    return SketchedPoints(landmarks, PointSet(landmarks.X, None, keeps_own=True), source.device)

@@ -71,5 +71,8 @@ def free_bytes(device: str) -> int:
     import torch
 
     free, _ = torch.cuda.mem_get_info()
-    reserved = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()  # PyTorch's own, and not in use
-    return int(SHARE_OF_MEMORY * (free + reserved))
+    held = torch.cuda.memory_stats_as_nested_dict()  # by PyTorch, in use or not; empty before the first use
+    reserved, used = (
+        held.get(name, {}).get("all", {}).get("current", 0) for name in ("reserved_bytes", "allocated_bytes")
+    )
+    return int(SHARE_OF_MEMORY * (free + reserved - used))

@@ -9,7 +9,6 @@ points, added in a fixed order: the same bits every time, whatever else is in th
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -18,6 +17,7 @@ import triton.language as tl
 
 from clustrep.device.plain_steps import BLOCK, NEAR, PlainSteps, refill
 from clustrep.engine.replicates import breathe
+from clustrep.remembered import cached_property
 
 _jit: Callable[[Any], Any] = triton.jit
 
@@ -27,15 +27,17 @@ TABLE_TILE, TABLE_PIECE = 128, 16384
 # The largest tables of centres that stay in registers, and the largest centre of another study's whose half is finite.
 MOST_FEATURES, MOST_CLUSTERS, MOST_UNITS = 127, 128, 500.0
 FEWEST = 16
+# Iterations before it is asked which starts have stopped; programs that fill a card, so that fewer take as long.
+UNASKED, FULL = 4, 512
 NEAR_32 = tl.constexpr(NEAR[torch.float32])
 
 
 @_jit
-def _products(centres_high, centres_low, high, low):  # type: ignore[no-untyped-def]
-    """Centres times points, (n_rows, n_points), from their halves; what two low halves give is rounding."""
-    products = tl.dot(centres_high, tl.trans(low))
-    products = tl.dot(centres_low, tl.trans(high), products)
-    return tl.dot(centres_high, tl.trans(high), products)
+def _products(rows_high, rows_low, high, low):  # type: ignore[no-untyped-def]
+    """Rows times other rows, (n_rows, n_others), from their halves; what two low halves give is rounding."""
+    products = tl.dot(rows_high, tl.trans(low))
+    products = tl.dot(rows_low, tl.trans(high), products)
+    return tl.dot(rows_high, tl.trans(high), products)
 
 
 @_jit
@@ -58,11 +60,12 @@ def _sum_kernel(  # type: ignore[no-untyped-def]
         inside = points < n
         at = points[:, None].to(tl.int64) * P + columns[None, :]
         x_high, x_low = tl.load(high + at, inside[:, None], 0.0), tl.load(low + at, inside[:, None], 0.0)
-        distances = c_lengths[:, None] - 2 * _products(c_high, c_low, x_high, x_low)
-        nearest = tl.argmin(tl.reshape(distances, (R, K, TILE)), axis=1)
-        w = tl.load(weights + rows_of_weights[:, None] + points[None, :], inside[None, :], 0).to(tl.float16)
-        is_own = nearest[:, None, :] == tl.arange(0, K)[None, :, None]
-        member = tl.reshape(tl.where(is_own, w[:, None, :], 0.0), (R * K, TILE)).to(tl.float16)
+        # A point's distances stand in one row, so that few threads share it and find the least.
+        distances = c_lengths[None, :] - 2 * _products(x_high, x_low, c_high, c_low)
+        nearest = tl.argmin(tl.reshape(distances, (TILE, R, K)), axis=2)
+        w = tl.load(weights + rows_of_weights[None, :] + points[:, None], inside[:, None], 0).to(tl.float16)
+        is_nearest = nearest[:, :, None] == tl.arange(0, K)[None, None, :]
+        member = tl.trans(tl.reshape(tl.where(is_nearest, w[:, :, None], 0.0), (TILE, R * K)).to(tl.float16))
         total = tl.dot(member, x_low, total)
         total = tl.dot(member, x_high, total)
     tl.store(sums + piece.to(tl.int64) * n_rows * P + place, total)
@@ -79,7 +82,7 @@ def _move_kernel(  # type: ignore[no-untyped-def]
         rows, columns = tl.arange(0, K), tl.arange(0, P)
         place = (fit * K + rows[:, None]) * P + columns[None, :]
         is_there = rows < tl.load(k + fit)
-        total, old = tl.load(sums + place), tl.load(centres + place)
+        total, old = tl.load(sums + place).to(tl.float64), tl.load(centres + place)
         sizes = tl.sum(tl.where(columns[None, :] == p, total, 0.0), axis=1)
         n_empty = tl.sum((is_there & (sizes == 0)).to(tl.int32), axis=0)
         tl.store(empty + fit, (n_empty > 0).to(tl.int8))
@@ -170,17 +173,20 @@ def _label_kernel(  # type: ignore[no-untyped-def]
 
 @_jit
 def _potential_kernel(  # type: ignore[no-untyped-def]
-    high, low, own_lengths, weights, sample, centres_high, centres_low, lengths, closest, potentials, n, n_fits, n_rows,
+    high, low, own_lengths, weights, sample, candidates, closest, potentials, n, n_fits, n_trials, p,
     P: tl.constexpr, T: tl.constexpr, R: tl.constexpr, TILE: tl.constexpr, PIECE: tl.constexpr,
 ):  # fmt: skip
-    """Sum the distances to the nearest centre, were one of T candidates of R fits another; (n_pieces, n_rows)."""
+    """Sum the distances to the nearest centre, were one of T candidates of R fits another; (n_pieces, n_fits, T)."""
     group, piece = tl.program_id(0).to(tl.int64), tl.program_id(1)
     rows, columns = group * R * T + tl.arange(0, R * T), tl.arange(0, P)
     fits = group * R + tl.arange(0, R)
-    place = rows[:, None] * P + columns[None, :]
-    c_high, c_low = tl.load(centres_high + place), tl.load(centres_low + place)
-    c_lengths = tl.load(lengths + rows)
-    rows_of_weights = tl.load(sample + fits) * n
+    trial = tl.minimum(rows % T, n_trials - 1)
+    picks = tl.load(candidates + rows // T * n_trials + trial, rows // T < n_fits, 0)
+    place = picks[:, None] * P + columns[None, :]
+    is_feature = (columns < p)[None, :]  # not the column that counts
+    c_high, c_low = tl.load(high + place, is_feature, 0.0), tl.load(low + place, is_feature, 0.0)
+    c_lengths = tl.load(own_lengths + picks)
+    rows_of_weights = tl.load(sample + fits, fits < n_fits, 0) * n
     total = tl.zeros((R, T), tl.float32)
     for begin in range(piece * PIECE, tl.minimum(n, (piece + 1) * PIECE), TILE):
         points = begin + tl.arange(0, TILE)
@@ -195,34 +201,36 @@ def _potential_kernel(  # type: ignore[no-untyped-def]
         w = tl.load(weights + rows_of_weights[:, None] + points[None, :], inside[None, :], 0).to(tl.float32)
         nearest = tl.minimum(tl.reshape(distances, (R, T, TILE)), near[:, None, :])
         total += tl.sum(nearest * w[:, None, :], axis=2)
-    place_of = fits[:, None] * T + tl.arange(0, T)[None, :]
-    tl.store(potentials + piece.to(tl.int64) * n_rows + place_of, total)
+    place_of = (piece.to(tl.int64) * n_fits + fits[:, None]) * T + tl.arange(0, T)[None, :]
+    tl.store(potentials + place_of, total, (fits < n_fits)[:, None])
 
 
 @_jit
 def _near_kernel(  # type: ignore[no-untyped-def]
-    high, low, own_lengths, weights, sample, centres_high, centres_low, lengths, closest, masses, n, n_fits, n_blocks,
+    high, low, own_lengths, weights, sample, new, closest, masses, n, n_fits, n_blocks, p,
     P: tl.constexpr, R: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Take a further centre for R fits: change `closest` in one block of points, and sum weight × closest there."""
     group, block = tl.program_id(0).to(tl.int64), tl.program_id(1)
     fits, columns = group * R + tl.arange(0, R), tl.arange(0, P)
-    place = fits[:, None] * P + columns[None, :]
-    c_high, c_low = tl.load(centres_high + place), tl.load(centres_low + place)
+    picks = tl.load(new + fits, fits < n_fits, 0)
+    place = picks[:, None] * P + columns[None, :]
+    is_feature = (columns < p)[None, :]  # not the column that counts
+    c_high, c_low = tl.load(high + place, is_feature, 0.0), tl.load(low + place, is_feature, 0.0)
     points = block * BLOCK + tl.arange(0, BLOCK)
     inside = points < n
     at = points[:, None].to(tl.int64) * P + columns[None, :]
     x_high, x_low = tl.load(high + at, inside[:, None], 0.0), tl.load(low + at, inside[:, None], 0.0)
-    both = tl.load(lengths + fits)[:, None] + tl.load(own_lengths + points, inside, 0.0)[None, :]
+    both = tl.load(own_lengths + picks)[:, None] + tl.load(own_lengths + points, inside, 0.0)[None, :]
     distances = both - 2 * _products(c_high, c_low, x_high, x_low)
     distances = tl.where(distances < NEAR_32 * both, 0.0, distances)
     here = inside[None, :] & (fits < n_fits)[:, None]
     at_closest = closest + fits[:, None] * n + points[None, :]
     near = tl.minimum(tl.load(at_closest, here, 0.0), distances)
     tl.store(at_closest, near, here)
-    rows_of_weights = tl.load(sample + fits) * n
+    rows_of_weights = tl.load(sample + fits, fits < n_fits, 0) * n
     w = tl.load(weights + rows_of_weights[:, None] + points[None, :], here, 0).to(tl.float32)
-    tl.store(masses + fits * n_blocks + block, tl.sum(near * w, axis=1), fits < n_fits)
+    tl.store(masses + fits * n_blocks + block, tl.sum(near * w, axis=1).to(tl.float64), fits < n_fits)
 
 
 @_jit
@@ -256,6 +264,16 @@ def _power_of_two(number: int, at_least: int) -> int:
     return max(at_least, 1 << (number - 1).bit_length())
 
 
+def split_halves(numbers: Any, width: int) -> tuple[Any, Any]:
+    """Return rows of numbers of 32 bits as two halves of 16, filled up with zeros to a width."""
+    p = numbers.shape[1]
+    high = torch.zeros((len(numbers), width), dtype=torch.float16, device=numbers.device)
+    low = torch.zeros_like(high)
+    high[:, :p] = numbers
+    low[:, :p] = numbers - high[:, :p].float()
+    return high, low
+
+
 class FusedSteps(PlainSteps):
     """Steps by kernels, for points with few enough features and fits with few enough clusters; others in PyTorch."""
 
@@ -266,17 +284,8 @@ class FusedSteps(PlainSteps):
 
     @cached_property
     def _halves(self) -> tuple[Any, Any]:
-        high, low = self._split(self.points.X)
+        high, low = split_halves(self.points.X, self._width)
         high[:, self.points.n_features] = 1.0
-        return high, low
-
-    def _split(self, numbers: Any) -> tuple[Any, Any]:
-        """Return rows as two halves, filled up with zeros."""
-        p = self.points.n_features
-        high = torch.zeros((len(numbers), self._width), dtype=torch.float16, device=numbers.device)
-        low = torch.zeros_like(high)
-        high[:, :p] = numbers
-        low[:, :p] = numbers - high[:, :p].float()
         return high, low
 
     def _can(self, n_rows: int, weights: Any = None) -> bool:
@@ -293,7 +302,7 @@ class FusedSteps(PlainSteps):
         padded[:n_fits, :k] = centres
         filled = torch.full((n_all, per_fit), torch.inf, dtype=torch.float32, device=centres.device)
         filled[:n_fits, :k] = lengths
-        return per_fit, per_group, (*self._split(padded.reshape(n_all * per_fit, p)), filled)
+        return per_fit, per_group, (*split_halves(padded.reshape(n_all * per_fit, p), self._width), filled)
 
     @staticmethod
     def _filled(sample: Any, n_all: int) -> Any:
@@ -368,43 +377,39 @@ class FusedSteps(PlainSteps):
         nobody = torch.zeros(1, dtype=torch.int64, device=centres.device)
         return self._ask(centres, lengths, nobody.to(torch.uint8), nobody[:0], in_sum=False)
 
-    def _candidates(self, rows: Any, at_least: int) -> tuple[int, int, tuple[Any, Any, Any]]:
-        lengths = self.points.lengths[rows]
-        return self._rows(self.points.X[rows], lengths, at_least)
-
     def potentials(self, candidates: Any, closest: Any, weights: Any, sample: Any) -> Any:
         """Sum the weighted squared distances to the nearest centre, were a candidate one."""
         if not self._can(candidates.shape[1], weights):
             return super().potentials(candidates, closest, weights, sample)
         n_fits, n_trials = candidates.shape
-        per_fit, per_group, rows = self._candidates(candidates, 1)
-        rows[2].masked_fill_(torch.isinf(rows[2]), 0.0)
-        n_all, n, n_pieces = len(rows[2]), len(self.points), _pieces(len(self.points), PIECE)
-        partial = torch.empty((n_pieces, n_all * per_fit), dtype=torch.float32, device=closest.device)
-        _potential_kernel[(n_all // per_group, n_pieces)](
-            *self._halves, self.points.lengths, weights, self._filled(sample, n_all), *rows, closest, partial,
-            n, n_fits, n_all * per_fit,
+        per_fit, n = _power_of_two(n_trials, 1), len(self.points)
+        per_group, n_pieces = max(1, ROWS // per_fit), _pieces(n, PIECE)
+        partial = torch.empty((n_pieces, n_fits, per_fit), dtype=torch.float32, device=closest.device)
+        _potential_kernel[(-(-n_fits // per_group), n_pieces)](
+            *self._halves, self.points.lengths, weights, sample, candidates.contiguous(), closest, partial,
+            n, n_fits, n_trials, self.points.n_features,
             P=self._width, T=per_fit, R=per_group, TILE=TILE, PIECE=PIECE, num_warps=4,
         )  # fmt: skip
-        return partial.sum(dim=0, dtype=torch.float64).reshape(n_all, per_fit)[:n_fits, :n_trials]
+        return partial.sum(dim=0, dtype=torch.float64)[:, :n_trials]
 
     def draw_near(self, picks: Any, closest: Any, weights: Any, sample: Any) -> Any:
         """Take the picked points as further centres."""
         if not self._can(1, weights):
             return super().draw_near(picks, closest, weights, sample)
         n_fits, n = len(picks), len(self.points)
-        _, per_group, rows = self._candidates(picks[:, None], 1)
-        rows[2].masked_fill_(torch.isinf(rows[2]), 0.0)
-        masses = torch.empty((n_fits, self.n_blocks), dtype=torch.float32, device=closest.device)
-        _near_kernel[(len(rows[2]) // per_group, self.n_blocks)](
-            *self._halves, self.points.lengths, weights, self._filled(sample, len(rows[2])), *rows, closest, masses,
-            n, n_fits, self.n_blocks, P=self._width, R=per_group, BLOCK=BLOCK, num_warps=8,
+        masses = torch.empty((n_fits, self.n_blocks), dtype=torch.float64, device=closest.device)
+        _near_kernel[(-(-n_fits // ROWS), self.n_blocks)](
+            *self._halves, self.points.lengths, weights, sample, picks.contiguous(), closest, masses,
+            n, n_fits, self.n_blocks, self.points.n_features, P=self._width, R=ROWS, BLOCK=BLOCK, num_warps=8,
         )  # fmt: skip
-        return masses.double()
+        return masses
 
 
 class _Moving:
-    """Lloyd's iterations of some starts, until half of them have stopped: then the others are put together anew."""
+    """Lloyd's iterations of some starts, until half of them have stopped: then the others are put together anew.
+
+    A start that has stopped, or waits for points for an empty cluster, is left as it is by further iterations.
+    """
 
     def __init__(self, steps: FusedSteps, starts: Any, centres: Any, n_iter: Any, active: Any):
         self.steps, self.starts, self.active = steps, starts, active
@@ -437,20 +442,22 @@ class _Moving:
         n_rows = n_all * self.per_fit
         sums = torch.empty((n_pieces, n_rows, width), dtype=torch.float32, device=self.done.device)
         n_left = len(self.active)
-        enough = n_left // 2
+        n_programs = n_all // self.per_group * n_pieces
+        enough = n_left // 2 if n_programs > FULL else 0
         while n_left > enough:
-            _sum_kernel[(n_all // self.per_group, n_pieces)](
-                *steps._halves, self.starts.weights, self.sample, self.done, self.high, self.low, self.lengths, sums,
-                n, n_rows, P=width, K=self.per_fit, R=self.per_group, TILE=TILE, PIECE=PIECE, num_warps=4,
-            )  # fmt: skip
-            total = sums.sum(dim=0, dtype=torch.float64)
-            _move_kernel[(n_all,)](
-                total, self.centres, self.high, self.low, self.lengths, self.k, self.tol, self.max_iter, self.n_iter,
-                self.done, self.empty, steps.points.n_features, P=width, K=self.per_fit, num_warps=4,
-            )  # fmt: skip
+            for _ in range(UNASKED):
+                _sum_kernel[(n_all // self.per_group, n_pieces)](
+                    *steps._halves, self.starts.weights, self.sample, self.done, self.high, self.low, self.lengths,
+                    sums, n, n_rows, P=width, K=self.per_fit, R=self.per_group, TILE=TILE, PIECE=PIECE, num_warps=4,
+                )  # fmt: skip
+                total = sums[0] if n_pieces == 1 else sums.sum(dim=0, dtype=torch.float64)
+                _move_kernel[(n_all,)](
+                    total, self.centres, self.high, self.low, self.lengths, self.k, self.tol, self.max_iter,
+                    self.n_iter, self.done, self.empty, steps.points.n_features, P=width, K=self.per_fit, num_warps=4,
+                )  # fmt: skip
             flags = torch.stack([self.done, self.empty]).cpu()
             for f in torch.nonzero((flags[0] == 0) & (flags[1] == 1))[:, 0].tolist():
-                self._refill(f, total.reshape(n_all, self.per_fit, width)[f])
+                self._refill(f, total.reshape(n_all, self.per_fit, width)[f].double())
             n_left = n_all - int(self.done.sum() if bool(flags[1].any()) else flags[0].sum())
             breathe()
 

@@ -52,20 +52,28 @@ def choose_first(steps: PlainSteps, starts: Starts, uniforms: Any) -> Any:
     closest = torch.full((len(k), len(steps.points)), torch.inf, dtype=steps.points.X.dtype, device=k.device)
     masses = steps.draw_near(picks[:, 0], closest, weights, sample)
     n_left = (k[:, None] > torch.arange(int(k[0]), device=k.device)).sum(dim=0).tolist()
+    drawn = _by_trial(uniforms, starts, int(k[0]))
+    is_no_trial = torch.arange(drawn.shape[2], device=k.device) >= starts.n_trials[:, None]
     for j in range(1, int(k[0])):
         some = slice(0, n_left[j])  # the others have all their centres
-        n_trials = starts.n_trials[some, None]
-        trials = torch.arange(int(starts.n_trials[0]), device=k.device)
-        numbers = 1 + (j - 1) * n_trials + torch.minimum(trials, n_trials - 1)
-        drawn = uniforms[some].gather(1, numbers)
-        candidates = steps.place(masses[some], drawn, weights, sample[some], closest[some])
+        candidates = steps.place(masses[some], drawn[j - 1, some], weights, sample[some], closest[some])
         candidates = torch.where(masses[some].sum(dim=1, keepdim=True) > 0, candidates, picks[some, :1])
         potentials = steps.potentials(candidates, closest[some], weights, sample[some])
-        best = potentials.masked_fill_(trials >= n_trials, torch.inf).argmin(dim=1, keepdim=True)
-        picks[some, j] = candidates.gather(1, best)[:, 0]
-        masses[some] = steps.draw_near(picks[some, j], closest[some], weights, sample[some])
+        best = potentials.masked_fill_(is_no_trial[some], torch.inf).argmin(dim=1, keepdim=True)
+        new = candidates.gather(1, best)[:, 0]
+        picks[some, j] = new
+        masses[some] = steps.draw_near(new, closest[some], weights, sample[some])
         breathe()
     return picks
+
+
+def _by_trial(uniforms: Any, starts: Starts, most: int) -> Any:
+    """Return the random numbers of the candidates for all centres but the first, (most - 1, n_starts, n_trials)."""
+    n_trials = starts.n_trials[:, None]
+    trials = torch.minimum(torch.arange(int(starts.n_trials[0]), device=n_trials.device), n_trials - 1)
+    before = torch.arange(most - 1, device=n_trials.device)[:, None, None]
+    numbers = (1 + before * n_trials + trials).clamp(max=uniforms.shape[1] - 1)  # some have all their centres earlier
+    return uniforms.expand(most - 1, *uniforms.shape).gather(2, numbers)
 
 
 def move_centres(steps: PlainSteps, starts: Starts, centres: Any) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from clustrep.device.available import CARD, torch_device
+from clustrep.remembered import cached_property
 from clustrep.types import FloatArray
 
 # Rows that are sent at once.
@@ -27,7 +27,7 @@ class DevicePoints:
     device : str
         "cuda" or "torch".
     X : Tensor, (n_points, n_features)
-        Of 32 bits on a card, else of 64.
+        Of 32 bits on a card, unless it is sent as `exact`, else of 64.
     mean : ndarray, (n_features,)
     unit : float
         Points are mean + unit · X.
@@ -40,7 +40,7 @@ class DevicePoints:
     is_finite: bool = True
 
     @classmethod
-    def send(cls, X: FloatArray, device: str) -> DevicePoints:
+    def send(cls, X: FloatArray, device: str, *, exact: bool = False) -> DevicePoints:
         """Send a table; numbers that are not finite are for the caller to refuse."""
         import torch
 
@@ -53,7 +53,7 @@ class DevicePoints:
         is_finite = bool(np.isfinite(largest))
         unit = largest if is_finite and largest > 0 else 1.0
         table /= unit
-        return cls(device, table.float() if device == CARD else table, mean, unit, is_finite)
+        return cls(device, table.float() if device == CARD and not exact else table, mean, unit, is_finite)
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -67,6 +67,18 @@ class DevicePoints:
     def lengths(self) -> Any:
         """Squared lengths, (n_points,)."""
         return (self.X * self.X).sum(dim=1)
+
+    @cached_property
+    def squares(self) -> Any:
+        """Squared lengths in 64 bits, (n_points,)."""
+        return (self.X.double() ** 2).sum(dim=1)
+
+    def rows_inside(self, X: FloatArray) -> Any:
+        """Return many rows in these coordinates, computed on the device."""
+        import torch
+
+        rows = torch.as_tensor(np.array(X), device=self.X.device).double()  # a copy, because X may be read-only
+        return ((rows - torch.as_tensor(self.mean, device=self.X.device)) / self.unit).to(self.X.dtype)
 
     def inside(self, centres: FloatArray) -> Any:
         """Return centres in these coordinates, on the device."""

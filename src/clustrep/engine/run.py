@@ -53,7 +53,7 @@ class Config:
     progress : bool or "auto"
         Show a progress bar; "auto" shows one on a terminal and in a notebook.
     device : {"cpu", "cuda", "auto", "torch"}
-        Where k-means is fitted and its labels are compared; see `set_config`.
+        Where k-means is fitted, nearest points are found and labels are compared; see `set_config`.
     sketch : int or None
         Fit clusterers to so many landmarks of each larger study instead of all its samples.
     """
@@ -119,8 +119,10 @@ def set_config(**options: Any) -> None:
         a graphics card ("cuda", needs PyTorch: `pip install 'clustrep[gpu]'`); on a card where there is one ("auto");
         or by the card's code in plain PyTorch on the processor ("torch"), which is slower than the kernels and there to
         be compared. Draws and first centres are the same everywhere; a card rounds to 32 bits, so labels can differ
-        where two centres are as near as that. Other clusterers are fitted on the processor. A run on a device takes
-        neither workers nor an engine. Results say on which device they were computed.
+        where two centres are as near as that. Other clusterers are fitted on the processor; for those without a
+        `predict`, nearest training points by Euclidean distance are found and labels are counted on the device, with
+        the same result. A run on a device takes neither workers nor an engine. Results say on which device they were
+        computed.
     sketch : int or None, default None
         Fit clusterers to so many landmarks of each larger study, as `sketch=` of `replicability` does: for all
         functions of several studies.

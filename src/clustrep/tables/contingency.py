@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clustrep.device.available import PROCESSOR
 from clustrep.label_checks import check_labels, check_weights
 from clustrep.tables.noise import NOISE
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
@@ -123,9 +124,17 @@ def tables_of(u: IntArray, v: IntArray, weights: IntArray | BoolArray | None, sh
 
 
 def tables_of_pairs(
-    us: Sequence[IntArray], vs: Sequence[IntArray], weights: Sequence[IntArray | BoolArray], shape: tuple[int, int]
+    us: Sequence[IntArray],
+    vs: Sequence[IntArray],
+    weights: Sequence[IntArray | BoolArray],
+    shape: tuple[int, int],
+    device: str = PROCESSOR,
 ) -> FloatArray:
     """Count pairs of labelings, each of other points with other weights, at once: (n_tables, k_u, k_v)."""
+    if device != PROCESSOR:
+        from clustrep.device.counting import count_pairs  # imports PyTorch
+
+        return count_pairs(us, vs, weights, shape, device)
     k_u, k_v = shape
     sizes = [len(u) for u in us]
     cell = np.repeat(np.arange(len(us)) * (k_u * k_v), sizes)

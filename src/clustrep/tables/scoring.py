@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import Failed
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Counts, Partition, tables_of_pairs
@@ -27,9 +28,12 @@ class Pairs:
     ----------
     shape : tuple of int
         Of the arrays in which every pair has its place.
+    device : str
+        Where tables are counted.
     """
 
-    def __init__(self, agreements: Sequence[Agreement], noise: Noise, shape: tuple[int, ...]):
+    def __init__(self, agreements: Sequence[Agreement], noise: Noise, shape: tuple[int, ...], device: str = PROCESSOR):
+        self.device = device
         self.agreements = agreements
         self.rule = RULES[noise]
         self.shape = shape
@@ -87,6 +91,7 @@ class Pairs:
             [pair.tested.codes for pair in pairs],
             [pair.weights for pair in pairs],
             self._table,
+            self.device,
         )
         self._set([pair.place for pair in pairs], tables)
         self._waiting, self._table = [], (0, 0)

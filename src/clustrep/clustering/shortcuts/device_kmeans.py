@@ -6,9 +6,8 @@ Only imported where a device was asked for.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -35,6 +34,7 @@ from clustrep.device.plain_steps import PlainSteps, count_tables
 from clustrep.device.points import DevicePoints
 from clustrep.device.scores import can_score, score_tables
 from clustrep.errors import ParameterError
+from clustrep.remembered import cached_property
 from clustrep.sentences import argument
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Counts
@@ -48,6 +48,8 @@ MOST_STARTS = 2**16
 MOST_REPLICATES = 128
 # The largest weight that is kept in one byte.
 BYTE = 255
+# Points whose tables the kernels count at once, each in a table of its own.
+TABLE_PIECE = 2**14
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,17 +142,12 @@ class Fitting:
     def _uniforms(self, fit_of: IntArray, begin: int, all_fits: IntArray) -> FloatArray:
         """Return the random numbers of starts, (n_starts, most): those that the compiled kernels draw."""
         words, lengths = self.batch._words
-        most = n_uniforms(self._settings[fit_of[0]].n_clusters)
-        uniforms = np.zeros((len(fit_of), most))
-        numbers, first = np.unique(fit_of, return_index=True)
-        for f, place in zip(numbers, first, strict=True):
-            sample, member = self.fits[f]
-            settings = self.batch.settings[member]
-            drawn = np.empty((settings.n_init, n_uniforms(settings.n_clusters)))
-            streams.fill_uniforms(words[self.places[sample], member, : lengths[member]], drawn)
-            start = begin + place - int(np.searchsorted(all_fits, f))  # the first of this fit's that is computed here
-            n_here = min(settings.n_init - start, len(fit_of) - place)
-            uniforms[place : place + n_here, : drawn.shape[1]] = drawn[start : start + n_here]
+        numbers, places, n_rows = np.unique(fit_of, return_index=True, return_counts=True)
+        seeds = np.array([(self.places[sample], member) for sample, member in self.fits])[numbers]
+        n_each = np.array([n_uniforms(settings.n_clusters) for settings in self.batch.settings])[seeds[:, 1]]
+        starts = np.column_stack([begin + places - np.searchsorted(all_fits, numbers), n_rows])
+        uniforms = np.zeros((len(fit_of), int(n_each[0])))
+        streams.fill_starts(words, np.array(lengths), seeds, starts, n_each, uniforms)
         return uniforms
 
 
@@ -183,10 +180,13 @@ class DeviceBatch(Batch):
             for fitting in self._fittings(points, places):
                 moved, of_best, steps = fitting.solutions()
                 outside = fitting.steps.points.outside(moved)
-                for f, (row, member) in enumerate(fitting.fits):
-                    i, place = places[row], slice(*members.borders[member : member + 2])
-                    centres[i, place] = outside[f, : self.settings[member].n_clusters]
-                    is_fitted[i, member], inertia[i, member], n_iter[i, member] = True, of_best[f], steps[f]
+                rows, of_members = np.array(fitting.fits).T
+                fitted = (np.array(places)[rows], of_members)
+                is_fitted[fitted], inertia[fitted], n_iter[fitted] = True, of_best, steps
+                for member in np.unique(of_members):
+                    some = np.flatnonzero(of_members == member)
+                    place = slice(*members.borders[member : member + 2])
+                    centres[fitted[0][some], place] = outside[some, : self.settings[member].n_clusters]
         return centres, is_fitted, inertia, n_iter
 
     def _fittings(self, points: PointSet, places: Sequence[int]) -> list[Fitting]:
@@ -222,18 +222,21 @@ class DeviceBatch(Batch):
         """Send the weights of samples, (n_samples, n_points)."""
         rows, device = [self.samples[i].draw.weights for i in places], steps.points.X.device
         if all(row.dtype.kind in "iu" and row.max(initial=0) <= BYTE for row in rows):
-            return torch.as_tensor(np.array([row.astype(np.uint8) for row in rows]), device=device)
+            small = np.empty((len(rows), len(steps.points)), np.uint8)
+            for row, weights in zip(small, rows, strict=True):
+                np.copyto(row, weights, casting="unsafe")
+            return torch.as_tensor(small, device=device)
         return torch.as_tensor(np.array(rows), dtype=steps.points.X.dtype, device=device)
 
     def _variances(self, steps: PlainSteps, weights: Any) -> FloatArray:
         """Return the variances of samples, averaged over features, (n_samples,)."""
-        points = steps.points
-        variances = np.empty(len(weights))
-        for i, row in enumerate(weights):
-            w = row.to(points.X.dtype)
-            mean = (w @ points.X / w.sum()).double()
-            variances[i] = float((w @ points.lengths / w.sum()).double() - (mean * mean).sum())
-        return np.maximum(variances, 0.0) * points.unit**2 / self._n_features
+        points, each = steps.points, torch.arange(len(weights), device=weights.device)
+        # As of one cluster around zero.
+        zero = torch.zeros((len(weights), 1, points.n_features), dtype=points.X.dtype, device=weights.device)
+        sums, sizes = steps.sums(zero, zero[..., 0], weights, each)
+        squares = steps.inertia(zero, zero[..., 0], weights, each)
+        variances = squares / sizes[:, 0] - ((sums[:, 0] / sizes) ** 2).sum(dim=1)
+        return np.asarray(np.maximum(variances.cpu().numpy(), 0.0) * points.unit**2 / self._n_features)
 
     @cached_property
     def _labels(self) -> tuple[dict[tuple[int, PointSet], IntArray], IntArray]:
@@ -249,7 +252,7 @@ class DeviceBatch(Batch):
             steps = self.path.steps(self.path.space(points))
             labels = np.zeros((len(places), len(self.settings), len(points)), np.int32)
             for member in range(len(self.settings)):
-                labels[:, member] = self.labels_on(steps, places, member).cpu().numpy()
+                labels[:, member] = self.labels_on(steps, places, [member]).cpu().numpy()
             for row, i in zip(labels, places, strict=True):
                 known[i, points] = row
                 if points is self.samples[i].points:
@@ -257,11 +260,16 @@ class DeviceBatch(Batch):
                     n_found[i] = [np.count_nonzero(np.bincount(codes)) for codes in drawn]
         return known, np.where(is_fitted, n_found, 0)
 
-    def labels_on(self, steps: PlainSteps, places: Sequence[int], member: int) -> Any:
-        """Return what the functions of some samples say of points, on the device, (n_functions, n_points)."""
-        centres = self._fits[0][places, slice(*self._members.borders[member : member + 2])]
-        inside = steps.points.inside(centres)
-        return steps.labels(inside, squared_lengths(inside, torch.zeros_like(inside[..., 0], dtype=torch.bool)))
+    def labels_on(self, steps: PlainSteps, places: Sequence[int], members: Sequence[int]) -> Any:
+        """Return what functions of some samples say of points, on the device, (n_samples · n_members, n_points)."""
+        borders, k = self._members.borders, [self.settings[member].n_clusters for member in members]
+        centres = np.zeros((len(places), len(members), max(k), self._fits[0].shape[2]))
+        for m, member in enumerate(members):
+            centres[:, m, : k[m]] = self._fits[0][places, slice(*borders[member : member + 2])]
+        inside = steps.points.inside(centres.reshape(-1, *centres.shape[2:]))
+        numbers = torch.as_tensor(k, device=inside.device).repeat(len(places))
+        absent = torch.arange(max(k), device=inside.device) >= numbers[:, None]
+        return steps.labels(inside.masked_fill_(absent[..., None], 0.0), squared_lengths(inside, absent))
 
 
 def _rows(n_clusters: int) -> int:
@@ -278,8 +286,6 @@ class DeviceKMeansPath(KMeansPath):
     device : str
         "cuda" or "torch".
     """
-
-    here = True
 
     def __init__(self, members: Sequence[Configuration], rotation: Rotation | None, device: str):
         super().__init__(members, rotation)
@@ -360,44 +366,58 @@ class _Scoring:
                 for begin in range(0, len(numbers), step):
                     some = numbers[begin : begin + step]
                     weights = self.batch.weights_on(steps, [b * S + t for b in some])
-                    for member in range(n_members):
-                        tables = self._tables(steps, some, t, member, weights)
-                        of_member, trivial[some, member, :, t], n_found[some, member, t] = self._scores(tables)
-                        for a, of_agreement in enumerate(of_member):
-                            scores[a][some, member, :, t] = of_agreement
+                    for members in self._groups(len(some), len(points)):
+                        tables = self._tables(steps, some, t, members, weights)
+                        place = np.ix_(some, members)
+                        of_members, trivial[..., t][place], n_found[..., t][place] = self._scores(tables)
+                        for a, of_agreement in enumerate(of_members):
+                            scores[a][..., t][place] = of_agreement
         if self.again is None:
             same = np.arange(S)
             scores[..., same, same], trivial[..., same, same] = np.nan, False
         return PairScores(scores, trivial, n_found)
 
-    def _tables(self, steps: PlainSteps, numbers: Sequence[int], t: int, member: int, weights: Any) -> Any:
-        """Count the tables of one test study, (n_replicates, S, k, k), trained in rows, tested in columns."""
-        S, B = self.n_studies, len(numbers)
-        labels = self.batch.labels_on(steps, [b * S + s for b in numbers for s in range(S)], member).reshape(B, S, -1)
+    def _groups(self, n_replicates: int, n_points: int) -> Iterator[list[int]]:
+        """Divide the members: those with about as many clusters together, as many as have room."""
+        by_rows: dict[int, list[int]] = defaultdict(list)
+        for member, settings in enumerate(self.batch.settings):
+            by_rows[_rows(settings.n_clusters)].append(member)
+        for k, members in by_rows.items():
+            width = n_replicates * self.n_studies * (4 * n_points + 12 * k**2 * (1 + n_points // TABLE_PIECE))
+            step = int(max(1, free_bytes(self.path.device) // width))
+            yield from (members[begin : begin + step] for begin in range(0, len(members), step))
+
+    def _tables(self, steps: PlainSteps, numbers: Sequence[int], t: int, members: Sequence[int], weights: Any) -> Any:
+        """Count the tables of one test study, (B, n_members, S, k, k), trained in rows, tested in columns."""
+        S, B, M = self.n_studies, len(numbers), len(members)
+        functions = [b * S + s for b in numbers for s in range(S)]
+        labels = self.batch.labels_on(steps, functions, members).reshape(B, S, M, -1)
         tested = labels[:, t].clone()
         if self.again is not None:
-            labels[:, t] = self.again.labels_on(steps, [b * S + t for b in numbers], member)
-        k = self.batch.settings[member].n_clusters
-        rows = torch.arange(B, device=labels.device).repeat_interleave(S)
-        return tables_on(steps, labels.reshape(B * S, -1), tested, weights, rows, k).reshape(B, S, k, k)
+            again = self.again.labels_on(steps, [b * S + t for b in numbers], members)
+            labels[:, t] = again.reshape(B, M, -1)
+        k = max(self.batch.settings[member].n_clusters for member in members)
+        rows = torch.arange(B * M, device=labels.device).reshape(B, 1, M).expand(B, S, M).reshape(-1)
+        flat = (labels.reshape(B * S * M, -1), tested.reshape(B * M, -1), weights.repeat_interleave(M, dim=0), rows, k)
+        return tables_on(steps, *flat).reshape(B, S, M, k, k).transpose(1, 2)
 
     def _scores(self, tables: Any) -> tuple[FloatArray, BoolArray, IntArray]:
-        """Score tables, (B, S, k, k): every agreement, whether either side is one block, and the clusters tested."""
-        B, S, k, _ = tables.shape
-        flat = tables.reshape(B * S, k, k)
+        """Score tables, (B, M, S, k, k): every agreement, whether either side is one block, and the clusters tested."""
+        shape, k = tables.shape[:3], tables.shape[-1]
+        flat = tables.reshape(-1, k, k)
         n_rows, n_columns = ((flat.sum(dim=d) > 0).sum(dim=1) for d in (2, 1))
-        trivial = ((n_rows == 1) | (n_columns == 1)).reshape(B, S).cpu().numpy()
-        n_found = n_columns.reshape(B, S)[:, 0].cpu().numpy()
+        trivial = ((n_rows == 1) | (n_columns == 1)).reshape(shape).cpu().numpy()
+        n_found = n_columns.reshape(shape)[:, :, 0].cpu().numpy()
         rest: tuple[FloatArray, Counts] | None = None
-        scores = np.empty((len(self.agreements), B, S))
+        scores = np.empty((len(self.agreements), *shape))
         for a, agreement in enumerate(self.agreements):
             if can_score(agreement.name):
-                scores[a] = score_tables(agreement.name, flat).reshape(B, S).cpu().numpy()
+                scores[a] = score_tables(agreement.name, flat).reshape(shape).cpu().numpy()
                 continue
             if rest is None:
                 on_processor = flat.cpu().numpy()
                 rest = (on_processor, Counts.from_tables(on_processor))
-            scores[a] = agreement.of_counted(*rest).reshape(B, S)
+            scores[a] = agreement.of_counted(*rest).reshape(shape)
         return scores, trivial, n_found
 
 

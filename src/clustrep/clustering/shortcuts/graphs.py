@@ -89,7 +89,7 @@ class Graphs:
     def search(self, n_votes: int, metric: Metric) -> Neighbours:
         """Return what finds the nearest drawn points of any point set, once for all resolutions."""
         if ("search", n_votes, metric) not in self._known:
-            search = search_for(self._kept.points[self._drawn], metric, n_votes)
+            search = search_for(self._kept.points[self._drawn], metric, n_votes, self._path.device)
             self._known["search", n_votes, metric] = Neighbours(self._path, _OfPoints(search))
         nearest: Neighbours = self._known["search", n_votes, metric]
         return nearest
@@ -144,6 +144,12 @@ class CommunityPath(Path):
         if type(clusterer) not in (Leiden, Louvain):
             return False
         return scipy_metric(clusterer.metric) not in ("seuclidean", "mahalanobis")
+
+    @property
+    def searches(self) -> bool:
+        """Whether any member gives a point the label of the nearest by Euclidean distance."""
+        clusterers = [member.clusterer for member in self.members]
+        return any(c.n_votes == 1 and scipy_metric(c.metric) == "euclidean" for c in clusterers)
 
     def prepare(self, places: Sequence[PointSet]) -> None:
         """Find the nearest neighbours within studies."""

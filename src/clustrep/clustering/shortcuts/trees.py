@@ -10,7 +10,7 @@ from sklearn.cluster import AgglomerativeClustering
 
 from clustrep._kernels import agglomeration
 from clustrep.checks import is_whole
-from clustrep.clustering.neighbours import SCIPY_METRICS, by_tree
+from clustrep.clustering.neighbours import SCIPY_METRICS, by_tree, searches_on
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Path, Psi, fit_rows
 from clustrep.clustering.sample import FEWER_CLUSTERS, TOO_LARGE, Configuration, PointSet, Sample, pairwise_distances
@@ -137,7 +137,7 @@ class TreePath(Path):
         for points in spaces:
             if points.shares_distances:
                 points.distances(metric)
-            if points.keeps_others and not by_tree(self._metric, points.X.shape[1]):
+            if points.keeps_others and not self._directly(points):
                 for others in spaces:
                     points.distances_from(others, metric)
 
@@ -151,6 +151,15 @@ class TreePath(Path):
         return 0.0 if needed > LARGEST_MATRIX and self.members[0].clusterer.linkage == "ward" else needed
 
     @property
+    def searches(self) -> bool:
+        """Whether the nearest leaf is that by Euclidean distance."""
+        return self._metric == "euclidean"
+
+    def _directly(self, points: PointSet) -> bool:
+        """Whether nearest points are found without all distances."""
+        return by_tree(self._metric, points.X.shape[1]) or searches_on(self.device, self._metric)
+
+    @property
     def _metric(self) -> str:
         return _tree_metric(self.members[0].clusterer)
 
@@ -158,7 +167,7 @@ class TreePath(Path):
         """Build the tree of the drawn points."""
         points, weights = self.space(sample.points), sample.draw.weights
         tree = build_tree(points, weights, self.members[0].clusterer.linkage, self._metric)
-        return Cuts(tree, Neighbours(self, NearestDrawn(points, np.flatnonzero(weights), self._metric)))
+        return Cuts(tree, Neighbours(self, NearestDrawn(points, np.flatnonzero(weights), self._metric, self.device)))
 
     def psi(self, shared: Cuts, sample: Sample, configuration: Configuration) -> Psi:
         """Cut the tree."""

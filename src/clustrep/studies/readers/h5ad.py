@@ -33,7 +33,7 @@ def is_hdf5(beginning: Beginning) -> bool:
 
 def read_h5ad(path: Path, study: str, request: Request) -> Iterator[Table]:
     """Read the studies of an h5ad file: one with this name, or those that `study_key` tells apart."""
-    return _tables(_cells_of_file(path, request), study, label=request.label, study_key=request.study_key)
+    return _tables(_cells_of_file(path, request), study, request)
 
 
 def tables_of_anndata(
@@ -48,7 +48,7 @@ def tables_of_anndata(
             raise ParameterError(f"{parameter} must be a name, got {value!r}.", parameter=parameter)
     columns = [column for column in (label, study_key) if column]
     cells = cells_of(adata, "The AnnData", rep=rep, columns=columns, features=features)
-    return _tables(cells, "", label=label, study_key=study_key)
+    return _tables(cells, "", Request(label=label, study_key=study_key))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def tables_of_anndata(
 def _cells_of_file(path: Path, request: Request) -> Cells:
     """Read one table of an h5ad file in a copy of this process, which a damaged file may crash or stop."""
     import_for(path, "an HDF5 file", "anndata", extra="anndata")
-    columns = [column for column in (request.label, request.study_key) if column]
+    columns = [column for column in (request.label, request.study_key, request.groups) if column]
     read = partial(read_cells, path, rep=request.rep, columns=columns, features=request.features)
     if not can_isolate():
         return read()
@@ -90,8 +90,9 @@ def _cells_of_file(path: Path, request: Request) -> Cells:
 # studies of cells
 
 
-def _tables(cells: Cells, name: str, *, label: Label, study_key: str | None) -> Iterator[Table]:
+def _tables(cells: Cells, name: str, request: Request) -> Iterator[Table]:
     """Take the cells as one study, or as one for each value of `study_key`, in the order of their first cells."""
+    study_key = request.study_key
     all_rows = np.arange(cells.matrix.shape[0])
     rows_of = {name: all_rows} if study_key is None else _rows_by_study(cells, study_key)
     for study, rows in rows_of.items():
@@ -101,10 +102,11 @@ def _tables(cells: Cells, name: str, *, label: Label, study_key: str | None) -> 
             frame.columns = pd.Index(cells.features, dtype=object)
         if cells.samples is not None:
             frame.index = pd.Index([cells.samples[i] for i in rows], dtype=object)
-        labels = None
-        if label and label in cells.obs:
-            labels = np.array([*cells.obs[label], None], dtype=object)[rows]
-        yield Table(study, frame, labels, cells.annotations, cells.are_embedded)
+        labels, groups = (
+            np.array([*cells.obs[column], None], dtype=object)[rows] if column and column in cells.obs else None
+            for column in (request.label, request.groups)
+        )
+        yield Table(study, frame, labels, cells.annotations, cells.are_embedded, groups)
 
 
 def _rows_by_study(cells: Cells, study_key: str) -> dict[str, IntArray]:

@@ -26,6 +26,7 @@ RESULTS = {
     "AssignmentConsistency": lambda: cr.assignment_consistency(KMEANS, X, n_clusters=[2, 3], **QUICK),
     "BootstrapInstability": lambda: cr.bootstrap_instability(KMEANS, X, n_clusters=[2, 3], **QUICK),
     "ClusterTest": lambda: cr.cluster_test(X, n_resamples=19, rng=0),
+    "ClusterTree": lambda: cr.analyse(KMEANS, COHORTS, n_clusters=[2, 3], null=None, recursive=True, **QUICK).tree,
     "Comparison": lambda: cr.compare(KMEANS, COHORTS, n_clusters=[2, 3], **QUICK),
     "Consensus": lambda: cr.consensus(KMEANS, X, n_clusters=[2, 3], **QUICK),
     "Counterparts": lambda: cr.counterparts(KMEANS, COHORTS, **QUICK),

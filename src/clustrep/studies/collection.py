@@ -223,8 +223,8 @@ class Studies(Mapping[str, Study]):
         rows of a map) are dropped. With ``probes="variance"`` all studies take the same probe of a gene if they can:
         the one that most studies have; of these the one with the highest variance around the mean of each study, pooled
         over the studies, as the files hold them, before `scale`; of these the first. Missing values are left out of the
-        variance; they are refused only in the probes that are kept. The mean of probes is missing where one of them is.
-        A study whose features are genes of the map already is kept as it is.
+        variance; they are refused, without `allow_missing`, only in the probes that are kept. The mean of probes is
+        missing where one of them is. A study whose features are genes of the map already is kept as it is.
 
         Files are not trusted. An h5ad file is read in a copy of this process (except on Windows), which ends after 60
         seconds and one more for each megabyte; shapes and sparse indices are checked before they are used. It is read

@@ -1,21 +1,29 @@
-# clustrep from R, over reticulate: three functions. source("clustrep.R"); see vignette.Rmd.
+# clustrep from R, over reticulate: four functions. source("clustrep.R"); see vignette.Rmd.
 
 clustrep_module <- function() reticulate::import("clustrep")
 
-# A named list of matrices or data frames, samples in rows, becomes Studies; rows and columns keep their names.
-clustrep_studies <- function(studies, scale = "zscore") {
+# A named list of matrices or data frames, samples in rows, becomes Studies; rows and columns keep their names. `label` names a
+# column of data frames with the samples' known class.
+clustrep_studies <- function(studies, scale = "zscore", label = NULL) {
   stopifnot(is.list(studies), length(studies) >= 2, !is.null(names(studies)))
   frames <- lapply(studies, function(study) reticulate::r_to_py(as.data.frame(study)))
-  clustrep_module()$Studies$from_frames(reticulate::r_to_py(frames))$scaled(scale)
+  clustrep_module()$Studies$from_frames(reticulate::r_to_py(frames), label = label)$scaled(scale)
 }
 
-# The whole analysis by k-means; `print()` it, or look at $clusters(), $summary() and $presence().
-clustrep_analyse <- function(studies, k = 2:8, resamples = 100L, seed = 0L, starts = 10L, scale = "zscore") {
+# The whole analysis by k-means. `studies` is such a list, or the Studies that clustrep_studies returned.
+clustrep_analyse <- function(studies, k = 2:8, resamples = 100L, seed = 0L, starts = 10L, scale = "zscore", label = NULL) {
+  if (!inherits(studies, "python.builtin.object")) studies <- clustrep_studies(studies, scale, label)
   kmeans <- reticulate::import("sklearn.cluster")$KMeans(n_init = as.integer(starts))
   clustrep_module()$analyse(
-    kmeans, clustrep_studies(studies, scale),
-    n_clusters = as.list(as.integer(k)), n_resamples = as.integer(resamples), rng = as.integer(seed)
+    kmeans, studies, n_clusters = as.list(as.integer(k)), n_resamples = as.integer(resamples), rng = as.integer(seed)
   )
+}
+
+# A table of the results as a data frame of R: "clusters", "summary" or "presence". It travels as text, because older versions
+# of reticulate can't convert the arrays of NumPy 2.
+clustrep_table <- function(result, table = "clusters") {
+  as_text <- reticulate::py_eval("lambda result, table: getattr(result, table)().to_csv(index=False)")
+  utils::read.csv(text = as_text(result, table), check.names = FALSE, stringsAsFactors = FALSE)
 }
 
 # The page about results, as one HTML file.

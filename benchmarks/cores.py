@@ -51,11 +51,12 @@ def seconds_of(job: Job, n_resamples: int, n_workers: int, repeats: int) -> floa
 
 
 def resamples_for(job: Job, seconds: float) -> int:
-    """Return how many resamples take one worker so many seconds, from the difference between two short runs."""
+    """Return how many resamples take one worker so many seconds, from a run that takes at least half as long."""
     job.run(2)  # compiles, where that is still to be done
-    few, more = 2, 2 + max(4, job.n_resamples // 5)
-    each = max((seconds_of(job, more, 1, 1) - seconds_of(job, few, 1, 1)) / (more - few), 1e-5)
-    return max(4, math.ceil(seconds / each))
+    n_resamples = 4
+    while (taken := seconds_of(job, n_resamples, 1, 1)) < seconds / 2:
+        n_resamples *= 2
+    return math.ceil(n_resamples * seconds / taken)
 
 
 def row(job: Job, seconds: float, workers: Sequence[int], repeats: int) -> tuple[list[str], bool]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import matplotlib as mpl
@@ -16,6 +17,28 @@ settings.register_profile("suite", deadline=None, derandomize=True, print_blob=T
 settings.load_profile("suite")
 # A shell lets what it runs in the background ignore interrupts, and every process that tests start would, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Tests of programs and documents beside the package.
+BESIDE = ("paper", "test_documents.py", "test_exam.py", "test_fuzz.py", "test_package.py", "test_site.py")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Leave slow tests and those of what is beside the package out of coverage.
+
+    Tracing costs half as much again as a test itself, and they reach no line of the package that no other test does.
+    """
+    place = item.path.relative_to(item.config.rootpath).parts
+    is_beside = place[0] == "tests" and place[1] in BESIDE
+    measuring = getattr(item.config.pluginmanager.get_plugin("_cov"), "cov_controller", None)
+    if measuring is None or not measuring.started or not (is_beside or item.get_closest_marker("slow")):
+        return (yield)
+    measuring.pause()
+    try:
+        return (yield)
+    finally:
+        measuring.resume()
 
 
 @pytest.fixture(scope="session")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import io
 import itertools
 import json
 import os
+import platform
+import subprocess
+import sys
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -18,8 +22,10 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from tests.helpers import write_archive
+from tests.processes import running
 
 import clustrep as cr
+from clustrep import files, folders
 from clustrep.archives import seal
 from clustrep.clustering.parameters import describe
 from clustrep.errors import DataError, ParameterError
@@ -408,6 +414,77 @@ def test_nobody_sees_a_file_under_its_name_before_it_is_complete(tmp_path):
         assert not path.exists()
         stream.write(b" and half")
     assert path.read_bytes() == b"half and half"
+
+
+WRITE_HALF = """
+import sys
+from clustrep.files import written_whole
+with written_whole(sys.argv[1]) as stream:
+    stream.write(b"half of it")
+    stream.flush()
+    print("half", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files that are open are not locked there")
+def test_saving_removes_what_killed_processes_left_and_nothing_else(results, tmp_path):
+    machine = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+    other = f"{int(machine, 16) ^ 1:08x}"
+    kept = {f".clustrep-{other}0123abcd", ".clustrep-0123", f".clustrep-{machine}0123abcd-1", "result.npz"}
+    for name in kept:
+        (tmp_path / name).write_bytes(b"half")
+    (tmp_path / f".clustrep-{machine}01234567").mkdir()  # as `folders` makes them
+    (tmp_path / f".clustrep-{machine}89abcdef").symlink_to(tmp_path / "result.npz")
+    kept |= {f".clustrep-{machine}01234567", f".clustrep-{machine}89abcdef"}
+
+    with running(sys.executable, "-c", WRITE_HALF, tmp_path / "other.npz", stdin=subprocess.PIPE) as process:
+        assert process.stdout.readline() == "half\n"
+        (half,) = set(os.listdir(tmp_path)) - kept
+        saved(results["global"], tmp_path / "result.npz")
+        assert set(os.listdir(tmp_path)) == {*kept, half}  # its process lives
+        process.kill()
+        process.wait()
+    assert (tmp_path / half).read_bytes() == b"half of it"
+    saved(results["global"], tmp_path / "result.npz")
+    assert set(os.listdir(tmp_path)) == kept
+
+
+def test_a_file_that_another_process_removes_at_its_birth_is_created_again(tmp_path, monkeypatch):
+    """Which takes it for a leftover, because it is not locked yet: removed, or locked and about to be."""
+    path, attempts = tmp_path / "result.npz", []
+
+    def lock(descriptor):
+        attempts.append(descriptor)
+        if len(attempts) == 1:
+            raise BlockingIOError
+        if len(attempts) == 2:
+            for name in os.listdir(tmp_path):
+                os.unlink(tmp_path / name)
+        folders.lock_descriptor(descriptor)
+
+    monkeypatch.setattr(files, "lock_descriptor", lock)
+    with written_whole(path) as stream:
+        stream.write(b"whole")
+    assert len(attempts) == 3
+    assert path.read_bytes() == b"whole"
+    assert os.listdir(tmp_path) == ["result.npz"]
+
+
+def test_without_locks_files_are_written_and_leftovers_stay(tmp_path, monkeypatch):
+    """As on some network file systems: nobody can know whose they are."""
+
+    def unsupported(_):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(files, "lock_descriptor", unsupported)
+    with written_whole(tmp_path / "first") as stream:
+        (half,) = os.listdir(tmp_path)
+        with written_whole(tmp_path / "second"):
+            pass
+        assert sorted(os.listdir(tmp_path)) == sorted([half, "second"])
+        stream.write(b"whole")
+    assert (tmp_path / "first").read_bytes() == b"whole"
 
 
 def test_saving_replaces_what_was_there(results, tmp_path):

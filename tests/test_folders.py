@@ -422,7 +422,7 @@ def test_where_files_cannot_be_locked_the_end_tells(tmp_path, way, monkeypatch):
     def unsupported(_):
         raise OSError(95, "Operation not supported")
 
-    monkeypatch.setattr(folders, "_lock_descriptor", unsupported)
+    monkeypatch.setattr(folders, "lock_descriptor", unsupported)
     out = tmp_path / "out"
 
     def overtaken():

@@ -148,3 +148,12 @@ def test_units_that_a_study_does_not_have():
         cr.replicability(KMeans(2), two_studies(["x"] * 20), n_resamples=2, resampling=cr.Bootstrap(groups="donor"))
     with pytest.raises(ParameterError, match="groups must be the name of units"):
         cr.Bootstrap(groups=DONORS)
+
+
+def test_subsamples_of_two_donors_would_be_everything():
+    studies = two_studies(["x"] * 10 + ["y"] * 10)
+    sentence = r"study 'b' has only two of these units.* Use Bootstrap\(groups='donor'\)"
+    with pytest.raises(ParameterError, match=sentence):
+        cr.replicability(KMeans(2), studies, n_resamples=2, resampling=cr.Subsample(groups="donor"))
+    whole = cr.Subsample(1.0, groups="donor").draw(studies["b"], np.random.default_rng(0))  # as was asked for
+    assert sorted(whole.order) == list(range(20))

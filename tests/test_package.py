@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,7 @@ ROAD = [
     "sentences",
     "errors",
     "types",
+    "remembered",
     "text_cells",
     "checks",
     "label_checks",
@@ -84,16 +87,19 @@ def imports_of(tree, *, at_import_time):
     return found
 
 
+@cache
 def tree_of(name):
     return ast.parse(MODULES[name].read_text(encoding="utf-8"))
 
 
+@cache
 def own_imports(name, *, at_import_time):
     imported = imports_of(tree_of(name), at_import_time=at_import_time)
     inside = {module.removeprefix("clustrep.") for module in imported if module.startswith("clustrep.")}
     return inside & set(MODULES)
 
 
+@cache
 def packages_of(name):
     return {module.split(".")[0] for module in imports_of(tree_of(name), at_import_time=False)}
 
@@ -116,18 +122,54 @@ def test_every_folder_stands_on_the_road_once():
     assert sorted(ROAD) == sorted({folder_of(name) for name in MODULES})
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_imports_point_one_way(name):
-    so_far = set(ROAD[: ROAD.index(folder_of(name)) + 1])
-    assert {folder_of(module) for module in own_imports(name, at_import_time=True)} <= so_far
+def offenders(what_is_wrong, names=MODULES):
+    """Apply a rule to modules: what is wrong in each of those where something is."""
+    return {name: sorted(wrong) for name in names if (wrong := what_is_wrong(name))}
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if folder_of(name) == "results"])
-def test_results_import_neither_the_engine_nor_clustering(name):
+def test_imports_point_one_way():
+    def imported_from_below(name):
+        so_far = set(ROAD[: ROAD.index(folder_of(name)) + 1])
+        return {module for module in own_imports(name, at_import_time=True) if folder_of(module) not in so_far}
+
+    assert offenders(imported_from_below) == {}
+
+
+def executed_before(name):
+    """The modules that must be complete before a module is: what it imports, and the packages that these are in.
+
+    The packages that the module itself is in have begun; they are needed only where it imports something of theirs.
+    """
+    imported = imports_of(tree_of(name), at_import_time=True)
+    attributes = {module.removeprefix("clustrep.") for module in imported} - set(MODULES)
+    needed = own_imports(name, at_import_time=True)
+    packages = {package for module in needed for package in parents_of(module)}
+    begun = {package for package in parents_of(name) if not any(a.rpartition(".")[0] == package for a in attributes)}
+    return (needed | packages) - begun - {name}
+
+
+def parents_of(name):
+    parts = name.split(".")[:-1]
+    return [".".join(parts[: i + 1]) for i in range(len(parts))]
+
+
+def test_modules_can_be_imported_in_any_order():
+    """No module waits for itself: whatever is asked for first, everything that it needs is complete before it."""
+    order = list(TopologicalSorter({name: executed_before(name) for name in MODULES}).static_order())
+    assert sorted(order) == sorted(MODULES)
+
+
+def test_results_import_neither_the_engine_nor_clustering():
     """They refit through what they were given; the type of what that returns is all that they know of it."""
-    imported = own_imports(name, at_import_time=False) - {"clustering.function"}
-    assert not {folder_of(module) for module in imported} & {"engine", "clustering"}
-    assert "clustering.function" not in own_imports(name, at_import_time=True)
+    results = [name for name in MODULES if folder_of(name) == "results"]
+
+    def imported(name):
+        known = own_imports(name, at_import_time=False) - {"clustering.function"}
+        return {module for module in known if folder_of(module) in ("engine", "clustering")}
+
+    assert results
+    assert offenders(imported, results) == {}
+    assert offenders(lambda name: own_imports(name, at_import_time=True) & {"clustering.function"}, results) == {}
 
 
 def test_no_module_name_occurs_twice():
@@ -142,11 +184,16 @@ def test_the_reader_of_imports_sees_them():
     assert "joblib" in packages_of("engine.workers")
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_nobody_imports_matplotlib_before_something_is_drawn(name):
-    figures = {module for module in own_imports(name, at_import_time=True) if folder_of(module) == "figures"}
-    assert not figures or folder_of(name) in ("figures", "report")
-    assert not any(module.split(".")[0] == "matplotlib" for module in imports_of(tree_of(name), at_import_time=True))
+def test_nobody_imports_matplotlib_before_something_is_drawn():
+    def figures(name):
+        return {module for module in own_imports(name, at_import_time=True) if folder_of(module) == "figures"}
+
+    def matplotlib(name):
+        imported = imports_of(tree_of(name), at_import_time=True)
+        return {module for module in imported if module.split(".")[0] == "matplotlib"}
+
+    assert offenders(figures, [name for name in MODULES if folder_of(name) not in ("figures", "report")]) == {}
+    assert offenders(matplotlib) == {}
 
 
 ON_A_DEVICE = {name for name in MODULES if imports_of(tree_of(name), at_import_time=True) & {"torch", "triton"}}
@@ -157,28 +204,30 @@ def test_what_works_on_a_device_is_known():
     assert {folder_of(name) for name in ON_A_DEVICE} == {"device", "clustering"}
 
 
-@pytest.mark.parametrize("name", sorted(set(MODULES) - ON_A_DEVICE))
-def test_nobody_imports_pytorch_before_a_device_is_asked_for(name):
-    assert not own_imports(name, at_import_time=True) & ON_A_DEVICE
+def test_nobody_imports_pytorch_before_a_device_is_asked_for():
+    elsewhere = sorted(set(MODULES) - ON_A_DEVICE)
+    assert offenders(lambda name: own_imports(name, at_import_time=True) & ON_A_DEVICE, elsewhere) == {}
 
 
 ELSEWHERE = [name for name in MODULES if folder_of(name) != "engine"]
 
 
-@pytest.mark.parametrize("name", ELSEWHERE)
-def test_only_the_engine_knows_workers_threads_and_bars(name):
-    assert not packages_of(name) & {"joblib", "tqdm", "threadpoolctl", "multiprocessing", "concurrent", "threading"}
+def test_only_the_engine_knows_workers_threads_and_bars():
+    packages = {"joblib", "tqdm", "threadpoolctl", "multiprocessing", "concurrent", "threading"}
+    assert offenders(lambda name: packages_of(name) & packages, ELSEWHERE) == {}
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_nothing_knows_pickle(name):
-    assert not packages_of(name) & {"pickle", "cPickle", "cloudpickle", "dill", "shelve", "marshal"}
+def test_nothing_knows_pickle():
+    packages = {"pickle", "cPickle", "cloudpickle", "dill", "shelve", "marshal"}
+    assert offenders(lambda name: packages_of(name) & packages) == {}
 
 
-@pytest.mark.parametrize("name", ELSEWHERE)
-def test_only_the_engine_makes_generators(name):
-    made = {ast.unparse(node.func) for node in ast.walk(tree_of(name)) if isinstance(node, ast.Call)}
-    assert not {call for call in made if call.endswith(("default_rng", "RandomState", "random.seed"))}
+def test_only_the_engine_makes_generators():
+    def generators(name):
+        calls = {ast.unparse(node.func) for node in ast.walk(tree_of(name)) if isinstance(node, ast.Call)}
+        return {call for call in calls if call.endswith(("default_rng", "RandomState", "random.seed"))}
+
+    assert offenders(generators, ELSEWHERE) == {}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -209,19 +258,19 @@ def test_no_module_has_the_name_of_something_else_that_is_public():
     assert modules & set(cr.__all__) == {"clusterers", "datasets", "errors", "results"}
 
 
-@pytest.mark.slow
 def test_names_are_what_they_are_in_whatever_order_they_are_asked_for():
+    """Which follows from the two tests of modules above; here by example, from either end."""
     code = """
 import importlib, json, sys
 import clustrep
 kinds = {}
-for first in clustrep.__all__:
+for names in (clustrep.__all__, clustrep.__all__[::-1]):
     for name in [name for name in sys.modules if name.split(".")[0] == "clustrep"]:
         del sys.modules[name]
     clustrep = importlib.import_module("clustrep")
-    getattr(clustrep, first)
-    for name in clustrep.__all__:
-        kinds.setdefault(name, []).append(type(getattr(clustrep, name)).__name__)
+    for _ in range(2):  # also when everything is imported
+        for name in names:
+            kinds.setdefault(name, []).append(type(getattr(clustrep, name)).__name__)
 print(json.dumps({name: sorted(set(seen)) for name, seen in kinds.items()}))
 """
     kinds = in_new_interpreter(code)
@@ -273,14 +322,16 @@ print(json.dumps("matplotlib" in sys.modules))
 # words
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if folder_of(name) != "_kernels"])
-def test_names_of_values_say_what_they_hold(name):
-    names = {
-        getattr(node, attribute, None)
-        for node in ast.walk(tree_of(name))
-        for attribute in ("id", "arg", "attr")  # of variables, parameters and attributes
-    }
-    assert not names & {"one", "own", "found", "made"}
+def test_names_of_values_say_what_they_hold():
+    def vague_names(name):
+        names = {
+            getattr(node, attribute, None)
+            for node in ast.walk(tree_of(name))
+            for attribute in ("id", "arg", "attr")  # of variables, parameters and attributes
+        }
+        return names & {"one", "own", "found", "made"}
+
+    assert offenders(vague_names, [name for name in MODULES if folder_of(name) != "_kernels"]) == {}
 
 
 PUBLIC = {name: getattr(cr, name) for name in cr.__all__}

@@ -13,6 +13,7 @@ from .across.null import null_reference as null_reference
 from .across.replicability import replicability as replicability
 from .across.separation import separation as separation
 from .across.voting import cluster_auroc as cluster_auroc
+from .clustering.embedding import TrainEmbedding as TrainEmbedding
 from .clustering.function import ClusteringFunction as ClusteringFunction
 from .clustering.parameters import Induced as Induced
 from .engine.run import config_context as config_context
@@ -30,6 +31,7 @@ from .resampling import Jitter as Jitter
 from .resampling import Rerun as Rerun
 from .resampling import Simulate as Simulate
 from .resampling import Subsample as Subsample
+from .resampling import Thin as Thin
 from .results import load as load
 from .studies.collection import Studies as Studies
 from .studies.study import Study as Study

@@ -140,7 +140,9 @@ def check_axis_names(names: object, what: str, length: int, subject: str) -> tup
         raise DataError(f"The names of {subject}'s {what}s must be a sequence of text, got {names!r}.")
     names = list(names)
     if len(names) != length:
-        raise DataError(f"{subject} has {plural(length, what)} but {plural(len(names), f'{what} name')}.")
+        raise DataError(
+            f"{subject} has {plural(length, what)} but {plural(len(names), f'{what} name')}: give every {what} a name."
+        )
     blank = [
         i for i, name in enumerate(names) if (pd.api.types.is_scalar(name) and pd.isna(name)) or not str(name).strip()
     ]
@@ -190,7 +192,9 @@ def _as_matrix(values: Any, subject: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise DataError(f"{subject} has rows of different lengths.") from None
+        raise DataError(
+            f"{subject} has rows of different lengths: every sample needs a value of every feature."
+        ) from None
     if array.ndim == 0:
         if isinstance(values, str):
             advice = "read files with Studies.read(*paths)"
@@ -290,6 +294,13 @@ def _as_floats(column: NDArray[Any]) -> FloatArray | None:
         return None
 
 
+# The functions and commands that fill in missing values themselves.
+IMPUTING = wording(
+    python="; `replicability`, `compare` and `analyse` fill them in inside every draw with impute='median'",
+    command_line="; `clustrep run` and `local` fill them in inside every draw with --impute median",
+)
+
+
 def check_finite(X: FloatArray, samples: Iterable[str], features: Iterable[str], subject: str) -> None:
     """Check that no value is missing or infinite."""
     bad = ~np.isfinite(X)
@@ -303,8 +314,22 @@ def check_finite(X: FloatArray, samples: Iterable[str], features: Iterable[str],
     n_rows, n_columns = int(bad.any(axis=1).sum()), int(bad.any(axis=0).sum())
     raise DataError(
         f"{subject} has {' and '.join(kinds)} in {plural(n_rows, 'sample')} and {plural(n_columns, 'feature')}, "
-        f"first at {'; '.join(places)}. Fill them in, or drop those samples or features."
+        f"first at {'; '.join(places)}. Fill them in, or drop those samples or features"
+        f"{'' if n_infinite else IMPUTING}."
     )
+
+
+def check_known_values(X: FloatArray, table: pd.DataFrame, subject: str) -> FloatArray:
+    """Return a table in which a feature's smallest value stands for missing ones; refuse one without any value."""
+    are_missing = np.isnan(X)
+    empty = [str(table.columns[j]) for j in range(X.shape[1]) if are_missing[:, j].all()]
+    if empty:
+        them = "it" if len(empty) == 1 else "them"
+        raise DataError(
+            f"{subject} has {plural(len(empty), 'feature')} of which all values are missing: {listing(empty, 3)}. "
+            f"Leave {them} out."
+        )
+    return np.where(are_missing, np.nanmin(X, axis=0), X)
 
 
 def check_magnitudes(X: FloatArray, samples: Iterable[str], features: Iterable[str], subject: str) -> FloatArray:

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import json
 import math
 import os
+import platform
 import secrets
+import stat
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,12 +25,15 @@ import pandas as pd
 
 from clustrep.archives import Declared, TooLarge, check_seal, declared_arrays, read_array, write_archive
 from clustrep.errors import DataError, ParameterError
+from clustrep.folders import is_file_of, lock_descriptor
 from clustrep.provenance import Provenance
 from clustrep.text import for_spreadsheet
 
 FORMAT = 2
 
 HEADER = "clustrep"
+
+TEMPORARY = ".clustrep-"  # how the names of files begin that are not complete
 
 
 @contextlib.contextmanager
@@ -35,21 +42,70 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     check_path(path)
     target = Path(path)
     if not target.parent.is_dir():
-        raise DataError(f"There is no folder {target.parent} to write {target.name} into.")
+        raise DataError(f"There is no folder {target.parent} to write {target.name} into: make it first.")
     if target.is_dir():
         raise DataError(f"{target} is a folder: name a file.")
-    temporary = target.parent / f".clustrep-{secrets.token_hex(8)}"  # short, because the target's name may be long
-    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    try:
+    _remove_leftovers(target.parent)
+    with _temporary_file(target.parent) as (handle, temporary):
         with os.fdopen(handle, "w+b") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())  # some file systems only now say that they are full
         os.replace(temporary, target)
+
+
+@contextlib.contextmanager
+def _temporary_file(folder: Path) -> Iterator[tuple[int, Path]]:
+    """Create a file that stays locked until it has its name: one that is not locked was left by a dead process."""
+    handle, temporary = _create_locked(folder)
+    lock = None if sys.platform == "win32" else os.dup(handle)  # there, a file that is open can't be renamed
+    try:
+        yield handle, temporary
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _create_locked(folder: Path) -> tuple[int, Path]:
+    while True:
+        temporary = folder / f"{TEMPORARY}{_machine()}{secrets.token_hex(4)}"  # short: the file's name may be long
+        handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        if sys.platform == "win32":
+            return handle, temporary
+        try:
+            lock_descriptor(handle)
+            is_kept = is_file_of(handle, temporary)
+        except OSError as error:
+            is_kept = not isinstance(error, BlockingIOError)  # no locks here: nobody removes what can't be locked
+        if is_kept:
+            return handle, temporary
+        os.close(handle)  # of a file that another process took for a leftover before it was locked
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the files that killed processes of this machine have left: those that nobody has locked.
+
+    On some file systems of clusters a lock is known on its machine alone, so the names say which machine that is.
+    """
+    if sys.platform == "win32":
+        return
+    for leftover in folder.glob(f"{TEMPORARY}{_machine()}{'[0-9a-f]' * 8}"):
+        with contextlib.suppress(OSError):  # it is gone, or can't be read; it is locked, or there are no locks
+            descriptor = os.open(leftover, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    lock_descriptor(descriptor)
+                    os.unlink(leftover)
+            finally:
+                os.close(descriptor)
+
+
+def _machine() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 
 
 def csv_text(frame: pd.DataFrame, **options: Any) -> str:
@@ -134,11 +190,11 @@ def _opened(path: str | os.PathLike[str]) -> IO[bytes]:
     if Path(path).is_dir():
         raise DataError(f"{path} is a folder: name a file.")
     if not Path(path).is_file():
-        raise DataError(f"There is no file {path}.")
+        raise DataError(f"There is no file {path}: check the path.")
     try:
         return open(path, "rb")
     except OSError as error:
-        raise DataError(f"{path} can't be read: {error.strerror}.") from None
+        raise DataError(f"{path} can't be read: {error.strerror}. Name another file, or make it readable.") from None
 
 
 def _checked_fields(

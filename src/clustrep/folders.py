@@ -79,7 +79,7 @@ class ClaimedFolder:
     def release(self) -> None:
         """Let others work in the folder."""
         with contextlib.suppress(OSError):
-            if _is_file_of(self._lock, self._state / LOCK):  # not that of a folder in its place
+            if is_file_of(self._lock, self._state / LOCK):  # not that of a folder in its place
                 os.unlink(self._state / LOCK)
         os.close(self._lock)
         self._remove_empty()
@@ -135,7 +135,7 @@ class ClaimedFolder:
 
     def _check_unchanged(self) -> None:
         """Check that the folder is still the one that was claimed: not every file system can lock."""
-        if not _is_file_of(self._lock, self._state / LOCK):
+        if not is_file_of(self._lock, self._state / LOCK):
             raise DataError(f"{self.name} was removed or replaced while the run was working.")
         if _bytes_of(self.path / SUMS) != self._sums:
             raise DataError(f"Another run has written its results to {self.name} in the meantime.")
@@ -236,7 +236,7 @@ def _lock(state: Path, folder: Path, parameter: str) -> tuple[int, bool]:
         except (FileNotFoundError, FileExistsError):  # its owner has just removed it, while it was looked at
             continue
         try:
-            _lock_descriptor(descriptor)
+            lock_descriptor(descriptor)
             is_alone = True
         except BlockingIOError:
             holder = os.read(descriptor, 200).decode(errors="replace")
@@ -251,7 +251,7 @@ def _lock(state: Path, folder: Path, parameter: str) -> tuple[int, bool]:
                 os.close(descriptor)
                 raise
             is_alone = False
-        if _is_file_of(descriptor, state / LOCK):
+        if is_file_of(descriptor, state / LOCK):
             os.truncate(descriptor, 0)
             os.write(descriptor, f"process {os.getpid()} on {platform.node()}".encode())
             return descriptor, is_alone
@@ -262,7 +262,7 @@ def _lock(state: Path, folder: Path, parameter: str) -> tuple[int, bool]:
     )
 
 
-def _lock_descriptor(descriptor: int) -> None:
+def lock_descriptor(descriptor: int) -> None:
     """Lock a file for this process; raise BlockingIOError where another process has."""
     if sys.platform == "win32":
         import msvcrt
@@ -277,7 +277,8 @@ def _lock_descriptor(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _is_file_of(descriptor: int, path: Path) -> bool:
+def is_file_of(descriptor: int, path: Path) -> bool:
+    """Whether an open file still has this name."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except OSError:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
+from clustrep.remembered import cached_property
 from clustrep.types import FloatArray
 
 

@@ -180,9 +180,12 @@ class Provenance(Mapping[str, Any]):
 
 
 @cache
-def installed_versions() -> Mapping[str, str]:
-    """Return the versions of Python and of the packages that numbers depend on; looked up once a process."""
-    return {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
+def installed_versions(*further: str) -> Mapping[str, str]:
+    """Return the versions of Python and of the packages that numbers depend on; looked up once a process.
+
+    further : packages that some clusterers need, such as "igraph"
+    """
+    return {"python": platform.python_version(), **{name: _version(name) for name in (*PACKAGES, *further)}}
 
 
 def fingerprint(*arrays: NDArray[Any], about: str = "") -> str:

@@ -11,14 +11,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import false_discovery_control, ks_2samp
-from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.cluster import AgglomerativeClustering, BisectingKMeans, KMeans
 from tests.across import null_cases
 from tests.across.null_cases import WARD, gaussians, mixtures, off_diagonal
 from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.across.gaussian_null import GaussianCollection
+from clustrep.across.null import NullPlan
 from clustrep.across.null_models import NULLS
+from clustrep.engine.cost import PROCESSES_START, THREADS_START, WORTHWHILE, Workers, choose_workers
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError, ReplicateWarning
 from clustrep.results.null_scores import NullReference
 
@@ -533,3 +535,75 @@ def test_pictures_are_drawn_where_they_are_asked_for(reference, comparison_refer
     plt.close(ax.figure)
     with pytest.raises(ParameterError, match="agreement must be one of"):
         comparison_reference.plot(agreement="ri")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# collections together
+
+
+def plan_of(comparison, null="unimodal", statistic="estimate"):
+    return NullPlan.of(comparison, comparison._origins, null, statistic, 7)
+
+
+def equal_scores(some, others):
+    return all(
+        np.array_equal(a, b, equal_nan=True)
+        for first, second in zip(some, others, strict=True)
+        for a, b in zip(first, second, strict=True)
+    )
+
+
+CLUSTERERS = {
+    "k-means": KMeans(n_init=2),
+    "ward": AgglomerativeClustering(),
+    "any": BisectingKMeans(),
+}
+
+
+@pytest.mark.parametrize("p", [2, 20, 300])
+@pytest.mark.parametrize("name", CLUSTERERS)
+def test_scores_of_a_collection_do_not_depend_on_those_beside_it(name, p):
+    studies = dict(zip("bac", mixtures(0, (24, 30, 20), p), strict=True))
+    comparison = cr.compare(
+        {name: CLUSTERERS[name], "2": CLUSTERERS["ward"]}, studies, n_clusters=[2, 3], n_resamples=2, rng=0
+    )
+    plan = plan_of(comparison)
+    assert plan.batch > 1
+    together = plan.block([1, 2, 3, 4])
+    assert equal_scores(together, [plan.replicate(number) for number in (1, 2, 3, 4)])
+    assert equal_scores(together[1:3], plan.block([2, 3]))
+
+
+def test_a_run_asks_for_collections_in_blocks(comparison, monkeypatch):
+    sizes = []
+    block = NullPlan.block
+    monkeypatch.setattr(NullPlan, "block", lambda plan, numbers: sizes.append(len(numbers)) or block(plan, numbers))
+    cr.null_reference(comparison, 40, null="unimodal")
+    assert sum(sizes) == 40
+    assert max(sizes) > 1
+
+
+def test_long_collections_are_shared_among_workers_and_short_ones_are_not(monkeypatch):
+    measured = {"PROCESSES_START": PROCESSES_START, "THREADS_START": THREADS_START, "WORTHWHILE": WORTHWHILE}
+    for name, value in measured.items():
+        monkeypatch.setattr(f"clustrep.engine.cost.{name}", value)
+    short = cr.compare(KMeans(n_init=1), mixtures(0), n_clusters=[2], n_resamples=2, rng=0)
+    long = cr.compare(KMeans(n_init=30), mixtures(0, (700, 700), 8), n_clusters=range(2, 9), n_resamples=2, rng=0)
+    chosen = []
+    for comparison in (short, long):
+        plan = plan_of(comparison)
+        chosen.append(choose_workers(plan.cost, 199, 2, in_threads=plan.in_threads))
+    assert chosen == [Workers.NONE, Workers.THREADS]
+    means = plan_of(short, statistic="mean")
+    assert means.cost.total > plan_of(short).cost.total
+    assert not plan_of(short, lambda study, rng: study.X).in_threads
+
+
+def test_two_workers_return_the_bits_of_one():
+    comparison = cr.compare(KMeans(n_init=5), mixtures(0, (300, 300), 8), n_clusters=range(2, 9), n_resamples=2, rng=0)
+    plan = plan_of(comparison)
+    assert choose_workers(plan.cost, 60, 2, in_threads=plan.in_threads) is Workers.THREADS
+    alone, together = (cr.null_reference(comparison, 60, null="unimodal", n_jobs=n) for n in (1, 2))
+    for name, value in vars(alone).items():
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            np.testing.assert_array_equal(value, getattr(together, name))

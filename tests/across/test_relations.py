@@ -20,6 +20,8 @@ from tests.across.by_hand import (
 
 import clustrep as cr
 from clustrep.errors import ParameterError, ReplicateWarning
+from clustrep.results.relations import relations_if_any
+from clustrep.tables.agreement import AGREEMENTS
 
 
 @pytest.fixture(scope="module")
@@ -412,6 +414,17 @@ def test_relations_need_three_studies(overlapping):
     result = cr.replicability(AgglomerativeClustering(2), two, n_resamples=2, rng=0)
     with pytest.raises(ParameterError, match="At least three studies are needed to tell which one stands apart"):
         result.relations()
+
+
+@pytest.mark.parametrize("agreement", AGREEMENTS)
+def test_relations_need_an_agreement_with_a_largest_value(scored, agreement):
+    result = replace(scored, agreement=agreement)
+    if np.isfinite(AGREEMENTS[agreement].bounds[1]):
+        assert relations_if_any(result) is not None
+    else:
+        assert relations_if_any(result) is None
+        with pytest.raises(ParameterError, match=r"must have a largest value.* got mutual information.*: use 'ami'"):
+            result.relations()
 
 
 def test_a_result_read_from_a_file_has_the_same_relations(scored, tmp_path):

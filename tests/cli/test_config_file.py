@@ -72,11 +72,16 @@ label = "subtype"
 no-label = false
 features = "genes.txt"
 scale = "zscore"
+normalise = "log1p"
+target-sum = 1e4
 transpose = true
 transpose-only = ["a"]
 header = false
 study-key = "donor"
 rep = "X_pca"
+genes = "symbol"
+map = "probes.csv"
+probes = "mean"
 null = "copula"
 null-collections = 39
 embedding = "tsne"
@@ -90,8 +95,12 @@ jobs = 2
 engine = "dask://host:8786"
 device = "auto"
 sketch = 500
+embed = "train"
 resolution = "0.5"
 write-h5ad = false
+recursive = true
+groups = "donor"
+impute = "mean"
 json = true
 quiet = true
 """
@@ -113,18 +122,27 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "no_label": False,
         "features": Path("options/genes.txt"),
         "scale": "zscore",
+        "normalise": "log1p",
+        "target_sum": 1e4,
         "transpose": True,
         "transpose_only": ("a",),
         "header": False,
         "study_key": "donor",
         "rep": "X_pca",
+        "genes": "symbol",
+        "probe_map": Path("options/probes.csv"),
+        "probes": "mean",
         "null": "copula",
         "n_null": 39,
         "shard": None,
         "device": "auto",
         "sketch": 500,
+        "embed": "train",
         "resolution": (0.5,),
         "write_h5ad": False,
+        "recursive": True,
+        "groups": "donor",
+        "impute": "mean",
         "embedding": "tsne",
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),
@@ -208,7 +226,7 @@ def test_a_file_of_options_that_is_wrong_gets_its_sentence(text, sentence, folde
 
 def test_a_file_of_options_that_is_not_there(folder):
     done = invoke(*RUN, "--config", "none.toml", code=2)
-    assert "none.toml can't be read: No such file or directory." in done.stderr
+    assert "none.toml can't be read: No such file or directory. Name another file" in done.stderr
 
 
 @pytest.mark.parametrize("line", ["resamples = 4.5", "seed = true", "label = true", "features = 3", "out = 3"])

@@ -144,7 +144,7 @@ def test_a_command_that_is_not_understood_exits_with_2(arguments, sentence, fold
         ([*RUN, "bad.csv"], "bad.csv"),
         (
             [*RUN, "--features", "nofile.txt"],
-            "The list of features nofile.txt can't be read: No such file or directory",
+            "The list of features nofile.txt can't be read: No such file or directory. Name another file",
         ),
         ([*RUN, "--features", "empty.txt"], "The list of features empty.txt is empty: write one name on each line."),
         ([*RUN, "--features", "binary.txt"], "The list of features binary.txt is not text in UTF-8: save it again"),

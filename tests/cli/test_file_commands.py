@@ -46,7 +46,7 @@ def test_the_report_is_made_again_wherever_the_folder_is(folder):
     assert Path("page.md").read_text() == done.stdout.removesuffix("\n")
     assert json.loads(invoke("report", "deeper/moved", "--format", "json").stdout)["verdict"]
     done = invoke("report", "deeper/moved", "--out", "nowhere/page.html", code=3)
-    assert "There is no folder nowhere to write page.html into." in done.stderr
+    assert "There is no folder nowhere to write page.html into: make it first." in done.stderr
 
 
 @pytest.mark.parametrize("command", ["stability", "test"])

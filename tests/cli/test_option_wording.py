@@ -110,12 +110,12 @@ FRONT_END = {
 @pytest.mark.parametrize(
     ("command", "functions"),
     [
-        ("run", [cr.analyse, cr.Studies.read, cr.Studies.scaled]),
-        ("local", [cr.analyse, cr.Studies.read, cr.Studies.scaled]),
+        ("run", [cr.analyse, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
+        ("local", [cr.analyse, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
         ("demo", [cr.analyse]),
-        ("stability", [cr.validate, cr.Studies.read, cr.Studies.scaled]),
-        ("test", [cr.cluster_test, cr.Studies.read, cr.Studies.scaled]),
-        ("inspect", [cr.Studies.read, cr.Studies.scaled]),
+        ("stability", [cr.validate, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
+        ("test", [cr.cluster_test, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
+        ("inspect", [cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
     ],
 )
 def test_options_have_the_names_of_the_librarys_parameters(command, functions):

@@ -10,9 +10,11 @@ from tests.cli.support import PAIR, RUN, invoke
 
 from clustrep.across.null_models import NULLS, ONE_PIECE
 from clustrep.cli import clustrep
+from clustrep.clustering.prepared import NAMED
 from clustrep.figures.coordinates import EMBEDDINGS
 from clustrep.results.validation import INDICES
-from clustrep.studies.study import SCALES
+from clustrep.studies.probes import PROBES
+from clustrep.studies.study import NORMALISATIONS, SCALES
 from clustrep.tables.agreement import AGREEMENTS
 from clustrep.tables.noise import RULES
 
@@ -59,6 +61,9 @@ def test_every_agreement_and_every_index_is_accepted():
         ("--embedding", EMBEDDINGS),
         ("--noise", tuple(RULES)),
         ("--scale", SCALES),
+        ("--probes", PROBES),
+        ("--normalise", NORMALISATIONS),
+        ("--embed", NAMED["embed"]),
     ],
 )
 def test_choices_are_those_of_the_library(option, names):

@@ -55,7 +55,10 @@ def test_a_folder_with_something_in_it_is_refused_before_any_work(arguments, fol
     done = invoke(*arguments, "--out", "out", code=2)
     assert done.stderr == "error: out exists already: name another folder with --out, or replace it with --force.\n"
     done = invoke(*arguments, "--out", "out", "--force", code=2)
-    assert done.stderr == ("error: out holds no results of clustrep, so --force does not replace what is in it.\n")
+    assert done.stderr == (
+        "error: out holds no results of clustrep, so --force does not replace what is in it: name another folder with "
+        "--out.\n"
+    )
     assert listed(folder / "out") == ["mine.txt"]
 
 
@@ -119,14 +122,24 @@ def test_a_disk_without_room_is_found_before_the_work(out, mounted, monkeypatch)
     assert os.listdir("disk/empty") == []
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_without_permission_is_found_before_the_work(folder, monkeypatch):
+@pytest.fixture
+def forbidden(folder):
+    """A folder in which nothing can be made, and why: root may write anywhere but into what is immutable."""
+    path = folder / "locked"
+    path.mkdir(mode=0o555)
+    if os.geteuid() != 0:
+        yield "Permission denied"
+        return
+    if subprocess.run(["chattr", "+i", path], capture_output=True, check=False).returncode:
+        pytest.skip("this file system has no immutable folders")
+    yield "Operation not permitted"
+    subprocess.run(["chattr", "-i", path], check=True)
+
+
+def test_a_folder_without_permission_is_found_before_the_work(forbidden, monkeypatch):
     forbid_reading(monkeypatch)
-    (folder / "locked").mkdir(mode=0o555)
     done = invoke(*RUN, "--out", "locked/out", code=3)
-    assert done.stderr == (
-        "error: locked/out can't be written to (Permission denied): name another folder with --out.\n"
-    )
+    assert done.stderr == f"error: locked/out can't be written to ({forbidden}): name another folder with --out.\n"
 
 
 def test_a_file_on_the_way_to_the_folder_is_found_before_the_work(folder, monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 from tests.cli.support import NULL, PAIR, READING, SMALL, contents, invoke, listed
 
@@ -38,6 +40,24 @@ def test_a_missing_shard_is_computed_by_the_merge(folder):
     share(1)
     done = invoke("merge", "out-1-of-2", "--out", "out", "--jobs", "1")
     assert "replicability: 3 of 5 resamples were done." in done.stderr
+    assert contents(folder / "out") == contents(folder / "whole")
+
+
+FAILING = ["--k", "6", "--clusterer", "kmeans:n_init=1", "--resamples", "4", "--seed", "4", "--allow-failures", *NULL]
+
+
+def test_a_shard_whose_resamples_all_fail_keeps_their_failures(folder):
+    """Six clusters in resamples of eight samples: the first and the third resample have fewer distinct samples."""
+    rng = np.random.default_rng(0)
+    for name in ("a.csv", "b.csv"):
+        pd.DataFrame(rng.normal(size=(8, 2)).round(3), columns=["x", "y"]).to_csv(folder / name, index=False)
+    ask = ["run", "a.csv", "b.csv", *FAILING, "--figures", "none", "--jobs", "1"]
+    invoke(*ask, "--out", "whole")
+    said = [invoke(*ask, "--out", "out", "--shard", f"{number}/2").stderr for number in (1, 2)]
+    assert "16 scores of 24 failed and were omitted" in said[0]
+    done = invoke("merge", "out-1-of-2", "out-2-of-2", "--out", "out", "--jobs", "1", "--allow-failures")
+    assert "replicability: 4 of 4 resamples were done." in done.stderr
+    assert "data of one piece: 19 of 19 simulated collections were done." in done.stderr
     assert contents(folder / "out") == contents(folder / "whole")
 
 

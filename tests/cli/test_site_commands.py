@@ -13,7 +13,7 @@ from tests.cli.support import NO_NULL, PAIR, READING, RUN, SMALL, invoke, listed
 
 import clustrep as cr
 from clustrep.cli import clustrep
-from clustrep.exchange.site_files import read_file
+from clustrep.exchange.reading_sites import read_file
 
 LEARN = ["--k", "2:3", "--clusterer", "kmeans", "--resamples", "3", "--seed", "7", "--jobs", "1", *READING]
 RULE = ["--min-cluster-size", "2"]
@@ -104,7 +104,10 @@ def test_study_names_and_files(folder):
 def test_clusterers_without_means_need_something_that_stands_for_them(folder):
     ward = ["--k", "2", "--clusterer", "ward", "--resamples", "2", "--jobs", "1", *READING, *RULE]
     refused = invoke("learn", "alpha.csv", *ward, code=2)
-    assert "Induced(clusterer, classifier=NearestCentroid())" in refused.stderr
+    assert (
+        "Choose what stands for a cluster: --induced 'centroid', --induced 'lda' or --induced 'tree'." in refused.stderr
+    )
+    assert "Induced(" not in refused.stderr
     for form, name in (("centroid", "Centroids"), ("lda", "Discriminants"), ("tree", "LeafTree")):
         invoke("learn", "alpha.csv", *ward, "--induced", form, "--out", f"{form}.functions")
         assert read_file(f"{form}.functions").shelves[0].form == name

@@ -10,6 +10,7 @@ import igraph
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.helpers import configured
@@ -308,3 +309,13 @@ def test_clone_keeps_parameters():
     assert clone(Leiden(0.3, 7, "cosine", n_votes=3)).get_params() == {
         "resolution": 0.3, "n_neighbors": 7, "metric": "cosine", "n_iterations": 2, "n_votes": 3, "random_state": None,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_results_name_the_version_of_igraph_where_it_was_used(wrapped):
+    leiden = Leiden(**FEW)
+    clusterer = make_pipeline(StandardScaler(), leiden) if wrapped else leiden
+    result = cr.replicability(clusterer, STUDIES, n_resamples=1, rng=0)
+    assert result.provenance.versions["igraph"] == igraph.__version__
+    plain = cr.replicability(KMeans(3, n_init=1), STUDIES, n_resamples=1, rng=0)
+    assert "igraph" not in plain.provenance.versions

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -25,6 +28,7 @@ from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from clustrep.checks import read_only
 from clustrep.clustering.parameters import Induced, KnownLabels
 from clustrep.clustering.rotation import CENTRES, SAFE, Rotation, can_rotate, in_coordinates, needs_basis, with_features
 from clustrep.engine.replicates import one_thread
@@ -385,3 +389,29 @@ def test_stored_centres_get_their_features_back(attribute):
 @pytest.mark.parametrize("name", [*WITH_CENTRES, "ward linkage", "optics", "hdbscan", "spectral, rbf"])
 def test_a_clusterer_with_its_features_back_knows_how_many_there_are(name):
     assert with_features(both_fitted(name)[0], ROTATION, FINDS_THREE[name]).n_features_in_ == P
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the same studies again
+
+
+def test_the_same_tables_are_rotated_once_for_as_long_as_they_live():
+    tables = [read_only(table.copy()) for table in split(KINDS["plain"])]
+    rotation, turned = Rotation.of(tables), Rotation.of(tables[::-1])
+    assert Rotation.of(tables) is rotation
+    assert Rotation.of(tables[::-1]) is turned
+    assert Rotation.of(tables, with_basis=True).basis is not None
+    assert Rotation.of([*tables[:2], read_only(tables[2].copy())]) is not rotation
+    kept = weakref.ref(rotation)
+    del rotation, turned, tables
+    gc.collect()
+    assert kept() is None
+
+
+def test_tables_that_can_change_are_rotated_again():
+    tables = split(KINDS["plain"].copy())
+    before = Rotation.of(tables)
+    tables[0] *= 2.0
+    after = Rotation.of(tables)
+    assert after is not before
+    np.testing.assert_allclose(cdist(*after.coordinates[:2]), cdist(*tables[:2]))

@@ -19,6 +19,7 @@ from clustrep.checks import read_only
 from clustrep.clustering import sample as _points
 from clustrep.clustering.sample import PointSet
 from clustrep.clustering.shortcuts import trees as _trees
+from clustrep.clustering.shortcuts.nearest import NearestDrawn
 from clustrep.clustering.shortcuts.trees import LINKAGES, Tree, build_tree
 from clustrep.engine import replicates
 from clustrep.errors import DataError
@@ -443,3 +444,24 @@ def test_ties_never_cost_a_cluster(linkage):
     tree = build_tree(PointSet(corners), np.ones(9, dtype=np.int64), linkage)
     assert [len(np.unique(tree.cut(k))) for k in range(1, 10)] == list(range(1, 10))
     assert fcluster(scipy_linkage(corners, linkage), 4, "maxclust").max() < 4  # what a cut by height gives
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the nearest drawn point of a study's own points
+
+
+@pytest.mark.parametrize("n_equal", [0, 3])
+@pytest.mark.parametrize("n_drawn", [1, 13, 40])
+def test_own_points_have_the_neighbours_that_a_search_finds(n_equal, n_drawn, rng, monkeypatch):
+    X = rng.normal(size=(40, 3))
+    X[:n_equal] = X[-1]
+    points = PointSet(X, keeps_own=True, keeps_others=True)
+    drawn = np.sort(rng.choice(40, n_drawn, replace=False))
+    nearest = NearestDrawn(points, drawn, "euclidean")
+    searched = nearest._search
+    n_searched = []
+    monkeypatch.setattr(nearest, "_search", lambda rows: n_searched.append(len(rows)) or searched(rows))
+    np.testing.assert_array_equal(nearest(points), searched(X))
+    np.testing.assert_array_equal(nearest(PointSet(X)), searched(X))
+    expected = [40, 40] if n_equal else ([40 - n_drawn, 40] if n_drawn < 40 else [40])
+    assert n_searched == expected

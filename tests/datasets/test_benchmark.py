@@ -226,7 +226,7 @@ def test_a_file_that_may_not_be_read_has_its_sentence(folder, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
-    with pytest.raises(DataError, match=r"spiral\.txt can't be read: Permission denied\."):
+    with pytest.raises(DataError, match=r"spiral\.txt can't be read: Permission denied\. Name another file"):
         datasets.load_shape("spiral", folder=folder)
 
 

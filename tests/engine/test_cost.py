@@ -22,7 +22,7 @@ def _as_measured(monkeypatch):
         monkeypatch.setattr(f"clustrep.engine.cost.{name}", value)
 
 
-KERNELS, MIXED, PYTHON = Cost(0.02, 1e-4), Cost(2e-4, 3e-4), Cost(0.0, 0.05)
+KERNELS, MOSTLY, MIXED, PYTHON = Cost(0.02, 1e-4), Cost(4e-4, 1e-4), Cost(2e-4, 3e-4), Cost(0.0, 0.05)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,8 @@ KERNELS, MIXED, PYTHON = Cost(0.02, 1e-4), Cost(2e-4, 3e-4), Cost(0.0, 0.05)
         (KERNELS, True, 100, 2, Workers.THREADS),
         (KERNELS, True, 10_000, 64, Workers.THREADS),
         (MIXED, True, 100, 16, Workers.NONE),
-        (MIXED, True, 1_000, 2, Workers.THREADS),
+        (MOSTLY, True, 1_000, 2, Workers.THREADS),
+        (MIXED, True, 1_000, 2, Workers.NONE),  # threads would take turns for more than half of the time
         (MIXED, True, 1_000_000, 2, Workers.PROCESSES),  # Python's part is more than half, and takes minutes
         (PYTHON, False, 20, 16, Workers.NONE),
         (PYTHON, False, 1_000, 2, Workers.PROCESSES),
@@ -82,3 +83,24 @@ def test_short_runs_stay_here_whatever_is_asked_for(monkeypatch):
     with joblib.parallel_config(backend="threading"):  # what the user has set comes first
         cr.replicability(KMeans(2, n_init=1), tables, **options)
     assert len(threads) > 1
+
+
+def test_points_to_score_count():
+    """A map of the plane costs more than its clusterings."""
+    tables = [np.random.default_rng(i).normal(size=(60, 2)) for i in range(2)]
+    costs = []
+
+    def noted(cost, *arguments, **options):
+        costs.append(cost)
+        return choose_workers(cost, *arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("clustrep.engine.run.choose_workers", noted)
+        for n_points in (10, 100_000):
+            at = np.random.default_rng(2).normal(size=(n_points, 2))
+            cr.local_replicability(
+                KMeans(2, n_init=1), train=tables[0], test=tables[1], at=at, n_resamples=2, n_jobs=2, rng=0
+            )
+    few, many = costs
+    assert many.python > 2 * few.total
+    assert many.kernels == few.kernels

@@ -24,7 +24,7 @@ from clustrep.engine.replicates import Failed
 from clustrep.exchange.disclosure import harmless
 from clustrep.exchange.extraction import _averaged
 from clustrep.exchange.forms import NearestCentres, merge_small
-from clustrep.exchange.site_files import read_file
+from clustrep.exchange.reading_sites import read_file
 
 RUN = {"n_resamples": 5, "rng": 7}
 

@@ -17,7 +17,8 @@ from tests.exchange.sites import CLUSTERERS, SMALL, cohorts
 import clustrep as cr
 from clustrep.exchange.forms import FORMS
 from clustrep.exchange.inquiry import Inquiry
-from clustrep.exchange.site_files import digest_of, read_file
+from clustrep.exchange.reading_sites import read_file
+from clustrep.exchange.site_files import digest_of
 
 RUN = {"n_clusters": (2, 3), "n_resamples": 3, "rng": 7, "disclosure": SMALL}
 

@@ -174,7 +174,7 @@ def test_what_local_figures_refuse(local, options, error, message):
 def test_few_points_have_no_tsne():
     X = np.array([[0.0, 1, 2], [0, 1, 3], [5, 6, 7]])
     few = local_of(np.vstack([X, X + 1]), np.vstack([X, X + 2]), k=2, n_resamples=1, at=X)
-    with pytest.raises(ParameterError, match="'tsne' needs at least 4 points, got 3"):
+    with pytest.raises(ParameterError, match="'tsne' needs at least 4 points, got 3: use 'pca'"):
         few.plot(points="tsne")
 
 

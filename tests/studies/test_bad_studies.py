@@ -129,7 +129,7 @@ STUDY = [
     case("scale unknown", lambda: studies()["alpha"].scaled("zscor"),
          ParameterError, r"scale must be one of 'none', 'zscore', 'robust'; got 'zscor'\. Did you mean 'zscore'"),
     case("scale twice", lambda: studies()["alpha"].scaled("zscore").scaled("robust"),
-         ParameterError, r"Study 'alpha' is scaled by 'zscore' already"),
+         ParameterError, r"Study 'alpha' is scaled by 'zscore' already: scale the study that it was made from"),
 ]
 # fmt: on
 

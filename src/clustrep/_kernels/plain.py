@@ -177,3 +177,16 @@ def count_together(codes: IntArray, first: IntArray, second: IntArray, together:
     present = (one >= 0) & (other >= 0)
     both[:] = present.sum(axis=1)
     together[:] = (present & (one == other)).sum(axis=1)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# distances
+
+
+def squares_between(X: FloatArray) -> FloatArray:
+    """Squared distances between all rows, (n, n): features are added in their order."""
+    squares = np.zeros((len(X), len(X)))
+    for column in X.T.astype(float):
+        difference = column - column[:, None]
+        squares += difference * difference
+    return squares

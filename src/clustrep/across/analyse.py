@@ -22,9 +22,10 @@ from clustrep.across.null_models import ONE_PIECE, PIECES, Sampler, check_null
 from clustrep.across.presence import presence
 from clustrep.across.replicability import ScorePlan, check_several
 from clustrep.across.separation import separations
-from clustrep.checks import check_choice, check_integer, check_known
+from clustrep.across.subclusters import cluster_tree
+from clustrep.checks import check_choice, check_flag, check_integer, check_known
 from clustrep.clustering.identity import agreements_of, question_of
-from clustrep.clustering.sample import Configuration, Source
+from clustrep.clustering.sample import Configuration, Source, transforming
 from clustrep.engine.checkpoints import Question, Shard, checkpointing, in_shard
 from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
@@ -32,8 +33,17 @@ from clustrep.engine.run import Kept, config_context, kept_in, on_engine, shows_
 from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
 from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun, Resampling, resampling_for
-from clustrep.results import Analysis, LocalReplicability, NullReference, Preliminary, Separation, StudyDifferences
+from clustrep.results import (
+    Analysis,
+    ClusterTree,
+    LocalReplicability,
+    NullReference,
+    Preliminary,
+    Separation,
+    StudyDifferences,
+)
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
+from clustrep.studies.missing_values import completed
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import Noise
 from clustrep.types import FloatArray
@@ -65,6 +75,9 @@ def analyse(
     on_progress: Callable[[Preliminary], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
+    recursive: bool = False,
+    embed: Any = None,
+    impute: Any = None,
 ) -> Analysis:
     """Say to what degree there are groups, how many, which studies agree, and which clusters are where.
 
@@ -94,6 +107,15 @@ def analyse(
         killed; with more resamples, clusterers or numbers of clusters it computes only what is new. Needs a seed.
     sketch : int, optional
         As in `replicability`: all steps fit to so many landmarks of each larger study.
+    recursive : bool
+        Whether every separated cluster is split again by the same clusterers, and tested again: `Analysis.tree`. The
+        chance of any false split in the whole tree is controlled; see Notes.
+    embed : "train", transformer or None
+        As in `replicability`: learned on every draw of the training study alone, in all steps. Gaps are looked for
+        between the clusters that this shows, in the features themselves.
+    impute : "median", "mean", "nearest", transformer or None
+        As in `replicability`, in all steps. Coordinates for gaps, presence, figures and data in one piece are those of
+        the nearest samples of the same study where values are missing.
     on_progress : function of a Preliminary, optional
         Called with what the first 20 resamples say, and where these show no separated groups again with the first 39
         simulated collections. They are the first of those that the analysis uses anyway: its results are the same. By
@@ -118,10 +140,19 @@ def analyse(
     other methods answer there, are in docs/exam.md. All decisions are made at a level of 5 %; with several analyses of
     the same studies, errors add up.
 
+    With ``recursive=True`` a cluster that holds n of all N samples is tested for gaps at the level
+    0.05 · (n − 1) / (N − 1), and only where the cluster around it was split [2]_; its parts are kept apart by gaps that
+    are significant one by one. The largest clusters without gaps within have no samples in common, and their levels
+    add up to at most 5 %: with that chance at most there is any false split in the tree, as far as the test of a gap
+    keeps its level (docs/sub-clusters.md has simulations). The degree asks only whether there is any gap: its
+    groups may be more than those that the tree begins with.
+
     References
     ----------
     .. [1] Masoero, L., Thomas, E., Parmigiani, G., Tyekucheva, S. and Trippa, L. (2023). Cross-study replicability in
        cluster analysis. Statistical Science 38(2), 303-316.
+    .. [2] Kimes, P. K., Liu, Y., Hayes, D. N. and Marron, J. S. (2017). Statistical significance for hierarchical
+       clustering. Biometrics 73(3), 811-821.
 
     Examples
     --------
@@ -134,9 +165,10 @@ def analyse(
     >>> analysis.clusters()["verdict"].unique().tolist()
     ['holds']
     """
-    checked = check_several(as_studies(studies))
+    checked = check_several(as_studies(studies, allow_missing=impute is not None))
     check_choice(embedding, "embedding", EMBEDDINGS)
     check_integer(n_null, "n_null", at_least=19)
+    check_flag(recursive, "recursive")
     wanted = [train] if isinstance(train, str) else train
     followed = checked.names if wanted is None else tuple(dict.fromkeys(wanted))
     for name in followed:
@@ -145,7 +177,10 @@ def analyse(
         check_null(null)
     configurations = configurations_to_compare(clusterers, n_clusters, over)
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
-    with contextlib.nullcontext() if sketch is None else config_context(sketch=sketch):
+    with (
+        contextlib.nullcontext() if sketch is None else config_context(sketch=sketch),
+        transforming(impute=impute, embed=embed),
+    ):
         # One seed and one way to resample for all steps.
         source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
         asked_for = partial(question_of_analysis, configurations, checked, agreement, noise, source)
@@ -168,6 +203,7 @@ def analyse(
                 known_labels_of(checked),
                 separations=tuple(answer.separations),
             )
+            start = replace(start, tree=steps.tree(start)) if recursive else start
             return _followed(start, steps, followed, decisive)
 
 
@@ -258,8 +294,18 @@ class Steps:
 
     def gaps(self) -> list[Separation]:
         """Look for gaps between clusters, by every clusterer."""
-        source = Source.of(Rerun(), self.plan.setting.source.root)
-        return separations(self.studies, by_clusterer(self.configurations), source, self.n_jobs)
+        return separations(self.studies, by_clusterer(self.configurations), self.rerun, self.n_jobs)
+
+    def tree(self, start: Analysis) -> ClusterTree:
+        """Look for gaps within the separated clusters, and again within those."""
+        shown = start.verdict.separation
+        gaps = start.separations if shown is None else [shown]
+        return cluster_tree(self.studies, by_clusterer(self.configurations), gaps, self.rerun, self.n_jobs)
+
+    @property
+    def rerun(self) -> Source:
+        """The same seed, with studies as they are."""
+        return Source.of(Rerun(), self.plan.setting.source.root)
 
 
 def any_separated(gaps: Sequence[Separation]) -> bool:
@@ -351,7 +397,7 @@ def known_labels_of(studies: Studies) -> NDArray[np.str_]:
 
 def place_samples(studies: Studies, embedding: str) -> tuple[FloatArray, tuple[str, str]]:
     """Place all samples in two dimensions together, (number of samples, 2), and name these."""
-    X = np.concatenate([study.X for study in studies.values()]).astype(float)
+    X = np.concatenate([completed(study.X) for study in studies.values()]).astype(float)
     if X.shape[1] == 1:
         return np.column_stack([X, np.zeros(len(X))]), (studies.features[0], "")
     if X.shape[1] == 2:

@@ -21,6 +21,7 @@ from clustrep.errors import AllReplicatesFailed
 from clustrep.resampling import Rerun
 from clustrep.results.relations import StudyDifferences
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
+from clustrep.studies.missing_values import completed
 from clustrep.studies.study import Study
 from clustrep.tables.noise import numbered
 from clustrep.types import FloatArray, IntArray
@@ -199,7 +200,7 @@ def lacking_pvalues(here: IntArray, elsewhere: IntArray) -> FloatArray:
 def unexplained(study: Study, assigned: Assigned, root: int, n_resamples: int) -> tuple[float, float]:
     """Return the logarithm of the share of spread that clusters leave unexplained, and its standard error."""
     known, k = assigned.here >= 0, assigned.n_clusters
-    X, labels = study.X[known].astype(float), assigned.here[known]
+    X, labels = completed(study.X)[known].astype(float), assigned.here[known]
     n = len(X)
     if n < 2:
         return 0.0, 0.0  # all is unexplained

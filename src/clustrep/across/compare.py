@@ -42,6 +42,8 @@ def compare(
     engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
+    embed: Any = None,
+    impute: Any = None,
 ) -> Comparison:
     """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
 
@@ -69,6 +71,10 @@ def compare(
         again.
     sketch : int, optional
         As in `replicability`: fit to so many landmarks of each larger study.
+    embed : "train", transformer or None
+        As in `replicability`: learned on every draw of the training study alone.
+    impute : "median", "mean", "nearest", transformer or None
+        As in `replicability`: missing values are filled in inside every draw.
 
     Returns
     -------
@@ -100,8 +106,8 @@ def compare(
     >>> choice.best().n_clusters
     4
     """
-    checked = check_several(as_studies(studies))
-    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng, sketch)
+    checked = check_several(as_studies(studies, allow_missing=impute is not None))
+    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng, sketch, impute=impute, embed=embed)
     configurations = configurations_to_compare(clusterers, n_clusters, over)
     check_flag(diagonal, "diagonal")
     plan = replace(comparison_plan(checked, configurations, source, n_resamples, agreement, noise), diagonal=diagonal)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import betainc, chdtrc
 from scipy.stats import beta
 
+from clustrep.results.base import FALSE_FINDING
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 # A feature is discrete where one value holds this share of all samples (about ten levels or fewer).
@@ -23,8 +24,6 @@ TUBE = 0.9
 LACKS = 0.25
 # Between the facing halves of two groups the middle may hold at most this share of the poorer side: see docs/exam.md.
 FILLED_NEARBY = 0.5
-# The two sides of a gap differ between studies where this p-value is reached.
-SIDES_DIFFER = 0.05
 # The shallowest and deepest valley, as middle / side, that a gap is compared with.
 SHALLOWEST, DEEPEST = 0.6, 0.1
 
@@ -208,7 +207,7 @@ def poorer_sides(counts: IntArray) -> IntArray:
     observed = observed[observed.sum(axis=1) > 0]
     if len(observed) > 1 and left.sum() and right.sum():
         expected = observed.sum(axis=1, keepdims=True) * observed.sum(axis=0) / observed.sum()
-        if chdtrc(len(observed) - 1, ((observed - expected) ** 2 / expected).sum()) < SIDES_DIFFER:
+        if chdtrc(len(observed) - 1, ((observed - expected) ** 2 / expected).sum()) < FALSE_FINDING:
             return np.where(left <= right, LEFT, RIGHT)
     return np.full(len(counts), LEFT if left.sum() <= right.sum() else RIGHT)
 

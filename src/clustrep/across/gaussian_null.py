@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -181,7 +182,13 @@ class Coordinates:
 
     @classmethod
     def of(cls, rotation: Rotation) -> Coordinates:
-        """Learn from studies in their coordinates."""
+        """Learn from studies in their coordinates, once for all models."""
+        if rotation not in _learned:
+            _learned[rotation] = cls._learn(rotation)
+        return _learned[rotation]
+
+    @classmethod
+    def _learn(cls, rotation: Rotation) -> Coordinates:
         structures = structures_of(rotation.coordinates, rotation.n_features)
         origin = structures[0].mean
         means = np.array([structure.mean - origin for structure in structures])
@@ -196,6 +203,9 @@ class Coordinates:
         sizes = tuple(map(len, rotation.coordinates))
         gaussian = GaussianCollection(sizes, tuple(turned), rotation.n_features - len(basis))
         return cls(gaussian, tuple(structures), tuple((X - origin) @ basis.T for X in rotation.coordinates))
+
+
+_learned: WeakKeyDictionary[Rotation, Coordinates] = WeakKeyDictionary()
 
 
 def _orthonormal(vectors: FloatArray) -> FloatArray:

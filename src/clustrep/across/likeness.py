@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betainc
 
+from clustrep.results.base import FALSE_FINDING
+from clustrep.results.presence_words import ABSENT, CANT_TELL, MERGED, PRESENT, SPLIT
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 # All distances are in standard deviations of the training cluster along the line between the two centres.
@@ -28,8 +30,6 @@ AGREES = 1.0
 BORROWED = 4
 # A cluster is absent where its share is below this part of its share in the training study.
 SMALL_SHARE = 0.5
-# The probability of calling a cluster absent that has this share.
-ABSENT_LEVEL = 0.05
 # Samples count as a cluster's where they lie this part of the distance beyond the middle to the next cluster.
 BEYOND_MIDDLE = 1 / 6
 # In a cut of one piece, clusters with at least this Jaccard overlap are the same one (Hennig 2007).
@@ -224,10 +224,10 @@ def word_of(linked: BoolArray, i: int, is_rare: bool) -> str:
     """Return the word for training cluster i, from its links, (k_train, k_test)."""
     of_cluster = np.flatnonzero(linked[i])
     if len(of_cluster) == 0:
-        return "absent" if is_rare else "can't tell"
+        return ABSENT if is_rare else CANT_TELL
     if len(of_cluster) > 1:
-        return "split"
-    return "merged" if linked[:, of_cluster[0]].sum() > 1 else "present"
+        return SPLIT
+    return MERGED if linked[:, of_cluster[0]].sum() > 1 else PRESENT
 
 
 def count_strays(train: Clusters, i: int, test: Clusters, shift: Shift) -> int:
@@ -248,7 +248,7 @@ def is_rare(count: int, n: int, share: float) -> bool:
     """Whether a cluster's share is below SMALL_SHARE of that in the training study: exact binomial test."""
     rate = SMALL_SHARE * share
     # P(Binomial(n, rate) <= count)
-    return count < n and bool(betainc(n - count, count + 1, 1 - rate) <= ABSENT_LEVEL)
+    return count < n and bool(betainc(n - count, count + 1, 1 - rate) <= FALSE_FINDING)
 
 
 def same_in_cut(by_train: IntArray, by_test: IntArray, i: int) -> tuple[int, int, int]:

@@ -20,6 +20,7 @@ from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Labelled, PointSet, Sample, Source, provenance_of_run
 from clustrep.device.available import PROCESSOR
 from clustrep.engine.checkpoints import Stored
+from clustrep.engine.cost import Cost
 from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import kept_in, on_engine, run
@@ -36,6 +37,8 @@ from clustrep.tables.scoring import NO_NUMBER
 from clustrep.text import listing, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
+# Roughly, for a point to score, and each study whose function labels it: most of it with Python's lock held.
+POINT_SECONDS = 8e-9
 # Labels of scored points that a batch may keep.
 MOST_LABELS = 2**24
 
@@ -81,6 +84,8 @@ def local_replicability(
     engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
+    embed: Any = None,
+    impute: Any = None,
 ) -> LocalReplicability | dict[str, LocalReplicability]:
     """Measure how well the clustering around each point replicates (Algorithm 3).
 
@@ -103,7 +108,7 @@ def local_replicability(
     at : Study, table or None
         The points to score: any with the same features, such as a grid; None: those of the training study
         (section 3.3.3); the test study gives figure 6.
-    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, engine, checkpoint, sketch
+    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, engine, checkpoint, sketch, embed, impute
         As in `replicability`; one agreement only. A point that is noise shares its cluster with none under
         `noise="singletons"`, and has no score (NaN) under `noise="drop"`.
 
@@ -142,7 +147,7 @@ def local_replicability(
     points = _points(at, training)
     chosen_resampling = resampling_for(resampling, studies)
     configuration = check_configuration(clusterer, labels, studies, chosen_resampling)
-    source = Source.of(chosen_resampling, rng, sketch)
+    source = Source.of(chosen_resampling, rng, sketch, impute=impute, embed=embed)
     check_integer(n_resamples, "n_resamples")
     check_choice(noise, "noise", RULES)
     plan = LocalPlan(
@@ -231,6 +236,12 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
     def in_threads(self) -> bool:
         """Whether all work is done by kernels; an agreement that is a user's function is not."""
         return self.setting.in_threads and self.agreement.of_counts is not None
+
+    @property
+    def cost(self) -> Cost:
+        """Roughly how long a replicate takes: every study's function also labels the points to score."""
+        clustering = self.setting.cost
+        return clustering._replace(python=clustering.python + POINT_SECONDS * (1 + self.n_tests) * len(self.points.X))
 
     @property
     def compiles(self) -> bool:
@@ -405,7 +416,9 @@ def _result(
 def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
     """Align training and test studies on the features that all of them have."""
     if isinstance(train, Studies):
-        raise ParameterError("train must be one study or table, got Studies.", parameter="train")
+        raise ParameterError(
+            "train must be one study or table, got Studies: pick one, studies[name].", parameter="train"
+        )
     named = {"train": train} if not isinstance(train, Study) else {train.name: train}
     (train_name,) = named
     test_names = test.names if isinstance(test, Studies) else (test.name,) if isinstance(test, Study) else ()
@@ -420,7 +433,10 @@ def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
             )
         named.update({name: study for name, study in test.items() if name != train_name})
         if len(named) == 1:
-            raise ParameterError("test holds no study but the training study.", parameter="test")
+            raise ParameterError(
+                "test must hold a study other than the training study: add it, or pass one study as test.",
+                parameter="test",
+            )
     elif isinstance(test, Study):
         if test.name == train_name and isinstance(train, Study) and not _same(train, test):
             raise ParameterError(
@@ -446,7 +462,7 @@ def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
 
 
 def _same(study: Study, other: Study) -> bool:
-    return study.features == other.features and np.array_equal(study.X, other.X)
+    return study.features == other.features and np.array_equal(study.X, other.X, equal_nan=True)
 
 
 def _distinct(studies: Sequence[Study]) -> tuple[Study, ...]:
@@ -458,14 +474,19 @@ def _points(at: Any, train: Study) -> Points:
     if at is None:
         return Points(train.X, train.samples)
     if isinstance(at, Studies):
-        raise ParameterError("at must be one study or one table of points, got Studies.", parameter="at")
+        raise ParameterError(
+            "at must be one study or one table of points, got Studies: pick one, studies[name].", parameter="at"
+        )
     if isinstance(at, Study):
         return Points(at.select(train.features).X, at.samples)
     table, features_named, _ = as_table(at, "at")
     if features_named:
         lacking = [feature for feature in train.features if feature not in table.columns]
         if lacking:
-            raise DataError(f"at lacks {plural(len(lacking), 'feature')} of the studies: {listing(lacking)}.")
+            raise DataError(
+                f"at lacks {plural(len(lacking), 'feature')} of the studies: {listing(lacking)}. Add them, or leave "
+                "them out of the studies with select."
+            )
         table = table[list(train.features)]
     elif table.shape[1] == len(train.features):
         table.columns = pd.Index(train.features, dtype=object)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -90,17 +91,20 @@ def _hump_with_top(masses: FloatArray, widths: FloatArray, i: int, j: int) -> Fl
         density[:i] = isotonic_regression(masses[:i] / widths[:i], weights=widths[:i]).x
     if j < len(masses):
         density[j:] = isotonic_regression(masses[j:] / widths[j:], weights=widths[j:], increasing=False).x
-    mass, width = masses[i:j].sum(), widths[i:j].sum()
+    mass, width = float(masses[i:j].sum()), float(widths[i:j].sum())
+    # Python's own numbers: one by one, they are read several times as fast as NumPy's.
+    heights, of_cells, wide = density.tolist(), masses.tolist(), widths.tolist()
     while True:  # neighbours that are higher than the top are merged with it
-        left = density[i - 1] if i > 0 else -np.inf
-        right = density[j] if j < len(density) else -np.inf
-        if mass / width >= max(left, right):
+        left = heights[i - 1] if i > 0 else -math.inf
+        right = heights[j] if j < len(heights) else -math.inf
+        top = mass / width
+        if top >= left and top >= right:
             break
         if left >= right:
             i -= 1
-            mass, width = mass + masses[i], width + widths[i]
+            mass, width = mass + of_cells[i], width + wide[i]
         else:
-            mass, width = mass + masses[j], width + widths[j]
+            mass, width = mass + of_cells[j], width + wide[j]
             j += 1
     density[i:j] = mass / width
     return np.asarray(density * widths)

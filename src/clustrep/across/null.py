@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import skew
@@ -16,12 +16,13 @@ from clustrep.across.null_models import (
     NULLS,
     ONE_PIECE,
     PIECES,
+    GivenCollection,
     Sampler,
     check_null,
     collection_in_coordinates,
     collection_of,
 )
-from clustrep.across.replicability import ScorePlan
+from clustrep.across.replicability import ReplicateScores, ScorePlan
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.clustering.identity import agreements_of, described, facts_of, identity_of
 from clustrep.clustering.parameters import KnownLabels, describe
@@ -30,6 +31,7 @@ from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.checkpoints import Stored
+from clustrep.engine.cost import Cost
 from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import (
     FULL_STUDY,
@@ -43,6 +45,7 @@ from clustrep.engine.replicates import (
 )
 from clustrep.engine.run import Kept, Plan, on_engine
 from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, ReplicateWarning, warn
+from clustrep.remembered import cached_property
 from clustrep.results import Comparison, LocalReplicability, Replicability
 from clustrep.results.base import quiet
 from clustrep.results.null_scores import CollectionScores, NullReference
@@ -58,6 +61,12 @@ STATISTICS = ("estimate", "mean")
 SKEWED = 1.0
 # A model explains the scores where the overall p-value is above this.
 NOT_EXPLAINED = 0.05
+# Seconds that a simulated number takes, roughly.
+DRAWN_SECONDS = 5e-8
+# How many collections are scored together, for how many seconds and how many bytes of distances and labels, at most.
+MOST_TOGETHER = 32
+TOGETHER_SECONDS = 0.25
+MOST_BYTES = 2**26
 # Which of the models of one piece clusters are compared with.
 PIECE_FOR_CLUSTERS = "unimodal"
 
@@ -249,6 +258,20 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
 # one simulated collection
 
 
+def _with_gaps(simulated: FloatArray, study: Study) -> FloatArray:
+    """Return a simulated table with the study's own missing values, which are then filled in as the study's are."""
+    table = np.ascontiguousarray(simulated, dtype=study.X.dtype)
+    return np.where(np.isnan(study.X), np.nan, table) if study.has_missing else table
+
+
+class Work(NamedTuple):
+    """What a simulated collection takes."""
+
+    cost: Cost
+    in_threads: bool
+    has_kernels: bool
+
+
 @dataclass(frozen=True, eq=False)
 class NullPlan(Plan[CollectionScores], Stored):
     """Everything that a simulated collection's scores follow from, except its number."""
@@ -368,20 +391,62 @@ class NullPlan(Plan[CollectionScores], Stored):
         by_name = self.simulated.draw(make_generator(np.random.SeedSequence(root)))
         tables = dict(zip(self.order, by_name, strict=True))
         studies = tuple(
-            study.with_table(read_only(np.ascontiguousarray(tables[s], dtype=study.X.dtype))).scaled_again()
+            study.with_table(read_only(_with_gaps(tables[s], study))).scaled_again()
             for s, study in enumerate(self.studies)
         )
         return studies, self.source.with_root(root)
 
     description = "data of one piece"
 
+    @cached_property
+    def _work(self) -> Work:
+        """What a collection takes; estimated from the first one, or from the studies where a user's sampler draws."""
+        is_given = isinstance(self.simulated, GivenCollection)
+        studies = self.studies if is_given else self.collection(1)[0]
+        setting = Setting.prepare(self.source, studies, self.configurations, for_run=False, rotate=False)
+        n, n_drawn = len(self.replicates), sum(study.X.size for study in studies)
+        cost = Cost(n * setting.cost.kernels, n * setting.cost.python + n_drawn * DRAWN_SECONDS)
+        return Work(cost, setting.in_threads and not is_given, setting.has_kernels)
+
+    @property
+    def cost(self) -> Cost:
+        """Roughly how long a collection takes: its draw, and its replicates."""
+        return self._work.cost
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether kernels do most of the work; a sampler or an agreement that is a user's function is not one."""
+        return self._work.in_threads and all(agreement.of_counts for agreement in self.agreements)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether there are kernels: in its paths, or in an agreement that needs logarithms."""
+        return self._work.has_kernels or any(agreement.compiled for agreement in self.agreements)
+
+    @property
+    def batch(self) -> int:
+        """How many collections are scored together: enough to share what Python does, not too many for memory."""
+        if self.at is not None or self.n_resamples:
+            return 1
+        sizes = np.array([len(study) for study in self.studies], dtype=float)
+        n_bytes = 8 * (sizes @ sizes) + 4 * sizes.sum() * len(sizes) * len(self.configurations)
+        return int(max(1, min(MOST_TOGETHER, TOGETHER_SECONDS / self.cost.total, MOST_BYTES / n_bytes)))
+
     def replicate(self, number: int) -> CollectionScores:
         """Score one simulated collection, or its clusters."""
+        (scores,) = self.block([number])
+        return scores
+
+    def block(self, numbers: Sequence[int]) -> list[CollectionScores]:
+        """Score simulated collections, or their clusters."""
         if self.at is not None:
-            return CollectionScores(self._score_clusters(number, self.at), np.empty(0))
-        studies, source = self.collection(number)
-        setting = Setting.prepare(source, studies, self.configurations)
-        return _scores_of_collection(setting, self.agreements, self.noise, self.replicates)
+            return [CollectionScores(self._score_clusters(number, self.at), np.empty(0)) for number in numbers]
+        settings: list[Setting] = []
+        for number in numbers:
+            studies, source = self.collection(number)
+            paths = settings[0].paths if settings and settings[0].serve_other_studies else None
+            settings.append(Setting.prepare(source, studies, self.configurations, paths=paths))
+        return _scores_of_collections(settings, self.agreements, self.noise, self.replicates)
 
     def lost(self, number: int, cause: str) -> CollectionScores:
         """Return a collection without scores."""
@@ -424,19 +489,37 @@ def _mean_by_cluster(scores: LocalScores, codes: IntArray, n_clusters: int) -> F
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def _scores_of_collection(
-    setting: Setting, agreements: tuple[Agreement, ...], noise: Any, replicates: Sequence[int]
-) -> CollectionScores:
-    """Average the scores of replicates of a collection; separateness is that of the studies as they are.
+def _scores_of_collections(
+    settings: Sequence[Setting], agreements: tuple[Agreement, ...], noise: Any, replicates: Sequence[int]
+) -> list[CollectionScores]:
+    """Average the scores of replicates of collections; separateness is that of the studies as they are.
+
+    settings : with the same paths where these serve other studies, whose samples are then scored together
+    """
+    plans = [ScorePlan(setting, 0, agreements, diagonal=False, noise=noise, separateness=True) for setting in settings]
+    if all(setting.paths is settings[0].paths for setting in settings):
+        samples = [setting.sample(s, FULL_STUDY) for setting in settings for s in range(len(setting.studies))]
+        as_they_are = plans[0].score_samples(samples)
+    else:
+        as_they_are = [plan.replicate(FULL_STUDY) for plan in plans]
+    return [
+        _averaged(full, replace(plan, separateness=False), replicates)
+        for full, plan in zip(as_they_are, plans, strict=True)
+    ]
+
+
+def _averaged(full: ReplicateScores, plan: ScorePlan, replicates: Sequence[int]) -> CollectionScores:
+    """Average the scores of replicates of one collection, of which those of the studies as they are are known.
 
     A single block, on one side or both, scores 0, because it shows no agreement about clusters; so does a partition in
     which all points but one are noise.
     """
-    plan = ScorePlan(setting, n_resamples=0, agreements=agreements, diagonal=False, noise=noise)
-    full = replace(plan, separateness=True).replicate(FULL_STUDY)
+    drawn = [b for b in replicates if b != FULL_STUDY]
+    scored = [] if drawn else [full]
+    for begin in range(0, len(drawn), plan.batch):
+        scored += plan.block(drawn[begin : begin + plan.batch])
     scores = [
-        np.where((r.trivial[:, None] & ~np.isnan(r.scores)) | (r.causes == ONLY_NOISE), 0.0, r.scores)
-        for r in (full if b == FULL_STUDY else plan.replicate(b) for b in replicates)
+        np.where((r.trivial[:, None] & ~np.isnan(r.scores)) | (r.causes == ONLY_NOISE), 0.0, r.scores) for r in scored
     ]
     with quiet():
         averages = np.asarray(np.nanmean(scores, axis=0))
@@ -456,7 +539,7 @@ def _observed(
         agreements = tuple(agreement for agreement in agreements if agreement.name == result.agreement)
     with one_thread():
         setting = Setting.prepare(first.source, first.studies, configurations)
-        as_they_are = _scores_of_collection(setting, agreements, first.noise, [FULL_STUDY])
+        (as_they_are,) = _scores_of_collections([setting], agreements, first.noise, [FULL_STUDY])
     return as_they_are if statistic == "estimate" else as_they_are._replace(scores=_observed_means(result))
 
 
@@ -494,7 +577,7 @@ def _is_trivial(origin: RunOrigin) -> bool:
 def _place_of_points(result: LocalReplicability, origin: RunOrigin) -> int:
     """Find the study whose points a local result scores: the training study's, or the test study's."""
     for place, study in enumerate(origin.studies):
-        if result._points is not None and np.array_equal(result._points, study.X):
+        if result._points is not None and np.array_equal(result._points, study.X, equal_nan=True):
             return place
     raise ParameterError(
         "A local result is compared with simulated data at the points of its training or test study: "

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from clustrep.across.gaussian_null import Collection, GaussianCollection
 from clustrep.across.one_piece import (
@@ -24,6 +24,7 @@ from clustrep.checks import check_choice, check_points
 from clustrep.clustering.rotation import Rotation
 from clustrep.engine.replicates import Failed, attempt
 from clustrep.errors import DataError
+from clustrep.studies.missing_values import completed
 from clustrep.studies.study import Study
 from clustrep.types import FloatArray
 
@@ -48,7 +49,7 @@ class CopulaCollection:
         for z, structure, ordered in zip(self.scores.draw(rng), self.scores.structures, self.ordered, strict=True):
             extra = np.maximum(structure.variances - structure.noise, 0)
             sd = np.sqrt(structure.noise + extra @ structure.axes**2)
-            tables.append(_quantiles(ordered, norm.cdf((z - structure.mean) / np.where(sd > 0, sd, 1.0))))
+            tables.append(_quantiles(ordered, ndtr((z - structure.mean) / np.where(sd > 0, sd, 1.0))))
         return tables
 
 
@@ -115,7 +116,7 @@ def collection_of(null: str | Sampler, studies: Sequence[Study]) -> Collection:
     """Learn a model from these studies, to draw simulated ones."""
     if callable(null):
         return GivenCollection(tuple(studies), null)
-    tables = [study.X.astype(float) for study in studies]
+    tables = [completed(study.X).astype(float) for study in studies]
     exponent = unit_exponent(tables)
     return _in_units(NULLS[null].learn([np.ldexp(X, -exponent) for X in tables]), exponent)
 
@@ -124,6 +125,8 @@ def collection_in_coordinates(model: NullModel, rotation: Rotation) -> Collectio
     """Learn a model from studies in their coordinates."""
     assert model.learn_in_coordinates is not None
     exponent = unit_exponent(rotation.coordinates)
+    if not exponent:
+        return model.learn_in_coordinates(rotation)
     coordinates = tuple(np.ldexp(X, -exponent) for X in rotation.coordinates)
     return _in_units(model.learn_in_coordinates(replace(rotation, coordinates=coordinates)), exponent)
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.special import ndtr
 from scipy.stats import norm, rankdata
 from sklearn.decomposition import FastICA
 from sklearn.exceptions import ConvergenceWarning
@@ -194,7 +195,7 @@ class UnimodalCollection:
             # Ties weaken correlations of ranks: what features have in common is made stronger by as much.
             share = np.minimum(variance / kept**2, MOST_COMMON)  # of a variance of 1; the rest is not shared
             common *= np.sqrt(share / np.where(variance > 0, variance, 1.0))
-            shares = norm.cdf(common + np.sqrt(1 - share) * rng.standard_normal(common.shape))
+            shares = ndtr(common + np.sqrt(1 - share) * rng.standard_normal(common.shape))
             tables.append(_quantiles(margins, shares))
         return tables
 

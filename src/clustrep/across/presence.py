@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -45,16 +45,15 @@ from clustrep.engine.replicates import (
 from clustrep.engine.run import Plan, on_engine, run
 from clustrep.errors import ParameterError
 from clustrep.resampling import Rerun
+from clustrep.results.base import FALSE_FINDING
 from clustrep.results.groups import Separation
-from clustrep.results.presence_words import NEW, Presence
+from clustrep.results.presence_words import CANT_TELL, NEW, PRESENT, SPLIT, Presence
 from clustrep.studies.collection import StudiesLike, as_studies
+from clustrep.studies.missing_values import completed
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import tables_of
 from clustrep.tables.noise import NOISE, numbered
 from clustrep.types import FloatArray, IntArray
-
-# The error probability of calling a cluster of a cut repeated.
-CUT_LEVEL = 0.05
 
 
 @on_engine
@@ -140,7 +139,8 @@ def presence(
         check_integer(n_clusters, "n_clusters")
     source = Source.of(Rerun(), rng)
     configuration = Configuration(name_of(clusterer), clusterer)
-    plan = OwnClustersPlan.of([checked[name] for name in sorted(checked)], clusterer, groups, n_clusters, source.root)
+    learner = clusterer if source.transformer is None else _after_transformer(clusterer, source.transformer)
+    plan = OwnClustersPlan.of([checked[name] for name in sorted(checked)], learner, groups, n_clusters, source.root)
     plan = replace(plan, sketch=source.sketch)
     own_clusters = _with_gaps_of_others(plan, run(plan, range(len(checked)), n_jobs))
     by_gaps = any(groups.max() > 0 for groups in [*plan.groups, *(study.groups for study in own_clusters)])
@@ -170,6 +170,12 @@ def presence(
         gap_pvalue=np.array([row.gap_pvalue for row in rows]),
         provenance=provenance_of_run(source, tuple(checked.values()), [configuration], n_clusters=n_clusters),
     )
+
+
+def _after_transformer(clusterer: Clusterer, transformer: Any) -> Clusterer:
+    from clustrep.clustering.prepared import with_transformer
+
+    return with_transformer(clusterer, transformer)
 
 
 def _check_same_studies(groups: Separation, names: Sequence[str], sizes: Sequence[int]) -> None:
@@ -213,7 +219,8 @@ class OwnClustersPlan(Plan[Own]):
     def of(
         cls, studies: list[Study], clusterer: Clusterer, groups: Separation | int, n_clusters: int | None, root: int
     ) -> OwnClustersPlan:
-        """Put everything in the order of the studies' names."""
+        """Put everything in the order of the studies' names; missing values are completed."""
+        studies = [study.with_table(completed(study.X)) for study in studies]
         ends = np.cumsum([len(study) for study in studies])[:-1]
         X = np.concatenate([study.X for study in studies]).astype(float)
         spread = np.split(spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY))), ends)
@@ -399,7 +406,7 @@ def _rows_by_gaps(s: int, t: int, train: Shown, test: Shown) -> list[Row]:
         n_like = int(b.sizes[partners].sum()) if len(partners) else count_strays(a, i, b, shift)
         share = a.sizes[i] / len(a.X)
         word = word_of(linked, i, is_rare(n_like, n, share))
-        pvalue = test.pvalue if word == "split" else gap_to_neighbour(a, i, b)
+        pvalue = test.pvalue if word == SPLIT else gap_to_neighbour(a, i, b)
         rows.append(Row(s, t, int(number), word, _listed(test.called[partners]), n_like, n * share, pvalue))
     new = np.flatnonzero(~linked.any(axis=0))
     if len(new):
@@ -433,10 +440,10 @@ def _rows_of_cut(s: int, t: int, names: tuple[str, str], train: Shown, test: Sho
     for i, number in enumerate(train.called):
         n, share = len(test.clusters.X), train.clusters.sizes[i] / len(train.clusters.X)
         if by_train is None or not len(test.numbers):
-            rows.append(Row(s, t, int(number), "can't tell", "", 0, n * share, np.nan))
+            rows.append(Row(s, t, int(number), CANT_TELL, "", 0, n * share, np.nan))
             continue
         j, shared, either = same_in_cut(by_train, test.clusters.labels, i)
-        word = "present" if is_repeated(shared, either) else "can't tell"
+        word = PRESENT if is_repeated(shared, either) else CANT_TELL
         partner = str(test.called[j]) if j >= 0 else ""
         n_like = int((by_train == i).sum())
         rows.append(
@@ -448,4 +455,4 @@ def _rows_of_cut(s: int, t: int, names: tuple[str, str], train: Shown, test: Sho
 def is_repeated(shared: int, either: int) -> bool:
     """Whether the Jaccard overlap of two clusters is above SAME_CUT with 95 % confidence: exact binomial test."""
     # P(Binomial(either, SAME_CUT) >= shared)
-    return shared > 0 and bool(betainc(shared, either - shared + 1, SAME_CUT) <= CUT_LEVEL)
+    return shared > 0 and bool(betainc(shared, either - shared + 1, SAME_CUT) <= FALSE_FINDING)

@@ -16,8 +16,8 @@ from clustrep.clustering.identity import agreements_of, facts_of, identity_of, q
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
-from clustrep.clustering.sample import Configuration, Source, provenance_of_run
-from clustrep.engine.checkpoints import Stored
+from clustrep.clustering.sample import Configuration, Sample, Source, provenance_of_run
+from clustrep.engine.checkpoints import Stored, computes_a_share
 from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import FULL_STUDY, Failed, Rng
 from clustrep.engine.run import Kept, kept_in, on_engine
@@ -52,6 +52,8 @@ class Options(TypedDict, total=False):
     engine: EngineLike
     checkpoint: str | PathLike[str] | None
     sketch: int | None
+    embed: Any
+    impute: Any
 
 
 @overload
@@ -92,6 +94,8 @@ def replicability(
     engine: EngineLike = None,
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
+    embed: Any = None,
+    impute: Any = None,
 ) -> Replicability | dict[str, Replicability]:
     """Measure how well the clustering learned on each study replicates on every other (Algorithms 1 and 2).
 
@@ -143,6 +147,13 @@ def replicability(
         For studies of many samples: fit the clusterer to so many weighted landmarks of each larger study, and label all
         samples by what it learned from them. `provenance["sketch_error"]` says how much two sketches differ. See
         docs/scale.md.
+    embed : "train", transformer with fit and transform, or None
+        Fit a transformer inside every draw, before the clusterer, and apply it to the test studies: "train" is
+        `TrainEmbedding()`, scaled variable features and their principal components, learned on the training study
+        alone. None: the features as they are.
+    impute : "median", "mean", "nearest", transformer with fit and transform, or None
+        How missing values are filled in: fitted inside every draw, before `embed`, and applied to the test studies.
+        Any imputer or pipeline of scikit-learn will do. None: missing values are refused.
 
     Returns
     -------
@@ -182,10 +193,10 @@ def replicability(
     >>> result.estimate.shape, result.distribution.shape
     ((4, 4), (5, 4, 4))
     """
-    checked = check_several(as_studies(studies))
+    checked = check_several(as_studies(studies, allow_missing=impute is not None))
     chosen_resampling = resampling_for(resampling, tuple(checked.values()))
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), chosen_resampling)
-    source = Source.of(chosen_resampling, rng, sketch)
+    source = Source.of(chosen_resampling, rng, sketch, impute=impute, embed=embed)
     check_choice(noise, "noise", RULES)
     plan = ScorePlan(
         n_resamples=check_integer(n_resamples, "n_resamples"),
@@ -300,11 +311,24 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         return scores
 
     def block(self, numbers: Sequence[int]) -> list[ReplicateScores]:
-        """Score replicates: learn every ψ once, from all samples together, then compare on every test study."""
-        setting, S, B = self.setting, len(self.setting.studies), len(numbers)
+        """Draw replicates, and score them together."""
+        setting, S = self.setting, len(self.setting.studies)
         samples = [setting.sample(s, b) for b in numbers for s in range(S)]  # Alg. 2, line 4
         second = [setting.sample(s, b, second=True) for b in numbers for s in range(S)] if self.diagonal else []
+        return self.score_samples(samples, second)
+
+    def score_samples(self, samples: Sequence[Sample], second: Sequence[Sample] = ()) -> list[ReplicateScores]:
+        """Score replicates: learn every ψ once, from all samples together, then compare on every test study.
+
+        samples : those of all studies, one replicate after the other
+        second : independent draws of the same, for the diagonal
+        """
+        setting, S = self.setting, len(self.setting.studies)
+        B = len(samples) // S
         point_sets = [[sample.points for sample in samples[b * S : (b + 1) * S]] for b in range(B)]
+        # Halves have the same samples: theirs is the question whether independent data put the same ones together.
+        halves = bool(getattr(setting.source.resampling, "halves", False))
+        other_points = [sample.points for sample in (second if halves else samples[: len(second)])]
         n_configurations = len(self.configurations)
         clusters_found = np.full((B, n_configurations, S), -1)
         pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S), setting.device)
@@ -312,7 +336,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0
         for path in setting.paths:
-            scored = None if self.separateness else path.score_pairs(samples, second, S, self.agreements)
+            scored = None if self.separateness or halves else path.score_pairs(samples, second, S, self.agreements)
             if scored is not None:
                 some = slice(c, c + len(path.members))
                 pairs.take(scored.scores, scored.trivial, some)
@@ -320,7 +344,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
                 c += len(path.members)
                 continue
             learned = path.learn(samples, [point_sets[i // S] for i in range(B * S)])
-            learned_again = path.learn(second, [[sample.points] for sample in samples[: len(second)]])
+            learned_again = path.learn(second, [[points] for points in other_points])
             for member in range(len(path.members)):
                 for b in range(B):
                     drawn = samples[b * S : (b + 1) * S]
@@ -336,7 +360,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
                             if s != t:
                                 pairs.add((b, c, s, t), labelled[s].at(t), tested, weights)  # Ψ(X_t; X_s)
                             elif self.diagonal:
-                                trained = learned_again[b * S + t].labels(member, [points[t]]).at(0)
+                                trained = learned_again[b * S + t].labels(member, [other_points[b * S + t]]).at(0)
                                 pairs.add((b, c, t, t), trained, tested, weights)
                     if self.separateness:
                         separateness[b, c] = separateness_of_pairs(labelled, spreads[b * S : (b + 1) * S])
@@ -429,8 +453,9 @@ def _failures(
     failed, names = Failures.number(causes)
     n_studies = len(plan.setting.studies)
     n_scores = failed.size if plan.diagonal else failed.size // n_studies * (n_studies - 1)
+    nothing_left = bool(np.isnan(distribution).all()) and not computes_a_share()
     Failures.count(failed, names, n_scores).report(
-        "score", nothing_left=bool(np.isnan(distribution).all()), where=_where(plan, clusters_found < 0)
+        "score", nothing_left=nothing_left, where=_where(plan, clusters_found < 0)
     )
     return failed, names
 
@@ -497,7 +522,9 @@ def check_configuration(
         raise DataError(f"labels are missing for {listing(map(repr, missing))}: every study needs them.")
     unknown = [name for name in labels if name not in {study.name for study in studies}]
     if unknown:
-        raise DataError(f"labels name {listing(map(repr, unknown))}, but there is no such study.")
+        raise DataError(
+            f"labels name {listing(map(repr, unknown))}, but there is no such study: correct the name, or leave it out."
+        )
     known = {
         study.name: check_labels_of(
             labels[study.name], study.name, len(study), study.samples if study.samples_are_named else None

@@ -13,6 +13,7 @@ import numpy as np
 
 from clustrep.clustering.sample import Labelled, PointSet
 from clustrep.engine.replicates import Failed
+from clustrep.studies.missing_values import completed
 from clustrep.types import FloatArray, IntArray
 
 
@@ -68,9 +69,10 @@ class Spread:
 
     def between(self, codes: IntArray, n_clusters: int) -> float:
         """Return the spread between clusters, Σ_c n_c ‖m_c − m‖²."""
-        members = codes == np.arange(n_clusters)[:, None]  # (n_clusters, n_samples)
+        members = np.empty((n_clusters, len(codes)))
+        np.equal(codes, np.arange(n_clusters)[:, None], out=members)
         sizes = np.maximum(members.sum(axis=1), 1)
-        sums = members.astype(float) @ self.centred
+        sums = members @ self.centred
         return float((sums**2).sum(axis=1) @ (1 / sizes))
 
     def separateness(self, codes: IntArray, n_clusters: int) -> float:
@@ -81,7 +83,7 @@ class Spread:
 
 def spread_of(points: PointSet) -> Spread:
     """Return the spread of a study, in the fewest coordinates that it has."""
-    return Spread.of(points.X if points.rotated is None else points.rotated.X)
+    return Spread.of(completed(points.X) if points.rotated is None else points.rotated.X)
 
 
 def separateness_of_pairs(functions: Sequence[Labelled | Failed], spreads: Sequence[Spread]) -> FloatArray:

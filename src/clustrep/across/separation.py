@@ -38,9 +38,11 @@ from clustrep.engine.replicates import FULL_STUDY, Failed, Rng, Stream, make_gen
 from clustrep.engine.run import on_engine, run
 from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun
-from clustrep.results.groups import LEVEL, Separation
+from clustrep.results.base import FALSE_FINDING
+from clustrep.results.groups import Separation
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
-from clustrep.studies.study import Study
+from clustrep.studies.missing_values import completed
+from clustrep.studies.study import Study, check_complete
 from clustrep.tables.cluster_indices import pairs_of
 from clustrep.tables.contingency import tables_of
 from clustrep.tables.noise import NOISE, numbered
@@ -142,9 +144,18 @@ def separation(
 
 
 def separations(
-    studies: Studies, clusterers: Sequence[Sequence[Configuration]], source: Source, n_jobs: int | None
+    studies: Studies,
+    clusterers: Sequence[Sequence[Configuration]],
+    source: Source,
+    n_jobs: int | None,
+    share: float = 1.0,
 ) -> list[Separation]:
-    """Look for gaps by several clusterers, each with its numbers of pieces; p-values are adjusted over all of them."""
+    """Look for gaps by several clusterers, each with its numbers of pieces; p-values are adjusted over all of them.
+
+    They are also divided by `share`, the part of the level that these studies have in a tree of tests.
+    """
+    if source.transformer is None:
+        check_complete(tuple(studies.values()))
     by_name = [studies[name] for name in sorted(studies)]  # whatever their order
     pool = _Pool.of(by_name, source.root)
     pools = [by_name[0].with_samples_of(by_name[1:], EVERYTHING)]
@@ -159,7 +170,7 @@ def separations(
     n_tried = sum(configuration.n_clusters != 1 for configuration in configurations)
     with one_thread():
         cuts = [
-            _cut(pool, _Labels.of(pool, [labels[c] for labels in by_pool]), max(n_tried, 1))
+            _cut(pool, _Labels.of(pool, [labels[c] for labels in by_pool]), max(n_tried, 1) / share)
             for c in range(len(configurations))
         ]
     order = _order_of_samples(by_name, studies)
@@ -236,7 +247,7 @@ class _Pool:
 
     @classmethod
     def of(cls, studies: Sequence[Study], root: int) -> _Pool:
-        X = np.concatenate([study.X for study in studies]).astype(float)
+        X = np.concatenate([completed(study.X) for study in studies]).astype(float)
         spread = spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY)))
         return cls(spread, np.repeat(np.arange(len(studies)), [len(study) for study in studies]), len(studies))
 
@@ -308,12 +319,12 @@ class Cut:
 
         A finer cut of a continuum has many pieces without a gap: at most one pair of pieces may be joined.
         """
-        if self.adjusted > LEVEL or self.groups == 1 or self.joined < self.n_pieces - 1:
+        if self.adjusted > FALSE_FINDING or self.groups == 1 or self.joined < self.n_pieces - 1:
             return 0.0
         return -float(np.log(max(self.pvalue, np.finfo(float).tiny))) * self.n_pieces * self.strength**3
 
 
-def _cut(pool: _Pool, labels: _Labels, n_tried: int) -> Cut:
+def _cut(pool: _Pool, labels: _Labels, multiplicity: float) -> Cut:
     m = labels.n_pieces
     edges = gabriel_edges(centres_of(pool.X, labels.reference, m)) if m > 1 else np.empty((0, 2), dtype=np.int64)
     members = np.zeros((len(pool.X), len(edges), 3), dtype=bool)
@@ -331,9 +342,9 @@ def _cut(pool: _Pool, labels: _Labels, n_tried: int) -> Cut:
     in_middle = members[:, :, MIDDLE]
     middle, side = in_middle.sum(axis=0), in_side.sum(axis=0)
     pvalue = gap_pvalue(in_middle, in_side)
-    adjusted = min(1.0, n_tried * pvalue)
+    adjusted = min(1.0, multiplicity * pvalue)
     group_of_piece: IntArray = np.zeros(max(m, 1), dtype=np.int64)
-    if adjusted <= LEVEL:
+    if adjusted <= FALSE_FINDING:
         group_of_piece = join_pieces(m, edges, middle, side)
     joined = int(group_of_piece.max()) + 1
     near_depth = _near_depth(pool, labels, edges, group_of_piece) if joined > 1 else np.nan
@@ -399,7 +410,9 @@ def choose(cuts: Sequence[Cut]) -> int | None:
     chosen by simulation (docs/exam.md): p-values alone prefer cuts that are too fine, and strength alone cuts that are
     too coarse, because few clusters are often the same in all studies.
     """
-    candidates = [cut for cut in cuts if cut.adjusted <= LEVEL and cut.joined > 1 and cut.joined >= cut.n_pieces - 1]
+    candidates = [
+        cut for cut in cuts if cut.adjusted <= FALSE_FINDING and cut.joined > 1 and cut.joined >= cut.n_pieces - 1
+    ]
     if not candidates or min(candidates, key=lambda cut: cut.pvalue).groups == 1:
         return None
     return max(range(len(cuts)), key=lambda i: cuts[i].evidence)

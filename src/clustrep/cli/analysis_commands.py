@@ -15,7 +15,7 @@ from clustrep.cli import options
 from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, ranged_clusterers_of, without_range
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
-from clustrep.cli.input_files import read_studies, warn_of_scales
+from clustrep.cli.input_files import read_studies, warn_of_embedding, warn_of_scales
 from clustrep.cli.option_types import accepted_agreements
 from clustrep.cli.output import (
     CHECKPOINT,
@@ -29,7 +29,7 @@ from clustrep.cli.output import (
     write_config,
     write_output,
 )
-from clustrep.errors import OtherRun
+from clustrep.errors import DataError, OtherRun
 from clustrep.folders import STATE, claimed
 
 T = TypeVar("T")
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 @click.command(short_help="Which algorithm and k replicate, which studies agree, which clusters hold.")
 @options.studies
 @options.reading
+@options.units
+@options.impute
 @options.analysis(k="2:8", folder="clustrep-results")
 @options.shard
 @click.option(
@@ -79,6 +81,8 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
 @click.command(short_help="Follow the clusters of one algorithm into the other studies.")
 @options.studies
 @options.reading
+@options.units
+@options.impute
 @click.option("--train", multiple=True, metavar="STUDY", help="Whose clusters to follow; by default all studies'.")
 @options.analysis(k=None, folder="clustrep-local")
 @click.pass_context
@@ -128,15 +132,30 @@ def check_files(settings: dict[str, Any]) -> None:
     """Refuse less than two studies, as far as can be said before files are read."""
     if not settings["studies"]:
         raise click.UsageError("name two or more files, one for each study; or try `clustrep demo`.")
-    if len(settings["studies"]) == 1 and not settings["study_key"]:
+    if len(settings["studies"]) == 1 and not settings["study_key"] and not _is_file_of_r(settings["studies"][0]):
         raise click.UsageError(
             "one study can't be compared with itself: name two or more files, or, for an h5ad file that holds several "
             "studies, the column that names the study with --study-key. For one study there is `clustrep stability`."
         )
 
 
+def _is_file_of_r(path: Path) -> bool:
+    """Whether a file may hold several objects, each of them a study; what can't be read is refused later."""
+    from clustrep.studies.readers import reader_of
+    from clustrep.studies.readers.r_data import R_DATA
+
+    try:
+        return reader_of(path) is R_DATA
+    except DataError:
+        return False
+
+
 def check_several_studies(settings: dict[str, Any], studies: Studies) -> None:
     """Refuse a file that holds less than two studies."""
+    if len(studies) < 2 and not settings["study_key"]:
+        raise click.UsageError(
+            f"{settings['studies'][0]} holds only one study: save several objects, or name more files."
+        )
     if len(studies) < 2:
         raise click.UsageError(
             f"{settings['studies'][0]} holds only one study by its column {settings['study_key']!r}: name another "
@@ -192,6 +211,7 @@ def analyse_studies(
     arguments = announced_arguments(ctx, settings, studies)
     arguments["embedding"] = settings["embedding"]
     arguments["train"] = settings.get("train") or None
+    arguments["recursive"] = settings["recursive"]
     arguments["on_progress"] = None if settings["quiet"] else tell_changes()
     with options.configured(settings):
         analysis = continued(settings, partial(analyse, clusterers, studies, **arguments))
@@ -200,12 +220,17 @@ def analyse_studies(
 
 def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: Studies) -> dict[str, Any]:
     """Say which studies there are, and return what all computations on them take."""
+    from clustrep.resampling import resampling_for
+
     warn_of_changes(ctx, studies)
     if not settings["quiet"]:
         write_message(repr(studies))
     warn_of_scales(studies)
+    warn_of_embedding(studies)
     arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null", "noise")
     arguments["over"] = settings["over"] or None
+    if settings.get("groups"):
+        arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings["groups"])
     return {**arguments, "null": None if settings["null"] == "none" else settings["null"].replace("-", " ")}
 
 
@@ -355,6 +380,8 @@ def write_tables(
     results.table("clusters.csv", analysis.clusters())
     results.table("presence.csv", analysis.presence())
     results.table("gaps.csv", gap_table(analysis))
+    if analysis.tree is not None:
+        results.table("subclusters.csv", analysis.tree.to_frame())
     for name, cohort in (cohorts or {}).items():
         frame = cohort.to_frame()
         frame.insert(0, "subtype", cohort.labels)

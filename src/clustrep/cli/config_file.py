@@ -21,7 +21,7 @@ RUN_RECORD = "made"  # the table with the versions and data of a run; not read a
 # Not written, because they do not change the results: where these go, and how the program runs and talks.
 NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "engine", "allow_failures", "shard")
 
-PATHS = ("studies", "features", "out", "functions", "scores", "study", "secret")
+PATHS = ("studies", "features", "map", "out", "functions", "scores", "study", "secret")
 
 LISTS = ("numbers", "values", "words")  # types whose values may be written as a list
 
@@ -85,7 +85,9 @@ def _toml(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise click.BadParameter(f"{path} is not text in UTF-8: save it again with that encoding.") from None
     except OSError as error:
-        raise click.BadParameter(f"{path} can't be read: {error.strerror}.") from None
+        raise click.BadParameter(
+            f"{path} can't be read: {error.strerror}. Name another file, or make it readable."
+        ) from None
 
 
 def _checked(parameter: click.Parameter, value: Any, subject: str) -> Any:

@@ -29,7 +29,15 @@ def read_studies(settings: dict[str, Any]) -> Studies:
         header=settings["header"],
         study_key=settings["study_key"],
         rep=settings["rep"],
+        genes=settings["genes"],
+        probe_map=settings["probe_map"],
+        probes=settings["probes"],
+        groups=settings.get("groups"),
+        allow_missing=settings.get("impute") is not None,
     )
+    if settings["normalise"] == "none" and settings["target_sum"] is not None:
+        raise click.UsageError("--target-sum is for --normalise log1p.")
+    studies = studies.normalised(settings["normalise"], target_sum=settings["target_sum"])
     if settings["features"] is not None:
         studies = select_features(studies, settings["features"])
     return studies.scaled(settings["scale"])
@@ -70,7 +78,9 @@ def listed_features(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
-        raise DataError(f"The list of features {path} can't be read: {error.strerror}.") from None
+        raise DataError(
+            f"The list of features {path} can't be read: {error.strerror}. Name another file, or make it readable."
+        ) from None
     except UnicodeDecodeError:
         raise DataError(
             f"The list of features {path} is not text in UTF-8: save it again with that encoding."
@@ -81,6 +91,20 @@ def listed_features(path: Path) -> list[str]:
     return names
 
 
+def warn_of_embedding(studies: Studies) -> None:
+    """Say that an embedding of all studies together has aligned them."""
+    from clustrep.clustering.sample import shared_embedding
+
+    if name := shared_embedding(tuple(studies.values())):
+        warn(
+            f"The features are coordinates of one embedding of all studies together, {name}, which has aligned them "
+            f"before they are compared: scores say how well clusters repeat after that alignment. With "
+            f"{argument('rep', 'X')} and {argument('embed', 'train')} an embedding is learned on each training study "
+            "alone.",
+            DataWarning,
+        )
+
+
 def warn_of_scales(studies: Studies) -> None:
     """Say that a few features alone decide which samples are near each other, where they have nearly all variance."""
     import numpy as np
@@ -88,7 +112,7 @@ def warn_of_scales(studies: Studies) -> None:
     n_features = len(studies.features)
     if n_features < FEWEST_FEATURES:
         return
-    variances = np.array([np.var(study.X, axis=0, dtype=float) for study in studies.values()])  # (S, n_features)
+    variances = np.array([np.nanvar(study.X, axis=0, dtype=float) for study in studies.values()])  # (S, n_features)
     totals = variances.sum(axis=1, keepdims=True)
     shares = variances / np.where(totals > 0, totals, 1.0)
     largest = np.argsort(-shares.min(axis=0), kind="stable")

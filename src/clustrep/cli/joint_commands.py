@@ -82,6 +82,6 @@ def show(file: Path, **_: Any) -> None:
     Example:
       clustrep show mainz.functions
     """
-    from clustrep.exchange.site_files import read_file
+    from clustrep.exchange.reading_sites import read_file
 
     write_data(repr(read_file(file)))

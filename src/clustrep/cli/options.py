@@ -60,6 +60,19 @@ reading = several(
         show_default=True,
         help="Scale every feature within each study.",
     ),
+    click.option(
+        "--normalise",
+        type=click.Choice(["none", "log1p"]),
+        default="none",
+        show_default=True,
+        help="Counts: bring all samples of a study to one total, and take log(1 + x).",
+    ),
+    click.option(
+        "--target-sum",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="TOTAL",
+        help="The total for --normalise, such as 1e4; by default the median of each study.",
+    ),
     click.option("--transpose", is_flag=True, help="Rows are features and columns samples, in all files."),
     click.option(
         "--transpose-only",
@@ -70,6 +83,17 @@ reading = several(
     click.option("--header/--no-header", default=None, help="Whether the first line names the features."),
     click.option("--study-key", metavar="COLUMN", help="h5ad: the column of obs that names the study."),
     click.option("--rep", metavar="NAME", help="h5ad: X, a layer, or a representation such as X_pca."),
+    click.option("--genes", metavar="COLUMN", help="Probes to genes: the column of genes, of R's objects or --map."),
+    click.option(
+        "--map", "probe_map", type=FILE, metavar="FILE", help="Probes to genes: a table of probes and their genes."
+    ),
+    click.option(
+        "--probes",
+        type=click.Choice(["variance", "mean"]),
+        default="variance",
+        show_default=True,
+        help="Of several probes of a gene, take the most variable one or the mean.",
+    ),
 )
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -126,6 +150,12 @@ sketch = click.option(
     help="Fit to M weighted landmarks of each larger study: for tens of thousands of samples and more.",
 )
 
+embed = click.option(
+    "--embed",
+    type=click.Choice(["train"]),
+    help="Learn scaling, variable features and principal components on each training study alone.",
+)
+
 agreement = click.option(
     "--agreement",
     cls=WordsOption,
@@ -152,6 +182,22 @@ comparing = several(
         show_default=True,
         help="Coordinates of the samples in figures.",
     ),
+)
+
+units = click.option(
+    "--groups",
+    metavar="COLUMN",
+    help="The column of units to which samples belong, such as donor: whole units are drawn.",
+)
+
+impute = click.option(
+    "--impute",
+    type=click.Choice(["median", "mean", "nearest"]),
+    help="Fill in missing values inside every draw; by default they are refused.",
+)
+
+recursive = click.option(
+    "--recursive", is_flag=True, help="Split every separated cluster again, and test again, down a tree."
 )
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -250,9 +296,11 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
         numbers_of_clusters(k),
         clustering,
         sketch,
+        embed,
         resolution,
         resamples(resamples_default),
         comparing,
+        recursive,
         results_in(folder),
         unnamed,
         failures,
@@ -280,6 +328,7 @@ def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
 def configured(settings: dict[str, Any]) -> Iterator[None]:
     """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
     from clustrep import config_context
+    from clustrep.clustering.sample import transforming
     from clustrep.engine.run import computing_on
 
     with (
@@ -288,6 +337,7 @@ def configured(settings: dict[str, Any]) -> Iterator[None]:
             device=settings.get("device", "cpu"),  # commands for one study or one site have no such option
             sketch=settings.get("sketch"),
         ),
+        transforming(impute=settings.get("impute"), embed=settings.get("embed")),
         prints_to_stderr(),
         progress_told(quiet=settings["quiet"]),
         computing_on(settings.get("engine")),

@@ -74,7 +74,11 @@ def check_folder(folder: Path, *, force: bool) -> None:
                 f"{folder} exists already: name another folder with --out, or replace it with --force.", USAGE
             )
         if not has_sums(folder):
-            raise Failure(f"{folder} holds no results of clustrep, so --force does not replace what is in it.", USAGE)
+            raise Failure(
+                f"{folder} holds no results of clustrep, so --force does not replace what is in it: name another "
+                "folder with --out.",
+                USAGE,
+            )
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -175,7 +175,10 @@ def read_study(settings: dict[str, Any]) -> Study:
     """Read the one study of a site, under the name that it has in the exchange."""
     studies = read_studies({**settings, "studies": (settings["study"],)})
     if len(studies) > 1:
-        raise click.UsageError(f"{settings['study']} holds {len(studies)} studies: a site has one.")
+        raise click.UsageError(
+            f"{settings['study']} holds {len(studies)} studies, and a site has one: name the file of one study, or "
+            "leave --study-key out."
+        )
     (here,) = studies.values()
     return here if settings["name"] is None else here.renamed(settings["name"])
 
@@ -190,7 +193,9 @@ def checked_target(settings: dict[str, Any], here: Study, ending: str) -> Path:
     if target.exists() and not settings["force"]:
         raise Failure(f"{target} exists already: name another file with --out, or replace it with --force.", USAGE)
     if not target.absolute().parent.is_dir():
-        raise Failure(f"There is no folder {target.absolute().parent} to write {target.name} into.", BAD_DATA)
+        raise Failure(
+            f"There is no folder {target.absolute().parent} to write {target.name} into: make it first.", BAD_DATA
+        )
     return Path(target)
 
 

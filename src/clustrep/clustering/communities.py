@@ -96,6 +96,7 @@ class Communities(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """What Leiden and Louvain have in common: the graph, its random numbers, and new points."""
 
     algorithm: ClassVar[str]
+    packages: ClassVar[tuple[str, ...]] = ("igraph",)  # whose versions results name
 
     resolution: float
     n_neighbors: int

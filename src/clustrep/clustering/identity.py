@@ -33,6 +33,7 @@ def facts_of(source: Source, studies: Sequence[Study], **further: Any) -> dict[s
         "accelerate": str(source.accelerate),
         **({} if source.device == "cpu" else {"device": str(device_name(source.device))}),
         **({} if source.sketch is None else {"the sketch": repr(source.sketch)}),
+        **({} if source.transformer is None else {"the transformer": described(source.transformer)}),
         "the studies": ", ".join(repr(study.name) for study in studies),
         **{name: described(value) for name, value in further.items()},
         **{f"the data of study {study.name!r}": digest_of_study(study) for study in studies},

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from clustrep.checks import check_integer
 from clustrep.clustering.neighbours import nearest_point
+from clustrep.remembered import cached_property
 from clustrep.resampling import Draw
 from clustrep.types import FloatArray, IntArray
 

@@ -155,7 +155,8 @@ def with_n_clusters(clusterer: Clusterer, n_clusters: int) -> Clusterer:
     parameter = n_clusters_parameter(clusterer)
     if parameter is None:
         raise ParameterError(
-            f"clusterer {clusterer!r} has no parameter for the number of clusters.", parameter="clusterer"
+            f"clusterer {clusterer!r} has no parameter for the number of clusters: choose one that has.",
+            parameter="clusterer",
         )
     return _with(clusterer, {parameter: n_clusters})
 

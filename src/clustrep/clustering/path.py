@@ -10,7 +10,6 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -36,7 +35,8 @@ from clustrep.engine.cost import Cost
 from clustrep.engine.estimates import ALWAYS_THERE, check_memory
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
 from clustrep.engine.run import Plan
-from clustrep.studies.study import Study
+from clustrep.remembered import cached_property
+from clustrep.studies.study import Study, check_complete
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition, encode
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
@@ -357,12 +357,16 @@ class Setting:
         at: FloatArray | None = None,
         for_run: bool = True,
         rotate: bool = True,
+        paths: tuple[Path, ...] | None = None,
     ) -> Setting:
         """Choose a path for every configuration, rotate what can be rotated, and make what resamples share.
 
         Without `for_run` nothing is shared, but everything is there to learn a clustering function for any points.
-        Without `rotate` functions are learned in the features themselves, whatever their number.
+        Without `rotate` functions are learned in the features themselves, whatever their number. Studies of the same
+        features can have the `paths` of others, where these `serve_other_studies`.
         """
+        if source.transformer is None:
+            check_complete(studies)
         rotated = [rotate and rotates(source, studies, configuration) for configuration in configurations]
         place_of = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
         outside = at is not None and id(at) not in place_of
@@ -381,11 +385,15 @@ class Setting:
             if at is not None:
                 projected = PointSet(rotation.project(at)) if rotation is not None and outside else None
                 place = PointSet(at, projected) if outside else places[place_of[id(at)]]
-            paths = _paths(source, configurations, rotated, rotation)
+            paths = paths or _paths(source, configurations, rotated, rotation)
             if sketches(source, studies):
                 from clustrep.clustering.sketch import sketched_paths  # it is a path itself
 
                 paths = sketched_paths(paths, source, studies, places)
+            if source.transformer is not None:
+                from clustrep.clustering.prepared import prepared_paths  # it is a path itself
+
+                paths = prepared_paths(paths, source.transformer)
             if for_run:
                 for path in paths:
                     for study in studies:
@@ -393,6 +401,12 @@ class Setting:
                             check_memory(needed, path.members[0].name, study.name, len(study))
                     path.prepare(places)
         return cls(source, tuple(studies), places, place, paths)
+
+    @property
+    def serve_other_studies(self) -> bool:
+        """Whether the paths know nothing of these studies: neither coordinates nor landmarks of theirs."""
+        is_bound = self.source.device != PROCESSOR or sketches(self.source, self.studies)
+        return not is_bound and all(path.rotation is None for path in self.paths)
 
     @property
     def in_threads(self) -> bool:
@@ -490,6 +504,7 @@ def rotates(source: Source, studies: Sequence[Study], configuration: Configurati
     """Whether a configuration is computed in coordinates: far fewer than features, with the same result."""
     return (
         source.accelerate
+        and source.transformer is None  # it has the features themselves
         and not sketches(source, studies)  # landmarks have the studies' features
         and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points
         and ROTATION_PAYS * sum(len(study) for study in studies) <= studies[0].X.shape[1]

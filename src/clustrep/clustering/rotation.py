@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
+from weakref import ref
 
 import numpy as np
 from scipy.linalg import qr
@@ -88,6 +89,9 @@ class Rotation:
     @classmethod
     def of(cls, tables: Sequence[FloatArray], *, with_basis: bool = False) -> Rotation:
         """Rotate several tables together; the basis is needed only for points that are not among them."""
+        known = None if with_basis else _recent.get(tables)
+        if known is not None:
+            return known
         pooled = np.concatenate(tables).astype(float)
         origin = pooled.mean(axis=0)
         pooled -= origin  # distances stay the same, with less rounding
@@ -95,11 +99,14 @@ class Rotation:
         factors = qr(pooled.T, mode=mode, overwrite_a=True, check_finite=False)
         borders = np.cumsum([len(table) for table in tables])[:-1]
         coordinates = factors[-1][: len(pooled)].T[_first_of_equals(tables)]  # R is upper triangular
-        return cls(
+        rotation = cls(
             origin,
             tuple(read_only(np.ascontiguousarray(part)) for part in np.split(coordinates, borders)),
             factors[0] if with_basis else None,
         )
+        if not with_basis:
+            _recent.keep(tables, rotation)
+        return rotation
 
     def project(self, points: FloatArray) -> FloatArray:
         """Give any points their coordinates; what lies outside the span is the same for all distances of a point."""
@@ -120,6 +127,36 @@ class Rotation:
     def n_coordinates(self) -> int:
         """How many coordinates there are."""
         return int(self.coordinates[0].shape[1])
+
+
+class _Recent:
+    """The last rotations, each for as long as its tables live: a run and its null models rotate the same studies."""
+
+    MOST = 2  # the studies in their own order, and by their names
+
+    def __init__(self) -> None:
+        self._kept: tuple[tuple[tuple[ref[FloatArray], ...], Rotation], ...] = ()
+
+    def get(self, tables: Sequence[FloatArray]) -> Rotation | None:
+        """Return the rotation of these very tables."""
+        for those, rotation in self._kept:
+            if len(those) == len(tables) and all(that() is table for that, table in zip(those, tables, strict=True)):
+                return rotation
+        return None
+
+    def keep(self, tables: Sequence[FloatArray], rotation: Rotation) -> None:
+        """Keep a rotation; tables that can be written to may change, and are not known again."""
+        if any(table.flags.writeable for table in tables):
+            return
+        those = tuple(ref(table, self._forget) for table in tables)
+        self._kept = ((those, rotation), *self._kept)[: self.MOST]
+
+    def _forget(self, gone: ref[FloatArray]) -> None:
+        """Forget the rotations of a table that is no more."""
+        self._kept = tuple(kept for kept in self._kept if all(that is not gone for that in kept[0]))
+
+
+_recent = _Recent()
 
 
 def _first_of_equals(tables: Sequence[FloatArray]) -> IntArray:

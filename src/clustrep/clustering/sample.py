@@ -6,15 +6,17 @@ whatever other studies are in the run and wherever it is computed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from clustrep._kernels.squares import in_fours, squares_between
 from clustrep._kernels.tiles import n_columns, n_rows
 from clustrep.clustering.landmarks import Sketch, check_sketch
 from clustrep.clustering.parameters import (
@@ -43,7 +45,8 @@ from clustrep.engine.replicates import (
 from clustrep.engine.run import config
 from clustrep.errors import ParameterError
 from clustrep.provenance import ClustererRecord, Provenance, StudyRecord, installed_versions
-from clustrep.resampling import Draw, Resampling, check_resampling, whole
+from clustrep.remembered import cached_property
+from clustrep.resampling import Draw, Perturbation, Resampling, check_resampling, whole
 from clustrep.studies.study import Study
 from clustrep.tables.contingency import Partition
 from clustrep.types import FloatArray, IntArray
@@ -128,6 +131,12 @@ class PointSet:
 def pairwise_distances(X: FloatArray, metric: str) -> FloatArray:
     """Return the distances between all rows, (n, n), each computed once; interrupts are handled between blocks."""
     distances = np.empty((len(X), len(X)))
+    if metric == "sqeuclidean":
+        table = in_fours(X)
+        for begin in range(0, len(X), BLOCK):
+            squares_between(table, begin, begin + BLOCK, distances)
+            breathe()
+        return distances
     for begin in range(0, len(X), BLOCK):
         rows = slice(begin, begin + BLOCK)
         distances[rows, begin:] = cdist(X[rows], X[begin:], metric)
@@ -230,6 +239,28 @@ class Sample:
         return seed_words(self.root, self._stream, self.study.name, self.replicate)
 
 
+_transformer: ContextVar[Any] = ContextVar("clustrep_transformer", default=None)
+
+
+def _transformer_in_force(given: Mapping[str, object]) -> Any:
+    """Return the transformer that was asked for; where none was, that of the innermost `transforming`."""
+    if all(value is None for value in given.values()):
+        return _transformer.get()
+    from clustrep.clustering.prepared import transformer_of  # there are paths in it, which need samples
+
+    return transformer_of(**given)
+
+
+@contextmanager
+def transforming(**given: object) -> Iterator[None]:
+    """Let all runs within fit these transformers inside every draw; where all are None, as it is outside."""
+    token = _transformer.set(_transformer_in_force(given))
+    try:
+        yield
+    finally:
+        _transformer.reset(token)
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """What all replicates of a run have in common."""
@@ -239,11 +270,15 @@ class Source:
     accelerate: bool = True
     device: str = "cpu"
     sketch: Sketch | None = None  # None: clusterers are fitted to all samples
+    transformer: Any = None  # fitted inside every draw, before the clusterer
 
     @classmethod
-    def of(cls, resampling: object, rng: Rng, sketch: object = None) -> Source:
-        """Check what a user passed, and take the other options from the configuration in force."""
-        options = config()
+    def of(cls, resampling: object, rng: Rng, sketch: object = None, **transformers: object) -> Source:
+        """Check what a user passed, and take the other options from the configuration in force.
+
+        transformers : what is fitted inside every draw, by the parameters of `clustrep.clustering.prepared.NAMED`
+        """
+        options, transformer = config(), _transformer_in_force(transformers)
         checked, wanted = check_resampling(resampling), options.sketch if sketch is None else sketch
         chosen = None if wanted is None else check_sketch(wanted)
         if chosen is not None and not getattr(checked, "keeps_points", False):
@@ -252,8 +287,14 @@ class Source:
                 "chosen once. Use Bootstrap() or Subsample(fraction), or no sketch.",
                 parameter="sketch",
             )
+        if chosen is not None and transformer is not None:
+            raise ParameterError(
+                f"sketch can't be combined with the transformer {describe(transformer)}: landmarks are chosen before "
+                "anything is fitted. Leave out one of the two.",
+                parameter="sketch",
+            )
         device = "cpu" if options.device == "cpu" else resolve_device(options.device)
-        return cls(checked, root_entropy(rng), options.accelerate, device, chosen)
+        return cls(checked, root_entropy(rng), options.accelerate, device, chosen, transformer)
 
     def with_root(self, root: int) -> Source:
         """Return the same with another seed."""
@@ -263,6 +304,9 @@ class Source:
         """Draw the study for this replicate; `second` is another, independent draw of it."""
         if replicate == FULL_STUDY:
             return whole(study)
+        if second and isinstance(self.resampling, Perturbation) and self.resampling.halves:
+            seed = seed_of(self.root, Stream.DRAW, study.name, replicate)
+            return self.resampling.draw_other_half(study, make_generator(seed))
         seed = seed_of(self.root, Stream.SECOND_DRAW if second else Stream.DRAW, study.name, replicate)
         return self.resampling.draw(study, make_generator(seed))
 
@@ -292,8 +336,25 @@ def provenance_of_run(
         resampling=describe(source.resampling),
         accelerate=source.accelerate,
         **({} if source.sketch is None else {"sketch": source.sketch.size}),
+        **({} if source.transformer is None else {"transformer": describe(source.transformer)}),
+        **({"shared_embedding": name} if (name := shared_embedding(studies)) else {}),
         **parameters,
     )
+
+
+def packages_of(configurations: Sequence[Configuration]) -> list[str]:
+    """Return the packages that clusterers of ours, or steps within a pipeline, compute with: their `packages`."""
+    parts = [
+        part
+        for configuration in configurations
+        for part in (configuration.clusterer, *parameters_of(configuration.clusterer).values())
+    ]
+    return sorted({name for part in parts for name in getattr(type(part), "packages", ())})
+
+
+def shared_embedding(studies: Sequence[Study]) -> str:
+    """Return the embedding of all studies together whose coordinates they are; empty where they are none."""
+    return next((study.embedding for study in studies if study.embedding), "")
 
 
 def provenance_of_data(
@@ -312,6 +373,6 @@ def provenance_of_data(
         accelerate=accelerate,
         parameters={name: as_plain(value) for name, value in parameters.items()},
         clusterers=tuple(configuration.record for configuration in configurations),
-        studies={study.name: StudyRecord(len(study), len(study.features), study.scale) for study in studies},
-        versions=dict(installed_versions()),
+        studies={study.name: StudyRecord(len(study), len(study.features), study.scaling) for study in studies},
+        versions=dict(installed_versions(*packages_of(configurations))),
     )

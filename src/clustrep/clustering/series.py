@@ -49,7 +49,10 @@ def values_by_clusterer(over: object, clusterers: Mapping[str, Clusterer]) -> di
             parameter = key
             having = dict.fromkeys((name for name in clusterers if _has(clusterers[name], key)), values)
         if not having:
-            raise ParameterError(f"over names {key!r}, but no clusterer has such a parameter.", parameter="over")
+            raise ParameterError(
+                f"over names {key!r}, but no clusterer has such a parameter: correct the name, or leave it out.",
+                parameter="over",
+            )
         for name, of_one in having.items():
             if name in result:
                 raise ParameterError(f"over has two parameters for {name!r}; name one.", parameter="over")

@@ -241,7 +241,7 @@ def _local(folder: Path, file: str) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path} can't be read: {error.strerror}.") from None
+        raise DataError(f"{path} can't be read: {error.strerror}. Name another file, or make it readable.") from None
     if hashlib.sha256(content).hexdigest() != SHA256[file]:
         raise DataError(
             f"{path} was changed: it is not the published file (its sha256 differs). Replace it by the one at "

@@ -237,7 +237,10 @@ def _annotation(path: Path) -> dict[str, list[str]]:
         symbols = [OLDER_SYMBOLS.get(name.strip(), name.strip()) for name in cells[symbol].split("///")]
         if set(symbols) & set(PAM50):
             if cells[probe] in genes_of:
-                raise DataError(f"{path} has the probe {cells[probe]!r} twice, again in line {i}.")
+                raise DataError(
+                    f"{path} has the probe {cells[probe]!r} twice, again in line {i}: download it again, or remove "
+                    "one of the lines."
+                )
             genes_of[cells[probe]] = list(dict.fromkeys(symbols))
     return genes_of
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -13,6 +12,7 @@ import triton.language as tl
 
 from clustrep.device.fused_steps import FEWEST, MOST_FEATURES, _power_of_two, _products, split_halves
 from clustrep.device.row_search import RowSearch
+from clustrep.remembered import cached_property
 
 _jit: Callable[[Any], Any] = triton.jit
 

@@ -9,7 +9,6 @@ points, added in a fixed order: the same bits every time, whatever else is in th
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -18,6 +17,7 @@ import triton.language as tl
 
 from clustrep.device.plain_steps import BLOCK, NEAR, PlainSteps, refill
 from clustrep.engine.replicates import breathe
+from clustrep.remembered import cached_property
 
 _jit: Callable[[Any], Any] = triton.jit
 

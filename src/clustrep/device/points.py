@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from clustrep.device.available import CARD, torch_device
+from clustrep.remembered import cached_property
 from clustrep.types import FloatArray
 
 # Rows that are sent at once.

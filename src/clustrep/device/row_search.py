@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import torch
 from clustrep.device.available import CARD
 from clustrep.device.points import DevicePoints
 from clustrep.engine.replicates import breathe
+from clustrep.remembered import cached_property
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 Search = Callable[[FloatArray], IntArray]

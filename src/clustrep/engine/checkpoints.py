@@ -313,6 +313,12 @@ def share_of(numbers: Sequence[int]) -> Sequence[int]:
     return numbers if checkpoint is None or checkpoint.shard is None else checkpoint.shard.share_of(numbers)
 
 
+def computes_a_share() -> bool:
+    """Whether this process computes a share of a run: replicates that all fail here may not be all that there are."""
+    checkpoint = active.get()
+    return checkpoint is not None and checkpoint.shard is not None
+
+
 def merge_into(folder: Path, shards: Sequence[Path]) -> None:
     """Copy what shards of one run have finished into one folder.
 

@@ -42,6 +42,8 @@ class Stream(IntEnum):
     PAIRS = 6
     TIES = 7
     LANDMARKS = 8
+    TRANSFORM = 9
+    SUBCLUSTERS = 10
 
 
 def root_entropy(rng: Rng) -> int:

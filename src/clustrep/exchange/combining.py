@@ -17,7 +17,8 @@ from clustrep.engine.replicates import FULL_STUDY
 from clustrep.errors import DataError, DataWarning, warn
 from clustrep.exchange.disclosure import entries_of
 from clustrep.exchange.inquiry import Inquiry, resampling_of
-from clustrep.exchange.site_files import GapTable, SiteScores, check_same_question, read_files
+from clustrep.exchange.reading_sites import check_same_question, read_files
+from clustrep.exchange.site_files import GapTable, SiteScores
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance, StudyRecord
 from clustrep.results import Combined, Comparison, NullReference, SiteClusters, SiteGaps, SiteTables

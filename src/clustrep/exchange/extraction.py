@@ -30,6 +30,7 @@ from clustrep.exchange.forms import (
     PredictedCentres,
     Subclusters,
 )
+from clustrep.sentences import argument, wording
 from clustrep.text import cut
 from clustrep.types import FloatArray, IntArray
 
@@ -74,9 +75,13 @@ def _nearest_sample(name: str, rule: Any, least: int) -> str:
     what = "the nearest sample" if rule is None else cut(describe(rule), 80)
     return (
         f"clusterers: the clustering function of {name!r} is {what}, which holds samples, and these may not leave the "
-        "site. Choose what stands for a cluster: Induced(clusterer, classifier=NearestCentroid()), "
-        "LinearDiscriminantAnalysis() in its place, or "
-        f"DecisionTreeClassifier(min_samples_leaf={least})."
+        "site. Choose what stands for a cluster: "
+        + wording(
+            python="Induced(clusterer, classifier=NearestCentroid()), LinearDiscriminantAnalysis() in its place, or "
+            f"DecisionTreeClassifier(min_samples_leaf={least}).",
+            command_line=f"{argument('induced', 'centroid')}, {argument('induced', 'lda')} or "
+            f"{argument('induced', 'tree')}.",
+        )
     )
 
 

@@ -11,7 +11,6 @@ import inspect
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,6 +37,7 @@ from clustrep.checks import is_whole
 from clustrep.clustering.parameters import Induced, describe
 from clustrep.clustering.sample import Configuration
 from clustrep.errors import ClustrepError, DataError, ParameterError
+from clustrep.remembered import cached_property
 from clustrep.resampling import Bootstrap, Combination, Jitter, Rerun, Resampling, Subsample
 from clustrep.studies.study import SCALES
 from clustrep.text import cut, listing

@@ -174,7 +174,9 @@ def checked_units(units: object, study: Study) -> dict[str, str]:
     unknown = [feature for feature in units if feature not in study.features]
     if unknown:
         raise ParameterError(
-            f"units must be of features of study {study.name!r}, got {listing(map(repr, unknown))}.", parameter="units"
+            f"units must be of features of study {study.name!r}, got {listing(map(repr, unknown))}: correct the "
+            "names, or leave them out.",
+            parameter="units",
         )
     return {feature: units[feature] for feature in study.features if feature in units}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from typing import NamedTuple, TypeAlias
 
@@ -22,23 +21,16 @@ from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.exchange.disclosure import Disclosure, LogEntry, harmless
 from clustrep.exchange.forms import Form
 from clustrep.exchange.inquiry import Inquiry, resampling_of
+from clustrep.exchange.reading_sites import check_same_question, read_files
 from clustrep.exchange.site_clusters import local_row, mean_by_cluster
-from clustrep.exchange.site_files import (
-    VERSION,
-    ClusterTable,
-    CrossTable,
-    GapTable,
-    SiteFunctions,
-    SiteScores,
-    check_same_question,
-    read_files,
-)
+from clustrep.exchange.site_files import VERSION, ClusterTable, CrossTable, GapTable, SiteFunctions, SiteScores
 from clustrep.exchange.site_gaps import gap_counts, without_ties
 from clustrep.exchange.site_learning import check_study
 from clustrep.exchange.site_null import Simulator
 from clustrep.exchange.suppression import NOT_TOLD, conservative_window, suppressed_sizes, suppressed_table
 from clustrep.failures import Failures
 from clustrep.provenance import installed_versions
+from clustrep.remembered import cached_property
 from clustrep.results.labels import label
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreements

@@ -59,7 +59,9 @@ def _tsne(X: FloatArray) -> FloatArray:
     from sklearn.manifold import TSNE
 
     if len(X) < FEWEST_FOR_TSNE:
-        raise ParameterError(f"'tsne' needs at least {FEWEST_FOR_TSNE} points, got {len(X)}.", parameter="points")
+        raise ParameterError(
+            f"'tsne' needs at least {FEWEST_FOR_TSNE} points, got {len(X)}: use 'pca'.", parameter="points"
+        )
     start = "pca" if X.shape[1] > 1 else "random"
     with one_thread():
         tsne = TSNE(perplexity=min(30.0, (len(X) - 1) / 3), init=start, random_state=0)

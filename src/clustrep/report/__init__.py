@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from os import PathLike
 from typing import Any
 
 from clustrep.checks import check_flag
 from clustrep.figures.local_maps import LocalMap
 from clustrep.files import written_whole
+from clustrep.remembered import cached_property
 from clustrep.report.cluster_grid import text_of
 from clustrep.report.facts import Facts, facts_of
 from clustrep.report.material import Material
@@ -92,5 +92,7 @@ class Report:
         for section in self.facts["sections"]:
             if section["id"] == "presence":
                 lines += ["", text_of(section["tables"][0]), ""]
+        if self._material.tree is not None:
+            lines += [repr(self._material.tree), ""]
         lines += [f"Next: {printable(item['text'])}" for item in self.facts["verdict"] if item["kind"] == "next"]
         return "\n".join(lines)

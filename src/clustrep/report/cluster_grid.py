@@ -11,9 +11,9 @@ import clustrep.report.words as words
 from clustrep.report.columns import Table, table_of
 from clustrep.report.formatting import cell
 from clustrep.results.analysis import NOISE, NOT_COMPARED, UNTESTED
+from clustrep.results.presence_words import CANT_TELL, NEW
 from clustrep.text import printable
 
-NEW = "new"
 NEW_SAMPLES = "new samples"
 TITLE = "What became of each cluster"
 IN_STUDY = "in "  # before the name of a study, so that no study's column has the key of another column
@@ -26,7 +26,7 @@ def grid_of(presence: pd.DataFrame, clusters: pd.DataFrame, names: Sequence[str]
     judged = clusters[~clusters["verdict"].isin([NOISE, NOT_COMPARED, UNTESTED])] if len(clusters) else clusters
     if judged.empty:
         return None
-    short = judged["verdict"].map(lambda verdict: words.SHORT.get(verdict, words.CANT_TELL))
+    short = judged["verdict"].map(lambda verdict: words.SHORT.get(verdict, CANT_TELL))
     return _table(judged.assign(word=short), names, words.LEGEND_OF_HOLDING)
 
 
@@ -46,9 +46,7 @@ def overview_of(presence: pd.DataFrame, names: Sequence[str]) -> Table | None:
         row = {"cluster": called[number], **{IN_STUDY + name: "" for name in names}}
         for test, words_there in cases[cases["number"] == number].groupby("test")["word"]:
             counts = words_there.value_counts()
-            row[f"{IN_STUDY}{test}"] = (
-                str(counts.index[0]) if (counts == counts.iloc[0]).sum() == 1 else words.CANT_TELL
-            )
+            row[f"{IN_STUDY}{test}"] = str(counts.index[0]) if (counts == counts.iloc[0]).sum() == 1 else CANT_TELL
         rows.append(row)
     return _signs(pd.DataFrame(rows), "overview-table", TITLE, names, words.LEGEND_OF_OVERVIEW)
 

@@ -44,6 +44,9 @@ KIND_OF_COLUMN = {
     "side": "count",
     "pvalue_k": "p",
     "adjusted_k": "p",
+    "level": "p",
+    "parts": "count",
+    "count": "count",
 }
 # What a column holds, for those who point at its header; of columns that are named after a study, its own words.
 EXPLANATIONS = {
@@ -131,6 +134,9 @@ EXPLANATIONS = {
     "blurred": "Whether the others' clusters are no separate groups in the study",
     "blurred_pvalue": "p-value of that, adjusted for all studies",
     "unexplained": "Share of the study's spread that the others' clusters leave unexplained",
+    "outcome": "Whether the cluster has parts with a gap between them",
+    "parts": "Number of its parts",
+    "count": "Samples of the study in the cluster",
     "gap_pvalue": "p-value of a gap beside the cluster in the test study",
 }
 MOST_COLUMNS = 6  # that a page shows before more are asked for
@@ -205,6 +211,7 @@ DIFFERENCES = (
     "blurred_pvalue",
     "unexplained",
 )
+TREE = ("cluster", "size", "outcome", "adjusted", "study", "word", "count", "share", "level", "clusterer", "k")
 GAPS = (
     "k",
     "a",

@@ -11,6 +11,7 @@ import clustrep.report.columns as columns
 import clustrep.report.words as words
 from clustrep.figures.between_studies import PairStrips, StudyMatrix, matrices_chart
 from clustrep.figures.charts import Chart
+from clustrep.figures.cluster_trees import NestedClusters
 from clustrep.figures.gap_densities import GapDensities
 from clustrep.figures.local_maps import ClusterBars, clusters_chart, map_chart
 from clustrep.figures.one_study import NullHistogram
@@ -21,10 +22,20 @@ from clustrep.report.cluster_grid import grid_of, overview_of
 from clustrep.report.columns import Table, plain_value, table_of, without_zero_counts
 from clustrep.report.material import Material
 from clustrep.report.methods import Run, methods_of
-from clustrep.results import Candidate, Choice, ClusterTest, Separation, StudyDifferences, StudyRelations, Validation
+from clustrep.results import (
+    Candidate,
+    Choice,
+    ClusterTest,
+    ClusterTree,
+    Separation,
+    StudyDifferences,
+    StudyRelations,
+    Validation,
+)
 from clustrep.results.along import CLUSTERS, PARAMETER
 from clustrep.results.headline import NEXT
 from clustrep.results.labels import label
+from clustrep.results.presence_words import ABSENT
 from clustrep.results.shared_numbers import place_in_focus, renamed
 from clustrep.results.verdict import ONE_PIECE, separation_of
 from clustrep.tables.agreement import shown
@@ -41,6 +52,7 @@ def facts_of(material: Material, title: str | None = None) -> Facts:
     sections = [
         _presence(material, list(studies)),
         _gaps(material),
+        _tree(material),
         _data(studies),
         _choice(material),
         _pairs(material),
@@ -86,7 +98,7 @@ def verdict_of(material: Material) -> list[dict[str, str]]:
     presence = presence_told(material)
     if material.replicabilities and (verdict is None or verdict.focus is not None):
         differences = material.differences
-        differ = "absent" in set(presence["word"]) or (differences is not None and bool(differences.apart.any()))
+        differ = ABSENT in set(presence["word"]) or (differences is not None and bool(differences.apart.any()))
         about = words.about_studies(material.replicabilities[0], material.relations, differ=differ)
         sentences.append(("studies", about))
     if verdict is not None and verdict.degree != ONE_PIECE:
@@ -188,6 +200,20 @@ def _gaps(material: Material) -> Section | None:
         return None
     parts = _gaps_of(separation, material.verdict.focus, material.pieces)
     return _section("gaps", "Gaps between clusters", [words.ABOUT_GAPS], *parts)
+
+
+def _tree(material: Material) -> Section | None:
+    """Show the clusters within the separated clusters."""
+    tree = material.tree
+    if tree is None:
+        return None
+    return _tree_section(tree, "subclusters")
+
+
+def _tree_section(tree: ClusterTree, name: str) -> Section:
+    chart = {**NestedClusters.of(tree).chart(), "id": f"{name}-chart"}
+    table = table_of(tree.to_frame(), f"{name}-table", "Clusters within clusters", columns.TREE)
+    return _section(name, "Clusters within clusters", [str(tree), words.ABOUT_TREE], [chart], [table])
 
 
 def _gaps_of(
@@ -293,6 +319,8 @@ def _other(result: Any, number: int) -> Section:
         numbered = [{**part, "id": f"{part['id']}-{number}"} for part in tables]
         charts = [{**part, "id": f"{part['id']}-{number}"} for part in charts]
         return _section(name, f"Gaps between clusters: {result.clusterer}", [words.ABOUT_GAPS], charts, numbered)
+    if isinstance(result, ClusterTree):
+        return _tree_section(result, name)
     if chart is not None:
         chart = {**chart, "id": f"{chart['id']}-{number}"}
     frame = result.to_frame()

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clustrep.figures.style import NUMBER, look_of_cluster
+from clustrep.results.presence_words import NEW
 from clustrep.results.presence_words import SIGNS as PRESENCE_SIGNS
 
 MISSING = "–"
@@ -95,7 +96,7 @@ def sign(word: str) -> str:
     ('✓', '✗', '?', '+ 12', '·')
     """
     first, _, count = word.partition(" ")
-    return f"{SIGNS['new']} {count}".strip() if first == "new" else SIGNS.get(word, word)
+    return f"{SIGNS[NEW]} {count}".strip() if first == NEW else SIGNS.get(word, word)
 
 
 def sign_name(word: Any) -> str:

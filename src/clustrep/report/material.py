@@ -16,6 +16,7 @@ from clustrep.results import (
     RESULTS,
     Analysis,
     Choice,
+    ClusterTree,
     Combined,
     Comparison,
     Counterparts,
@@ -55,6 +56,8 @@ class Material:
         are drawn.
     differences
         Which study lacks a cluster that the others have; None where it is not known.
+    tree
+        Clusters within the separated clusters; None where these were not looked for.
     pieces
         What the pieces are called between which gaps are drawn, where that differs from their numbers.
     names
@@ -83,6 +86,7 @@ class Material:
     separations: tuple[Separation, ...] = ()
     presence: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(PRESENCE)))
     differences: StudyDifferences | None = None
+    tree: ClusterTree | None = None
     names: Names = field(default_factory=dict)
     pieces: Mapping[str, str] = field(default_factory=dict)
 
@@ -129,6 +133,7 @@ class Material:
             separations=analysis.separations,
             presence=analysis.presence(),
             differences=analysis.differences,
+            tree=analysis.tree,
         )
 
     @classmethod
@@ -256,4 +261,4 @@ def _is_of_training_study(result: LocalReplicability) -> bool:
     """Whether the points are in memory, and those of the training study: a map of others would need other words."""
     if result._points is None or result._origin is None:
         return False
-    return np.array_equal(result._points, result._origin.studies[0].X)
+    return np.array_equal(result._points, result._origin.studies[0].X, equal_nan=True)

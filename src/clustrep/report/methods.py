@@ -14,7 +14,17 @@ from clustrep.results.analysis import HALF_WAY
 from clustrep.tables.agreement import in_sentence
 from clustrep.text import plural
 
-SCALES = {"none": "not scaled", "zscore": "scaled to z-scores", "robust": "scaled by median and interquartile range"}
+# Of one embedding of all studies together.
+ALIGNED = (
+    "The features are coordinates of one embedding of all studies together, {}, which has aligned them before they "
+    "were compared: scores say how well clusters repeat after that alignment."
+)
+SCALES = {
+    "none": "not scaled",
+    "log1p": "normalised to one total of each sample and log-transformed",
+    "zscore": "scaled to z-scores",
+    "robust": "scaled by median and interquartile range",
+}
 NOISE = {
     "drop": "Points that either clustering calls noise were omitted.",
     "singletons": "Every point that a clustering calls noise was counted as a cluster of its own.",
@@ -116,6 +126,7 @@ def methods_of(comparison: Comparison | None, reference: NullReference | None) -
         _data(run),
         _clusterings(comparison, run),
         _landmarks(run),
+        _spaces(run),
         NOISE.get(run.noise, ""),
         "" if reference is None else _null(reference),
         _software(run),
@@ -130,9 +141,10 @@ def _data(run: Run) -> str:
     sizes = ", ".join(f"{name} (n = {about['samples']:,})" for name, about in run.studies.items())
     first = next(iter(run.studies.values()))
     within = " within each study" if first["scale"] != "none" else ""
+    scaled = " and ".join(SCALES[name] for name in first["scale"].split(", "))
     return (
         f"Replicability of clusters was assessed across {plural(len(run.studies), 'study')}, {sizes}, on "
-        f"{plural(first['features'], 'shared feature')}, {SCALES[first['scale']]}{within}."
+        f"{plural(first['features'], 'shared feature')}, {scaled}{within}."
     )
 
 
@@ -173,6 +185,19 @@ def _landmarks(run: Run) -> str:
         "landmarks (weighted means of small cells; for clusterers without weights, samples drawn at random), and all "
         "samples were labelled by what was learned from them."
     )
+
+
+def _spaces(run: Run) -> str:
+    """Say in which spaces clusterings were learned, where these are not the features as they are."""
+    sentences = []
+    if "shared_embedding" in run.settings:
+        sentences.append(ALIGNED.format(run.settings["shared_embedding"]))
+    if "transformer" in run.settings:
+        sentences.append(
+            f"Before a clustering was learned, {run.settings['transformer']} was fitted to the same resample of the "
+            "training study alone, and applied to the test studies."
+        )
+    return " ".join(sentences)
 
 
 def _null(reference: NullReference) -> str:

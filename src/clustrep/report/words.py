@@ -32,11 +32,11 @@ from clustrep.results.analysis import (
     UNTESTED,
     WEAK,
 )
-from clustrep.results.choice import FALSE_FINDING
+from clustrep.results.base import FALSE_FINDING
 from clustrep.results.headline import FOUND_AGAIN, p_text
 from clustrep.results.labels import label
 from clustrep.results.obstacles import percent
-from clustrep.results.presence_words import NEW, SIGNS
+from clustrep.results.presence_words import ABSENT, CANT_TELL, NEW, SIGNS
 from clustrep.results.shape import estimate_is_far, two_humps
 from clustrep.tables.agreement import is_adjusted
 from clustrep.tables.index_records import INDICES
@@ -84,7 +84,7 @@ WHAT_COUNTERPARTS_ARE = (
 
 MOST_NAMES = 3
 # Verdicts on single clusters in a word or two, and how such cases are counted.
-NO_BETTER, CANT_TELL = "no better", "can't tell"
+NO_BETTER = "no better"
 SHORT = {HOLDS: HOLDS, WEAK: WEAK, NOT_ABOVE: NO_BETTER, NO_SCORE: NO_SCORE}
 HOW_MANY = {
     HOLDS: "hold",
@@ -104,6 +104,11 @@ LEGEND_OF_HOLDING = (
 ABOUT_GAPS = (
     "Clusters are learned on the other studies. Held-out samples are counted around two neighbouring centres and "
     "half-way between them: a gap is a middle with fewer samples than either side."
+)
+ABOUT_TREE = (
+    "Every separated cluster is split again and tested again for gaps, at the level of 5 % times its share of all "
+    "samples (Kimes et al. 2017), and only where the cluster around it was split. Parts are kept apart by gaps that "
+    "are significant one by one: there may be fewer of them than groups in the answer, which asks for any gap."
 )
 NUMBERS_OF_PIECES = "Clusters a and b are numbered for every k by itself."
 AFTER_GAPS = "`clustrep run` says in which study each group is present."
@@ -175,7 +180,7 @@ def about_differences(differences: StudyDifferences | None, asked: Sequence[str]
             sentences.append(f"In {name} the clusters of the other studies are blurred: no separate groups.")
     if len(sentences) > MOST_NAMES:
         sentences = [*sentences[:MOST_NAMES], f"{plural(len(sentences) - MOST_NAMES, 'more difference')} below."]
-    if not sentences and not (presence["word"] == "absent").any() and set(asked) == set(differences.names):
+    if not sentences and not (presence["word"] == ABSENT).any() and set(asked) == set(differences.names):
         return "No study lacks a cluster that the other studies have."
     return " ".join(sentences)
 

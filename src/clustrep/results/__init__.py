@@ -15,6 +15,7 @@ from clustrep.provenance import Provenance
 from clustrep.results.analysis import Analysis
 from clustrep.results.choice import Best, Candidate, Choice
 from clustrep.results.cluster_stability import Sensitivity, Stability
+from clustrep.results.cluster_tree import ClusterTree
 from clustrep.results.co_assignment import AssignmentConsistency, Consensus
 from clustrep.results.comparison import Comparison
 from clustrep.results.curves import BootstrapInstability, PredictionStrength, RelativeValidation
@@ -42,6 +43,7 @@ __all__ = [
     "Candidate",
     "Choice",
     "ClusterTest",
+    "ClusterTree",
     "Combined",
     "Comparison",
     "Consensus",
@@ -85,6 +87,7 @@ RESULTS: dict[str, Any] = {
         InGroupProportion,
         InGroupStability,
         ClusterTest,
+        ClusterTree,
         Consensus,
         AssignmentConsistency,
         Validation,
@@ -158,11 +161,13 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
 def _check_fields(path: str | PathLike[str], fields: Fields) -> None:
     """Check the names and the types of a result's fields, and of the results that are among them."""
     if fields.kind not in RESULTS:
-        raise DataError(f"{path} holds a result of kind {fields.kind!r}; this clustrep knows {', '.join(RESULTS)}.")
+        raise DataError(
+            f"{path} holds a result of kind {fields.kind!r}; this clustrep knows {', '.join(RESULTS)}: update it."
+        )
     public = {field.name: field for field in dataclasses.fields(RESULTS[fields.kind]) if field.name[0] != "_"}
     if set(fields.values) != set(public):
         differing = sorted(set(fields.values) ^ set(public))
-        raise DataError(f"{path} is damaged: these fields are missing or unknown: {listing(differing)}.")
+        raise DataError(f"{path} is damaged: these fields are missing or unknown: {listing(differing)}. Run it again.")
     for name, value in fields.values.items():
         if not _fits(value, str(public[name].type)):
             raise DataError(f"{path} is damaged: its {name} is not of the type {public[name].type}: run it again.")

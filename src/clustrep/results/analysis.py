@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,10 @@ from scipy.stats import false_discovery_control
 from clustrep.checks import check_known, freeze
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance
-from clustrep.results.base import Saved
-from clustrep.results.choice import FALSE_FINDING, Candidate, Choice
+from clustrep.remembered import cached_property
+from clustrep.results.base import FALSE_FINDING, Saved
+from clustrep.results.choice import Candidate, Choice
+from clustrep.results.cluster_tree import ClusterTree
 from clustrep.results.comparison import Comparison
 from clustrep.results.groups import Separation
 from clustrep.results.headline import Evidence, Said, headline_of
@@ -82,6 +83,8 @@ class Analysis(Saved):
         Which study lacks a cluster that the others have, or has none, in the configuration in focus.
     presence_result : Presence or None
         Whether every cluster is present in every other study.
+    tree : ClusterTree or None
+        Clusters within the separated clusters; None where these were not looked for.
 
     Notes
     -----
@@ -108,6 +111,7 @@ class Analysis(Saved):
     separations: tuple[Separation, ...] = ()
     differences: StudyDifferences | None = None
     presence_result: Presence | None = None
+    tree: ClusterTree | None = None
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -306,7 +310,8 @@ class Analysis(Saved):
         AnnData
             `adata`, with, in obs, ``clustrep_cluster`` (as in `clusters`; missing where a study was not followed),
             ``clustrep_local`` (the mean over other studies of the cell's local score), ``clustrep_verdict`` (in how
-            many other studies its cluster holds) and ``clustrep_separation`` (its group, where groups are separated).
+            many other studies its cluster holds) and ``clustrep_separation`` (its group, where groups are separated);
+            after ``recursive=True`` also ``clustrep_subcluster``, the smallest cluster of the tree that it is in.
             In obsm, ``clustrep_local`` has the local score in every other study. In uns, ``clustrep`` has the answer
             in words and the tables `summary`, `scores`, `clusters` and `presence`, and ``clustrep_cluster_colors`` the
             colours, as scanpy expects them.
@@ -343,7 +348,8 @@ class Analysis(Saved):
 
     def __repr__(self) -> str:
         sentences = [said.text for said in self.headline]
-        return "\n".join([f"Analysis of {', '.join(self.names)}", *sentences])
+        tree = [] if self.tree is None else [repr(self.tree)]
+        return "\n".join([f"Analysis of {', '.join(self.names)}", *sentences, *tree])
 
 
 def summary_of(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clustrep.checks import check_name
 from clustrep.errors import DataError, ParameterError
+from clustrep.results.cluster_tree import EVERYTHING, ClusterTree
 from clustrep.text import listing, nearest
 from clustrep.types import FloatArray, IntArray
 
@@ -42,8 +43,10 @@ def annotate(adata: Any, analysis: Analysis, study_key: str, key: str) -> Any:
     adata.obs[f"{key}_local"] = _mean(table.to_numpy())
     adata.obs[f"{key}_verdict"] = _categories(words)
     adata.obs[f"{key}_separation"] = _categories(groups_of_cells(analysis, rows, n_cells))
+    if analysis.tree is not None:
+        adata.obs[f"{key}_subcluster"] = _categories(subclusters_of_cells(analysis.tree, rows, n_cells))
     adata.obsm[f"{key}_local"] = table
-    for column in ("cluster", "separation"):
+    for column in ("cluster", "separation", *(["subcluster"] if analysis.tree is not None else [])):
         n_colours = len(adata.obs[f"{key}_{column}"].cat.categories)
         adata.uns[f"{key}_{column}_colors"] = colours(n_colours)
     adata.uns[key] = {
@@ -107,6 +110,14 @@ def groups_of_cells(analysis: Analysis, rows: dict[str, IntArray], n_cells: int)
     in_order = np.concatenate([rows[name] for name in separation.names])
     groups[in_order] = [str(group) if group >= 0 else None for group in separation.labels.tolist()]
     return groups
+
+
+def subclusters_of_cells(tree: ClusterTree, rows: dict[str, IntArray], n_cells: int) -> NDArray[np.object_]:
+    """Return the smallest cluster that every cell is in; None for a cell that no split has placed."""
+    names = np.full(n_cells, None, dtype=object)
+    for study in tree.names:
+        names[rows[study]] = [None if name == EVERYTHING else name for name in tree.labels_of(study)]
+    return names
 
 
 def colours(n: int) -> list[str]:

@@ -21,6 +21,8 @@ from clustrep.types import FloatArray, IntArray
 if TYPE_CHECKING:
     from clustrep.clustering.function import ClusteringFunction
 
+# The chance of a false finding that statements allow, each about all that it was tested for.
+FALSE_FINDING = 0.05
 # The largest allowed share of trivial scores.
 TRIVIAL_AT_MOST = 0.05
 

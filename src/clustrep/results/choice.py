@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from clustrep.results.base import FALSE_FINDING
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.text import listing
 from clustrep.types import BoolArray, FloatArray
 
 MOST_RIVALS = 5
-# Scores are said to be above those of data without clusters up to this chance of any false finding.
-FALSE_FINDING = 0.05
 NO_BEST = (
     "No configuration can be best: in each, more than 5 % of the scores are trivial (a single block on either side), "
     "or more than half of the resamples lack a score."

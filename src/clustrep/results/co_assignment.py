@@ -194,7 +194,8 @@ class Consensus(OverK):
         place, n = self._place(n_clusters), len(self.samples)
         if rows is None and n > WHOLE_MATRIX:
             raise ParameterError(
-                f"rows must say which rows: the whole matrix of {n:,} samples would have {n**2:,} numbers.",
+                f"rows must say which rows: the whole matrix of {n:,} samples would have {n**2:,} numbers. For the "
+                "first ten, pass range(10).",
                 parameter="rows",
             )
         wanted = np.arange(n) if rows is None else np.asarray(rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -13,9 +12,10 @@ import pandas as pd
 from clustrep.checks import check_choice, check_known, freeze
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance, fingerprint
+from clustrep.remembered import cached_property
 from clustrep.results.along import CLUSTERS, PARAMETER, Curves
-from clustrep.results.base import Failing, Origin, Saved, quiet
-from clustrep.results.choice import FALSE_FINDING, NO_BEST, Best, Choice
+from clustrep.results.base import FALSE_FINDING, Failing, Origin, Saved, quiet
+from clustrep.results.choice import NO_BEST, Best, Choice
 from clustrep.results.obstacles import nearest_obstacle
 from clustrep.results.pairwise import Replicability
 from clustrep.results.ranking import Ranking, against_null

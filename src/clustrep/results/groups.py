@@ -17,9 +17,6 @@ from clustrep.types import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Gaps are said to be found again up to this chance of any false finding.
-LEVEL = 0.05
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Separation(Saved):

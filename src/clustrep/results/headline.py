@@ -15,6 +15,7 @@ import pandas as pd
 from clustrep.results.choice import Candidate, Choice
 from clustrep.results.groups import Separation
 from clustrep.results.obstacles import Obstacle, percent
+from clustrep.results.presence_words import ABSENT
 from clustrep.results.verdict import ONE_PIECE, SEPARATED, STRUCTURED, Verdict
 from clustrep.tables.agreement import shown
 from clustrep.text import listing
@@ -226,7 +227,7 @@ def _next(evidence: Evidence) -> str:
     if evidence.obstacle is not None and degree != SEPARATED:
         return evidence.obstacle.next_step
     if degree == SEPARATED:
-        absent = evidence.presence[evidence.presence["word"] == "absent"]
+        absent = evidence.presence[evidence.presence["word"] == ABSENT]
         if len(absent):
             row = absent.iloc[0]
             cluster = f"cluster {row['cluster']} of {row['train']}"

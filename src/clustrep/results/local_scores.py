@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -14,6 +13,7 @@ import pandas as pd
 from clustrep.checks import check_choice, check_integer, check_numbers_between, freeze, read_only
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance, fingerprint
+from clustrep.remembered import cached_property
 from clustrep.results.base import Failing, Origin, Saved, quiet, tails
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import pandas as pd
 
+from clustrep.remembered import cached_property
 from clustrep.results.analysis import PRESENCE
 from clustrep.results.choice import Choice
 from clustrep.results.comparison import Comparison

@@ -16,10 +16,11 @@ from clustrep.results.base import Saved, tails
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
 
-# The words, with one sign for each, for tables of clusters × studies.
-SIGNS = {"present": "✓", "absent": "✗", "split": "⋏", "merged": "⋎", "can't tell": "?", "new": "+"}
-# Instead of a cluster's name, for samples that are like no training cluster.
+PRESENT, ABSENT, SPLIT, MERGED, CANT_TELL = "present", "absent", "split", "merged", "can't tell"
+# Also instead of a cluster's name, for samples that are like no training cluster.
 NEW = "new"
+# The words, with one sign for each, for tables of clusters × studies.
+SIGNS = {PRESENT: "✓", ABSENT: "✗", SPLIT: "⋏", MERGED: "⋎", CANT_TELL: "?", NEW: "+"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

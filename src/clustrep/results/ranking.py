@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clustrep.errors import NoBest
-from clustrep.results.base import TRIVIAL_AT_MOST, quiet, tails
-from clustrep.results.choice import FALSE_FINDING, NO_BEST, Against, Best, Candidate, Choice
+from clustrep.remembered import cached_property
+from clustrep.results.base import FALSE_FINDING, TRIVIAL_AT_MOST, quiet, tails
+from clustrep.results.choice import NO_BEST, Against, Best, Candidate, Choice
 from clustrep.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from clustrep.checks import freeze
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
 from clustrep.results.base import Printed, Saved, quiet
+from clustrep.tables.agreement import in_sentence, is_unbounded
 from clustrep.text import listing, plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -105,9 +106,11 @@ class StudyRelations(Printed):
             raise ParameterError(
                 "The studies' own diagonals are needed: run replicability with diagonal=True.", parameter="diagonal"
             )
-        if result.agreement == "mi":
+        if is_unbounded(result.agreement):
             raise ParameterError(
-                "Mutual information has no bound to measure distances from: use 'ami' or 'ari'.", parameter="agreement"
+                "agreement must have a largest value, from which distances are measured, got "
+                f"{in_sentence(result.agreement)}: use 'ami' or 'ari'.",
+                parameter="agreement",
             )
         # Relative to the diagonal of the study that is tested, (n_resamples, S, S).
         below = result.distribution - diagonal[:, None, :]
@@ -189,7 +192,7 @@ class StudyRelations(Printed):
 
 def relations_if_any(result: Replicability) -> StudyRelations | None:
     """Compute which studies agree; None with fewer than three, without their diagonals or with an unbounded score."""
-    if len(result.names) < 3 or np.isnan(np.diagonal(result.mean)).all() or result.agreement == "mi":
+    if len(result.names) < 3 or np.isnan(np.diagonal(result.mean)).all() or is_unbounded(result.agreement):
         return None
     return StudyRelations.of(result)
 

@@ -16,8 +16,9 @@ from clustrep.engine.replicates import Rng, make_generator
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies.alignment import check_alignment
 from clustrep.studies.from_files import studies_from_anndata, studies_from_files
+from clustrep.studies.probes import GeneRequest, Probes
 from clustrep.studies.readers.table import Request
-from clustrep.studies.study import SCALES, Label, LabelNotFound, Scale, Study, check_label_exists
+from clustrep.studies.study import SCALES, Label, LabelNotFound, Normalise, Scale, Study, check_label_exists
 from clustrep.text import listing, plural, printable
 
 StudiesLike: TypeAlias = "Studies | Mapping[str, Any] | Sequence[Any]"
@@ -36,6 +37,10 @@ class Studies(Mapping[str, Study]):
         warning.
     scale : {"none", "zscore", "robust"}
         Scale the features of each study by itself, see `Study.scaled`.
+    allow_missing : bool
+        Whether values may be missing, see `Study`.
+    normalise : {"none", "log1p"}
+        Normalise the counts of each study by itself, before features are aligned and scaled, see `Study.normalised`.
 
     Raises
     ------
@@ -81,14 +86,24 @@ class Studies(Mapping[str, Study]):
     _features: tuple[str, ...]
     _dropped: Mapping[str, tuple[str, ...]]
 
-    def __init__(self, studies: StudiesLike, *, label: Label = None, scale: Scale = "none"):
+    def __init__(
+        self,
+        studies: StudiesLike,
+        *,
+        label: Label = None,
+        scale: Scale = "none",
+        normalise: Normalise = "none",
+        allow_missing: bool = False,
+    ):
         check_label(label)
         collected = [
-            _renamed(values, name, label) if isinstance(values, Study) else _as_study(values, name, label)
+            _renamed(values, name, label)
+            if isinstance(values, Study)
+            else _as_study(values, name, label, allow_missing=allow_missing)
             for name, values in _entries(studies)
         ]
         check_label_exists(collected, label, set().union(*(study.features for study in collected)))
-        self._align(collected, scale)
+        self._align(collected, scale, normalise=normalise)
 
     @classmethod
     def read(
@@ -101,6 +116,12 @@ class Studies(Mapping[str, Study]):
         study_key: str | None = None,
         rep: str | None = None,
         features: Sequence[str] | None = None,
+        genes: str | None = None,
+        probe_map: str | PathLike[str] | None = None,
+        probes: Probes = "variance",
+        groups: str | None = None,
+        allow_missing: bool = False,
+        normalise: Normalise = "none",
     ) -> Studies:
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
@@ -130,6 +151,24 @@ class Studies(Mapping[str, Study]):
             What to take from an h5ad file or a store: "X" (the default), or the name of an entry of obsm or of a layer.
         features : sequence of str, optional
             The features to keep, in this order, which every study must have; by default those that all studies have.
+        genes : str, optional
+            The column that names the gene of each feature: features that are probes become genes. It is a column of
+            what the file says of its features (of an ExpressionSet featureData, of a SummarizedExperiment rowData), or
+            of `probe_map`.
+        probe_map : str or path, optional
+            A table of probes and genes, for files of any format: delimited text, or a platform's annotation from GEO
+            such as GPL96.annot.gz. The columns are those named like probes and genes ("ID", "Gene Symbol", …), else
+            the first two.
+        probes : {"variance", "mean"}
+            What to do with several probes of a gene: take the one with the highest variance, or the mean of all.
+        groups : str, optional
+            The column that says to which unit a sample belongs, such as "donor"; in h5ad a column of obs. It is no
+            feature, and `Bootstrap(groups="donor")` draws its units.
+        allow_missing : bool
+            Whether values may be missing, see `Study`.
+        normalise : {"none", "log1p"}
+            Normalise the counts of each study by itself, before features are aligned and scaled, see
+            `Study.normalised`.
 
         Returns
         -------
@@ -144,6 +183,12 @@ class Studies(Mapping[str, Study]):
         ParameterError
             If a parameter does not apply to any of the files, or can't apply to one of them.
 
+        Warns
+        -----
+        DataWarning
+            As in `Studies`; and, with `genes` or `probe_map`, how many probes were dropped, and for how many genes one
+            was chosen.
+
         See Also
         --------
         Studies.from_anndata : The same for an AnnData that is in memory.
@@ -152,8 +197,15 @@ class Studies(Mapping[str, Study]):
         -----
         Delimited text may use tabs, semicolons, commas or white space. Its first column names the samples if it holds
         text, or if its own name says so ("sample", "patient_id", …). Empty cells, NA, NaN, null and the like are
-        missing values, which are refused: fill them in first, or drop their samples or features. Names and labels lose
-        the apostrophe that clustrep writes before a text that a spreadsheet would take for a formula, as in ``'=1+1``.
+        missing values, which are refused without `allow_missing`. Names and labels lose the apostrophe that clustrep
+        writes before a text that a spreadsheet would take for a formula, as in ``'=1+1``.
+
+        With `genes` or `probe_map`, probes without a gene and probes of several genes (``"DDR1 /// MIR4640"``, or two
+        rows of a map) are dropped. With ``probes="variance"`` all studies take the same probe of a gene if they can:
+        the one that most studies have; of these the one with the highest variance around the mean of each study, pooled
+        over the studies, as the files hold them, before `scale`; of these the first. Missing values are left out of the
+        variance; they are refused only in the probes that are kept. The mean of probes is missing where one of them is.
+        A study whose features are genes of the map already is kept as it is.
 
         Files are not trusted. An h5ad file is read in a copy of this process (except on Windows), which ends after 60
         seconds and one more for each megabyte; shapes and sparse indices are checked before they are used. It is read
@@ -173,11 +225,14 @@ class Studies(Mapping[str, Study]):
           mainz  2 samples, known labels A, B
           vdx    2 samples, known labels B
         """
+        _check_all_features(features, normalise)
         collected, request = studies_from_files(
-            paths, label=label, transpose=transpose, header=header, study_key=study_key, rep=rep, features=features
+            paths,
+            Request(label, transpose, header, study_key, rep, features, groups, allow_missing),
+            GeneRequest(genes, probe_map, probes),
         )
         studies = cls.__new__(cls)
-        studies._align(collected, scale, request)
+        studies._align(collected, scale, request, normalise)
         return studies
 
     @classmethod
@@ -191,7 +246,7 @@ class Studies(Mapping[str, Study]):
         frames : mapping of name to DataFrame
             Samples (index) by features (columns).
         **options
-            `label` and `scale`, as in `Studies`.
+            `label`, `scale` and `normalise`, as in `Studies`.
 
         Returns
         -------
@@ -226,6 +281,7 @@ class Studies(Mapping[str, Study]):
         scale: Scale = "none",
         features: Sequence[str] | None = None,
         groups: str | Sequence[str] = (),
+        normalise: Normalise = "none",
     ) -> Studies:
         """Take the studies of an AnnData, such as donors, batches or laboratories.
 
@@ -247,6 +303,9 @@ class Studies(Mapping[str, Study]):
         groups : str or sequence of str
             Columns of obs with units to which cells belong within a study, such as "donor": `Bootstrap(groups="donor")`
             draws these.
+        normalise : {"none", "log1p"}
+            Normalise the counts of each study by itself, before features are aligned and scaled, see
+            `Study.normalised`.
 
         Returns
         -------
@@ -275,9 +334,10 @@ class Studies(Mapping[str, Study]):
           lab 1  2 samples
           lab 2  2 samples
         """
+        _check_all_features(features, normalise)
         studies = cls.__new__(cls)
         collected = studies_from_anndata(adata, study_key=study_key, rep=rep, label=label, features=features)
-        studies._align(collected, scale)
+        studies._align(collected, scale, normalise=normalise)
         columns = [groups] if isinstance(groups, str) else list(groups)
         for column in columns:
             check_known(column, "column of obs", list(adata.obs.columns), parameter="groups")
@@ -354,16 +414,23 @@ class Studies(Mapping[str, Study]):
         """
         check_integer(n, "n", at_least=2)
         if isinstance(X, Studies):
-            raise ParameterError("split takes one study or table, got Studies.", parameter="X")
+            raise ParameterError("split takes one study or table, got Studies: pick one, studies[name].", parameter="X")
         whole = next(iter(cls({"whole": X}, label=label).values()))
         if len(whole) < 2 * n:
             raise DataError(f"n must leave at least 2 samples in each part: got n={n} for {len(whole)} samples.")
         parts = np.array_split(make_generator(rng).permutation(len(whole)), n)
         return cls([whole._part(np.sort(rows), str(i)) for i, rows in enumerate(parts, 1)], scale=scale)
 
-    def _align(self, studies: Sequence[Study], scale: Scale, request: Request | None = None) -> None:
-        """Keep the features that all studies have, in the order of the first."""
+    def _align(
+        self,
+        studies: Sequence[Study],
+        scale: Scale,
+        request: Request | None = None,
+        normalise: Normalise = "none",
+    ) -> None:
+        """Keep the features that all studies have, in the order of the first; totals of counts are over all."""
         check_choice(scale, "scale", SCALES)
+        studies = [study.normalised(normalise) for study in studies]
         shared = set.intersection(*(set(study.features) for study in studies))
         self._features = tuple(name for name in studies[0].features if name in shared)
         self._dropped = MappingProxyType(
@@ -371,8 +438,8 @@ class Studies(Mapping[str, Study]):
         )
         if _may_be_misaligned(studies, self._dropped):
             check_alignment(studies, request)
-        if len({study.scale for study in studies}) > 1:
-            scales = ", ".join(f"{study.name} {study.scale}" for study in studies)
+        if len({study.scaling for study in studies}) > 1:
+            scales = ", ".join(f"{study.name} {study.scaling}" for study in studies)
             warn(f"The studies are not on one scale ({scales}): scale all of them or none.", DataWarning)
         precision = np.result_type(*(study.X for study in studies))
         aligned = [study.select(self._features)._with_precision(precision).scaled(scale) for study in studies]
@@ -462,6 +529,62 @@ class Studies(Mapping[str, Study]):
         """
         return self._changed([study.scaled(scale) for study in self.values()])
 
+    def subset(self, rows: Mapping[str, ArrayLike]) -> Studies:
+        """Keep some of the samples.
+
+        Parameters
+        ----------
+        rows : mapping of name to array_like of int
+            The places of the samples to keep, by study; studies that are not named are left out.
+
+        Returns
+        -------
+        Studies
+            The studies named, in the order that they have here, with these samples in the order given.
+
+        Examples
+        --------
+        >>> studies = Studies([[[1.0], [3.0], [5.0]], [[10.0], [30.0]], [[2.0], [4.0]]])
+        >>> [(name, study.X.ravel().tolist()) for name, study in studies.subset({"1": [0, 2], "3": [1]}).items()]
+        [('1', [1.0, 5.0]), ('3', [4.0])]
+        """
+        if not isinstance(rows, Mapping) or not rows:
+            raise ParameterError(
+                f"rows must map names of studies to places of samples, got {rows!r}.", parameter="rows"
+            )
+        for name in rows:
+            check_known(name, "study", self._studies, parameter="rows")
+        kept = {name: np.asarray(places, dtype=np.int64) for name, places in rows.items()}
+        return self._changed([study._part(kept[name], name) for name, study in self.items() if name in kept])
+
+    def normalised(self, normalise: Normalise = "log1p", *, target_sum: float | None = None) -> Studies:
+        """Normalise the counts of each study by itself.
+
+        Parameters
+        ----------
+        normalise : {"log1p", "none"}
+            How, see `Study.normalised`.
+        target_sum : float, optional
+            The total of all samples, such as 1e4; by default the median of each study.
+
+        Returns
+        -------
+        Studies
+            The same studies, normalised. Totals are over the features that all studies have: to take all features of
+            each study, pass `normalise` where the studies are read.
+
+        See Also
+        --------
+        Study.normalised : The formula.
+
+        Examples
+        --------
+        >>> studies = Studies([[[1, 3], [2, 6]], [[1, 0], [0, 4]]])
+        >>> studies.normalised(target_sum=4)["2"].X.round(3).tolist()
+        [[1.609, 0.0], [0.0, 1.609]]
+        """
+        return self._changed([study.normalised(normalise, target_sum=target_sum) for study in self.values()])
+
     def _changed(self, studies: Sequence[Study]) -> Studies:
         """Return these studies, which are aligned already, with the record of what was dropped from them."""
         changed = Studies.__new__(Studies)
@@ -476,8 +599,8 @@ class Studies(Mapping[str, Study]):
         lines = []
         for name, study in self.items():
             line = f"  {printable(name):<{width}}  {plural(len(study), 'sample')}"
-            if study.scale != "none":
-                line += f", scaled by {study.scale}"
+            if study.scaling != "none":
+                line += f", scaled by {study.scaling}"
             if study.labels is not None:
                 line += f", known labels {listing(np.unique(study.labels))}"
             if self.dropped[name]:
@@ -486,9 +609,19 @@ class Studies(Mapping[str, Study]):
         return "\n".join([head, *lines])
 
 
-def as_studies(studies: StudiesLike) -> Studies:
+def _check_all_features(features: object, normalise: Normalise) -> None:
+    """Refuse to normalise some of the features by their own totals."""
+    if features is not None and normalise != "none":
+        raise ParameterError(
+            f"normalise={normalise!r} can't be combined with features: totals are over all features. Read all of them, "
+            "then use studies.select(features).",
+            parameter="normalise",
+        )
+
+
+def as_studies(studies: StudiesLike, *, allow_missing: bool = False) -> Studies:
     """Take `Studies` as they are, anything else that `Studies` accepts through it."""
-    return studies if isinstance(studies, Studies) else Studies(studies)
+    return studies if isinstance(studies, Studies) else Studies(studies, allow_missing=allow_missing)
 
 
 def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
@@ -509,16 +642,16 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
     names = [name for name, _ in entries]
     if len(set(names)) < len(names):
         duplicate = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"Every study needs a name of its own, but {duplicate!r} came twice.")
+        raise DataError(f"Every study needs a name of its own, but {duplicate!r} came twice: rename one.")
     return entries
 
 
-def _as_study(values: Any, name: str, label: Label) -> Study:
+def _as_study(values: Any, name: str, label: Label, *, allow_missing: bool) -> Study:
     """Make a study of a table that may lack the label column, as long as another has it."""
     try:
-        return Study(values, name, label=label)
+        return Study(values, name, label=label, allow_missing=allow_missing)
     except LabelNotFound:
-        return Study(values, name)
+        return Study(values, name, allow_missing=allow_missing)
 
 
 def _renamed(study: Study, name: str, label: Label) -> Study:

@@ -7,45 +7,62 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any
 
-from clustrep.checks import check_flag, check_known, check_label, check_names_differ
+import numpy as np
+import pandas as pd
+
+from clustrep.checks import check_flag, check_known, check_label, check_name, check_names_differ
 from clustrep.errors import DataError, DataWarning, ParameterError
+from clustrep.studies.probes import GeneRequest, tables_by_gene
 from clustrep.studies.readers import read_tables
 from clustrep.studies.readers.h5ad import tables_of_anndata
 from clustrep.studies.readers.source import study_names
 from clustrep.studies.readers.table import Request, Table
 from clustrep.studies.study import Label, Study, check_label_exists
-from clustrep.text import listing
+from clustrep.text import listing, nearest
 
 
 def studies_from_files(
-    paths: Sequence[str | PathLike[str]],
-    *,
-    label: Label,
-    transpose: bool | str | Sequence[str],
-    header: bool | None,
-    study_key: str | None,
-    rep: str | None,
-    features: Sequence[str] | None,
+    paths: Sequence[str | PathLike[str]], given: Request, by_gene: GeneRequest
 ) -> tuple[list[Study], Request]:
-    """Read the studies of files; also return the request, so that later errors can say which argument to change."""
+    """Read the studies of files as they were asked for.
+
+    Also return the request after its check, so that later errors can say which argument to change.
+    """
     _check_paths(paths)
-    check_label(label)
-    if header is not None:
-        check_flag(header, "header")
     names = study_names(paths)
-    chosen = _chosen(features)
-    request = Request(label, _names_to_transpose(transpose, names), header, study_key, rep, chosen)
+    request = _checked(given, names)
+    by_gene.check()
     studies = []
     columns: set[str] = set()  # which the label could be
-    for table in read_tables(paths, names, request):
-        study = _study_of_table(table)
+    for table in _tables(paths, names, request, by_gene):
+        study = _study_of_table(table, request)
         columns.update(study.features if table.annotations is None else table.annotations)
-        studies.append(study if chosen is None else study.select(chosen))
-    check_label_exists(studies, label, columns)
+        studies.append(study if request.features is None else study.select(request.features))
+    check_label_exists(studies, request.label, columns)
     for study in studies:
-        if (suspicion := study._suspicion(label)) is not None:
+        if (suspicion := study._suspicion(request.label)) is not None:
             raise DataError(suspicion)
     return studies, request
+
+
+def _tables(
+    paths: Sequence[str | PathLike[str]], names: Sequence[str], request: Request, by_gene: GeneRequest
+) -> Iterable[Table]:
+    if not by_gene.is_wanted:
+        return read_tables(paths, names, request)
+    return tables_by_gene(list(read_tables(paths, names, request._replace(features=None))), by_gene)  # of all probes
+
+
+def _checked(given: Request, names: Sequence[str]) -> Request:
+    """Check what a user asked for, of files with these names."""
+    check_label(given.label)
+    if given.header is not None:
+        check_flag(given.header, "header")
+    features = _chosen(given.features)
+    if given.groups is not None:
+        check_name(given.groups, "groups")
+    check_flag(given.allow_missing, "allow_missing")
+    return given._replace(transpose=_names_to_transpose(given.transpose, names), features=features)
 
 
 def studies_from_anndata(
@@ -56,7 +73,8 @@ def studies_from_anndata(
     studies = []
     columns: set[str] = set()
     for table in tables_of_anndata(adata, study_key=study_key, rep=rep, label=label, features=_chosen(features)):
-        studies.append(Study(table.frame, table.name, labels=table.labels, label=None if label else label))
+        study = Study(table.frame, table.name, labels=table.labels, label=None if label else label)
+        studies.append(_with_embedding(study, table, rep))
         columns.update(table.annotations or ())
     check_label_exists(studies, label, columns)
     return studies
@@ -102,7 +120,30 @@ def _names_to_transpose(transpose: object, names: Sequence[str]) -> bool | Seque
     return transposed
 
 
-def _study_of_table(table: Table) -> Study:
+def _study_of_table(table: Table, request: Request) -> Study:
+    frame, units = _units_aside(table, request.groups)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # a probable label in a file is an error, once all are read
-        return Study(table.frame, table.name, labels=table.labels)
+        study = Study(frame, table.name, labels=table.labels, groups=units, allow_missing=request.allow_missing)
+    return _with_embedding(study, table, request.rep)
+
+
+def _units_aside(table: Table, groups: str | None) -> tuple[pd.DataFrame, dict[str, Any] | None]:
+    """Separate the units to which samples belong from the features."""
+    if groups is None:
+        return table.frame, None
+    if table.groups is not None:
+        return table.frame, {groups: table.groups}
+    columns = [*map(str, table.frame.columns), *(table.annotations or ())]
+    if groups not in table.frame.columns:
+        raise DataError(
+            f"Study {table.name!r} has no column {groups!r} that says to which unit a sample belongs; there are "
+            f"{listing(columns, 20)}.{nearest(groups, columns)}"
+        )
+    units = [int(unit) if isinstance(unit, float) and unit.is_integer() else unit for unit in table.frame[groups]]
+    return table.frame.drop(columns=groups), {groups: np.array(units, dtype=object)}
+
+
+def _with_embedding(study: Study, table: Table, rep: str | None) -> Study:
+    """Note of which embedding the features are the coordinates."""
+    return study._with(embedding=rep) if table.is_embedding and rep is not None else study

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -12,28 +13,37 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.checks import (
+    IMPUTING,
     as_table,
     check_axis_names,
     check_choice,
     check_finite,
+    check_flag,
     check_known,
+    check_known_values,
     check_label,
     check_magnitudes,
     check_name,
     check_names_differ,
     check_not_empty,
     check_numbers,
+    check_positive,
     read_only,
 )
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.label_checks import check_labels_of
 from clustrep.sentences import argument
+from clustrep.studies.counts import check_can_be_normalised, log_normalised, median_total
 from clustrep.text import listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
 Scale: TypeAlias = Literal["none", "zscore", "robust"]
 
 SCALES = ("none", "zscore", "robust")
+
+Normalise: TypeAlias = Literal["none", "log1p"]
+
+NORMALISATIONS = ("none", "log1p")
 
 Label: TypeAlias = str | Literal[False] | None
 
@@ -73,6 +83,9 @@ class Study:
         False: no column is one. By default, a column that looks like a class gives a warning.
     groups : mapping of str to array_like, optional
         Units to which samples belong, such as ``{"donor": [...]}``: `Bootstrap(groups="donor")` draws these.
+    allow_missing : bool
+        Whether values may be missing; then whatever clusters the study needs `impute=`. A feature without any value is
+        refused.
 
     Attributes
     ----------
@@ -89,8 +102,14 @@ class Study:
         The known labels.
     scale : {"none", "zscore", "robust"}
         How the features were scaled.
+    normalise : {"none", "log1p"}
+        How counts were normalised.
+    embedding : str
+        The embedding of all studies together whose coordinates the features are, such as "X_pca"; empty for others.
     groups : dict of str to ndarray of str, (n_samples,)
         Units to which samples belong, as text; empty where there are none.
+    allows_missing : bool
+        Whether values may be missing.
 
     Raises
     ------
@@ -130,6 +149,9 @@ class Study:
     features_are_named: bool
     samples_are_named: bool
     groups: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
+    normalise: str = "none"
+    embedding: str = ""
+    allows_missing: bool = False
 
     def __init__(
         self,
@@ -141,7 +163,9 @@ class Study:
         labels: ArrayLike | None = None,
         label: Label = None,
         groups: Mapping[str, ArrayLike] | None = None,
+        allow_missing: bool = False,
     ):
+        check_flag(allow_missing, "allow_missing")
         check_name(name, "The name of a study")
         check_label(label)
         subject = f"Study {name!r}"
@@ -160,8 +184,10 @@ class Study:
                 )
             labels = table.pop(label).to_numpy()
         matrix = check_numbers(table, subject, may_have_label=label is not False)
-        check_finite(matrix, table.index, table.columns, subject)
-        matrix = check_magnitudes(matrix, table.index, table.columns, subject)
+        known = check_known_values(matrix, table, subject) if allow_missing else matrix
+        check_finite(known, table.index, table.columns, subject)
+        checked = check_magnitudes(known, table.index, table.columns, subject)
+        matrix = matrix.astype(checked.dtype) if allow_missing else checked
         if labels is not None:
             sample_names = tuple(table.index) if samples is not None or named_samples else None
             labels = read_only(check_labels_of(labels, name, len(matrix), sample_names))
@@ -172,9 +198,12 @@ class Study:
             samples=tuple(table.index),
             labels=labels,
             scale="none",
+            normalise="none",
+            embedding="",
             features_are_named=features is not None or named_features,
             samples_are_named=samples is not None or named_samples,
             groups=_checked_groups(groups, len(matrix), subject),
+            allows_missing=allow_missing,
         )
         if (suspicion := self._suspicion(label)) is not None:
             warn(suspicion, DataWarning)
@@ -192,9 +221,14 @@ class Study:
     def __len__(self) -> int:
         return len(self.X)
 
+    @property
+    def has_missing(self) -> bool:
+        """Whether any value is missing."""
+        return self.allows_missing and bool(np.isnan(self.X).any())
+
     def __repr__(self) -> str:
         known = f", known labels {listing(np.unique(self.labels))}" if self.labels is not None else ""
-        scaled = f", scaled by {self.scale}" if self.scale != "none" else ""
+        scaled = f", scaled by {self.scaling}" if self.scaling != "none" else ""
         n_samples, n_features = self.X.shape
         return f"Study {self.name!r}: {plural(n_samples, 'sample')}, {plural(n_features, 'feature')}{known}{scaled}"
 
@@ -287,13 +321,17 @@ class Study:
         if scale == "none":
             return self
         if self.scale != "none":
-            raise ParameterError(f"Study {self.name!r} is scaled by {self.scale!r} already.", parameter="scale")
+            raise ParameterError(
+                f"Study {self.name!r} is scaled by {self.scale!r} already: scale the study that it was made from.",
+                parameter="scale",
+            )
         from sklearn.preprocessing import RobustScaler, StandardScaler
 
         scaler = StandardScaler() if scale == "zscore" else RobustScaler()
         X = scaler.fit_transform(self.X)
         if scale == "robust":
-            flat = (np.subtract(*np.quantile(self.X, [0.75, 0.25], axis=0)) == 0) & (np.ptp(self.X, axis=0) > 0)
+            extent = np.nanmax(self.X, axis=0) - np.nanmin(self.X, axis=0)
+            flat = (np.subtract(*np.nanquantile(self.X, [0.75, 0.25], axis=0)) == 0) & (extent > 0)
             if flat.any():
                 names = [repr(self.features[j]) for j in np.flatnonzero(flat)]
                 warn(
@@ -302,6 +340,54 @@ class Study:
                     DataWarning,
                 )
         return self._with(X=read_only(np.ascontiguousarray(X)), scale=scale)
+
+    @property
+    def scaling(self) -> str:
+        """How counts were normalised and features scaled: "none", or the names of both, in this order."""
+        return ", ".join(name for name in (self.normalise, self.scale) if name != "none") or "none"
+
+    def normalised(self, normalise: Normalise = "log1p", *, target_sum: float | None = None) -> Study:
+        """Normalise counts, by the samples of this study alone, as scanpy does it.
+
+        "log1p":  log(1 + x · T / total of the sample), with T the median of the samples' totals: the numbers of
+        ``scanpy.pp.normalize_total`` followed by ``scanpy.pp.log1p``.
+
+        Parameters
+        ----------
+        normalise : {"log1p", "none"}
+            How; "none" returns the study as it is.
+        target_sum : float, optional
+            T, such as 1e4. By default the median of the totals, without samples that have no counts.
+
+        Returns
+        -------
+        Study
+            With `normalise` noted. A study is normalised only once, and before it is scaled.
+
+        Notes
+        -----
+        Totals are over the features that the study has: normalise before features are selected or aligned, as
+        ``Studies(..., normalise="log1p")`` does. With the median of each study, values of studies that were sequenced
+        to different depths differ; a `target_sum` brings all of them to one.
+
+        Examples
+        --------
+        >>> Study([[1, 3], [2, 6]], "lab").normalised().X.round(3).tolist()
+        [[0.916, 1.705], [0.916, 1.705]]
+        """
+        check_choice(normalise, "normalise", NORMALISATIONS)
+        if target_sum is not None:
+            check_positive(target_sum, "target_sum")
+        if normalise == "none":
+            return self
+        if self.scaling != "none":
+            raise ParameterError(
+                f"Study {self.name!r} is scaled by {self.scaling!r} already: normalise counts once, before scaling.",
+                parameter="normalise",
+            )
+        check_can_be_normalised(self.X, self.features, self.samples, self.name)
+        target = median_total(self.X) if target_sum is None else target_sum
+        return self._with(X=read_only(log_normalised(self.X, target)), normalise=normalise)
 
     def renamed(self, name: str) -> Study:
         """Return the same study under another name, on which its random draws depend."""
@@ -316,6 +402,7 @@ class Study:
             X=read_only(np.concatenate([study.X for study in studies])),
             samples=tuple(samples),
             labels=None,
+            allows_missing=any(study.allows_missing for study in studies),
             groups={
                 key: read_only(np.concatenate([study.groups[key] for study in studies]))
                 for key in self.groups
@@ -342,7 +429,7 @@ class Study:
         """Return a study of as many samples with another table; another number of features are numbered."""
         if X.shape[1] == len(self.features):
             return self._with(X=X)
-        return self._with(X=X, features=tuple(str(j + 1) for j in range(X.shape[1])), features_are_named=False)
+        return self._with(X=X, features=_numbered(X.shape[1]), features_are_named=False)
 
     def _with_precision(self, dtype: np.dtype[Any]) -> Study:
         """Return the study in single or double precision."""
@@ -357,6 +444,12 @@ class Study:
             labels=None if self.labels is None else read_only(self.labels[rows]),
             groups={key: read_only(values[rows]) for key, values in self.groups.items()},
         )
+
+
+@cache
+def _numbered(n_features: int) -> tuple[str, ...]:
+    """Return names for features without any; simulated studies ask hundreds of times for the same."""
+    return tuple(str(j + 1) for j in range(n_features))
 
 
 def _checked_groups(
@@ -374,11 +467,29 @@ def _checked_groups(
     for key, values in groups.items():
         column = pd.Series(np.asarray(values, dtype=object).ravel())
         if len(column) != n_samples:
-            raise DataError(f"{subject} has {plural(n_samples, 'sample')}, but {len(column)} values of {key!r}.")
+            raise DataError(
+                f"{subject} has {plural(n_samples, 'sample')}, but {len(column)} values of {key!r}: pass one for "
+                "every sample."
+            )
         if column.isna().any():
-            raise DataError(f"{subject} has {plural(int(column.isna().sum()), 'sample')} without {key!r}.")
+            raise DataError(
+                f"{subject} has {plural(int(column.isna().sum()), 'sample')} without {key!r}: give them one, or "
+                "leave those samples out."
+            )
         checked[str(key)] = read_only(column.astype(str).to_numpy(dtype=str))
     return checked
+
+
+def check_complete(studies: Sequence[Study]) -> None:
+    """Refuse studies with missing values, which nothing fills in."""
+    lacking = [study for study in studies if study.has_missing]
+    if lacking:
+        count = sum(int(np.isnan(study.X).sum()) for study in lacking)
+        names = listing([repr(study.name) for study in lacking], 3)
+        raise DataError(
+            f"There are {plural(count, 'missing value')} in {names}. Fill them in, or drop those samples or features"
+            f"{IMPUTING}."
+        )
 
 
 def check_label_exists(studies: Sequence[Study], label: Label, columns: Iterable[str]) -> None:

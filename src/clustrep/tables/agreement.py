@@ -275,6 +275,11 @@ def is_adjusted(name: str) -> bool:
     return name in AGREEMENTS and AGREEMENTS[name].adjusted
 
 
+def is_unbounded(name: str) -> bool:
+    """Whether an agreement is known to have no largest value; of a user's function it is not, so False."""
+    return name in AGREEMENTS and AGREEMENTS[name].bounds[1] == float("inf")
+
+
 @dataclass(frozen=True)
 class Agreement:
     """An agreement that was asked for: a function of tables, or a user's function of two labelings."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +19,7 @@ from clustrep.engine.replicates import Rng, Stream, make_generator, one_thread, 
 from clustrep.engine.run import Plan, on_engine, run
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.gaussian import GaussianNull, principal_axes
+from clustrep.remembered import cached_property
 from clustrep.results.significance import ClusterTest
 from clustrep.sentences import argument, option, wording
 from clustrep.types import FloatArray

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from clustrep.clustering.neighbours import neighbours
+from clustrep.remembered import cached_property
 from clustrep.resampling import Perturbation
 from clustrep.results.base import Failing
 from clustrep.results.cluster_stability import Stability

@@ -115,6 +115,10 @@ def labels_of(labels: Any, study: Study) -> Labels:
     """Check existing labels of a study's samples; True takes its own."""
     if labels is True:
         if study.labels is None:
-            raise ParameterError(f"labels is True, but study {study.name!r} has no known labels.", parameter="labels")
+            raise ParameterError(
+                f"labels is True, but study {study.name!r} has no known labels: pass them, or give the study its "
+                "own, Study(X, name, labels=...).",
+                parameter="labels",
+            )
         return study.labels
     return check_labels_of(labels, study.name, len(study), study.samples if study.samples_are_named else None)

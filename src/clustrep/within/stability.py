@@ -220,7 +220,10 @@ def stability_of(
     assert reference is not None
     rows = np.flatnonzero(RULES[noise].clusters(reference.classes))
     if not rows.size:
-        raise DataError(f"{argument('noise', 'drop')} leaves no cluster: the reference partition is all noise.")
+        raise DataError(
+            f"{argument('noise', 'drop')} leaves no cluster: the reference partition is all noise. Keep it, or "
+            "choose a clusterer that finds clusters."
+        )
     sizes = np.bincount(reference.codes, minlength=reference.n_labels)[rows]
     # An index of whole partitions compares them on all points, through the clustering functions.
     through_function = not INDICES[index].per_cluster

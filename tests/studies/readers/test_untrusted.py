@@ -14,6 +14,7 @@ from tests.studies.readers.examples import CELLS, GENES, assert_stands_alone, ma
 import clustrep as cr
 from clustrep.errors import DataError
 from clustrep.studies.readers import h5ad as h5ad_reader
+from clustrep.studies.readers import isolated as isolation
 from clustrep.studies.readers.h5ad_file import read_cells
 from clustrep.studies.readers.isolated import isolated
 
@@ -206,16 +207,25 @@ def test_a_file_that_crashes_its_reader_is_refused(h5ad, monkeypatch):
 
 
 @posix
-def test_a_copy_of_the_process_is_ended_when_its_parent_is_interrupted(tmp_path):
+def test_a_copy_of_the_process_is_ended_when_its_parent_is_interrupted(tmp_path, monkeypatch):
+    is_waiting, waits = os.pipe()
+    wait = isolation._status_at_end
+
     def interrupt(*_):
         raise KeyboardInterrupt
+
+    def waiting(copy):
+        os.write(waits, b"!")
+        return wait(copy)
 
     def work(stream):
         stream.write(str(os.getpid()).encode())
         stream.flush()
+        os.read(is_waiting, 1)  # right after the fork, Python would print the interrupt and go on
         os.kill(os.getppid(), signal.SIGUSR1)
         time.sleep(600)
 
+    monkeypatch.setattr(isolation, "_status_at_end", waiting)
     before = signal.signal(signal.SIGUSR1, interrupt)
     try:
         with open(tmp_path / "answer", "w+b") as stream:
@@ -225,6 +235,8 @@ def test_a_copy_of_the_process_is_ended_when_its_parent_is_interrupted(tmp_path)
             pid = int(stream.read())
     finally:
         signal.signal(signal.SIGUSR1, before)
+        os.close(is_waiting)
+        os.close(waits)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 

@@ -129,7 +129,7 @@ def test_a_hundred_thousand_samples_need_no_matrix():
     same = signs(points) == signs(points)[n - 1]
     assert (rows[1, same & ~np.isnan(rows[1])] == 1).all()
     assert n > consensus_results.WHOLE_MATRIX  # else the next line would fill the memory
-    message = "rows must say which rows: the whole matrix of 100,000 samples would have 10,000,000,000 numbers"
+    message = "rows must say which rows: the whole matrix of 100,000 samples would have 10,000,000,000 numbers. For"
     with pytest.raises(ParameterError, match=message):
         result.matrix()
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -35,6 +34,7 @@ from clustrep.device.plain_steps import PlainSteps, count_tables
 from clustrep.device.points import DevicePoints
 from clustrep.device.scores import can_score, score_tables
 from clustrep.errors import ParameterError
+from clustrep.remembered import cached_property
 from clustrep.sentences import argument
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Counts

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -30,6 +29,7 @@ from clustrep.clustering.sample import (
 )
 from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import Failed, ReplicateFailure, breathe, run_in_pieces, words_of
+from clustrep.remembered import cached_property
 from clustrep.tables.contingency import Partition
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 

@@ -51,8 +51,24 @@ class NearestDrawn:
 
     def __call__(self, others: PointSet) -> IntArray:
         """Return the position of the nearest drawn point for every other point."""
+        if self._directly and others is self._points and _are_distinct(others):
+            return self._of_themselves(others)
         if self._directly or self._points is None or not (self._points.keeps_others and others.keeps_others):
             return self._search(others.X)
         distances = self._points.distances_from(others, self._metric)
         drawn_all = len(self._drawn) == len(self._points)
         return nearest_of(distances if drawn_all else np.take(distances, self._drawn, axis=1))
+
+    def _of_themselves(self, points: PointSet) -> IntArray:
+        """Return the same where no two of the points are equal: a drawn one is its own neighbour."""
+        nearest = np.full(len(points), -1)
+        nearest[self._drawn] = np.arange(len(self._drawn))
+        others = np.flatnonzero(nearest < 0)
+        if others.size:
+            nearest[others] = self._search(points.X[others])
+        return nearest
+
+
+def _are_distinct(points: PointSet) -> bool:
+    """Whether it is known that no two of the points are equal, from distances that are there in any case."""
+    return points.shares_distances and np.count_nonzero(points.distances()) == len(points) * (len(points) - 1)

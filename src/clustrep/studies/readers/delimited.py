@@ -72,7 +72,7 @@ def read_delimited(path: Path, study: str, request: Request) -> list[Table]:
     if header and records.n_records == 1:
         raise DataError(f"{path} has a header but no samples: {AGAIN}.")
     records.points.check(path, transpose=transpose)
-    cells = _cells(records, study, request.label, header=header, transpose=transpose)
+    cells = _cells(records, study, request.aside, header=header, transpose=transpose)
     return [_table(cells.transposed() if transpose else cells, study, request.label)]
 
 
@@ -99,7 +99,7 @@ def _cells_to_keep(label: Label, transpose: bool) -> Callable[[int, Sequence[str
     return rows if transpose else columns
 
 
-def _cells(records: Records, study: str, label: Label, *, header: bool, transpose: bool) -> Grid:
+def _cells(records: Records, study: str, aside: Sequence[object], *, header: bool, transpose: bool) -> Grid:
     """Separate the names of columns and rows from the values."""
     width = records.width
     columns = records.head[0] if header else [str(j) for j in range(1, width + 1)]
@@ -108,7 +108,7 @@ def _cells(records: Records, study: str, label: Label, *, header: bool, transpos
     columns = [from_spreadsheet(name) for name in columns]
     values = records.numbers[-(records.n_records - header) :]
     first = records.first[header:]
-    may_be_names = len(columns) > 1 and columns[0] != label
+    may_be_names = len(columns) > 1 and columns[0] not in aside
     if not may_be_names or not names_rows(first, columns[0], header=header, transpose=transpose):
         texts = _behind(records.texts, header, 0)
         texts |= {(i, 0): cell for i, cell in enumerate(first) if number(cell) is None}

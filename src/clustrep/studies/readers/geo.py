@@ -131,7 +131,10 @@ def _labels(characteristics: Characteristics, label: Label, samples: Sequence[st
     values = characteristics[label]
     ambiguous = [sample for sample in samples if len(values.get(sample, ())) > 1]
     if ambiguous:
-        raise DataError(f"{path} has more than one {label!r} for {plural(len(ambiguous), 'sample')}: {ambiguous[0]!r}.")
+        raise DataError(
+            f"{path} has more than one {label!r} for {plural(len(ambiguous), 'sample')}: {ambiguous[0]!r}. Keep one "
+            "of them in the file."
+        )
     return as_labels([values.get(sample, [""])[0] for sample in samples])
 
 

@@ -34,10 +34,13 @@ def is_hdf5(beginning: Beginning) -> bool:
 def read_h5ad(path: Path, study: str, request: Request) -> Iterator[Table]:
     """Read the studies of an h5ad file: one with this name, or those that `study_key` tells apart."""
     import_for(path, "an HDF5 file", "anndata", extra="anndata")
-    columns = [column for column in (request.label, request.study_key) if column]
-    read = partial(read_cells, path, rep=request.rep, columns=columns, features=request.features)
-    cells = cells_of_untrusted(read, path, "an HDF5 file", os.path.getsize(path))
-    return tables_of_cells(cells, study, label=request.label, study_key=request.study_key)
+    read = partial(read_cells, path, rep=request.rep, columns=asked_columns(request), features=request.features)
+    return tables_of_cells(cells_of_untrusted(read, path, "an HDF5 file", os.path.getsize(path)), study, request)
+
+
+def asked_columns(request: Request) -> list[str]:
+    """Return the columns of obs that are needed."""
+    return [column for column in (request.label, request.study_key, request.groups) if column]
 
 
 def tables_of_anndata(
@@ -52,7 +55,7 @@ def tables_of_anndata(
             raise ParameterError(f"{parameter} must be a name, got {value!r}.", parameter=parameter)
     columns = [column for column in (label, study_key) if column]
     cells = cells_of(adata, "The AnnData", rep=rep, columns=columns, features=features)
-    return tables_of_cells(cells, "", label=label, study_key=study_key)
+    return tables_of_cells(cells, "", Request(label=label, study_key=study_key))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -91,8 +94,9 @@ def cells_of_untrusted(read: Callable[..., Cells], path: Path, kind: str, n_byte
 # studies of cells
 
 
-def tables_of_cells(cells: Cells, name: str, *, label: Label, study_key: str | None) -> Iterator[Table]:
+def tables_of_cells(cells: Cells, name: str, request: Request) -> Iterator[Table]:
     """Take the cells as one study, or as one for each value of `study_key`, in the order of their first cells."""
+    study_key = request.study_key
     all_rows = np.arange(cells.matrix.shape[0])
     rows_of = {name: all_rows} if study_key is None else _rows_by_study(cells, study_key)
     for study, rows in rows_of.items():
@@ -102,10 +106,11 @@ def tables_of_cells(cells: Cells, name: str, *, label: Label, study_key: str | N
             frame.columns = pd.Index(cells.features, dtype=object)
         if cells.samples is not None:
             frame.index = pd.Index([cells.samples[i] for i in rows], dtype=object)
-        labels = None
-        if label and label in cells.obs:
-            labels = np.array([*cells.obs[label], None], dtype=object)[rows]
-        yield Table(study, frame, labels, cells.annotations, cells.are_embedded)
+        labels, groups = (
+            np.array([*cells.obs[column], None], dtype=object)[rows] if column and column in cells.obs else None
+            for column in (request.label, request.groups)
+        )
+        yield Table(study, frame, labels, cells.annotations, cells.are_embedded, groups)
 
 
 def _rows_by_study(cells: Cells, study_key: str) -> dict[str, IntArray]:

@@ -30,16 +30,18 @@ def isolated(work: Callable[[IO[bytes]], None], stream: IO[bytes], seconds: int)
     or whose parent is gone.
     """
     stream.flush()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the copy runs none, and reads one file
-        copy = os.fork()
-    if copy == 0:
-        _work_and_exit(work, stream, seconds)
-    status = None
+    copy = status = None
     try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the copy runs none, and reads one file
+            copy = os.fork()
+        if copy == 0:
+            _work_and_exit(work, stream, seconds)
         status = _status_at_end(copy)
     finally:
-        if status is None:  # interrupted
+        if copy == 0:  # interrupted before its work began: it may not go on as a second parent
+            os._exit(1)
+        if copy is not None and status is None:  # interrupted
             os.kill(copy, signal.SIGKILL)
             os.waitpid(copy, 0)
     return Ending(status == 0, os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM)

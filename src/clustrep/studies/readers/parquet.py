@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Number
 from typing import Any
 
@@ -33,7 +34,7 @@ def is_parquet(beginning: Beginning) -> bool:
 def read_parquet(path: Path, study: str, request: Request) -> list[Table]:
     """Read a Parquet table; its index, or a first column as in a text file, names the rows."""
     transpose = request.transposes(study)
-    frame, row_names, names_column = _row_names(_flat_frame(path), study, request.label, transpose)
+    frame, row_names, names_column = _row_names(_flat_frame(path), study, request.aside, transpose)
     if row_names is not None and not transpose and not pd.isna(pd.Series(row_names, dtype=object)).any():
         check_sample_names([str(name) for name in row_names], study, names_column)
     columns: list[Any] = frame.columns.tolist()
@@ -64,15 +65,15 @@ def _flat_frame(path: Path) -> pd.DataFrame:
 
 
 def _row_names(
-    frame: pd.DataFrame, study: str, label: Label, transpose: bool
+    frame: pd.DataFrame, study: str, aside: Sequence[object], transpose: bool
 ) -> tuple[pd.DataFrame, list[Any] | None, str]:
     """Separate the names of the rows, None without any, from the values; also return the name of their column."""
     index = frame.index
-    if index.name is not None and index.name == label:
+    if index.name is not None and index.name in aside:
         return frame.reset_index(), None, ""
     if index.name is not None or not isinstance(index, pd.RangeIndex):
         return frame, index.tolist(), str(index.name or "")
-    if frame.shape[1] > 1 and frame.columns[0] != label and _first_column_names_rows(frame, transpose):
+    if frame.shape[1] > 1 and frame.columns[0] not in aside and _first_column_names_rows(frame, transpose):
         column = frame.columns[0]
         names: list[Any] = frame.iloc[:, 0].astype(object).tolist()
         if not transpose:

@@ -73,44 +73,61 @@ def _table(thing: Any, study: str, request: Request, path: Path) -> Table:
             f"{path} holds features by samples, and its samples are made rows already: leave {argument} out.",
             parameter="transpose",
         )
-    matrix, phenotypes = _expression_set(thing) if hasattr(thing, "assayData") else _experiment(thing)
+    read = _expression_set if hasattr(thing, "assayData") else _experiment
+    matrix, phenotypes, feature_data = read(thing)
     if not _is_matrix(matrix):
         raise DataError(f"{path} has no matrix among its assays: save {WHAT} in R, with values in memory.")
     frame = _frame_of_matrix(matrix).T
     if len(phenotypes) == len(frame) and isinstance(frame.index, pd.RangeIndex):
         frame = frame.set_axis(phenotypes.index, axis=0)
-    return Table(study, frame, _labels(phenotypes, request.label), annotations=tuple(map(str, phenotypes.columns)))
+    return Table(
+        study,
+        frame,
+        _labels(phenotypes, request.label),
+        annotations=tuple(map(str, phenotypes.columns)),
+        feature_data=feature_data if len(feature_data) == frame.shape[1] else None,
+    )
 
 
-def _expression_set(thing: Any) -> tuple[Any, pd.DataFrame]:
-    """Return the matrix `exprs`, or the first one, and the phenotypes of an ExpressionSet."""
+def _expression_set(thing: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
+    """Return the matrix `exprs`, or the first one, the phenotypes and the features' data of an ExpressionSet."""
     assays = thing.assayData
     names = list(assays)
     matrix = assays["exprs"] if "exprs" in names else next((assays[name] for name in names), None)
-    return matrix, thing.phenoData.data
+    return matrix, thing.phenoData.data, getattr(getattr(thing, "featureData", None), "data", pd.DataFrame())
 
 
-def _experiment(thing: Any) -> tuple[Any, pd.DataFrame]:
-    """Return the first assay and the columns' data of a SummarizedExperiment, which keeps the names of both axes."""
+def _experiment(thing: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
+    """Return the first assay, colData and rowData of a SummarizedExperiment, which keeps the names of both axes.
+
+    Where it has ranges, the rows' names and data are theirs.
+    """
     assays = getattr(thing.assays, "data", thing.assays)
     listed = getattr(assays, "listData", assays)
     matrix = next(iter(listed.values() if isinstance(listed, Mapping) else listed), None)
-    data = thing.colData
-    columns = data.listData if isinstance(data.listData, Mapping) else {}
-    phenotypes = pd.DataFrame(
-        {name: np.asarray(values, dtype=object) for name, values in columns.items()}, index=_names_or_numbers(data)
-    )
-    features = getattr(thing, "NAMES", None)
-    if _is_matrix(matrix) and features is not None and len(np.asarray(matrix)) == np.size(features):
-        matrix = pd.DataFrame(np.asarray(matrix), index=pd.Index(features, dtype=object))
-    return matrix, phenotypes
+    ranges = getattr(thing, "rowRanges", None)
+    feature_data = _data_frame(getattr(thing if ranges is None else ranges, "elementMetadata", None))
+    for holder in (thing, getattr(ranges, "ranges", None), getattr(ranges, "partitioning", None)):
+        features = _names(getattr(holder, "NAMES", None))
+        if _is_matrix(matrix) and features is not None and len(np.asarray(matrix)) == len(features):
+            matrix = pd.DataFrame(np.asarray(matrix), index=features)
+            break
+    return matrix, _data_frame(thing.colData), feature_data
 
 
-def _names_or_numbers(data: Any) -> pd.Index:
-    if data.rownames is None:
-        return pd.RangeIndex(int(np.ravel(data.nrows)[0]))
-    names: pd.Index[Any] = pd.Index(data.rownames, dtype=object)
-    return names
+def _data_frame(data: Any) -> pd.DataFrame:
+    """Return a DataFrame of Bioconductor as one of pandas."""
+    listed = getattr(data, "listData", None)
+    columns = listed if isinstance(listed, Mapping) else {}
+    index = _names(getattr(data, "rownames", None))
+    if index is None:
+        index = pd.RangeIndex(int(np.ravel(getattr(data, "nrows", 0))[0]))
+    return pd.DataFrame({str(name): np.asarray(values, dtype=object) for name, values in columns.items()}, index=index)
+
+
+def _names(slot: Any) -> pd.Index | None:
+    """Return the names in a slot, which holds a single text where it is NULL in R."""
+    return None if slot is None or isinstance(slot, str) else pd.Index(slot, dtype=object)
 
 
 def _frame_of_matrix(matrix: Any) -> pd.DataFrame:

@@ -237,7 +237,7 @@ def _unpacked(raw: bytes, packing: Packing, path: str | PathLike[str]) -> bytes:
 
 
 def _unreadable(path: str | PathLike[str], error: OSError) -> DataError:
-    return DataError(f"{path} can't be read: {error.strerror}.")
+    return DataError(f"{path} can't be read: {error.strerror}. Name another file, or make it readable.")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -31,17 +31,26 @@ class Table(NamedTuple):
     labels: Labels | None
     annotations: tuple[str, ...] | None = None  # what `label` may name; None: the columns of the frame
     is_embedding: bool = False  # coordinates that were computed from data, comparable only if computed together
+    groups: NDArray[np.object_] | None = None  # units of the samples, where these stand beside the frame
+    feature_data: pd.DataFrame | None = None  # what the file says of its features, a row each, such as their genes
 
 
 class Request(NamedTuple):
     """What the user said about the files: the parameters of `Studies.read`."""
 
     label: Label = None
-    transpose: bool | Sequence[str] = False
+    transpose: bool | str | Sequence[str] = False
     header: bool | None = None
     study_key: str | None = None
     rep: str | None = None
-    features: tuple[str, ...] | None = None
+    features: Sequence[str] | None = None
+    groups: str | None = None
+    allow_missing: bool = False
+
+    @property
+    def aside(self) -> tuple[object, ...]:
+        """The columns that are no names of samples, because the user says what they are."""
+        return tuple(column for column in (self.label, self.groups) if column)
 
     def transposes(self, study: str) -> bool:
         """Whether the table of this study is to be transposed."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from clustrep.errors import DataError
 from clustrep.studies.readers.anndata_cells import Cells
-from clustrep.studies.readers.h5ad import cells_of_untrusted, tables_of_cells
+from clustrep.studies.readers.h5ad import asked_columns, cells_of_untrusted, tables_of_cells
 from clustrep.studies.readers.h5ad_file import cells_of_stored
 from clustrep.studies.readers.source import AGAIN, ZARR_MARKS, Beginning, import_for, in_brief
 from clustrep.studies.readers.stored_blocks import Allocate
@@ -34,11 +34,9 @@ def read_zarr(path: Path, study: str, request: Request) -> Iterator[Table]:
     """Read the studies of a Zarr store: one with this name, or those that `study_key` tells apart."""
     import_for(path, KIND, "anndata", extra="anndata")
     import_for(path, KIND, "zarr", extra="anndata")
-    columns = [column for column in (request.label, request.study_key) if column]
-    read = partial(read_stored_cells, path, rep=request.rep, columns=columns, features=request.features)
+    read = partial(read_stored_cells, path, rep=request.rep, columns=asked_columns(request), features=request.features)
     n_bytes = sum(file.stat().st_size for file in _files(path))
-    cells = cells_of_untrusted(read, path, KIND, n_bytes)
-    return tables_of_cells(cells, study, label=request.label, study_key=request.study_key)
+    return tables_of_cells(cells_of_untrusted(read, path, KIND, n_bytes), study, request)
 
 
 def read_stored_cells(

@@ -1,0 +1,91 @@
+"""Whether verdicts on a simulated atlas are right, cell type by cell type: `python -m calibration.atlas`.
+
+Atlases of four laboratories on two platforms, two of which lack a type, with a continuum between two types. Counts are
+normalised to one total, or to each laboratory's own median. Prints the table of docs/single-cells.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+import clustrep as cr
+from clustrep.datasets.atlas import ENDS, TYPES
+
+CONTINUUM = "continuum"
+WAYS: dict[str, dict[str, Any]] = {
+    "one total": {"target_sum": 500},
+    "each laboratory's median": {},
+    'one total, `embed="train"`': {"target_sum": 500},
+}
+
+
+def kinds_of(study: cr.Study) -> np.ndarray:
+    """Return the true kinds: types, with both ends of the continuum as one."""
+    assert study.labels is not None
+    return np.where(np.isin(study.labels, ENDS), CONTINUUM, study.labels)
+
+
+def words_by_kind(presence: Any, studies: cr.Studies) -> list[tuple[str, bool, str]]:
+    """Return the kind of every cluster, whether the other laboratory has it, and the word for that."""
+    kinds = {name: kinds_of(study) for name, study in studies.items()}
+    labels = dict(zip(studies.names, np.split(presence.labels, np.cumsum(presence.sizes)[:-1]), strict=True))
+    words = []
+    for row in presence.to_frame().itertuples():
+        if row.cluster == "new":  # samples that are like no cluster: the other side of an absent one
+            continue
+        names, counts = np.unique(kinds[row.train][labels[row.train] == int(row.cluster)], return_counts=True)
+        kind = str(names[counts.argmax()])
+        words.append((kind, kind in kinds[row.test], str(row.word)))
+    return words
+
+
+def analysed(studies: cr.Studies, **options: Any) -> cr.results.Analysis:
+    """Analyse an atlas as far as words about single clusters."""
+    return cr.analyse(
+        KMeans(n_init=3),
+        studies,
+        n_clusters=range(2, 8),
+        agreement="ari",
+        n_resamples=5,
+        null=None,
+        train=(),
+        rng=0,
+        **options,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--atlases", type=int, default=20)
+    parser.add_argument("--cells", type=int, default=200)
+    asked = parser.parse_args()
+    columns = [*TYPES, CONTINUUM]
+    print(f"| counts brought to | groups | {' | '.join(columns)} | absent types |")
+    print("|---" * (len(columns) + 3) + "|")
+    for way, normalising in WAYS.items():
+        groups: Counter[int] = Counter()
+        right: Counter[str] = Counter()
+        total: Counter[str] = Counter()
+        for seed in range(asked.atlases):
+            studies = cr.datasets.simulate_atlas(n_cells=asked.cells, rng=seed).normalised(**normalising)
+            analysis = analysed(studies, **({"embed": "train"} if "embed" in way else {}))
+            separation = analysis.verdict.separation
+            groups[separation.groups if separation is not None else 1] += 1
+            if analysis.presence_result is None:
+                continue
+            for kind, is_there, word in words_by_kind(analysis.presence_result, studies):
+                key = kind if is_there else "absent"
+                total[key] += 1
+                right[key] += word == ("present" if is_there else "absent")
+        found = ", ".join(f"{n} in {times}" for n, times in sorted(groups.items()))
+        shares = [f"{right[key]} of {total[key]}" for key in (*columns, "absent")]
+        print(f"| {way} | {found} | {' | '.join(shares)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

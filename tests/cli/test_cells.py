@@ -1,0 +1,65 @@
+"""Single cells on the command line: counts, and embeddings of all studies or of the training study alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anndata
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from tests.cli.support import invoke
+
+import clustrep as cr
+
+RUN = ("run", "atlas.h5ad", "--study-key", "lab", "--clusterer", "kmeans:n_init=1", "--k", "3", "--resamples", "3")
+RUN = (*RUN, "--null", "none", "--figures", "none", "--jobs", "1")
+
+
+@pytest.fixture
+def atlas(tmp_path, monkeypatch):
+    """Counts of two laboratories, with coordinates of all cells together."""
+    monkeypatch.chdir(tmp_path)
+    studies = cr.datasets.simulate_atlas(n_labs=2, n_cells=60, missing={}, rng=0)
+    X = np.concatenate([study.X for study in studies.values()])
+    adata = anndata.AnnData(X, layers={"counts": X.copy()})
+    adata.obs_names = [sample for study in studies.values() for sample in study.samples]
+    adata.var_names = list(studies.features)
+    adata.obs["lab"] = np.repeat(studies.names, 60)
+    adata.obsm["X_pca"] = np.log1p(X)[:, :5]
+    adata.write_h5ad("atlas.h5ad")
+    return adata
+
+
+def test_counts_and_embedding_are_those_of_the_library(atlas):
+    invoke(*RUN, "--rep", "counts", "--normalise", "log1p", "--target-sum", 500, "--embed", "train")
+    analysis = cr.load("clustrep-results/result.npz")
+    studies = cr.Studies.from_anndata(atlas, "lab").normalised(target_sum=500)
+    options = {"n_clusters": [3], "agreement": ("ari", "ami"), "n_resamples": 3, "rng": 0}
+    expected = cr.compare({"kmeans": KMeans(n_init=1)}, studies, embed="train", **options)
+    np.testing.assert_array_equal(analysis.comparison.distribution, expected.distribution)
+    assert "TrainEmbedding(" in Path("clustrep-results/report.html").read_text()
+    plain = cr.compare({"kmeans": KMeans(n_init=1)}, studies, **options)
+    assert not np.array_equal(plain.distribution, expected.distribution)
+
+
+def test_an_embedding_of_all_studies_is_said_to_have_aligned_them(atlas):
+    said = invoke(*RUN, "--rep", "X_pca").stderr
+    assert "one embedding of all studies together, X_pca, which has aligned them" in " ".join(said.split())
+    assert "--rep 'X' and --embed 'train'" in " ".join(said.split())
+    assert "has aligned them before they were compared" in Path("clustrep-results/report.html").read_text()
+    assert cr.load("clustrep-results/result.npz").comparison.provenance["shared_embedding"] == "X_pca"
+
+
+def test_features_are_not(atlas):
+    assert "aligned" not in invoke(*RUN).stderr
+    assert "shared_embedding" not in cr.load("clustrep-results/result.npz").comparison.provenance
+
+
+def test_a_total_without_normalising_is_refused(atlas):
+    assert "--target-sum is for --normalise log1p" in invoke(*RUN, "--target-sum", 500, code=2).stderr
+
+
+def test_no_sketch_with_an_embedding(atlas):
+    said = invoke(*RUN, "--embed", "train", "--sketch", 20, code=2).stderr
+    assert "can't be combined" in said

@@ -1,0 +1,85 @@
+"""The simulated atlas: what is in it, and verdicts on it that are right cell type by cell type."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+
+import clustrep as cr
+from clustrep.errors import ParameterError
+
+SEPARATED = {"T cell", "B cell", "monocyte", "NK cell"}
+CONTINUUM = {"progenitor", "mature"}
+
+
+def test_labs_have_types_donors_and_platforms():
+    studies = cr.datasets.simulate_atlas(n_cells=120, n_donors=2, rng=0)
+    assert studies.names == ("lab 1", "lab 2", "lab 3", "lab 4")
+    assert set(studies["lab 1"].labels) == SEPARATED | CONTINUUM
+    assert set(studies["lab 2"].labels) == (SEPARATED - {"NK cell"}) | CONTINUUM
+    assert set(studies["lab 3"].labels) == (SEPARATED - {"B cell"}) | CONTINUUM
+    assert [study.groups["platform"][0] for study in studies.values()] == ["droplet", "plate"] * 2
+    donors = [set(study.groups["donor"]) for study in studies.values()]
+    assert [len(each) for each in donors] == [2, 2, 2, 2]
+    assert len(set.union(*donors)) == 8
+
+
+def test_it_holds_counts_of_different_depths():
+    studies = cr.datasets.simulate_atlas(rng=1)
+    totals = [np.median(study.X.sum(axis=1)) for study in studies.values()]
+    for study in studies.values():
+        np.testing.assert_array_equal(study.X, np.rint(study.X))
+    assert totals[1] / totals[0] == pytest.approx(2, rel=0.1)
+
+
+def test_the_seed_decides():
+    first, again, other = (cr.datasets.simulate_atlas(n_cells=50, rng=seed)["lab 2"].X for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_verdicts_are_right_cell_type_by_cell_type():
+    """Types are present where they are, absent where they are not, and the continuum is one cluster."""
+    studies = cr.datasets.simulate_atlas(n_cells=200, rng=0).normalised(target_sum=500)
+    analysis = cr.analyse(
+        KMeans(n_init=3), studies, n_clusters=range(2, 8), agreement="ari", n_resamples=5, null=None, train=(), rng=0
+    )
+    assert analysis.degree == "separated"
+    presence = analysis.presence_result
+    kinds = {
+        name: np.where(np.isin(study.labels, list(CONTINUUM)), "continuum", study.labels)
+        for name, study in studies.items()
+    }
+    clusters = dict(zip(studies.names, np.split(presence.labels, np.cumsum(presence.sizes)[:-1]), strict=True))
+    pooled, numbers = np.concatenate(list(kinds.values())), np.concatenate(list(clusters.values()))
+    kind_of = {}
+    for number in np.unique(numbers):
+        (kind,) = np.unique(pooled[numbers == number])  # every cluster is one kind,
+        kind_of[str(number)] = kind
+    assert sorted(kind_of.values()) == sorted([*SEPARATED, "continuum"])  # and every kind is one cluster
+    frame = presence.to_frame().query("cluster != 'new'")
+    assert len(frame) == 3 * (5 + 4 + 4 + 5)
+    for row in frame.itertuples():
+        expected = "present" if kind_of[row.cluster] in kinds[row.test] else "absent"
+        assert row.word == expected, (row.train, kind_of[row.cluster], row.test)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"n_labs": 0}, "n_labs must be"),
+        ({"n_labs": 11}, "n_labs must be at most 10, got 11"),
+        ({"n_genes": 20}, "n_genes must be"),
+        ({"missing": {"lab 9": "B cell"}}, "lab 9"),
+        ({"missing": {"lab 1": "mature"}}, "mature"),
+    ],
+)
+def test_parameters_are_checked(options, match):
+    with pytest.raises(ParameterError, match=match):
+        cr.datasets.simulate_atlas(**options)
+
+
+def test_several_types_can_be_missing():
+    studies = cr.datasets.simulate_atlas(n_labs=1, n_cells=60, missing={"lab 1": ["B cell", "T cell"]}, rng=0)
+    assert not {"B cell", "T cell"} & set(studies["lab 1"].labels)

@@ -20,7 +20,7 @@ from clustrep.studies.readers.zarr_store import ZARR
 from clustrep.text import listing
 
 # In the order in which they are asked; the last takes every file, and says so if it is not a table.
-READERS: tuple[Reader, ...] = (ZARR, H5AD, PARQUET, R_DATA, GEO, DELIMITED)
+READERS: tuple[Reader, ...] = (H5AD, ZARR, PARQUET, R_DATA, GEO, DELIMITED)
 
 
 def read_tables(paths: Sequence[Path], names: Sequence[str], request: Request) -> Iterator[Table]:

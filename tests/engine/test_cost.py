@@ -22,7 +22,7 @@ def _as_measured(monkeypatch):
         monkeypatch.setattr(f"clustrep.engine.cost.{name}", value)
 
 
-KERNELS, MOSTLY, MIXED, PYTHON = Cost(0.02, 1e-4), Cost(4e-4, 1e-4), Cost(2e-4, 3e-4), Cost(0.0, 0.05)
+KERNELS, MIXED, PYTHON = Cost(0.02, 1e-4), Cost(2e-4, 3e-4), Cost(0.0, 0.05)
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,7 @@ KERNELS, MOSTLY, MIXED, PYTHON = Cost(0.02, 1e-4), Cost(4e-4, 1e-4), Cost(2e-4, 
         (KERNELS, True, 100, 2, Workers.THREADS),
         (KERNELS, True, 10_000, 64, Workers.THREADS),
         (MIXED, True, 100, 16, Workers.NONE),
-        (MOSTLY, True, 1_000, 2, Workers.THREADS),
-        (MIXED, True, 1_000, 2, Workers.NONE),  # threads would take turns for more than half of the time
+        (MIXED, True, 1_000, 2, Workers.THREADS),
         (MIXED, True, 1_000_000, 2, Workers.PROCESSES),  # Python's part is more than half, and takes minutes
         (PYTHON, False, 20, 16, Workers.NONE),
         (PYTHON, False, 1_000, 2, Workers.PROCESSES),

@@ -53,7 +53,7 @@ def choose_workers(cost: Cost, n_replicates: int, n_workers: int, *, in_threads:
     'processes'
     """
     alone = n_replicates * cost.total
-    with_threads = THREADS_START + n_replicates * (cost.kernels / n_workers + cost.python)
+    with_threads = THREADS_START + max(n_replicates * cost.python, alone / n_workers)
     with_processes = PROCESSES_START + alone / n_workers
     if in_threads and with_threads <= min(with_processes, WORTHWHILE * alone):
         return Workers.THREADS

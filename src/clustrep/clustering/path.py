@@ -404,8 +404,9 @@ class Setting:
 
     @property
     def serve_other_studies(self) -> bool:
-        """Whether the paths know nothing of these studies: neither coordinates nor landmarks of theirs."""
-        is_bound = self.source.device != PROCESSOR or sketches(self.source, self.studies)
+        """Whether the paths know nothing of these studies: no coordinates, landmarks or transformations of theirs."""
+        source = self.source
+        is_bound = source.device != PROCESSOR or source.transformer is not None or sketches(source, self.studies)
         return not is_bound and all(path.rotation is None for path in self.paths)
 
     @property

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
 from distributed import Client, Future, KilledWorker
@@ -61,8 +63,9 @@ class DaskEngine(Engine[Future]):
 
     def place(self, plan: Any) -> Future:
         """Send the plan to all workers; those that come later get it from the others."""
-        try:
-            return self.client.scatter(plan, broadcast=True, hash=False, timeout=ANSWERS)
+        scatter = partial(self.client.scatter, plan, broadcast=True, hash=False, timeout=ANSWERS, asynchronous=True)
+        try:  # its own timeout is about workers that are not there yet: one that dies now is waited for without end
+            return self.client.sync(scatter, callback_timeout=ANSWERS)
         except (OSError, TimeoutError):  # workers that died meanwhile, or all is gone
             self._check_connected()
             raise Vanished from None
@@ -101,7 +104,9 @@ class DaskEngine(Engine[Future]):
     def cancel(self, tasks: Collection[Future]) -> None:
         """Cancel futures."""
         if tasks and self.client.status == "running":
-            self.client.cancel(list(tasks))
+            cancel = partial(self.client.cancel, list(tasks), asynchronous=True)
+            with contextlib.suppress(OSError, TimeoutError):  # nobody is there to cancel anything
+                self.client.sync(cancel, callback_timeout=ANSWERS)
 
     def close(self) -> None:
         """Close a client that was opened for this run."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -18,8 +20,9 @@ from tests.engine.workers.test_bits import assert_same_bits
 
 import clustrep as cr
 from clustrep.clustering.shortcuts.kmeans import KMeansPath
-from clustrep.engine import dispatch
+from clustrep.engine import dask_engine, dispatch
 from clustrep.engine.dispatch import KILLED
+from clustrep.engine.engines import Vanished
 from clustrep.errors import EngineLost, ReplicateWarning
 
 OPTIONS = {"n_resamples": 6, "rng": 3}
@@ -198,3 +201,18 @@ def test_nobody_answers(tables):
         pytest.raises(EngineLost, match=r"No Dask scheduler answers at 127\.0\.0\.1:9"),
     ):
         cr.replicability(KMeans(2), tables, engine="dask://127.0.0.1:9", **OPTIONS)
+
+
+def test_a_worker_that_does_not_answer_holds_no_plan_up(client, monkeypatch):
+    """One that dies while it is sent the plan looks the same: Dask itself would wait for ever."""
+    monkeypatch.setattr(dask_engine, "ANSWERS", 2.0)
+    engine, plan = dask_engine.DaskEngine(client), np.arange(1000)
+    silent = next(iter(client.run(os.getpid).values()))
+    os.kill(silent, signal.SIGSTOP)
+    try:
+        with pytest.raises(Vanished):
+            engine.place(plan)
+    finally:
+        os.kill(silent, signal.SIGCONT)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(engine.place(plan).result(timeout=120), plan)

@@ -21,15 +21,7 @@ from clustrep.types import FloatArray, Labels
 def label_presence(studies: StudiesLike, labels: KnownLabelsLike | None = None) -> pd.DataFrame:
     """Say of every known label, such as a published cell type, whether it is in every other study.
 
-    As `Analysis.presence` says it of clusters: two labels of different studies are compared by the distance of their
-    centres in standard deviations, after the shift between the studies. Their names don't matter.
-
-    - present: one label of the test study is like it, and like no other
-    - absent: none is, and few samples are near it: less than half of its share (exact binomial test)
-    - split: two or more labels of the test study are like it, or lie on both sides of it
-    - merged: it shares a label of the test study with another
-    - can't tell: none is like it, but the test study is too small to say that it is absent
-    - new: a label of the test study that is like none of the training study
+    As `Analysis.presence` says it of clusters, by places and not by names.
 
     Parameters
     ----------
@@ -53,15 +45,21 @@ def label_presence(studies: StudiesLike, labels: KnownLabelsLike | None = None) 
 
     Notes
     -----
-    A label is like another whose centre lies within 2.5 of its standard deviations along the line between the two. How
-    often the words are right was simulated for clusters (`make presence-calibration`), where labels follow gaps; labels
-    that divide a continuum are compared by their centres alone.
+    Two labels of different studies are compared by the distance of their centres in standard deviations, after the
+    shift between the studies. The words are
+
+    - present: one label of the test study is like it, and like no other
+    - absent: none is, and few samples are near it: less than half of its share, by an exact binomial
+      test [1]_
+    - split: two or more labels of the test study are like it, or lie on both sides of it
+    - merged: it shares a label of the test study with another
+    - can't tell: none is like it, but the test study is too small to say that it is absent
+    - new: a label of the test study that is like none of the training study
 
     References
     ----------
-    .. [1] Crow, M., Paul, A., Ballouz, S., Huang, Z. J. and Gillis, J. (2018). Characterizing the replicability of cell
-       types defined by single cell RNA-sequencing data using MetaNeighbor. Nature Communications 9, 884. The same
-       question, answered by votes.
+    .. [1] Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of
+       the binomial. Biometrika 26(4), 404-413.
 
     Examples
     --------

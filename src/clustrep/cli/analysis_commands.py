@@ -199,9 +199,34 @@ def analyse_files(ctx: click.Context, settings: dict[str, Any]) -> None:
     clusterers = checked_clusterers(ctx, settings)
     studies = read_studies(settings)
     check_several_studies(settings, studies)
-    analysis = analyse_studies(ctx, settings, clusterers, studies)
+    if settings["embed"] and is_embedded(studies):
+        analysis = analyse_both(ctx, settings, clusterers, studies)
+    else:
+        analysis = analyse_studies(ctx, settings, clusterers, studies)
     write_analysis(ctx, settings, analysis, studies)
     exit_if_failed(ctx, settings, analysis)
+
+
+def is_embedded(studies: Studies) -> bool:
+    """Whether studies are the coordinates of one embedding of all of them."""
+    return any(study.embedding for study in studies.values())
+
+
+def analyse_both(
+    ctx: click.Context, settings: dict[str, Any], clusterers: dict[str, Any], studies: Studies
+) -> Analysis:
+    """Analyse one embedding of all studies, and compare in embeddings of every training study beside it."""
+    from clustrep import compare
+    from clustrep.resampling import resampling_for
+
+    analysis = analyse_studies(ctx, {**settings, "embed": None}, clusterers, studies)
+    measured = read_studies({**settings, "rep": "X"})
+    arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "noise")
+    # The draws of the analysis, also where X has more features than samples.
+    arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings.get("groups"))
+    with options.configured(settings):
+        embedded = compare(clusterers, measured, over=settings["over"] or None, **arguments)
+    return replace(analysis, embedded=embedded, warnings=tuple(ctx.obj))
 
 
 def analyse_studies(
@@ -246,6 +271,8 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
     clusterers = checked_clusterers(ctx, settings)
     studies = read_studies(settings)
     check_several_studies(settings, studies)
+    if settings["embed"] and is_embedded(studies):
+        raise click.UsageError("--shard computes one comparison: use --embed train with --rep X, or without --shard.")
     arguments = announced_arguments(ctx, settings, studies)
     with options.configured(settings):
         provenance = continued(settings, partial(compute_share, shard, clusterers, studies, **arguments))

@@ -144,7 +144,7 @@ class Studies(Mapping[str, Study]):
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
         The formats are CSV, TSV and other delimited text, and GEO series matrices, all of them also packed by gzip,
-        bzip2 or xz; Parquet (needs pyarrow); h5ad (needs anndata); R's .rda and .rds
+        bzip2 or xz; Parquet (needs pyarrow); h5ad and Zarr stores of AnnData (need anndata); R's .rda and .rds
         (needs rdata).
 
         Parameters
@@ -163,9 +163,10 @@ class Studies(Mapping[str, Study]):
             Whether the first line of delimited text holds the features' names; by default it does unless it looks
             like data.
         study_key : str, optional
-            The column of obs that says which study a cell belongs to: an h5ad file then holds the studies named there.
+            The column of obs that says which study a cell belongs to: an h5ad file, or a store, then holds the studies
+            named there.
         rep : str, optional
-            What to take from an h5ad file: "X" (the default), or the name of an entry of obsm or of a layer.
+            What to take from an h5ad file or a store: "X" (the default), or the name of an entry of obsm or of a layer.
         features : sequence of str, optional
             The features to keep, in this order, which every study must have; by default those that all studies have.
         genes : str, optional
@@ -223,8 +224,8 @@ class Studies(Mapping[str, Study]):
         rows of a map) are dropped. With ``probes="variance"`` all studies take the same probe of a gene if they can:
         the one that most studies have; of these the one with the highest variance around the mean of each study, pooled
         over the studies, as the files hold them, before `scale`; of these the first. Missing values are left out of the
-        variance; they are refused only in the probes that are kept. The mean of probes is missing where one of them is.
-        A study whose features are genes of the map already is kept as it is.
+        variance; they are refused, without `allow_missing`, only in the probes that are kept. The mean of probes is
+        missing where one of them is. A study whose features are genes of the map already is kept as it is.
 
         Files are not trusted. An h5ad file is read in a copy of this process (except on Windows), which ends after 60
         seconds and one more for each megabyte; shapes and sparse indices are checked before they are used. It is read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -76,10 +77,19 @@ def test_it_saves_and_loads(result, tmp_path):
 
 
 def test_it_is_drawn(result):
-    figure = result.plot()
-    assert sum(ax.axison for ax in figure.axes) == np.count_nonzero(result.edge_cut == result.chosen)
+    axes = result.plot()
+    assert sum(ax.axison for ax in axes.flat) == np.count_nonzero(result.edge_cut == result.chosen)
     with pytest.raises(ParameterError, match="number of pieces"):
-        result.plot(12)
+        result.plot(n_clusters=12)
+
+
+def test_the_least_clear_gap_is_drawn_on_axes_that_are_given(result):
+    ax = plt.figure().add_subplot()
+    assert result.plot(ax) is ax
+    frame = result.to_frame()
+    k = result.n_clusters[result.chosen]
+    assert f"p = {frame[frame['k'] == k]['pvalue'].max():.2g}" in ax.get_title()
+    plt.close("all")
 
 
 @pytest.mark.parametrize("clusterer", [AgglomerativeClustering(), DBSCAN(eps=1.0)], ids=["ward", "dbscan"])

@@ -106,6 +106,8 @@ def test_missing_values_are_refused_only_in_probes_that_are_kept(files):
     a.loc["1-1", "p3"] = np.nan
     with pytest.warns(DataWarning), pytest.raises(DataError, match="feature 'ERBB2'"):
         cr.Studies.read(*files(a=a, b=b), probe_map="map.csv")
+    studies = read(files(a=a, b=b), allow_missing=True)
+    np.testing.assert_array_equal(np.argwhere(np.isnan(studies["a"].X)), [[1, 1]])
 
 
 def test_single_genes_without_loss_need_no_note(files, tmp_path):

@@ -25,7 +25,7 @@ def draw_analysis(results: Results, analysis: Analysis, formats: Sequence[str]) 
     }
     gaps = analysis.separation_in_focus
     if gaps is not None:
-        drawings["gaps"] = partial(gaps.plot, analysis.focus.n_clusters if analysis.focus else None)
+        drawings["gaps"] = partial(gaps.plot, n_clusters=analysis.focus.n_clusters if analysis.focus else None)
     if analysis.tree is not None:
         drawings["subclusters"] = analysis.tree.plot
     drawings["matrices"] = partial(comparison.plot, kind="matrices")

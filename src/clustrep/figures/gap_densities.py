@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clustrep.figures.canvas import DOUBLE, SINGLE, literal, panels
+from clustrep.figures.canvas import DOUBLE, SINGLE, canvas, in_legend, legend_above, literal, panels
 from clustrep.figures.charts import Chart, View, axis, chart, escaped, numbers, view
 from clustrep.figures.style import look, look_of_cluster
 from clustrep.results.labels import label
 from clustrep.types import FloatArray
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
     from clustrep.results import Separation
 
@@ -40,6 +41,7 @@ class GapDensities:
     is_open: tuple[bool, ...]
     studies: tuple[str, ...]
     counts: FloatArray  # (n_pairs, n_studies, n_bins)
+    least_clear: int  # which pair has the largest p-value
 
     @classmethod
     def of(cls, result: Separation, place: int, names: Mapping[str, str] | None = None) -> GapDensities:
@@ -65,41 +67,47 @@ class GapDensities:
             is_open=tuple(bool(result.edge_is_open[e]) for e in shown),
             studies=result.names,
             counts=counts,
+            least_clear=int(np.argmax(result.edge_pvalues[shown])) if len(shown) else 0,
         )
 
-    def draw(self) -> Figure:
-        """Draw one panel for each pair: bars of the studies on top of each other, the three windows shaded."""
+    def draw(self, ax: Axes | None = None) -> Axes | NDArray[Any]:
+        """Draw a panel for each pair, and return the axes of all; on axes given, the pair whose gap is least clear."""
+        if ax is not None:
+            with canvas(ax):
+                if not self.pairs:
+                    ax.set_axis_off()
+                    return ax
+                self._draw_pair(ax, self.least_clear)
+                ax.set_ylabel(COUNT)
+                legend_above(ax, ax.get_title())
+                return ax
         n = max(len(self.pairs), 1)
         n_columns = min(n, N_COLUMNS)
         n_rows = math.ceil(n / n_columns)
         width = SINGLE if n_columns == 1 else DOUBLE
         with panels(n_rows, n_columns, width, 0.5 + 1.5 * n_rows) as (figure, axes):
-            for ax in axes.flat[len(self.pairs) :]:
-                ax.set_axis_off()
-            for ax, pair, note, is_open, counts in zip(
-                axes.flat, self.pairs, self.notes, self.is_open, self.counts, strict=False
-            ):
-                for low in (-2.0, -0.5, 1.0):
-                    ax.axvspan(low, low + 1, color="0.93", lw=0)
-                below = np.zeros(len(BINS) - 1)
-                for s, study in enumerate(self.studies):
-                    ax.bar(
-                        BINS[:-1],
-                        counts[s],
-                        np.diff(BINS),
-                        below,
-                        align="edge",
-                        color=look(s).colour,
-                        label=literal(study),
-                    )
-                    below = below + counts[s]
-                ax.set_xticks(TICKS, [f"cluster {literal(pair[0])}", "", f"cluster {literal(pair[1])}"])
-                ax.set_title(("gap: " if is_open else "no gap: ") + note, fontsize="small")
+            for empty in axes.flat[len(self.pairs) :]:
+                empty.set_axis_off()
+            for i, panel in enumerate(axes.flat[: len(self.pairs)]):
+                self._draw_pair(panel, i)
             if len(self.pairs):
                 axes.flat[0].set_ylabel(COUNT)
                 handles, names = axes.flat[0].get_legend_handles_labels()
                 figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 6), title=self.title)
-            return figure
+            return np.asarray(axes)
+
+    def _draw_pair(self, ax: Axes, i: int) -> None:
+        """Draw one pair: bars of the studies on top of each other, the three windows shaded."""
+        for low in (-2.0, -0.5, 1.0):
+            ax.axvspan(low, low + 1, color="0.93", lw=0)
+        below = np.zeros(len(BINS) - 1)
+        for s, study in enumerate(self.studies):
+            counts = self.counts[i, s]
+            ax.bar(BINS[:-1], counts, np.diff(BINS), below, align="edge", color=look(s).colour, label=in_legend(study))
+            below = below + counts
+        left, right = self.pairs[i]
+        ax.set_xticks(TICKS, [f"cluster {literal(left)}", "", f"cluster {literal(right)}"])
+        ax.set_title(("gap: " if self.is_open[i] else "no gap: ") + self.notes[i], fontsize="small")
 
     def views(self) -> list[View]:
         """Write one view for each pair for the page."""

@@ -139,19 +139,21 @@ class IndexPanel:
         """What to look for."""
         return "high" if self.higher_is_better else "low"
 
-    def draw(self, ax: Axes) -> None:
+    def draw(self, ax: Axes | None = None) -> Axes:
         """Draw clusters as points, the whole partition as a line with its interval."""
         at = _places(self.ks)
-        ax.plot(_places(self.cluster_ks), self.cluster_values, ".", color="0.55", markersize=4, alpha=0.7)
-        ax.fill_between(at, self.low, self.high, color=COLOURS[0], alpha=0.15, lw=0)
-        ax.plot(at, self.value, marker="o", markersize=4, color=COLOURS[0])
-        title: Any = ax.set_title(f"{self.name} ({self.good} is good)", fontsize=7, wrap=True)
-        title._get_wrap_line_width = lambda: ax.bbox.width  # matplotlib wraps at the figure's edge, not the panel's
-        most = largest(np.concatenate([self.value, self.cluster_values]), 0.0)
-        ax.set_ylim(0, max(1.03, 1.05 * most) if self.higher_is_better or not most else None)
-        if len(at) <= MOST_NAMED:
-            ax.set_xticks(at, ["" if k is None else str(k) for k in self.ks])
-        ax.set_xlabel("k")
+        with canvas(ax) as axes:
+            axes.plot(_places(self.cluster_ks), self.cluster_values, ".", color="0.55", markersize=4, alpha=0.7)
+            axes.fill_between(at, self.low, self.high, color=COLOURS[0], alpha=0.15, lw=0)
+            axes.plot(at, self.value, marker="o", markersize=4, color=COLOURS[0])
+            title: Any = axes.set_title(f"{self.name} ({self.good} is good)", fontsize=7, wrap=True)
+            title._get_wrap_line_width = lambda: axes.bbox.width  # matplotlib wraps at the figure's edge
+            most = largest(np.concatenate([self.value, self.cluster_values]), 0.0)
+            axes.set_ylim(0, max(1.03, 1.05 * most) if self.higher_is_better or not most else None)
+            if len(at) <= MOST_NAMED:
+                axes.set_xticks(at, ["" if k is None else str(k) for k in self.ks])
+            axes.set_xlabel("k")
+            return axes
 
     def view(self) -> View:
         """Write the panel for the page."""
@@ -172,6 +174,7 @@ class IndexPanels:
     """All indices of a validation over k, but the test for clusters, which is one p-value."""
 
     title: str
+    names: tuple[str, ...]  # of the indices, as parameters have them
     panels: tuple[IndexPanel, ...]
     pvalue: float | None
 
@@ -179,7 +182,8 @@ class IndexPanels:
     def of(cls, result: Validation) -> IndexPanels:
         """Take every index of a validation."""
         indices = [name for name, record in INDICES.items() if name in result.index and record.of_partition]
-        return cls(result.clusterer, tuple(IndexPanel.of(result, index) for index in indices), result.pvalue)
+        drawn = tuple(IndexPanel.of(result, index) for index in indices)
+        return cls(result.clusterer, tuple(indices), drawn, result.pvalue)
 
     def draw(self) -> NDArray[Any]:
         """Draw a panel for every index, as a figure; returns its axes."""

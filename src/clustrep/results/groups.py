@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from clustrep.checks import check_known, freeze
 from clustrep.provenance import Provenance
@@ -15,7 +16,7 @@ from clustrep.text import listing
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,12 +168,21 @@ class Separation(Saved):
             }
         )
 
-    def plot(self, n_clusters: int | None = None) -> Figure:
-        """Draw the held-out densities between neighbouring pieces, of the chosen clustering or of another k."""
+    def plot(self, ax: Axes | None = None, *, n_clusters: int | None = None) -> Axes | NDArray[Any]:
+        """Draw the held-out densities between neighbouring pieces, of the chosen clustering or of another k.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw the pair whose gap is least clear, alone; by default all pairs, twelve at most, are panels of
+            a new figure, and an array of axes is returned.
+        n_clusters : int, optional
+            Of which clustering; by default the chosen one.
+        """
         from clustrep.figures.gap_densities import GapDensities
 
         place = self.place_of(n_clusters) if n_clusters is not None else max(self.chosen, 0)
-        return GapDensities.of(self, place).draw()
+        return GapDensities.of(self, place).draw(ax)
 
     def __str__(self) -> str:
         if not self.separated:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clustrep.checks import freeze
+from clustrep.checks import check_known, freeze
+from clustrep.errors import ParameterError
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance
 from clustrep.results.base import Saved
 from clustrep.tables.index_records import INDICES
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ALL = "all"
 
@@ -99,11 +103,29 @@ class Validation(Saved):
             table[index] = [values.get(k, np.nan) for k in ks]
         return table
 
-    def plot(self) -> NDArray[Any]:
-        """Draw a small panel for every index, over k: clusters as points, the whole as a line. Returns the axes."""
+    def plot(self, ax: Axes | None = None, *, index: str | None = None) -> Axes | NDArray[Any]:
+        """Draw a small panel for every index, over k: clusters as points, the whole as a line.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw one index; by default all of them are panels of a new figure, and an array of axes is
+            returned.
+        index : str, optional
+            Which index to draw alone; needed with `ax`, unless there is only one.
+        """
         from clustrep.figures.over_k import IndexPanels
 
-        return IndexPanels.of(self).draw()
+        figure = IndexPanels.of(self)
+        if index is not None:
+            check_known(index, "index over k", figure.names, parameter="index")
+        elif ax is None:
+            return figure.draw()
+        elif len(figure.names) != 1:
+            raise ParameterError(
+                f"index must be given with ax, because there are several: {', '.join(figure.names)}.", parameter="index"
+            )
+        return figure.panels[figure.names.index(index or figure.names[0])].draw(ax)
 
     @property
     def pvalue(self) -> float | None:

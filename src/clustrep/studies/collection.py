@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from clustrep.checks import check_choice, check_integer, check_known, check_label, check_name
+from clustrep.checks import check_choice, check_flag, check_integer, check_known, check_label, check_name
 from clustrep.engine.replicates import Rng, make_generator
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies.alignment import check_alignment
-from clustrep.studies.from_files import studies_from_anndata, studies_from_files
+from clustrep.studies.from_files import check_unscaled, studies_from_anndata, studies_from_files
+from clustrep.studies.gower import gower_coded
 from clustrep.studies.probes import GeneRequest, Probes
 from clustrep.studies.readers.table import Request
 from clustrep.studies.study import SCALES, Label, LabelNotFound, Normalise, Scale, Study, check_label_exists
@@ -39,6 +40,8 @@ class Studies(Mapping[str, Study]):
         Scale the features of each study by itself, see `Study.scaled`.
     allow_missing : bool
         Whether values may be missing, see `Study`.
+    gower : bool
+        Whether columns are numbers and categories, to be clustered by Gower's distance: see Notes.
     normalise : {"none", "log1p"}
         Normalise the counts of each study by itself, before features are aligned and scaled, see `Study.normalised`.
 
@@ -68,6 +71,16 @@ class Studies(Mapping[str, Study]):
     are aligned by the place of their columns, so all must have the same number of them; they can't be mixed with
     tables that have names. All studies are in double precision unless all are in single precision.
 
+    With ``gower=True``, text, flags and categorical columns are kept: numbers are divided by their range over all
+    studies, and every category becomes a column of 0 and ½. Manhattan distances are then exactly Gower's [1]_, times
+    the number of columns: cluster with ``metric="manhattan"``, as in ``AgglomerativeClustering(4, linkage="average",
+    metric="manhattan")``. A missing category is half different from all others; missing numbers need `allow_missing`.
+
+    References
+    ----------
+    .. [1] Gower, J. C. (1971). A general coefficient of similarity and some of its properties. Biometrics 27(4),
+       857-871.
+
     Examples
     --------
     >>> import pandas as pd
@@ -94,13 +107,17 @@ class Studies(Mapping[str, Study]):
         scale: Scale = "none",
         normalise: Normalise = "none",
         allow_missing: bool = False,
+        gower: bool = False,
     ):
         check_label(label)
+        entries = _entries(studies)
+        if check_flag(gower, "gower"):
+            entries = _coded(entries, label, scale, allow_missing=allow_missing)
         collected = [
-            _renamed(values, name, label)
+            _renamed(values, name, None if gower else label)
             if isinstance(values, Study)
             else _as_study(values, name, label, allow_missing=allow_missing)
-            for name, values in _entries(studies)
+            for name, values in entries
         ]
         check_label_exists(collected, label, set().union(*(study.features for study in collected)))
         self._align(collected, scale, normalise=normalise)
@@ -121,6 +138,7 @@ class Studies(Mapping[str, Study]):
         probes: Probes = "variance",
         groups: str | None = None,
         allow_missing: bool = False,
+        gower: bool = False,
         normalise: Normalise = "none",
     ) -> Studies:
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
@@ -166,6 +184,8 @@ class Studies(Mapping[str, Study]):
             feature, and `Bootstrap(groups="donor")` draws its units.
         allow_missing : bool
             Whether values may be missing, see `Study`.
+        gower : bool
+            Whether columns are numbers and categories, to be clustered by Gower's distance: see `Studies`.
         normalise : {"none", "log1p"}
             Normalise the counts of each study by itself, before features are aligned and scaled, see
             `Study.normalised`.
@@ -204,8 +224,8 @@ class Studies(Mapping[str, Study]):
         rows of a map) are dropped. With ``probes="variance"`` all studies take the same probe of a gene if they can:
         the one that most studies have; of these the one with the highest variance around the mean of each study, pooled
         over the studies, as the files hold them, before `scale`; of these the first. Missing values are left out of the
-        variance; they are refused only in the probes that are kept. The mean of probes is missing where one of them is.
-        A study whose features are genes of the map already is kept as it is.
+        variance; they are refused, without `allow_missing`, only in the probes that are kept. The mean of probes is
+        missing where one of them is. A study whose features are genes of the map already is kept as it is.
 
         Files are not trusted. An h5ad file is read in a copy of this process (except on Windows), which ends after 60
         seconds and one more for each megabyte; shapes and sparse indices are checked before they are used. It is read
@@ -228,9 +248,11 @@ class Studies(Mapping[str, Study]):
         _check_all_features(features, normalise)
         collected, request = studies_from_files(
             paths,
-            Request(label, transpose, header, study_key, rep, features, groups, allow_missing),
+            Request(label, transpose, header, study_key, rep, features, groups, allow_missing, gower),
             GeneRequest(genes, probe_map, probes),
         )
+        if gower:
+            check_unscaled(scale)
         studies = cls.__new__(cls)
         studies._align(collected, scale, request, normalise)
         return studies
@@ -644,6 +666,24 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
         duplicate = next(name for name in names if names.count(name) > 1)
         raise DataError(f"Every study needs a name of its own, but {duplicate!r} came twice: rename one.")
     return entries
+
+
+def _coded(
+    entries: Sequence[tuple[str, Any]], label: Label, scale: Scale, *, allow_missing: bool
+) -> list[tuple[str, Any]]:
+    """Code tables for Gower's distance, as studies with their known labels."""
+    check_unscaled(scale)
+    for name, values in entries:
+        if isinstance(values, Study):
+            raise ParameterError(f"gower=True needs tables, and {name!r} is a Study already.", parameter="gower")
+    known = {name: values[label] for name, values in entries if label and label in getattr(values, "columns", ())}
+    tables = {name: values.drop(columns=label) if name in known else values for name, values in entries}
+    studies = []
+    for name, frame in gower_coded(tables).items():
+        labels = known[name].to_numpy() if name in known else None
+        study = Study(frame, name, labels=labels, label=None if label else label, allow_missing=allow_missing)
+        studies.append((name, study))
+    return studies
 
 
 def _as_study(values: Any, name: str, label: Label, *, allow_missing: bool) -> Study:

@@ -1,0 +1,34 @@
+"""
+An agreement of your own
+========================
+
+Any function of two labelings is an agreement: here the Fowlkes–Mallows index of scikit-learn, beside the adjusted Rand
+index. One that should be in the package, with its bounds and its name on the command line, is one record
+(:doc:`recipes </architecture>`).
+"""
+
+# %%
+import matplotlib.pyplot as plt
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.metrics import fowlkes_mallows_score
+
+import clustrep as cr
+
+studies = cr.datasets.simulate_cohorts(rng=1).scaled("zscore")
+choice = cr.compare(
+    AgglomerativeClustering(),
+    studies,
+    n_clusters=range(2, 8),
+    agreement=("ari", fowlkes_mallows_score),
+    n_resamples=20,
+    rng=0,
+)
+print(choice)
+
+# %%
+# An index that is not adjusted for chance is high for unrelated partitions, too, and more so for few clusters. So
+# compare it with data in one piece, or with an index that is adjusted, before you believe a value.
+
+fig, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained", sharey=True)
+for ax, agreement in zip(axes, choice.agreements, strict=True):
+    choice.plot(ax=ax, agreement=agreement)

@@ -1,0 +1,89 @@
+"""Every result draws on the axes that it is given, returns them, and makes its own where none are given."""
+
+from __future__ import annotations
+
+import inspect
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from sklearn.cluster import KMeans
+
+import clustrep as cr
+from clustrep import results
+from clustrep.errors import ParameterError
+
+COHORTS = cr.datasets.simulate_cohorts(
+    n_cohorts=3, n_samples=30, n_features=3, n_subtypes=3, missing={}, shifted={}, rng=1
+)
+KMEANS = KMeans(3, n_init=2)
+X = COHORTS["alpha"].X
+QUICK = {"n_resamples": 3, "rng": 0}
+
+# How to come by a result of every kind that can be drawn.
+RESULTS = {
+    "AssignmentConsistency": lambda: cr.assignment_consistency(KMEANS, X, n_clusters=[2, 3], **QUICK),
+    "BootstrapInstability": lambda: cr.bootstrap_instability(KMEANS, X, n_clusters=[2, 3], **QUICK),
+    "ClusterTest": lambda: cr.cluster_test(X, n_resamples=19, rng=0),
+    "ClusterTree": lambda: cr.analyse(KMEANS, COHORTS, n_clusters=[2, 3], null=None, recursive=True, **QUICK).tree,
+    "Comparison": lambda: cr.compare(KMEANS, COHORTS, n_clusters=[2, 3], **QUICK),
+    "Consensus": lambda: cr.consensus(KMEANS, X, n_clusters=[2, 3], **QUICK),
+    "Counterparts": lambda: cr.counterparts(KMEANS, COHORTS, **QUICK),
+    "InGroupProportion": lambda: cr.in_group_proportion(X, clusterer=KMEANS, rng=0),
+    "InGroupStability": lambda: cr.in_group_stability(X, COHORTS["alpha"].labels, **QUICK),
+    "LeaveOneStudyOut": lambda: cr.leave_one_study_out(KMEANS, COHORTS, **QUICK),
+    "LocalReplicability": lambda: cr.local_replicability(KMEANS, train=COHORTS["alpha"], test=COHORTS["beta"], **QUICK),
+    "NullReference": lambda: cr.null_reference(cr.compare(KMEANS, COHORTS, n_clusters=[2, 3], **QUICK), n=19, rng=0),
+    "PredictionStrength": lambda: cr.prediction_strength(KMEANS, X, n_clusters=[2, 3], n_splits=3, rng=0),
+    "RelativeValidation": lambda: cr.relative_validation(KMEANS, X, n_clusters=[2, 3], n_splits=3, rng=0),
+    "Replicability": lambda: cr.replicability(KMEANS, COHORTS, **QUICK),
+    "Sensitivity": lambda: cr.sensitivity(KMEANS, X, scales=[0.01, 2], **QUICK),
+    "Separation": lambda: cr.separation(KMEANS, COHORTS, n_clusters=[3], rng=0),
+    "Stability": lambda: cr.stability(KMEANS, X, **QUICK),
+    "StudyRelations": lambda: cr.replicability(KMEANS, COHORTS, **QUICK).relations(),
+    "Validation": lambda: cr.validate(KMEANS, X, n_clusters=[2, 3], indices="jaccard", **QUICK),
+}
+DRAWN = sorted(name for name in results.__all__ if hasattr(getattr(results, name), "plot"))
+
+
+def test_all_that_can_be_drawn_are_here():
+    assert sorted(RESULTS) == DRAWN
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_axes_are_the_first_parameter_and_optional(name):
+    _, ax, *_ = inspect.signature(getattr(results, name).plot).parameters.values()
+    assert (ax.name, ax.default) == ("ax", None)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_draws_on_the_axes_given_and_returns_them(name):
+    result = RESULTS[name]()
+    assert type(result).__name__ == name
+    figure, (beside, ax) = plt.subplots(1, 2)
+    before = len(ax.get_children())
+    assert result.plot(ax) is ax
+    assert len(ax.get_children()) > before
+    assert not beside.has_data()
+    assert plt.get_fignums() == [figure.number]
+    plt.close(figure)
+    drawn = result.plot()
+    axes = drawn.ravel().tolist() if isinstance(drawn, np.ndarray) else [drawn]
+    assert all(isinstance(each, Axes) for each in axes)
+    assert len(plt.get_fignums()) == 1
+    with pytest.raises(ParameterError, match="ax must be a matplotlib Axes, got Figure"):
+        result.plot(axes[0].figure)
+
+
+def test_one_index_of_several_is_named():
+    validation = cr.validate(KMEANS, X, n_clusters=[2, 3], indices=["jaccard", "matching"], n_resamples=3, rng=0)
+    ax = plt.figure().add_subplot()
+    with pytest.raises(
+        ParameterError, match="index must be given with ax, because there are several: matching, jaccard"
+    ):
+        validation.plot(ax)
+    assert validation.plot(ax, index="jaccard") is ax
+    assert "Jaccard" in ax.get_title()
+    with pytest.raises(ParameterError, match="There is no index over k 'r'; there are"):
+        validation.plot(index="r")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -118,9 +119,19 @@ def test_local_tables(noise):
 
 @pytest.mark.parametrize(
     ("clusterer", "here"),
-    [(AgglomerativeClustering(2), True), (GaussianMixture(2), False), (KMeans(2), True), (HDBSCAN(copy=True), True)],
+    [
+        (AgglomerativeClustering(2), True),
+        (KMeans(2), True),
+        (HDBSCAN(copy=True), True),
+        (make_pipeline(StandardScaler(), HDBSCAN(copy=True)), True),
+        (ward_as_a_function, True),
+        (GaussianMixture(2), False),
+        (HDBSCAN(metric="manhattan", copy=True), False),
+        (AgglomerativeClustering(2, metric="cosine", linkage="average"), False),
+        (cr.Induced(AgglomerativeClustering(2), classifier=KNeighborsClassifier(3)), False),
+    ],
 )
-def test_what_predicts_by_itself_keeps_its_workers(clusterer, here):
+def test_what_needs_no_device_keeps_its_workers(clusterer, here):
     studies = [cr.Study(X, name) for X, name in zip(tables(), "abc", strict=True)]
     setting = Setting.prepare(Source(cr.Bootstrap(), 0, device=DEVICE), studies, [Configuration("c", clusterer)])
     assert setting.here == here

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from clustrep.checks import as_table, check_table
 from clustrep.clustering.neighbours import SCIPY_METRICS, Metric, nearest_label
-from clustrep.clustering.parameters import Clusterer, Induced, is_function, with_seed
+from clustrep.clustering.parameters import Clusterer, Induced, KnownLabels, is_function, with_seed
 from clustrep.device.available import PROCESSOR
 from clustrep.errors import DataError
 from clustrep.label_checks import check_labels
@@ -183,6 +183,16 @@ def _seen_by(fitted: Clusterer) -> _Seen:
     if getattr(fitted, "p", None) is not None:
         parameters.setdefault("p", fitted.p)
     return _Seen((), _scipy_metric(getattr(fitted, "metric", None) or "euclidean", parameters), None)
+
+
+def takes_nearest(clusterer: Clusterer) -> bool:
+    """Whether ψ gives a point the label of the nearest training point by Euclidean distance."""
+    if isinstance(clusterer, KnownLabels) or is_function(clusterer):
+        return True
+    if hasattr(clusterer, "predict"):
+        return False
+    seen = _seen_by(clusterer)
+    return seen.classifier is None and seen.metric[0] == "euclidean"
 
 
 def _scipy_metric(metric: Metric, parameters: Mapping[str, Any]) -> tuple[Metric, Mapping[str, Any]]:

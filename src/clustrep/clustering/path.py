@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from clustrep.clustering.function import ClusteringFunction, learn, learn_known
+from clustrep.clustering.function import ClusteringFunction, learn, learn_known, takes_nearest
 from clustrep.clustering.landmarks import CellDraw
 from clustrep.clustering.parameters import Clusterer, KnownLabels, count_clusters
 from clustrep.clustering.rotation import Rotation, can_rotate, in_coordinates, needs_basis, with_features
@@ -250,8 +250,8 @@ class PlainPath(Path):
 
     @property
     def searches(self) -> bool:
-        """Whether the clusterer has no `predict`, and ψ is induced."""
-        return not hasattr(self.members[0].clusterer, "predict")
+        """Whether ψ is induced by the nearest training point."""
+        return takes_nearest(self.members[0].clusterer)
 
     @property
     def takes_weights(self) -> bool:  # type: ignore[override]

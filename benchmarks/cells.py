@@ -18,7 +18,7 @@ from clustrep.clusterers import Leiden
 
 N_FEATURES, N_TYPES = 20, 6
 # Studies and resamples of the small runs.
-SMALL = ((2, 1), (2, 3), (4, 1))
+SMALL = ((2, 1), (2, 2), (3, 1))
 
 
 def studies(n_studies: int, n_cells: int) -> dict[str, np.ndarray]:

@@ -3,7 +3,8 @@
 Every cell is a process of its own: `replicability` of two studies with 50 features in single precision, 20 clusters,
 the studies as they are and one resample of them, on one core. Seconds are the processor's, after the kernels are
 compiled; memory is the largest that the process had beyond what it had before there were data. With
-`--write docs/scale.md` the table replaces the last one there, `--sizes 1000,10000` computes a part of it.
+`--write docs/scale.md` the table replaces the last one there; `--sizes 1000,10000` and `--clusterers Ward` compute a
+part of it, and the other rows stay as they were.
 """
 
 from __future__ import annotations
@@ -88,9 +89,9 @@ def cell(title: str, n: int, sketch: int | None) -> str:
     return f"{measured['seconds']:.1f} s, {measured['memory'] / 1e9:.2f} GB, {score}"
 
 
-def table(sizes: tuple[int, ...], titles: list[str]) -> str:
-    """Measure everything, and write the table."""
-    lines = [
+def table(sizes: tuple[int, ...], titles: list[str], before: str = "") -> str:
+    """Measure everything, and write the table; other rows are those of the table before."""
+    head = [
         f"Two studies of n samples, {FEATURES} features in single precision, {CLUSTERS} clusters; the studies as they "
         "are and one resample.",
         f"One core of {processor()}; processor's seconds, largest memory beyond the imports, the score (ARI) of the "
@@ -99,13 +100,22 @@ def table(sizes: tuple[int, ...], titles: list[str]) -> str:
         f"| clusterer | n | exact | `sketch={LANDMARKS}` |",
         "|---|---|---|---|",
     ]
+    rows = {row_name(line): line for line in before.splitlines() if row_name(line)}
     for title in titles:
         for n in sizes:
             exact = cell(title, n, None) if n <= LARGEST_EXACT[title] else "not computed"
             by_landmarks = cell(title, n, LANDMARKS) if n > LANDMARKS else "exact"
-            lines.append(f"| {title} | {n:,} | {exact} | {by_landmarks} |")
-            print(lines[-1], file=sys.stderr, flush=True)
-    return "\n".join(lines)
+            rows[title, n] = f"| {title} | {n:,} | {exact} | {by_landmarks} |"
+            print(rows[title, n], file=sys.stderr, flush=True)
+    in_order = [rows[title, n] for title in CLUSTERERS for n in SIZES if (title, n) in rows]
+    return "\n".join([*head, *in_order])
+
+
+def row_name(line: str) -> tuple[str, int] | None:
+    """Read the clusterer and the number of samples of a row; None where a line is none."""
+    parts = [part.strip() for part in line.split("|")]
+    is_row = len(parts) > 3 and parts[1] in CLUSTERERS and parts[2].replace(",", "").isdigit()
+    return (parts[1], int(parts[2].replace(",", ""))) if is_row else None
 
 
 def processor() -> str:
@@ -135,10 +145,13 @@ def main() -> None:
         title, n, sketch = arguments.cell
         print(json.dumps(measure(title, int(n), int(sketch) or None)))
         return
-    text = table(tuple(map(int, arguments.sizes.split(","))), arguments.clusterers.split(","))
+    page = arguments.write.read_text() if arguments.write and arguments.write.exists() else ""
+    before = page.partition(BEGIN)[2].partition(END)[0]
+    text = table(tuple(map(int, arguments.sizes.split(","))), arguments.clusterers.split(","), before)
     if arguments.write is None:
         print(text)
         return
+    # Read again: it may have been edited while this ran.
     page = arguments.write.read_text() if arguments.write.exists() else ""
     arguments.write.write_text(replaced(page, text))
 

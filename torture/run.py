@@ -20,12 +20,14 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
+from tqdm.auto import tqdm
 
 from clustrep import compare, load
 from clustrep.archives import check_seal
@@ -88,6 +90,8 @@ class Torture:
         code = 1
         with contextlib.suppress(BaseException):
             os.setsid()
+            # Progress bars of all forked processes share a lock: one that is killed with it never returns it.
+            tqdm.set_lock(threading.RLock())
             with open(os.devnull, "w") as nowhere:
                 for stream in (1, 2):
                     os.dup2(nowhere.fileno(), stream)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from numpy.typing import NDArray
 
-from clustrep.sentences import argument
+from clustrep.sentences import argument, wording
 from clustrep.text import cut, plural
 
 N_CELLS_EXAMINED = 1000  # of a column, to find out how its numbers are written
@@ -69,7 +69,12 @@ def _column_advice(columns: Mapping[str, Texts], may_have_label: bool) -> str:
         return f"{they} {hold} numbers as text: turn {them} into numbers."
     if not may_have_label:
         return f"Leave {them} out."
-    return f"Leave {them} out, or use {argument('label', next(iter(columns)))} if that is the samples' known class."
+    by_gower = wording(python="`Studies(..., gower=True)` takes", command_line="`clustrep run` and `local` take")
+    with_option = wording(command_line=" with --gower")
+    return (
+        f"Leave {them} out, or use {argument('label', next(iter(columns)))} if that is the samples' known class. "
+        f"{by_gower} categories{with_option}, for Gower's distance."
+    )
 
 
 def text_sentence(places: Sequence[tuple[str, str, str]], subject: str) -> str:

@@ -302,8 +302,8 @@ def test_results_without_data_or_clusterer_are_refused(result, comparison, three
     known = cr.replicability(
         None, three, labels={name: np.arange(len(X)) % 3 for name, X in three.items()}, n_resamples=2, rng=0
     )
-    with pytest.raises(ParameterError, match="Known labels can't be carried over to simulated data"):
-        cr.null_reference(known)
+    with pytest.raises(ParameterError, match="known labels, which can't be carried over to simulated data"):
+        cr.null_reference(known, null="gaussian")
 
 
 def test_other_things_are_refused_with_a_sentence(result, three):

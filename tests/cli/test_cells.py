@@ -51,6 +51,41 @@ def test_an_embedding_of_all_studies_is_said_to_have_aligned_them(atlas):
     assert cr.load("clustrep-results/result.npz").comparison.provenance["shared_embedding"] == "X_pca"
 
 
+def test_both_scores_are_on_the_page(atlas):
+    counts = ("--normalise", "log1p", "--target-sum", 500)
+    said = " ".join(invoke(*RUN, "--rep", "X_pca", "--embed", "train", *counts).stderr.split())
+    assert "which has aligned them" in said
+    analysis = cr.load("clustrep-results/result.npz")
+    options = {"n_clusters": [3], "agreement": ("ari", "ami"), "n_resamples": 3, "rng": 0}
+    aligned = cr.compare({"kmeans": KMeans(n_init=1)}, cr.Studies.from_anndata(atlas, "lab", "X_pca"), **options)
+    measured = cr.Studies.from_anndata(atlas, "lab").normalised(target_sum=500)
+    alone = cr.compare({"kmeans": KMeans(n_init=1)}, measured, embed="train", **options)
+    np.testing.assert_array_equal(analysis.comparison.distribution, aligned.distribution)
+    np.testing.assert_array_equal(analysis.embedded.distribution, alone.distribution)
+    (section,) = [section for section in cr.Report(analysis).facts["sections"] if section["id"] == "embedded"]
+    rows = section["tables"][0]["rows"]
+    assert len(rows) == 4  # two spaces, two agreements
+    assert "learned on the training study" in Path("clustrep-results/report.html").read_text()
+    invoke("report", "clustrep-results", "--out", "again.html")
+    assert "learned on the training study" in Path("again.html").read_text()
+
+
+def test_a_report_takes_the_comparison_beside_the_analysis(atlas):
+    studies = cr.Studies.from_anndata(atlas, "lab").normalised(target_sum=500)
+    options = {"n_clusters": [3], "agreement": "ari", "n_resamples": 2, "rng": 0}
+    analysis = cr.analyse(KMeans(n_init=1), studies, null=None, train=(), **options)
+    alone = cr.compare(KMeans(n_init=1), studies, embed="train", **options)
+    sections = [section["id"] for section in cr.Report(analysis, alone).facts["sections"]]
+    assert "embedded" in sections
+    assert "embedded" not in [section["id"] for section in cr.Report(analysis).facts["sections"]]
+    with pytest.raises(cr.errors.ParameterError, match="embed='train'"):
+        cr.Report(analysis, cr.compare(KMeans(n_init=1), studies, **options))
+
+
+def test_shards_have_one_space(atlas):
+    assert "--shard" in invoke(*RUN, "--rep", "X_pca", "--embed", "train", "--shard", "1/2", code=2).stderr
+
+
 def test_features_are_not(atlas):
     assert "aligned" not in invoke(*RUN).stderr
     assert "shared_embedding" not in cr.load("clustrep-results/result.npz").comparison.provenance

@@ -101,6 +101,7 @@ write-h5ad = false
 recursive = true
 groups = "donor"
 impute = "mean"
+gower = true
 json = true
 quiet = true
 """
@@ -143,6 +144,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "recursive": True,
         "groups": "donor",
         "impute": "mean",
+        "gower": True,
         "embedding": "tsne",
         "figures": ("svg", "pdf"),
         "out": Path("options/there"),

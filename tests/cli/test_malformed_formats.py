@@ -189,11 +189,16 @@ usage(
 )
 usage(
     "--study-key without h5ad",
-    r"--study-key 'donor' is for h5ad files, and there is none among these",
+    r"--study-key 'donor' is for h5ad files and Zarr stores, and there is none among these",
     "--study-key",
     "donor",
 )
-usage("--rep without h5ad", r"--rep 'X_pca' is for h5ad files, and there is none among these", "--rep", "X_pca")
+usage(
+    "--rep without h5ad",
+    r"--rep 'X_pca' is for h5ad files and Zarr stores, and there is none among these",
+    "--rep",
+    "X_pca",
+)
 
 # ---------------------------------------------------------------------------------------------------------------------
 # GEO

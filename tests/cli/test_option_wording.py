@@ -84,7 +84,10 @@ def test_what_the_user_wrote_stays(written):
     [
         (lambda folder: cr.Studies.read("alpha.csv", label=""), "--label must be the name of a column, got ''."),
         (lambda folder: cr.Studies.read("alpha.csv", rep=""), "--rep must be a name, got ''."),
-        (lambda folder: cr.Studies.read("alpha.csv", study_key="x"), "--study-key 'x' is for h5ad files, and there"),
+        (
+            lambda folder: cr.Studies.read("alpha.csv", study_key="x"),
+            "--study-key 'x' is for h5ad files and Zarr stores, and there",
+        ),
         (lambda folder: cr.Studies.read("alpha.csv"), "or use --label 'subtype' if that is the samples' known class."),
         (
             lambda folder: cr.cluster_test([[0.0], [1.0], [3.0]], n_resamples=0),

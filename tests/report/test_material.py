@@ -84,7 +84,7 @@ NO_RESULT = "A report is made of results such as compare returns, got"
         (lambda parts, analysis: [parts["counterparts"]] * 2, "A report has one Counterparts, got 2."),
         (
             lambda parts, analysis: [analysis, parts["test"]],
-            "An analysis makes a report by itself: pass nothing beside it.",
+            "An analysis makes a report by itself: pass nothing beside it but the comparison with embed='train'.",
         ),
     ],
 )

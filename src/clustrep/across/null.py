@@ -15,6 +15,7 @@ from clustrep.across.local import LocalPlan, LocalScores
 from clustrep.across.null_models import (
     NULLS,
     ONE_PIECE,
+    PERMUTED,
     PIECES,
     GivenCollection,
     Sampler,
@@ -103,6 +104,7 @@ def null_reference(
         that explains the scores (`overall_pvalue` above 0.05), and returns the reference of the model with the largest
         p-value; for a local result it is "unimodal". "gaussian" is a Gaussian with each study's mean and covariance;
         "copula" a Gaussian copula with each feature's own values as margins. A sampler returns a table like the study.
+        Known labels (``labels=``) are always compared with "permuted": the same labels on other samples of their study.
     statistic : {"estimate", "mean"}
         Compare R̂, one fit for each study and collection; or the mean over resamples, all of which are repeated
         in every collection. Separateness is that of the studies as they are in either case.
@@ -164,6 +166,7 @@ def reference_of(
     """Compare with simulated collections; not to be simulated again are those `kept` from a shorter run."""
     origins = _origins(result)
     check_integer(n, "n")
+    null = _for_labels(null, origins)
     kept = kept or Kept()
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
     if null == "gaussian":
@@ -246,12 +249,24 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
             f"rng={result.provenance['seed']} to compare it with simulated data.",
             parameter="result",
         )
-    of_runs = tuple(origin for origin in origins if isinstance(origin, RunOrigin))
-    if any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in of_runs):
+    return tuple(origin for origin in origins if isinstance(origin, RunOrigin))
+
+
+def _for_labels(null: str | Sampler, origins: Sequence[RunOrigin]) -> str | Sampler:
+    """Return the null of a result: known labels are permuted, because simulated data have none."""
+    if not any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in origins):
+        if null == PERMUTED:
+            raise ParameterError(
+                f"null={PERMUTED!r} is for known labels: a clusterer does not know the order of the samples.",
+                parameter="null",
+            )
+        return null
+    if null not in (ONE_PIECE, PERMUTED):
         raise ParameterError(
-            "Known labels can't be carried over to simulated data: a clusterer is needed.", parameter="result"
+            f"null must be {PERMUTED!r} for known labels, which can't be carried over to simulated data; got {null!r}.",
+            parameter="null",
         )
-    return of_runs
+    return PERMUTED
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -101,7 +101,21 @@ NULLS: dict[str, NullModel] = {
     "copula": NullModel(CopulaCollection.of),
 }
 
+
+@dataclass(frozen=True, eq=False)
+class PermutedCollection:
+    """The studies' own samples in another order, while known labels stay where they are."""
+
+    tables: tuple[FloatArray, ...]
+
+    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
+        """Draw an order for every study."""
+        return [rng.permutation(X) for X in self.tables]
+
+
 ONE_PIECE = "one piece"
+# For known labels: they are put on other samples of the same study.
+PERMUTED = "permuted"
 # In this order: the first explains most data of one piece, and then the others need not be simulated.
 PIECES = ("elliptical", "unimodal", "components")
 
@@ -109,13 +123,15 @@ PIECES = ("elliptical", "unimodal", "components")
 def check_null(null: object) -> None:
     """Check that `null` names a model, the three of one piece together, or is a sampler."""
     if not callable(null):
-        check_choice(null, "null", (ONE_PIECE, *NULLS), or_else="a function of (study, rng)")
+        check_choice(null, "null", (ONE_PIECE, *NULLS, PERMUTED), or_else="a function of (study, rng)")
 
 
 def collection_of(null: str | Sampler, studies: Sequence[Study]) -> Collection:
     """Learn a model from these studies, to draw simulated ones."""
     if callable(null):
         return GivenCollection(tuple(studies), null)
+    if null == PERMUTED:
+        return PermutedCollection(tuple(study.X for study in studies))
     tables = [completed(study.X).astype(float) for study in studies]
     exponent = unit_exponent(tables)
     return _in_units(NULLS[null].learn([np.ldexp(X, -exponent) for X in tables]), exponent)

@@ -389,11 +389,12 @@ class Row(NamedTuple):
 
 
 def _rows(s: int, t: int, names: tuple[str, str], train: Shown, test: Shown, by_gaps: bool) -> list[Row]:
-    rows = _rows_by_gaps(s, t, train, test) if by_gaps else _rows_of_cut(s, t, names, train, test)
+    rows = rows_of_groups(s, t, train, test) if by_gaps else _rows_of_cut(s, t, names, train, test)
     return sorted(rows, key=lambda row: (row.cluster < 0, row.cluster))
 
 
-def _rows_by_gaps(s: int, t: int, train: Shown, test: Shown) -> list[Row]:
+def rows_of_groups(s: int, t: int, train: Shown, test: Shown) -> list[Row]:
+    """Find a word for every cluster of a training study in a test study, and the samples that are new there."""
     a, b = train.clusters, test.clusters
     n = len(b.X)
     shift = find_shift(a, b)

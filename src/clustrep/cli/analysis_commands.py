@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from clustrep.cli import options
-from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, ranged_clusterers_of, without_range
+from clustrep.cli.clusterer_names import BY_GOWER, DEFAULT_CLUSTERERS, ranged_clusterers_of, without_range
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
 from clustrep.cli.input_files import read_studies, warn_of_embedding, warn_of_scales
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 @options.reading
 @options.units
 @options.impute
+@options.gower
 @options.analysis(k="2:8", folder="clustrep-results")
 @options.shard
 @click.option(
@@ -71,7 +72,7 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
         raise click.UsageError("--write-h5ad needs one h5ad file that holds all studies, with --study-key.")
     if settings["write_h5ad"] and settings["no_samples"]:
         raise click.UsageError("--write-h5ad and --no-samples exclude each other.")
-    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS
+    settings["clusterer"] = settings["clusterer"] or (BY_GOWER if settings["gower"] else DEFAULT_CLUSTERERS)
     if settings["shard"] is None:
         analyse_files(ctx, settings)
     else:
@@ -83,6 +84,7 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
 @options.reading
 @options.units
 @options.impute
+@options.gower
 @click.option("--train", multiple=True, metavar="STUDY", help="Whose clusters to follow; by default all studies'.")
 @options.analysis(k=None, folder="clustrep-local")
 @click.pass_context
@@ -98,7 +100,7 @@ def local(ctx: click.Context, /, **settings: Any) -> None:
         raise click.UsageError("local follows one --clusterer with one --k; `clustrep run` compares several.")
     if len(settings["resolution"] or ()) > 1 or any(without_range(spec)[1] for spec in settings["clusterer"]):
         raise click.UsageError("local follows one value of a parameter; `clustrep run` compares several.")
-    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
+    settings["clusterer"] = settings["clusterer"] or (BY_GOWER if settings["gower"] else DEFAULT_CLUSTERERS)[:1]
     analyse_files(ctx, settings)
 
 
@@ -197,9 +199,34 @@ def analyse_files(ctx: click.Context, settings: dict[str, Any]) -> None:
     clusterers = checked_clusterers(ctx, settings)
     studies = read_studies(settings)
     check_several_studies(settings, studies)
-    analysis = analyse_studies(ctx, settings, clusterers, studies)
+    if settings["embed"] and is_embedded(studies):
+        analysis = analyse_both(ctx, settings, clusterers, studies)
+    else:
+        analysis = analyse_studies(ctx, settings, clusterers, studies)
     write_analysis(ctx, settings, analysis, studies)
     exit_if_failed(ctx, settings, analysis)
+
+
+def is_embedded(studies: Studies) -> bool:
+    """Whether studies are the coordinates of one embedding of all of them."""
+    return any(study.embedding for study in studies.values())
+
+
+def analyse_both(
+    ctx: click.Context, settings: dict[str, Any], clusterers: dict[str, Any], studies: Studies
+) -> Analysis:
+    """Analyse one embedding of all studies, and compare in embeddings of every training study beside it."""
+    from clustrep import compare
+    from clustrep.resampling import resampling_for
+
+    analysis = analyse_studies(ctx, {**settings, "embed": None}, clusterers, studies)
+    measured = read_studies({**settings, "rep": "X"})
+    arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "noise")
+    # The draws of the analysis, also where X has more features than samples.
+    arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings.get("groups"))
+    with options.configured(settings):
+        embedded = compare(clusterers, measured, over=settings["over"] or None, **arguments)
+    return replace(analysis, embedded=embedded, warnings=tuple(ctx.obj))
 
 
 def analyse_studies(
@@ -244,6 +271,8 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
     clusterers = checked_clusterers(ctx, settings)
     studies = read_studies(settings)
     check_several_studies(settings, studies)
+    if settings["embed"] and is_embedded(studies):
+        raise click.UsageError("--shard computes one comparison: use --embed train with --rep X, or without --shard.")
     arguments = announced_arguments(ctx, settings, studies)
     with options.configured(settings):
         provenance = continued(settings, partial(compute_share, shard, clusterers, studies, **arguments))

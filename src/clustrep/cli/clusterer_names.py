@@ -29,8 +29,10 @@ SHORT_NAMES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "affinity": ("sklearn.cluster", "AffinityPropagation", {}),
     "leiden": ("clustrep.clusterers", "Leiden", {}),
     "louvain": ("clustrep.clusterers", "Louvain", {}),
+    "medoids": ("kmedoids", "KMedoids", {"metric": "manhattan"}),
 }
 DEFAULT_CLUSTERERS = ("kmeans", "ward")
+BY_GOWER = ("average:metric=manhattan", "complete:metric=manhattan")
 NUMBER_OF_CLUSTERS = ("n_clusters", "n_components")
 # Values in a range that does not say how many, and the most that one can have.
 VALUES, MOST_VALUES = 10, 1000

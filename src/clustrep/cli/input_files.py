@@ -34,10 +34,12 @@ def read_studies(settings: dict[str, Any]) -> Studies:
         probes=settings["probes"],
         groups=settings.get("groups"),
         allow_missing=settings.get("impute") is not None,
+        gower=settings.get("gower", False),
     )
     if settings["normalise"] == "none" and settings["target_sum"] is not None:
         raise click.UsageError("--target-sum is for --normalise log1p.")
-    studies = studies.normalised(settings["normalise"], target_sum=settings["target_sum"])
+    if not any(study.embedding for study in studies.values()):  # coordinates are no counts
+        studies = studies.normalised(settings["normalise"], target_sum=settings["target_sum"])
     if settings["features"] is not None:
         studies = select_features(studies, settings["features"])
     return studies.scaled(settings["scale"])

@@ -190,6 +190,13 @@ units = click.option(
     help="The column of units to which samples belong, such as donor: whole units are drawn.",
 )
 
+gower = click.option(
+    "--gower",
+    is_flag=True,
+    help="Columns are numbers and categories, clustered by Gower's distance: average and complete linkage unless "
+    "--clusterer names others with metric=manhattan.",
+)
+
 impute = click.option(
     "--impute",
     type=click.Choice(["median", "mean", "nearest"]),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import socket
+import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
@@ -16,6 +18,10 @@ T = TypeVar("T")
 
 COLLECTED = 300.0  # seconds that a finished block has for its way here
 
+# Seconds that the head of a cluster may be silent. Ray waits for 60 and then ends the process that asked, without an
+# error that could be handled.
+SILENT = 20.0
+
 
 class RayEngine(Engine[Any]):
     """The workers of a Ray cluster: each of its processors computes one block at a time."""
@@ -25,6 +31,9 @@ class RayEngine(Engine[Any]):
         self.name = f"the Ray cluster at {address}" if address else "the Ray cluster"
         # Kills are counted by `dispatch`: where memory runs out, Ray would try for ever.
         self._task = ray.remote(num_cpus=1, max_retries=0)(_compute_placed)
+        self._n_slots = 0
+        self._head = None if ray.util.client.ray.is_connected() else _address(ray.get_runtime_context().gcs_address)
+        self._heard = time.monotonic()
 
     @classmethod
     def connected(cls, address: str | None) -> RayEngine:
@@ -44,14 +53,34 @@ class RayEngine(Engine[Any]):
 
     def _asked(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """Call a function of Ray's, which fails in these ways where the cluster is gone."""
+        if not self.ray.is_initialized():  # else Ray starts a cluster of its own on this machine
+            raise self._lost()
         try:
             return function(*args, **kwargs)
         except (ConnectionError, self.ray.exceptions.RaySystemError):
-            raise EngineLost(f"The connection to {self.name} is lost. {kept_advice()}") from None
+            raise self._lost() from None
+
+    def _lost(self) -> EngineLost:
+        return EngineLost(f"The connection to {self.name} is lost. {kept_advice()}")
 
     def n_slots(self) -> int:
-        """Return the number of processors of the cluster."""
-        return int(self._asked(self.ray.cluster_resources).get("CPU", 0))
+        """Return the number of processors of the cluster; the last known one while its head is silent."""
+        if self._hears_the_head():
+            self._n_slots = int(self._asked(self.ray.cluster_resources).get("CPU", 0))
+        return self._n_slots
+
+    def _hears_the_head(self) -> bool:
+        """Whether the head answers; raise where it has not for too long. Ray's own client notices that by itself."""
+        if self._head is None:
+            return True
+        try:
+            socket.create_connection(self._head, timeout=SILENT).close()
+        except OSError:
+            if time.monotonic() - self._heard > SILENT:
+                raise self._lost() from None
+            return False
+        self._heard = time.monotonic()
+        return True
 
     def place(self, plan: Any) -> Any:
         """Put the plan into the store of objects, from which every machine takes it once."""
@@ -91,6 +120,12 @@ class RayEngine(Engine[Any]):
         """Leave the cluster, if it was joined for this run."""
         if self.owned:
             self.ray.shutdown()
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Read "host:port"; the host may be an address with colons, in brackets."""
+    host, _, port = text.rpartition(":")
+    return host.strip("[]"), int(port)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

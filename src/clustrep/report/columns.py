@@ -50,6 +50,7 @@ KIND_OF_COLUMN = {
 }
 # What a column holds, for those who point at its header; of columns that are named after a study, its own words.
 EXPLANATIONS = {
+    "space": "The coordinates in which clusterings were learned and test samples labelled",
     "study": "The study",
     "samples": "Number of samples",
     "features": "Number of features that all studies share",
@@ -173,6 +174,7 @@ CHOICE = (
     "trivial",
     "failed",
 )
+EMBEDDED = ("clusterer", "k", "clusters_found", "agreement", "space", "score", "low", "high", "failed")
 PAIRS = ("train", "test", "estimate", "mean", "low", "high", "sd", "trivial", "failed")
 CLUSTERS = (
     "train",

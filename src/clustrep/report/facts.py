@@ -55,6 +55,7 @@ def facts_of(material: Material, title: str | None = None) -> Facts:
         _tree(material),
         _data(studies),
         _choice(material),
+        _embedded(material),
         _pairs(material),
         _clusters(material),
         _map(material),
@@ -254,6 +255,18 @@ def _choice(material: Material) -> Section | None:
         )
     text = [words.SCORE_AND_RIVALS]
     return _section("choice", "Which algorithm, and how many clusters", text, [curves_chart(curves)], tables)
+
+
+def _embedded(material: Material) -> Section | None:
+    """Put scores in an embedding of every training study beside those of the analysis."""
+    if material.embedded is None or material.comparison is None:
+        return None
+    shared = Run.of(material.comparison.provenance).settings.get("shared_embedding", "the features as they are")
+    spaces = {str(shared): material.comparison, "learned on the training study": material.embedded}
+    frames = [comparison.summary().assign(space=space) for space, comparison in spaces.items()]
+    frame = pd.concat(frames).sort_values(["agreement", "clusterer", "k"], kind="stable")
+    table = table_of(frame, "embedded-table", "Scores in both spaces", columns.EMBEDDED)
+    return _section("embedded", "Aligned before, or not", [words.ABOUT_EMBEDDED], [], [table])
 
 
 def _pairs(material: Material) -> Section | None:

@@ -56,6 +56,8 @@ class Material:
         are drawn.
     differences
         Which study lacks a cluster that the others have; None where it is not known.
+    embedded
+        The comparison in an embedding that is learned on every training study alone, beside the other.
     tree
         Clusters within the separated clusters; None where these were not looked for.
     pieces
@@ -87,6 +89,7 @@ class Material:
     presence: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(PRESENCE)))
     differences: StudyDifferences | None = None
     tree: ClusterTree | None = None
+    embedded: Comparison | None = None
     names: Names = field(default_factory=dict)
     pieces: Mapping[str, str] = field(default_factory=dict)
 
@@ -106,9 +109,7 @@ class Material:
                 )
         if not _all(flat, Analysis):
             return replace(cls.of_parts(flat), warnings=tuple(f"Withheld or changed: {line}" for line in withheld))
-        if len(flat) > 1:
-            raise ParameterError("An analysis makes a report by itself: pass nothing beside it.", parameter="results")
-        return cls.of_analysis(flat[0])
+        return cls.of_analysis(_with_embedded(flat))
 
     @classmethod
     def of_analysis(cls, analysis: Analysis) -> Material:
@@ -134,6 +135,7 @@ class Material:
             presence=analysis.presence(),
             differences=analysis.differences,
             tree=analysis.tree,
+            embedded=analysis.embedded,
         )
 
     @classmethod
@@ -245,6 +247,27 @@ def _merged_failures(results: Sequence[Any]) -> Failures:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # where samples are drawn
+
+
+def _with_embedded(results: Sequence[Any]) -> Analysis:
+    """Take an analysis, with the same comparison in an embedding of every training study beside it, if there is one."""
+    (analysis, *further), others = _all(results, Analysis), [each for each in results if not isinstance(each, Analysis)]
+    if further or any(not isinstance(each, Comparison) for each in others) or len(others) > 1:
+        raise ParameterError(
+            "An analysis makes a report by itself: pass nothing beside it but the comparison with embed='train'.",
+            parameter="results",
+        )
+    result: Analysis = analysis
+    if not others:
+        return result
+    (embedded,) = others
+    if "transformer" not in embedded.provenance.parameters or embedded.names != result.names:
+        raise ParameterError(
+            "A comparison beside an analysis must be one of the same studies with embed='train': it is shown beside "
+            "the scores of the analysis.",
+            parameter="results",
+        )
+    return replace(result, embedded=embedded)
 
 
 def _map_of(analysis: Analysis, result: LocalReplicability) -> LocalMap:

@@ -105,6 +105,12 @@ ABOUT_GAPS = (
     "Clusters are learned on the other studies. Held-out samples are counted around two neighbouring centres and "
     "half-way between them: a gap is a middle with fewer samples than either side."
 )
+ABOUT_EMBEDDED = (
+    "One embedding of all studies together has aligned them before they are compared. Beside its scores are those in "
+    "an embedding that is learned on every draw of the training study alone, and applied to the test study: scaling, "
+    "variable features and principal components. Where the first are much higher, clusters repeat thanks to the "
+    "alignment."
+)
 ABOUT_TREE = (
     "Every separated cluster is split again and tested again for gaps, at the level of 5 % times its share of all "
     "samples (Kimes et al. 2017), and only where the cluster around it was split. Parts are kept apart by gaps that "

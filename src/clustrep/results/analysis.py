@@ -85,6 +85,9 @@ class Analysis(Saved):
         Whether every cluster is present in every other study.
     tree : ClusterTree or None
         Clusters within the separated clusters; None where these were not looked for.
+    embedded : Comparison or None
+        The same configurations in an embedding that is learned on every training study alone, where the analysis is of
+        one embedding of all studies together: the page shows both scores. See `Report`.
 
     Notes
     -----
@@ -112,6 +115,7 @@ class Analysis(Saved):
     differences: StudyDifferences | None = None
     presence_result: Presence | None = None
     tree: ClusterTree | None = None
+    embedded: Comparison | None = None
 
     def __post_init__(self) -> None:
         freeze(self)

@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from clustrep.checks import check_choice, check_integer, check_known, check_label, check_name
+from clustrep.checks import check_choice, check_flag, check_integer, check_known, check_label, check_name
 from clustrep.engine.replicates import Rng, make_generator
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies.alignment import check_alignment
-from clustrep.studies.from_files import studies_from_anndata, studies_from_files
+from clustrep.studies.from_files import check_unscaled, studies_from_anndata, studies_from_files
+from clustrep.studies.gower import gower_coded
 from clustrep.studies.probes import GeneRequest, Probes
 from clustrep.studies.readers.table import Request
 from clustrep.studies.study import SCALES, Label, LabelNotFound, Normalise, Scale, Study, check_label_exists
@@ -39,6 +40,8 @@ class Studies(Mapping[str, Study]):
         Scale the features of each study by itself, see `Study.scaled`.
     allow_missing : bool
         Whether values may be missing, see `Study`.
+    gower : bool
+        Whether columns are numbers and categories, to be clustered by Gower's distance: see Notes.
     normalise : {"none", "log1p"}
         Normalise the counts of each study by itself, before features are aligned and scaled, see `Study.normalised`.
 
@@ -68,6 +71,16 @@ class Studies(Mapping[str, Study]):
     are aligned by the place of their columns, so all must have the same number of them; they can't be mixed with
     tables that have names. All studies are in double precision unless all are in single precision.
 
+    With ``gower=True``, text, flags and categorical columns are kept: numbers are divided by their range over all
+    studies, and every category becomes a column of 0 and ½. Manhattan distances are then exactly Gower's [1]_, times
+    the number of columns: cluster with ``metric="manhattan"``, as in ``AgglomerativeClustering(4, linkage="average",
+    metric="manhattan")``. A missing category is half different from all others; missing numbers need `allow_missing`.
+
+    References
+    ----------
+    .. [1] Gower, J. C. (1971). A general coefficient of similarity and some of its properties. Biometrics 27(4),
+       857-871.
+
     Examples
     --------
     >>> import pandas as pd
@@ -94,13 +107,17 @@ class Studies(Mapping[str, Study]):
         scale: Scale = "none",
         normalise: Normalise = "none",
         allow_missing: bool = False,
+        gower: bool = False,
     ):
         check_label(label)
+        entries = _entries(studies)
+        if check_flag(gower, "gower"):
+            entries = _coded(entries, label, scale, allow_missing=allow_missing)
         collected = [
-            _renamed(values, name, label)
+            _renamed(values, name, None if gower else label)
             if isinstance(values, Study)
             else _as_study(values, name, label, allow_missing=allow_missing)
-            for name, values in _entries(studies)
+            for name, values in entries
         ]
         check_label_exists(collected, label, set().union(*(study.features for study in collected)))
         self._align(collected, scale, normalise=normalise)
@@ -121,12 +138,13 @@ class Studies(Mapping[str, Study]):
         probes: Probes = "variance",
         groups: str | None = None,
         allow_missing: bool = False,
+        gower: bool = False,
         normalise: Normalise = "none",
     ) -> Studies:
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
         The formats are CSV, TSV and other delimited text, and GEO series matrices, all of them also packed by gzip,
-        bzip2 or xz; Parquet (needs pyarrow); h5ad (needs anndata); R's .rda and .rds
+        bzip2 or xz; Parquet (needs pyarrow); h5ad and Zarr stores of AnnData (need anndata); R's .rda and .rds
         (needs rdata).
 
         Parameters
@@ -145,9 +163,10 @@ class Studies(Mapping[str, Study]):
             Whether the first line of delimited text holds the features' names; by default it does unless it looks
             like data.
         study_key : str, optional
-            The column of obs that says which study a cell belongs to: an h5ad file then holds the studies named there.
+            The column of obs that says which study a cell belongs to: an h5ad file, or a store, then holds the studies
+            named there.
         rep : str, optional
-            What to take from an h5ad file: "X" (the default), or the name of an entry of obsm or of a layer.
+            What to take from an h5ad file or a store: "X" (the default), or the name of an entry of obsm or of a layer.
         features : sequence of str, optional
             The features to keep, in this order, which every study must have; by default those that all studies have.
         genes : str, optional
@@ -165,6 +184,8 @@ class Studies(Mapping[str, Study]):
             feature, and `Bootstrap(groups="donor")` draws its units.
         allow_missing : bool
             Whether values may be missing, see `Study`.
+        gower : bool
+            Whether columns are numbers and categories, to be clustered by Gower's distance: see `Studies`.
         normalise : {"none", "log1p"}
             Normalise the counts of each study by itself, before features are aligned and scaled, see
             `Study.normalised`.
@@ -227,9 +248,11 @@ class Studies(Mapping[str, Study]):
         _check_all_features(features, normalise)
         collected, request = studies_from_files(
             paths,
-            Request(label, transpose, header, study_key, rep, features, groups, allow_missing),
+            Request(label, transpose, header, study_key, rep, features, groups, allow_missing, gower),
             GeneRequest(genes, probe_map, probes),
         )
+        if gower:
+            check_unscaled(scale)
         studies = cls.__new__(cls)
         studies._align(collected, scale, request, normalise)
         return studies
@@ -643,6 +666,24 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
         duplicate = next(name for name in names if names.count(name) > 1)
         raise DataError(f"Every study needs a name of its own, but {duplicate!r} came twice: rename one.")
     return entries
+
+
+def _coded(
+    entries: Sequence[tuple[str, Any]], label: Label, scale: Scale, *, allow_missing: bool
+) -> list[tuple[str, Any]]:
+    """Code tables for Gower's distance, as studies with their known labels."""
+    check_unscaled(scale)
+    for name, values in entries:
+        if isinstance(values, Study):
+            raise ParameterError(f"gower=True needs tables, and {name!r} is a Study already.", parameter="gower")
+    known = {name: values[label] for name, values in entries if label and label in getattr(values, "columns", ())}
+    tables = {name: values.drop(columns=label) if name in known else values for name, values in entries}
+    studies = []
+    for name, frame in gower_coded(tables).items():
+        labels = known[name].to_numpy() if name in known else None
+        study = Study(frame, name, labels=labels, label=None if label else label, allow_missing=allow_missing)
+        studies.append((name, study))
+    return studies
 
 
 def _as_study(values: Any, name: str, label: Label, *, allow_missing: bool) -> Study:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from clustrep.checks import check_flag, check_known, check_label, check_name, check_names_differ
 from clustrep.errors import DataError, DataWarning, ParameterError
+from clustrep.studies.gower import gower_coded
 from clustrep.studies.probes import GeneRequest, tables_by_gene
 from clustrep.studies.readers import read_tables
 from clustrep.studies.readers.h5ad import tables_of_anndata
@@ -34,7 +35,7 @@ def studies_from_files(
     by_gene.check()
     studies = []
     columns: set[str] = set()  # which the label could be
-    for table in _tables(paths, names, request, by_gene):
+    for table in _coded(_tables(paths, names, request, by_gene), request):
         study = _study_of_table(table, request)
         columns.update(study.features if table.annotations is None else table.annotations)
         studies.append(study if request.features is None else study.select(request.features))
@@ -43,6 +44,29 @@ def studies_from_files(
         if (suspicion := study._suspicion(request.label)) is not None:
             raise DataError(suspicion)
     return studies, request
+
+
+def _coded(tables: Iterable[Table], request: Request) -> Iterable[Table]:
+    """Code the tables of all files for Gower's distance, where that is wanted; units aside."""
+    if not request.gower:
+        return tables
+    aside = [(table, *_units_aside(table, request.groups)) for table in tables]
+    frames = gower_coded({table.name: frame for table, frame, _ in aside})
+    return [
+        table._replace(
+            frame=frames[table.name], groups=None if units is None or request.groups is None else units[request.groups]
+        )
+        for table, _, units in aside
+    ]
+
+
+def check_unscaled(scale: str) -> None:
+    """Refuse to scale what is coded for Gower's distance."""
+    if scale != "none":
+        raise ParameterError(
+            f"gower=True can't be combined with scale={scale!r}: Gower's distance divides by ranges itself.",
+            parameter="scale",
+        )
 
 
 def _tables(
@@ -62,6 +86,7 @@ def _checked(given: Request, names: Sequence[str]) -> Request:
     if given.groups is not None:
         check_name(given.groups, "groups")
     check_flag(given.allow_missing, "allow_missing")
+    check_flag(given.gower, "gower")
     return given._replace(transpose=_names_to_transpose(given.transpose, names), features=features)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 
 import clustrep as cr
+from clustrep.errors import DataError
 
 anndata = pytest.importorskip("anndata")
 zarr = pytest.importorskip("zarr")
@@ -53,3 +56,63 @@ def test_a_store_is_read_by_blocks_and_as_from_memory(stored, rep, monkeypatch):
     for name in "ab":
         assert studies[name].X.dtype == np.float32
         np.testing.assert_array_equal(studies[name].X, expected[name].X)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# folders
+
+
+@pytest.fixture(params=[2, 3])
+def folder(stored, tmp_path, request):
+    """A store in either version of the format."""
+    if not hasattr(anndata.settings, "zarr_write_format"):
+        pytest.skip("this version of anndata writes one version of the format")
+    with anndata.settings.override(zarr_write_format=request.param):
+        stored[0].write_zarr(tmp_path / "atlas.zarr")
+    return tmp_path / "atlas.zarr"
+
+
+@pytest.mark.filterwarnings("ignore")  # of anndata and zarr, while a store is written
+@pytest.mark.parametrize("rep", [None, "X_pca", "sparse"])
+def test_a_folder_is_read_as_what_was_written_to_it(stored, folder, rep):
+    expected = cr.Studies.from_anndata(stored[0], "donor", rep)
+    studies = cr.Studies.read(folder, study_key="donor", rep=rep)
+    assert list(studies) == ["a", "b"]
+    for name in "ab":
+        assert studies[name].X.dtype == np.float32
+        assert studies[name].features == expected[name].features
+        assert studies[name].samples == expected[name].samples
+        np.testing.assert_array_equal(studies[name].X, expected[name].X)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_without_a_column_the_folder_names_the_study(folder):
+    (study,) = cr.Studies.read(folder, features=["g4", "g1"]).values()
+    assert (study.name, study.features, len(study)) == ("atlas", ("g4", "g1"), 40)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_would_be_unpickled_is_refused(folder):
+    described = next(file for file in folder.rglob("*") if file.name in (".zarray", "zarr.json") and "X" in file.parts)
+    text = json.loads(described.read_text())
+    text["filters" if described.name == ".zarray" else "codecs"] = [{"id": "pickle", "name": "numcodecs.pickle"}]
+    described.write_text(json.dumps(text))
+    with pytest.raises(DataError, match="packed with pickle, which can run any program"):
+        cr.Studies.read(folder)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_damaged_store_is_told_in_a_sentence(folder):
+    for file in folder.rglob("*"):
+        if file.is_file() and file.name not in (".zgroup", ".zarray", ".zattrs", "zarr.json", ".zmetadata"):
+            file.write_bytes(b"damaged")
+    with pytest.raises(DataError, match=r"atlas.zarr is a Zarr store that (is damaged|anndata can't read)"):
+        cr.Studies.read(folder)
+
+
+def test_other_folders_are_refused(tmp_path):
+    zarr.open_group(tmp_path / "other.zarr", mode="w")
+    with pytest.raises(DataError, match=r"is a Zarr store but holds no AnnData, for it has no obs and var"):
+        cr.Studies.read(tmp_path / "other.zarr")
+    with pytest.raises(DataError, match="is a folder: name the files in it"):
+        cr.Studies.read(tmp_path)

@@ -251,14 +251,25 @@ class DeviceBatch(Batch):
         for points, places in asked.items():
             steps = self.path.steps(self.path.space(points))
             labels = np.zeros((len(places), len(self.settings), len(points)), np.int32)
-            for member in range(len(self.settings)):
-                labels[:, member] = self.labels_on(steps, places, [member]).cpu().numpy()
+            for members in self.member_groups(len(places), len(points)):
+                of_members = self.labels_on(steps, places, members).cpu().numpy()
+                labels[:, members] = of_members.reshape(len(places), len(members), -1)
             for row, i in zip(labels, places, strict=True):
                 known[i, points] = row
                 if points is self.samples[i].points:
                     drawn = row[:, self.samples[i].draw.weights > 0]
                     n_found[i] = [np.count_nonzero(np.bincount(codes)) for codes in drawn]
         return known, np.where(is_fitted, n_found, 0)
+
+    def member_groups(self, n_functions: int, n_points: int) -> Iterator[list[int]]:
+        """Divide the members: those with about as many clusters together, as have room for labels and tables."""
+        by_rows: dict[int, list[int]] = defaultdict(list)
+        for member, settings in enumerate(self.settings):
+            by_rows[_rows(settings.n_clusters)].append(member)
+        for k, members in by_rows.items():
+            width = n_functions * (4 * n_points + 12 * k**2 * (1 + n_points // TABLE_PIECE))
+            step = int(max(1, free_bytes(self.path.device) // max(1, width)))
+            yield from (members[begin : begin + step] for begin in range(0, len(members), step))
 
     def labels_on(self, steps: PlainSteps, places: Sequence[int], members: Sequence[int]) -> Any:
         """Return what functions of some samples say of points, on the device, (n_samples · n_members, n_points)."""
@@ -366,7 +377,7 @@ class _Scoring:
                 for begin in range(0, len(numbers), step):
                     some = numbers[begin : begin + step]
                     weights = self.batch.weights_on(steps, [b * S + t for b in some])
-                    for members in self._groups(len(some), len(points)):
+                    for members in self.batch.member_groups(len(some) * S, len(points)):
                         tables = self._tables(steps, some, t, members, weights)
                         place = np.ix_(some, members)
                         of_members, trivial[..., t][place], n_found[..., t][place] = self._scores(tables)
@@ -376,16 +387,6 @@ class _Scoring:
             same = np.arange(S)
             scores[..., same, same], trivial[..., same, same] = np.nan, False
         return PairScores(scores, trivial, n_found)
-
-    def _groups(self, n_replicates: int, n_points: int) -> Iterator[list[int]]:
-        """Divide the members: those with about as many clusters together, as many as have room."""
-        by_rows: dict[int, list[int]] = defaultdict(list)
-        for member, settings in enumerate(self.batch.settings):
-            by_rows[_rows(settings.n_clusters)].append(member)
-        for k, members in by_rows.items():
-            width = n_replicates * self.n_studies * (4 * n_points + 12 * k**2 * (1 + n_points // TABLE_PIECE))
-            step = int(max(1, free_bytes(self.path.device) // width))
-            yield from (members[begin : begin + step] for begin in range(0, len(members), step))
 
     def _tables(self, steps: PlainSteps, numbers: Sequence[int], t: int, members: Sequence[int], weights: Any) -> Any:
         """Count the tables of one test study, (B, n_members, S, k, k), trained in rows, tested in columns."""

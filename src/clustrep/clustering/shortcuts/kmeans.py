@@ -159,27 +159,51 @@ class KMeansSample:
     def __init__(self, points: PointSet, weights: IntArray, n_features: int):
         self.points = points
         self.n_features = n_features
-        self.all_weights = weights.astype(float)
-        self.drawn = np.flatnonzero(weights)
-        self.weights = self.all_weights[self.drawn]
+        self._counts = weights
+        self._kept: tuple[IntArray, FloatArray] | None = None
         self._centred: FloatArray | None = None
+
+    @property
+    def all_weights(self) -> FloatArray:
+        """How often each point was drawn, (n_points,)."""
+        return self._counts.astype(float)
+
+    @property
+    def drawn(self) -> IntArray:
+        """Which points were drawn, (n_drawn,)."""
+        return self._drawn_and_weights[0]
+
+    @property
+    def weights(self) -> FloatArray:
+        """How often each of these was drawn, (n_drawn,)."""
+        return self._drawn_and_weights[1]
+
+    @property
+    def _drawn_and_weights(self) -> tuple[IntArray, FloatArray]:
+        """Both, kept for small studies: all samples of a batch are there at the same time."""
+        if self._kept is not None:
+            return self._kept
+        drawn = np.flatnonzero(self._counts)
+        both = drawn, self._counts[drawn].astype(float)
+        if self.points.X.nbytes <= MOST_KEPT:
+            self._kept = both
+        return both
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, float]:
         """The mean of the drawn points, (n_features,), and their variance, averaged over features."""
-        rows = self.points.X[self.drawn]
+        drawn, weights = self._drawn_and_weights
+        rows = self.points.X[drawn]
         if rows.dtype == np.float64:
-            total: FloatArray = self.weights @ rows
+            total: FloatArray = weights @ rows
         else:  # some at a time: a product with weights makes a copy in double precision
             starts = range(0, len(rows), SUMMED_AT_ONCE)
-            total = np.sum(
-                [self.weights[i : i + SUMMED_AT_ONCE] @ rows[i : i + SUMMED_AT_ONCE] for i in starts], axis=0
-            )
-        mean = np.asarray((total / self.weights.sum()).astype(rows.dtype))
+            total = np.sum([weights[i : i + SUMMED_AT_ONCE] @ rows[i : i + SUMMED_AT_ONCE] for i in starts], axis=0)
+        mean = np.asarray((total / weights.sum()).astype(rows.dtype))
         rows -= mean
         if rows.nbytes <= MOST_KEPT:
             self._centred = rows
-        spread = self.weights @ lloyd.squared_lengths(rows) / self.weights.sum()
+        spread = weights @ lloyd.squared_lengths(rows) / weights.sum()
         return mean, float(spread) / self.n_features
 
     @property

@@ -16,10 +16,11 @@ from clustrep.studies.readers.parquet import PARQUET
 from clustrep.studies.readers.r_data import R_DATA
 from clustrep.studies.readers.source import beginning_of
 from clustrep.studies.readers.table import Path, Reader, Request, Table
+from clustrep.studies.readers.zarr_store import ZARR
 from clustrep.text import listing
 
 # In the order in which they are asked; the last takes every file, and says so if it is not a table.
-READERS: tuple[Reader, ...] = (H5AD, PARQUET, R_DATA, GEO, DELIMITED)
+READERS: tuple[Reader, ...] = (H5AD, ZARR, PARQUET, R_DATA, GEO, DELIMITED)
 
 
 def read_tables(paths: Sequence[Path], names: Sequence[str], request: Request) -> Iterator[Table]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from os import PathLike
 from typing import IO, Any
@@ -33,7 +33,14 @@ def is_hdf5(beginning: Beginning) -> bool:
 
 def read_h5ad(path: Path, study: str, request: Request) -> Iterator[Table]:
     """Read the studies of an h5ad file: one with this name, or those that `study_key` tells apart."""
-    return _tables(_cells_of_file(path, request), study, request)
+    import_for(path, "an HDF5 file", "anndata", extra="anndata")
+    read = partial(read_cells, path, rep=request.rep, columns=asked_columns(request), features=request.features)
+    return tables_of_cells(cells_of_untrusted(read, path, "an HDF5 file", os.path.getsize(path)), study, request)
+
+
+def asked_columns(request: Request) -> list[str]:
+    """Return the columns of obs that are needed."""
+    return [column for column in (request.label, request.study_key, request.groups) if column]
 
 
 def tables_of_anndata(
@@ -48,18 +55,15 @@ def tables_of_anndata(
             raise ParameterError(f"{parameter} must be a name, got {value!r}.", parameter=parameter)
     columns = [column for column in (label, study_key) if column]
     cells = cells_of(adata, "The AnnData", rep=rep, columns=columns, features=features)
-    return _tables(cells, "", Request(label=label, study_key=study_key))
+    return tables_of_cells(cells, "", Request(label=label, study_key=study_key))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # files, which are not trusted
 
 
-def _cells_of_file(path: Path, request: Request) -> Cells:
-    """Read one table of an h5ad file in a copy of this process, which a damaged file may crash or stop."""
-    import_for(path, "an HDF5 file", "anndata", extra="anndata")
-    columns = [column for column in (request.label, request.study_key, request.groups) if column]
-    read = partial(read_cells, path, rep=request.rep, columns=columns, features=request.features)
+def cells_of_untrusted(read: Callable[..., Cells], path: Path, kind: str, n_bytes: int) -> Cells:
+    """Read one table of a file in a copy of this process, which a damaged file may crash or stop."""
     if not can_isolate():
         return read()
 
@@ -71,7 +75,7 @@ def _cells_of_file(path: Path, request: Request) -> Cells:
 
     with tempfile.TemporaryFile() as stream, tempfile.TemporaryFile() as file:
         table = SharedTable(file)
-        seconds = SECONDS_AT_MOST + os.path.getsize(path) // BYTES_PER_SECOND
+        seconds = SECONDS_AT_MOST + n_bytes // BYTES_PER_SECOND
         ending = isolated(answer, stream, seconds)
         if ending.was_too_slow:
             raise DataError(
@@ -79,7 +83,7 @@ def _cells_of_file(path: Path, request: Request) -> Cells:
             )
         if not ending.is_whole:
             raise DataError(
-                f"{path} is an HDF5 file that is damaged, or too large for this machine's memory and temporary files: "
+                f"{path} is {kind} that is damaged, or too large for this machine's memory and temporary files: "
                 f"{AGAIN}, or keep fewer features."
             )
         stream.seek(0)
@@ -90,7 +94,7 @@ def _cells_of_file(path: Path, request: Request) -> Cells:
 # studies of cells
 
 
-def _tables(cells: Cells, name: str, request: Request) -> Iterator[Table]:
+def tables_of_cells(cells: Cells, name: str, request: Request) -> Iterator[Table]:
     """Take the cells as one study, or as one for each value of `study_key`, in the order of their first cells."""
     study_key = request.study_key
     all_rows = np.arange(cells.matrix.shape[0])

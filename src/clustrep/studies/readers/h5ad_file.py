@@ -26,7 +26,7 @@ OBS_BYTES_AT_MOST = 2 * 1024**3  # of obs or var
 
 
 class StoredAnnData:
-    """The parts of an h5ad file that `cells_of` asks an AnnData for."""
+    """The parts of an h5ad file, or of a Zarr store, that `cells_of` asks an AnnData for."""
 
     def __init__(self, file: Any, path: Path):
         self._file, self._path = file, path
@@ -84,6 +84,8 @@ def _declared_bytes(element: Any) -> int:
     """Add up the sizes of all arrays within an element as its file declares them, whether or not they are there."""
     if hasattr(element, "shape"):
         return math.prod(element.shape or ()) * int(element.dtype.itemsize)
+    if hasattr(element, "members"):  # of a Zarr store
+        return sum(_declared_bytes(part) for _, part in element.members())
     sizes: list[int] = []
     element.visititems(lambda _, part: sizes.append(_declared_bytes(part)) if hasattr(part, "shape") else None)
     return sum(sizes)
@@ -131,18 +133,25 @@ def read_cells(
                 f"{path} is an HDF5 file but not h5ad, for it has no obs and var: save it as h5ad, or the table as CSV."
             )
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of names that are not unique: refused below; of old formats
-                stored = StoredAnnData(file, path)
-                return cells_of(stored, str(path), rep=rep, columns=columns, features=features, allocate=allocate)
-        except (DataError, MemoryError):
-            raise
+            return cells_of_stored(
+                file, path, "an h5ad file", rep=rep, columns=columns, features=features, allocate=allocate
+            )
         except OSError as error:
             raise _damaged(path, error) from None
-        except Exception as error:  # a damaged file can raise almost anything
-            raise DataError(
-                f"{path} is an h5ad file that anndata can't read ({in_brief(error)}): update anndata, or {AGAIN}."
-            ) from None
+
+
+def cells_of_stored(file: Any, path: Path, kind: str, **asked: Any) -> Cells:
+    """Read one table of an AnnData in a file or store that is open; `asked`: what `cells_of` takes."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of names that are not unique: refused below; of old formats
+            return cells_of(StoredAnnData(file, path), str(path), **asked)
+    except (DataError, MemoryError, OSError):
+        raise
+    except Exception as error:  # a damaged file can raise almost anything
+        raise DataError(
+            f"{path} is {kind} that anndata can't read ({in_brief(error)}): update anndata, or {AGAIN}."
+        ) from None
 
 
 def _damaged(path: Path, error: Exception) -> DataError:

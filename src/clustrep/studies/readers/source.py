@@ -24,6 +24,9 @@ PARQUET_MAGIC = b"PAR1"
 
 HDF5_MAGIC = b"\x89HDF"
 
+# Files that say of a folder that it is a Zarr store, of versions 2 and 3.
+ZARR_MARKS = (".zgroup", "zarr.json")
+
 SPREADSHEETS = {b"PK\x03\x04": "an Excel or zip file", b"\xd0\xcf\x11\xe0": "an Excel file"}
 
 BEGINNING = 4096  # bytes: enough to recognise any format
@@ -81,6 +84,7 @@ class Beginning(NamedTuple):
 
     raw: bytes
     text: str  # of what `raw` holds, unpacked if that is packed; not meaningful if it is not text
+    is_zarr: bool = False  # a folder that is a Zarr store
 
 
 def study_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
@@ -115,6 +119,8 @@ def beginning_of(path: str | PathLike[str]) -> Beginning:
     """Read the beginning of a file."""
     file = Path(path)
     try:
+        if any((file / mark).is_file() for mark in ZARR_MARKS):
+            return Beginning(b"", "", is_zarr=True)
         _check_is_file(file)
         with file.open("rb") as stream:
             raw = stream.read(BEGINNING)

@@ -46,6 +46,7 @@ class Request(NamedTuple):
     features: Sequence[str] | None = None
     groups: str | None = None
     allow_missing: bool = False
+    gower: bool = False
 
     @property
     def aside(self) -> tuple[object, ...]:

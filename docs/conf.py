@@ -80,6 +80,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples/start", "../examples/gallery", "../examples/coming_from"],
     "gallery_dirs": ["start", "gallery", "coming-from"],
     "filename_pattern": "plot_",
+    "ignore_pattern": r"(^|[/\\])(?!plot_)\w+\.py$",  # programs that write what examples read have no page
     "within_subsection_order": FileNameSortKey,
     "abort_on_example_error": True,
     "download_all_examples": False,

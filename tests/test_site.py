@@ -118,3 +118,11 @@ def test_every_page_is_in_a_table_of_contents():
     text = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md"))
     listed = {line for block in re.findall(r"```\{toctree\}(.*?)```", text, flags=re.DOTALL) for line in block.split()}
     assert pages - {"index"} <= listed
+
+
+def test_programs_beside_examples_have_no_page():
+    (pattern,) = re.findall(r'"ignore_pattern": r"(.+?)",', (ROOT / "docs/conf.py").read_text(encoding="utf-8"))
+    programs = [path for path in ROOT.glob("examples/*/*.py") if path not in EXAMPLES]
+    assert ROOT / "examples/coming_from/peer_numbers.py" in programs
+    assert all(re.search(pattern, path.name) for path in programs)
+    assert not any(re.search(pattern, path.name) for path in EXAMPLES)

@@ -146,3 +146,22 @@ def test_the_command_line_fills_them_in(frames, tmp_path, monkeypatch):
     assert "fill them in inside every draw with --impute median" in " ".join(refused.split())
     invoke("run", "a.csv", "b.csv", "--impute", "nearest", *quick, "--out", "there")
     assert cr.load("there/result.npz").n_clusters == 2
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda studies, kinds: cr.cluster_auroc(studies, {"a": kinds, "b": kinds}),
+        lambda studies, kinds: cr.cluster_test(studies["a"], n_resamples=3, rng=0),
+        lambda studies, kinds: cr.in_group_proportion(studies["a"], kinds),
+        lambda studies, kinds: cr.in_group_proportion(
+            cr.Study(studies["a"].to_frame().fillna(0.0), "c"), train=studies["b"], labels=kinds
+        ),
+        lambda studies, kinds: cr.in_group_stability(studies["a"], kinds, n_resamples=3, rng=0),
+    ],
+    ids=["cluster_auroc", "cluster_test", "in_group_proportion", "in_group_proportion of train", "in_group_stability"],
+)
+def test_what_fills_nothing_in_refuses_missing_values(frames, compute):
+    studies = cr.Studies(frames, allow_missing=True)
+    with pytest.raises(DataError, match=r"There are \d+ missing values in '[ab]'.*\. Fill them in"):
+        compute(studies, np.arange(60) % 2)

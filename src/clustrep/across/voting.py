@@ -13,6 +13,7 @@ from clustrep.across.replicability import KnownLabelsLike, check_configuration, 
 from clustrep.errors import DataError
 from clustrep.resampling import Rerun
 from clustrep.studies.collection import StudiesLike, as_studies
+from clustrep.studies.study import check_complete
 from clustrep.types import FloatArray, IntArray
 
 # Clusters of the test study that are matched up with each other to find the best.
@@ -78,6 +79,7 @@ def cluster_auroc(studies: StudiesLike, labels: KnownLabelsLike | None = None) -
             f"{len(checked.features)}."
         )
     tables = tuple(checked.values())
+    check_complete(tables)
     known: Mapping[str, Any] = check_configuration(
         None, True if labels is None else labels, tables, Rerun()
     ).clusterer.labels

@@ -22,6 +22,7 @@ from clustrep.gaussian import GaussianNull, principal_axes
 from clustrep.remembered import cached_property
 from clustrep.results.significance import ClusterTest
 from clustrep.sentences import argument, option, wording
+from clustrep.studies.study import check_complete
 from clustrep.types import FloatArray
 from clustrep.within.question import one_study
 
@@ -116,6 +117,7 @@ def cluster_test(
     0.01
     """
     study = one_study(X)
+    check_complete([study])
     if not callable(null):
         check_choice(null, "null", ("gaussian", "sample"), or_else="a function of (X, rng)")
     if not callable(measure):

@@ -36,7 +36,7 @@ from clustrep.results.proportions import (
     InGroupProportion,
 )
 from clustrep.studies.collection import Studies
-from clustrep.studies.study import Study
+from clustrep.studies.study import Study, check_complete
 from clustrep.tables.contingency import Partition, encode
 from clustrep.tables.noise import RULES, NoiseWithin, check_noise_within
 from clustrep.types import FloatArray, IntArray, Labels
@@ -125,6 +125,7 @@ def in_group_proportion(
     study, training = one_study(X), None
     if train is not None:
         study, training = _aligned(study, train)
+    check_complete([study] if training is None else [study, training])
     neighbourhood = check_neighbourhood(n_neighbors, metric)
     check_noise_within(noise)
     check_integer(n_null, "n_null", at_least=0)

@@ -20,6 +20,7 @@ from clustrep.engine.run import on_engine, run
 from clustrep.failures import Failures
 from clustrep.resampling import Jitter, Perturbation, check_perturbation
 from clustrep.results.proportions import InGroupStability
+from clustrep.studies.study import check_complete
 from clustrep.tables.cluster_indices import partners_of
 from clustrep.tables.contingency import Partition, tables_of
 from clustrep.tables.noise import RULES, NoiseWithin, check_noise_within
@@ -95,6 +96,7 @@ def in_group_stability(
     array([1., 1.])
     """
     study = one_study(X)
+    check_complete([study])
     neighbourhood = check_neighbourhood(n_neighbors, metric)
     check_noise_within(noise)
     chosen = Jitter() if perturbation is None else check_perturbation(perturbation)

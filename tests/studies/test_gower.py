@@ -125,3 +125,25 @@ def test_files_with_categories_on_the_command_line(tmp_path, monkeypatch):
 def test_studies_that_share_no_column_are_refused():
     with pytest.raises(DataError, match="no column in common"):
         gower_coded({"a": pd.DataFrame({"x": [1.0]}), "b": pd.DataFrame({"y": [1.0]})})
+
+
+def test_codes_are_neither_scaled_nor_normalised(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, frame in FRAMES.items():
+        frame.to_csv(f"{name}.csv", index=False)
+    with pytest.raises(ParameterError, match="gower=True can't be combined with normalise='log1p'"):
+        cr.Studies(FRAMES, gower=True, normalise="log1p")
+    with pytest.raises(ParameterError, match="gower=True can't be combined with normalise='log1p'"):
+        cr.Studies.read("a.csv", "b.csv", label=False, gower=True, normalise="log1p")
+    for option in (["--scale", "zscore"], ["--normalise", "log1p"]):
+        command = ["run", "a.csv", "b.csv", "--no-label", "--gower", *option, "--k", "2", "--resamples", "2", "--null"]
+        outcome = invoke(*command, "none", "--figures", "none", "--jobs", "1", "--quiet", code=2)
+        assert f"--gower can't be combined with {option[0]} '{option[1]}'" in " ".join(outcome.stderr.split())
+
+
+def test_infinite_numbers_and_codes_of_one_name_are_refused():
+    frame = pd.DataFrame({"age": [1.0, np.inf, np.nan], "sex": ["f", "m", "f"]})
+    with pytest.raises(DataError, match=r"Study 'a' has 1 infinite value .*sample '1', feature 'age'"):
+        cr.Studies({"a": frame}, gower=True, allow_missing=True)
+    with pytest.raises(DataError, match=r"Two columns are both coded as 'sex=f' for Gower's distance"):
+        gower_coded({"a": pd.DataFrame({"sex": ["f", "m"], "sex=f": [1.0, 2.0]})})

@@ -21,7 +21,10 @@ FEWEST_FEATURES, MOST_NAMED, SMALL_PART, MOST_OF_VARIANCE = 3, 3, 0.1, 0.9
 def read_studies(settings: dict[str, Any]) -> Studies:
     """Read files as studies, select features and scale them."""
     from clustrep import Studies
+    from clustrep.studies.from_files import check_unscaled
 
+    if settings.get("gower", False):
+        check_unscaled(settings["scale"], settings["normalise"])
     studies = Studies.read(
         *settings["studies"],
         label=label_of(settings),

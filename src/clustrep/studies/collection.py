@@ -112,7 +112,7 @@ class Studies(Mapping[str, Study]):
         check_label(label)
         entries = _entries(studies)
         if check_flag(gower, "gower"):
-            entries = _coded(entries, label, scale, allow_missing=allow_missing)
+            entries = _coded(entries, label, scale, normalise, allow_missing=allow_missing)
         collected = [
             _renamed(values, name, None if gower else label)
             if isinstance(values, Study)
@@ -252,7 +252,7 @@ class Studies(Mapping[str, Study]):
             GeneRequest(genes, probe_map, probes),
         )
         if gower:
-            check_unscaled(scale)
+            check_unscaled(scale, normalise)
         studies = cls.__new__(cls)
         studies._align(collected, scale, request, normalise)
         return studies
@@ -669,10 +669,10 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
 
 
 def _coded(
-    entries: Sequence[tuple[str, Any]], label: Label, scale: Scale, *, allow_missing: bool
+    entries: Sequence[tuple[str, Any]], label: Label, scale: Scale, normalise: Normalise, *, allow_missing: bool
 ) -> list[tuple[str, Any]]:
     """Code tables for Gower's distance, as studies with their known labels."""
-    check_unscaled(scale)
+    check_unscaled(scale, normalise)
     for name, values in entries:
         if isinstance(values, Study):
             raise ParameterError(f"gower=True needs tables, and {name!r} is a Study already.", parameter="gower")

@@ -12,6 +12,7 @@ import pandas as pd
 
 from clustrep.checks import check_flag, check_known, check_label, check_name, check_names_differ
 from clustrep.errors import DataError, DataWarning, ParameterError
+from clustrep.sentences import argument
 from clustrep.studies.gower import gower_coded
 from clustrep.studies.probes import GeneRequest, tables_by_gene
 from clustrep.studies.readers import read_tables
@@ -60,12 +61,19 @@ def _coded(tables: Iterable[Table], request: Request) -> Iterable[Table]:
     ]
 
 
-def check_unscaled(scale: str) -> None:
-    """Refuse to scale what is coded for Gower's distance."""
+def check_unscaled(scale: str, normalise: str) -> None:
+    """Refuse to scale or normalise what is coded for Gower's distance."""
     if scale != "none":
         raise ParameterError(
-            f"gower=True can't be combined with scale={scale!r}: Gower's distance divides by ranges itself.",
+            f"{argument('gower', True)} can't be combined with {argument('scale', scale)}: Gower's distance "
+            "divides by ranges itself.",
             parameter="scale",
+        )
+    if normalise != "none":
+        raise ParameterError(
+            f"{argument('gower', True)} can't be combined with {argument('normalise', normalise)}: numbers and "
+            "categories are no counts.",
+            parameter="normalise",
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from clustrep.checks import check_axis_names
+from clustrep.checks import check_axis_names, check_finite
 from clustrep.errors import DataError
 from clustrep.types import FloatArray
 
@@ -63,6 +63,11 @@ def gower_coded(tables: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
         columns = {name: frame[column] for name, frame in frames.items()}
         code = _numbers if all(map(_is_numeric, columns.values())) else _categories
         for name, values in code(str(column), columns).items():
+            if twice := coded[name].keys() & values.keys():
+                raise DataError(
+                    f"Two columns are both coded as {min(twice)!r} for Gower's distance, one of them {column!r}: "
+                    "rename it."
+                )
             coded[name] |= values
     return {name: pd.DataFrame(values, index=frames[name].index) for name, values in coded.items()}
 
@@ -90,6 +95,10 @@ def _is_numeric(column: pd.Series[Any]) -> bool:
 def _numbers(column: str, columns: Mapping[str, pd.Series[Any]]) -> dict[str, dict[str, FloatArray]]:
     """Divide by the range of all tables together; a constant becomes 0."""
     tables = {name: values.to_numpy(dtype=float, na_value=np.nan) for name, values in columns.items()}
+    for name, values in tables.items():
+        there = ~np.isnan(values)
+        samples = [str(sample) for sample in columns[name].index[there]]
+        check_finite(values[there][:, None], samples, [column], f"Study {name!r}")
     known = np.concatenate([values[~np.isnan(values)] for values in tables.values()])
     low, high = (known.min(), known.max()) if known.size else (0.0, 0.0)
     extent = high - low if high > low else 1.0

@@ -157,3 +157,12 @@ def test_subsamples_of_two_donors_would_be_everything():
         cr.replicability(KMeans(2), studies, n_resamples=2, resampling=cr.Subsample(groups="donor"))
     whole = cr.Subsample(1.0, groups="donor").draw(studies["b"], np.random.default_rng(0))  # as was asked for
     assert sorted(whole.order) == list(range(20))
+
+
+def test_two_units_are_drawn_by_the_bootstrap_where_features_are_many():
+    from clustrep.resampling import resampling_for
+
+    wide = cr.Study(np.zeros((4, 9)), "wide", groups={"donor": ["a", "a", "b", "b"]})
+    wider = cr.Study(np.zeros((4, 9)), "wider", groups={"donor": ["c", "d", "e", "f"]})
+    assert resampling_for(None, [wide, wider], "donor") == cr.Bootstrap(distinct=True, groups="donor")
+    assert resampling_for(None, [wider], "donor") == cr.Subsample(0.8, groups="donor")

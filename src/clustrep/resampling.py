@@ -653,7 +653,9 @@ def resampling_for(resampling: Resampling | None, studies: Sequence[Study], grou
     """
     if resampling is None:
         more_features = any(study.X.shape[1] > study.X.shape[0] for study in studies)
-        resampling = Subsample(0.8, groups=groups) if more_features else Bootstrap(distinct=True, groups=groups)
+        two_units = groups is not None and any(len(set(study.groups.get(groups, ()))) == 2 for study in studies)
+        subsample = more_features and not two_units  # which would draw both of two units every time
+        resampling = Subsample(0.8, groups=groups) if subsample else Bootstrap(distinct=True, groups=groups)
     _warn_of_shared_units(resampling, studies)
     return resampling
 

@@ -9,6 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.cli.support import invoke
 
 import clustrep as cr
 from clustrep.errors import DataError, ParameterError
@@ -44,6 +45,24 @@ def test_totals_are_over_all_features_of_each_study():
         studies = cr.Studies({"a": first, "b": second}, normalise="log1p")
     np.testing.assert_allclose(studies["a"].X[3], np.log1p([1, 2]))
     assert studies["b"].normalise == "log1p"
+
+
+def test_totals_on_the_command_line_are_those_of_the_library(tmp_path, monkeypatch):
+    pd = pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for name, columns in (("a", ["g1", "g2", "g3"]), ("b", ["g1", "g2", "g4"])):
+        pd.DataFrame(rng.poisson(40, (30, 3)), columns=columns).to_csv(f"{name}.csv", index=False)
+    command = ["run", "a.csv", "b.csv", "--no-label", "--clusterer", "kmeans:n_init=1", "--k", "3", "--resamples", "3"]
+    command += ["--null", "none", "--figures", "none", "--jobs", "1", "--normalise", "log1p", "--target-sum", "100"]
+    invoke(*command)
+    with pytest.warns(cr.errors.DataWarning, match="dropped"):
+        studies = cr.Studies.read("a.csv", "b.csv", label=False, normalise="log1p", target_sum=100)
+    assert np.expm1(studies["a"].X).sum(axis=1).max() < 99
+    options = {"n_clusters": [3], "agreement": ("ari", "ami"), "n_resamples": 3, "rng": 0}
+    expected = cr.compare({"kmeans": KMeans(n_init=1)}, studies, **options)
+    computed = cr.load("clustrep-results/result.npz").comparison
+    np.testing.assert_array_equal(computed.distribution, expected.distribution)
 
 
 def test_normalised_then_scaled():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,10 @@ def read_studies(settings: dict[str, Any]) -> Studies:
 
     if settings.get("gower", False):
         check_unscaled(settings["scale"], settings["normalise"])
-    studies = Studies.read(
+    if settings["normalise"] == "none" and settings["target_sum"] is not None:
+        raise click.UsageError("--target-sum is for --normalise log1p.")
+    read = partial(
+        Studies.read,
         *settings["studies"],
         label=label_of(settings),
         transpose=settings["transpose_only"] or settings["transpose"],
@@ -39,10 +43,12 @@ def read_studies(settings: dict[str, Any]) -> Studies:
         allow_missing=settings.get("impute") is not None,
         gower=settings.get("gower", False),
     )
-    if settings["normalise"] == "none" and settings["target_sum"] is not None:
-        raise click.UsageError("--target-sum is for --normalise log1p.")
-    if not any(study.embedding for study in studies.values()):  # coordinates are no counts
-        studies = studies.normalised(settings["normalise"], target_sum=settings["target_sum"])
+    counts = {"normalise": settings["normalise"], "target_sum": settings["target_sum"]}
+    may_be_coordinates = settings["rep"] not in (None, "X")  # which are no counts
+    studies = read() if may_be_coordinates else read(**counts)
+    if may_be_coordinates and not any(study.embedding for study in studies.values()):
+        # Totals are over all features of a study: those that alignment dropped are read again.
+        studies = read(**counts) if any(studies.dropped.values()) else studies.normalised(**counts)
     if settings["features"] is not None:
         studies = select_features(studies, settings["features"])
     return studies.scaled(settings["scale"])

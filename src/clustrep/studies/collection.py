@@ -140,6 +140,7 @@ class Studies(Mapping[str, Study]):
         allow_missing: bool = False,
         gower: bool = False,
         normalise: Normalise = "none",
+        target_sum: float | None = None,
     ) -> Studies:
         r"""Read one study from each file, or several from an h5ad file; formats are recognised by content.
 
@@ -189,6 +190,8 @@ class Studies(Mapping[str, Study]):
         normalise : {"none", "log1p"}
             Normalise the counts of each study by itself, before features are aligned and scaled, see
             `Study.normalised`.
+        target_sum : float, optional
+            The total for `normalise`, see `Study.normalised`.
 
         Returns
         -------
@@ -254,7 +257,7 @@ class Studies(Mapping[str, Study]):
         if gower:
             check_unscaled(scale, normalise)
         studies = cls.__new__(cls)
-        studies._align(collected, scale, request, normalise)
+        studies._align(collected, scale, request, normalise, target_sum)
         return studies
 
     @classmethod
@@ -449,10 +452,11 @@ class Studies(Mapping[str, Study]):
         scale: Scale,
         request: Request | None = None,
         normalise: Normalise = "none",
+        target_sum: float | None = None,
     ) -> None:
         """Keep the features that all studies have, in the order of the first; totals of counts are over all."""
         check_choice(scale, "scale", SCALES)
-        studies = [study.normalised(normalise) for study in studies]
+        studies = [study.normalised(normalise, target_sum=target_sum) for study in studies]
         shared = set.intersection(*(set(study.features) for study in studies))
         self._features = tuple(name for name in studies[0].features if name in shared)
         self._dropped = MappingProxyType(

@@ -242,3 +242,10 @@ def test_tables_that_are_none_are_refused(tmp_path, text):
     (tmp_path / "map.csv").write_text(text)
     with pytest.raises(DataError, match=r"it must have .*one of genes"):
         read_probe_map(tmp_path / "map.csv", None)
+
+
+def test_units_are_no_probes(files):
+    paths = files(a=table(1).assign(donor=["d1", "d2"] * 4), b=table(2).assign(donor=["d3", "d4"] * 4))
+    studies = read(paths, groups="donor")
+    assert studies.features == ("ESR1", "ERBB2")
+    assert studies["a"].groups["donor"].tolist() == ["d1", "d2"] * 4

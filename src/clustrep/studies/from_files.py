@@ -82,7 +82,12 @@ def _tables(
 ) -> Iterable[Table]:
     if not by_gene.is_wanted:
         return read_tables(paths, names, request)
-    return tables_by_gene(list(read_tables(paths, names, request._replace(features=None))), by_gene)  # of all probes
+    tables = []
+    for table in read_tables(paths, names, request._replace(features=None)):  # of all probes
+        frame, units = _units_aside(table, request.groups)
+        groups = None if units is None or request.groups is None else units[request.groups]
+        tables.append(table._replace(frame=frame, groups=groups))
+    return tables_by_gene(tables, by_gene)
 
 
 def _checked(given: Request, names: Sequence[str]) -> Request:

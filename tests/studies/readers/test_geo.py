@@ -91,3 +91,9 @@ def test_a_series_matrix_is_aligned_with_other_files(tmp_path):
     turned = pd.read_csv(tmp_path / "vdx.csv", index_col=0).T.to_csv()
     again = cr.Studies.read(tmp_path / "geo.txt", write(tmp_path, turned, "vdx.csv"), transpose=["vdx"])
     np.testing.assert_array_equal(again["vdx"].X, studies["vdx"].X)
+
+
+def test_characteristics_of_samples_are_units(tmp_path):
+    study = only(write(tmp_path, SERIES, "geo.txt"), groups="er status")
+    assert study.groups["er status"].tolist() == ["positive", "negative", "positive"]
+    assert_is_the_frame(study)

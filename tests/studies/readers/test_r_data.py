@@ -211,3 +211,8 @@ def test_a_map_on_the_command_line_and_again_from_its_folder(cohorts):
     assert tomllib.loads(Path("o/config.toml").read_text())["map"] == "../map.csv"
     invoke("run", "--config", "o/config.toml", "--out", "again", "--jobs", "1")
     assert Path("o/result.npz").read_bytes() == Path("again/result.npz").read_bytes()
+
+
+def test_a_phenotype_can_be_the_unit(cohorts):
+    study = cr.Studies.read("mainz.rda", groups="subtype", label=False)["mainz"]
+    assert study.groups["subtype"].tolist() == ["luminal"] * 12 + ["her2"] * 12 + ["basal"] * 12

@@ -34,9 +34,12 @@ def read_series_matrix(path: Path, study: str, request: Request) -> list[Table]:
     text = read_text(path)
     begin, end = _table_lines(text, path)
     frame = _expression(text, begin, end, path, study)
-    characteristics = _characteristics(islice(text.lines(), begin), list(frame.index), path, request.label)
+    characteristics = _characteristics(
+        islice(text.lines(), begin), list(frame.index), path, request.label or request.groups
+    )
     labels = _labels(characteristics, request.label, list(frame.index), path)
-    return [Table(study, frame, labels, annotations=tuple(characteristics))]
+    groups = _labels(characteristics, request.groups, list(frame.index), path)
+    return [Table(study, frame, labels, annotations=tuple(characteristics), groups=groups)]
 
 
 def _table_lines(text: Text, path: Path) -> tuple[int, int]:

@@ -85,6 +85,7 @@ def _table(thing: Any, study: str, request: Request, path: Path) -> Table:
         frame,
         _labels(phenotypes, request.label),
         annotations=tuple(map(str, phenotypes.columns)),
+        groups=_labels(phenotypes, request.groups),
         feature_data=feature_data if len(feature_data) == frame.shape[1] else None,
     )
 

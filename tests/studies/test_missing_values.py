@@ -107,6 +107,26 @@ def test_without_an_imputer_missing_values_are_refused(frames):
         cr.replicability(KMeans(2, n_init=2), studies, impute="medain", **FEW)
 
 
+def test_local_scores_fill_them_in(frames):
+    of_tables = cr.local_replicability(KMeans(2, n_init=2), train=frames["a"], test=frames["b"], impute="median", **FEW)
+    studies = cr.Studies({"train": frames["a"], "test": frames["b"]}, allow_missing=True)
+    of_studies = cr.local_replicability(
+        KMeans(2, n_init=2), train=studies["train"], test=studies["test"], impute="median", **FEW
+    )
+    np.testing.assert_array_equal(of_tables.distribution, of_studies.distribution)
+    assert of_tables.mean.min() > 0.9
+    at = cr.local_replicability(
+        KMeans(2, n_init=2), train=frames["a"], test=frames["b"], at=frames["a"], impute="median", **FEW
+    )
+    np.testing.assert_array_equal(at.distribution, of_tables.distribution)
+    with pytest.raises(DataError, match=r"at has 1 infinite value in"):
+        cr.local_replicability(
+            KMeans(2, n_init=2), train=frames["a"], test=frames["b"], at=[[np.inf, np.nan, 0]], impute="median", **FEW
+        )
+    with pytest.raises(DataError, match="`local_replicability` fill them in inside every draw with impute='median'"):
+        cr.local_replicability(KMeans(2, n_init=2), train=frames["a"], test=frames["b"], **FEW)
+
+
 def test_completed_tables_keep_what_is_known():
     X = table(3)
     known = ~np.isnan(X)

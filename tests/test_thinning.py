@@ -157,6 +157,12 @@ def test_the_diagonal_by_hand():
         assert result.distribution[b, 1, 1] == pytest.approx(adjusted_rand_score(*labels), abs=1e-12)
 
 
+def test_local_scores_of_a_study_on_itself_are_refused():
+    study = cr.Study(poisson(5, shape=(30, 4)), "lab")
+    with pytest.raises(ParameterError, match=r"got Thin\(eps=0\.9\).*Use the diagonal of `replicability`"):
+        cr.local_replicability(KMeans(2, n_init=1), train=study, test=study, n_resamples=2, resampling=cr.Thin(0.9))
+
+
 def test_one_study_becomes_two():
     frame = cr.Study(poisson(5, shape=(20, 3)), "lab", samples=[f"c{i}" for i in range(20)], labels=["x", "y"] * 10)
     halves = cr.Thin(0.5).split(frame, rng=0)

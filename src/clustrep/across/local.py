@@ -146,6 +146,13 @@ def local_replicability(
     studies = _distinct([training, *tests])
     points = _points(at, training, allow_missing=impute is not None)
     chosen_resampling = resampling_for(resampling, studies)
+    if len(studies) == 1 and getattr(chosen_resampling, "halves", False):
+        raise ParameterError(
+            f"resampling must not divide counts where a study is tested on itself, got {chosen_resampling!r}: its parts "
+            "differ in scale, and local scores label the points of one by the function of the other. Use the diagonal "
+            "of `replicability`, which compares the clusters of both parts, or another resampling.",
+            parameter="resampling",
+        )
     configuration = check_configuration(clusterer, labels, studies, chosen_resampling)
     source = Source.of(chosen_resampling, rng, sketch, impute=impute, embed=embed)
     check_integer(n_resamples, "n_resamples")

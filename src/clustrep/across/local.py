@@ -148,9 +148,9 @@ def local_replicability(
     chosen_resampling = resampling_for(resampling, studies)
     if len(studies) == 1 and getattr(chosen_resampling, "halves", False):
         raise ParameterError(
-            f"resampling must not divide counts where a study is tested on itself, got {chosen_resampling!r}: its parts "
-            "differ in scale, and local scores label the points of one by the function of the other. Use the diagonal "
-            "of `replicability`, which compares the clusters of both parts, or another resampling.",
+            f"resampling must not divide counts where a study is tested on itself, got {chosen_resampling!r}: its "
+            "parts differ in scale, and local scores label the points of one by the function of the other. Use the "
+            "diagonal of `replicability`, which compares the clusters of both parts, or another resampling.",
             parameter="resampling",
         )
     configuration = check_configuration(clusterer, labels, studies, chosen_resampling)

@@ -88,8 +88,8 @@ def label_presence(studies: StudiesLike, labels: KnownLabelsLike | None = None) 
             if s == t:
                 continue
             for row in rows_of_groups(s, t, of_train.shown, of_test.shown):
-                label = "" if row.word == NEW else of_train.names[row.cluster]
-                partners = [of_test.names[int(code)] for code in row.partner.split(", ") if code]
+                label = "" if row.word == NEW else str(of_train.names[row.cluster])
+                partners = [str(of_test.names[int(code)]) for code in row.partner.split(", ") if code]
                 rows.append(
                     {
                         "train": train,

@@ -40,7 +40,7 @@ from clustrep.types import FloatArray, IntArray, Labels
 # Roughly, for a point to score, and each study whose function labels it: most of it with Python's lock held.
 POINT_SECONDS = 8e-9
 # Labels of scored points that a batch may keep.
-MOST_LABELS = 2**24
+MOST_LABELS = 2**22
 
 
 @overload

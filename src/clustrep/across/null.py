@@ -290,9 +290,14 @@ def _for_labels(null: str | Sampler, origins: Sequence[RunOrigin]) -> str | Samp
 
 
 def _with_gaps(simulated: FloatArray, study: Study) -> FloatArray:
-    """Return a simulated table with the study's own missing values, which are then filled in as the study's are."""
+    """Return a simulated table with the study's own missing values, which are then filled in as the study's are.
+
+    A permuted table has them already, in other places.
+    """
     table = np.ascontiguousarray(simulated, dtype=study.X.dtype)
-    return np.where(np.isnan(study.X), np.nan, table) if study.has_missing else table
+    if not study.has_missing or np.isnan(table).any():
+        return table
+    return np.where(np.isnan(study.X), np.nan, table)
 
 
 class Work(NamedTuple):

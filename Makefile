@@ -38,6 +38,7 @@ test-all: .venv/installed-dev
 # What failed in the run before, one after another: tests of processes and signals can fail on a busy machine.
 test-failed: .venv/installed-dev
 	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none $(ARGS)
+	$(BIN)/python -m coverage report --format total
 
 # The oldest versions that pyproject.toml allows. Deprecations that they don't know of yet are not ours.
 test-oldest: .venv-oldest/installed

@@ -12,7 +12,11 @@ clustrep_studies <- function(studies, scale = "zscore", label = NULL) {
 
 # The whole analysis by k-means. `studies` is such a list, or the Studies that clustrep_studies returned.
 clustrep_analyse <- function(studies, k = 2:8, resamples = 100L, seed = 0L, starts = 10L, scale = "zscore", label = NULL) {
-  if (!inherits(studies, "python.builtin.object")) studies <- clustrep_studies(studies, scale, label)
+  if (!inherits(studies, "python.builtin.object")) {
+    studies <- clustrep_studies(studies, scale, label)
+  } else if (!missing(scale) || !missing(label)) {
+    stop("scale and label are for tables: give them to clustrep_studies(), which made these studies.")
+  }
   kmeans <- reticulate::import("sklearn.cluster")$KMeans(n_init = as.integer(starts))
   clustrep_module()$analyse(
     kmeans, studies, n_clusters = as.list(as.integer(k)), n_resamples = as.integer(resamples), rng = as.integer(seed)
@@ -23,7 +27,12 @@ clustrep_analyse <- function(studies, k = 2:8, resamples = 100L, seed = 0L, star
 # of reticulate can't convert the arrays of NumPy 2.
 clustrep_table <- function(result, table = "clusters") {
   as_text <- reticulate::py_eval("lambda result, table: getattr(result, table)().to_csv(index=False)")
-  utils::read.csv(text = as_text(result, table), check.names = FALSE, stringsAsFactors = FALSE)
+  kinds <- reticulate::py_eval("lambda result, table: [kind.kind for kind in getattr(result, table)().dtypes]")
+  # Names stay text: "T", "01" and "NA" may be studies or clusters.
+  classes <- ifelse(unlist(kinds(result, table)) %in% c("b", "i", "u", "f"), NA, "character")
+  utils::read.csv(
+    text = as_text(result, table), check.names = FALSE, stringsAsFactors = FALSE, colClasses = classes, na.strings = ""
+  )
 }
 
 # The page about results, as one HTML file.

@@ -26,6 +26,14 @@ stopifnot(identical(unlist(known$features), c("ESR1", "ERBB2", "HLA-A")))
 stopifnot(identical(unlist(known[["mainz"]]$samples)[1:2], c("m1", "m2")))
 refused <- try(clustrep_analyse(known, k = 1:3, resamples = 2), silent = TRUE)
 stopifnot(grepl("n_clusters must be an integer of at least 2, got 1", refused))
+named <- clustrep_table(reticulate::py_eval(paste0(
+  "__import__('types').SimpleNamespace(clusters=lambda: __import__('pandas').DataFrame(",
+  "{'train': ['T', 'NA'], 'cluster': ['01', '02'], 'mean': [0.5, float('nan')], 'size': [1, 2]}))"
+), convert = FALSE))
+stopifnot(identical(named$train, c("T", "NA")), identical(named$cluster, c("01", "02")))
+stopifnot(identical(named$mean, c(0.5, NA)), identical(named$size, 1:2))
+given <- try(clustrep_analyse(known, scale = "none"), silent = TRUE)
+stopifnot(grepl("scale and label are for tables", given))
 cat("all checks passed\\n")
 """
 

@@ -118,6 +118,14 @@ def test_halves_of_a_bootstrap_draw_have_the_same_samples():
     np.testing.assert_array_equal(first.points + second.points, study.X)
 
 
+def test_noise_that_is_added_to_halves_is_independent():
+    study = cr.Study(np.zeros((400, 5)), "lab")
+    source = Source.of(cr.Thin() + cr.Jitter(1.0, relative=False) + cr.Bootstrap(), 0)
+    first, second = source.draw(study, 1), source.draw(study, 1, second=True)
+    assert abs(correlation_of((first.points, second.points))) < 5 / np.sqrt(first.points.size)
+    np.testing.assert_array_equal(first.order, second.order)
+
+
 def test_without_thinning_second_draws_stay_independent_draws():
     study = cr.Study(poisson(5, shape=(30, 4)), "lab")
     source = Source.of(cr.Bootstrap(), 0)
@@ -147,6 +155,12 @@ def test_the_diagonal_by_hand():
         halves = [source.draw(studies["b"], b + 1, second=second).points for second in (False, True)]
         labels = [AgglomerativeClustering(3).fit_predict(half) for half in halves]
         assert result.distribution[b, 1, 1] == pytest.approx(adjusted_rand_score(*labels), abs=1e-12)
+
+
+def test_local_scores_of_a_study_on_itself_are_refused():
+    study = cr.Study(poisson(5, shape=(30, 4)), "lab")
+    with pytest.raises(ParameterError, match=r"got Thin\(eps=0\.9\).*Use the diagonal of `replicability`"):
+        cr.local_replicability(KMeans(2, n_init=1), train=study, test=study, n_resamples=2, resampling=cr.Thin(0.9))
 
 
 def test_one_study_becomes_two():

@@ -217,11 +217,14 @@ def check_points(values: Any, what: str, *, samples_at_least: int = 1) -> FloatA
     return check_table(as_table(values, what)[0], what, samples_at_least=samples_at_least)
 
 
-def check_table(table: pd.DataFrame, what: str, *, samples_at_least: int = 1) -> FloatArray:
+def check_table(
+    table: pd.DataFrame, what: str, *, samples_at_least: int = 1, allow_missing: bool = False
+) -> FloatArray:
     """Check a table that `as_table` returned."""
     check_not_empty(table.shape, what, samples_at_least=samples_at_least)
     X = check_numbers(table, what)
-    check_finite(X, table.index, table.columns, what)
+    known = np.where(np.isnan(X), 0.0, X) if allow_missing else X
+    check_finite(known, table.index, table.columns, what)
     return X
 
 
@@ -296,7 +299,8 @@ def _as_floats(column: NDArray[Any]) -> FloatArray | None:
 
 # The functions and commands that fill in missing values themselves.
 IMPUTING = wording(
-    python="; `replicability`, `compare` and `analyse` fill them in inside every draw with impute='median'",
+    python="; `replicability`, `compare`, `analyse` and `local_replicability` fill them in inside every draw with "
+    "impute='median'",
     command_line="; `clustrep run` and `local` fill them in inside every draw with --impute median",
 )
 

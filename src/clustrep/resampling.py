@@ -99,8 +99,16 @@ class Perturbation(ABC):
         return self.change(whole(study), rng)
 
     def change_to_other_half(self, draw: Draw, rng: np.random.Generator) -> Draw:
-        """Make the other half of the same change, with the same random numbers; the same where there is none."""
-        return self.change(draw, rng)
+        """Make the other half of the same change, with the same random numbers.
+
+        Where there is none, the same samples are drawn, but points are changed by other random numbers: noise that both
+        halves share would make them agree.
+        """
+        if self.keeps_points or not self.keeps_features:
+            return self.change(draw, rng)
+        (other,) = rng.spawn(1)
+        self.change(draw, rng)  # what follows has the numbers of the first half
+        return self.change(draw, other)
 
     def draw_other_half(self, study: Study, rng: np.random.Generator) -> Draw:
         """Draw what `draw` leaves with the same random numbers."""

@@ -63,3 +63,19 @@ def test_labels_of_the_studies_themselves():
     assert set(cr.label_presence(studies)["word"]) == {"present"}
     with pytest.raises(DataError, match="labels are missing for"):
         cr.label_presence({"a": study(rng, ["t"]), "b": study(rng, ["t"])})
+
+
+def test_noise_is_no_label():
+    rng = np.random.default_rng(3)
+    studies = {"a": study(rng, ["t", "b"]), "b": study(rng, ["t", "b"])}
+    labels = {"a": np.repeat([0, 1], 40), "b": np.repeat([0, 1], 40)}
+    labels["a"][:5] = -1
+    table = cr.label_presence(studies, labels)
+    assert set(table["label"]) == {"0", "1"}
+    assert set(table["word"]) == {"present"}
+    without = cr.label_presence({"a": studies["a"][5:], "b": studies["b"]}, {"a": labels["a"][5:], "b": labels["b"]})
+    assert table.equals(without)
+    as_text = cr.label_presence(studies, {name: each.astype(str) for name, each in labels.items()})
+    assert "-1" in set(as_text["label"])
+    with pytest.raises(DataError, match="labels of study 'b' are all -1, noise: label some"):
+        cr.label_presence(studies, {"a": labels["a"], "b": np.full(80, -1)})

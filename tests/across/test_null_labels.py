@@ -7,6 +7,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 import clustrep as cr
+from clustrep.across.null import _with_gaps
 from clustrep.across.null_models import PERMUTED, PermutedCollection
 from clustrep.errors import ParameterError
 
@@ -59,3 +60,13 @@ def test_each_null_is_for_what_it_can_say():
     clustered = cr.replicability(KMeans(2, n_init=1), studies(1.0), n_resamples=1, rng=0)
     with pytest.raises(ParameterError, match="null='permuted' is for known labels"):
         cr.null_reference(clustered, 19, null="permuted")
+
+
+def test_permuted_studies_have_as_many_missing_values_as_the_studies():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((40, 3)) < 0.2, np.nan, rng.normal(size=(40, 3)))
+    study = cr.Study(X, "a", allow_missing=True)
+    permuted = _with_gaps(rng.permutation(X), study)
+    assert np.isnan(permuted).sum() == np.isnan(X).sum()
+    simulated = _with_gaps(rng.normal(size=(40, 3)), study)
+    np.testing.assert_array_equal(np.isnan(simulated), np.isnan(X))

@@ -26,12 +26,15 @@ BUILT = {
     "affinity": ("AffinityPropagation", {}),
     "leiden": ("Leiden", {}),
     "louvain": ("Louvain", {}),
+    "medoids": ("KMedoids", {"metric": "manhattan"}),
 }
 
 
 @pytest.mark.parametrize("name", SHORT_NAMES)
 def test_every_short_name_builds_what_it_says(name, rng):
     kind, parameters = BUILT[name]
+    if name == "medoids":
+        pytest.importorskip("kmedoids")
     clusterer = clusterer_of(name)
     assert type(clusterer).__name__ == kind
     assert {key: clusterer.get_params()[key] for key in parameters} == parameters

@@ -241,7 +241,7 @@ def test_all_genes_there_no_warning(geo, rng):
         ),
         pytest.param(
             lambda geo: (geo / "GPL96.annot").write_text(GPL96.replace("ndc\t", "orc\t")),
-            r"GPL96\.annot has the probe 'orc' twice, again in line 11\.",
+            r"GPL96\.annot has the probe 'orc' twice, again in line 11: download it again",
             id="a probe twice in the annotation",
         ),
         pytest.param(

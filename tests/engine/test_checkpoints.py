@@ -14,9 +14,10 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
 
 import clustrep as cr
+from clustrep.across.local import LocalPlan
 from clustrep.clustering.identity import described, identity_of
 from clustrep.engine.checkpoints import MANIFEST
-from clustrep.engine.replicates import Failed
+from clustrep.engine.replicates import FULL_STUDY, Failed
 from clustrep.engine.stored_values import Packing, unpack
 from clustrep.errors import AllReplicatesFailed, OtherRun, ParameterError, ReplicateWarning
 from clustrep.files import save_result
@@ -204,8 +205,14 @@ def test_every_step_of_an_analysis_is_kept(studies, tmp_path, monkeypatch):
     assert saved(cr.analyse(KMEANS, studies, checkpoint=tmp_path / "kept", **options), tmp_path) == without
     steps = {path.name.rpartition("-")[0] for path in (tmp_path / "kept").iterdir() if path.is_dir()}
     assert steps == {"counterparts", "data-of-one-piece", "gaps", "local-replicability", "replicability"}
-    for plan in ("null.NullPlan", "local.LocalPlan", "separation.PoolPlan"):
+    for plan in ("null.NullPlan", "separation.PoolPlan"):
         monkeypatch.setattr(f"clustrep.across.{plan}.block", lambda *_: pytest.fail("computed again"))
+    resampled, as_they_are = LocalPlan.block, [FULL_STUDY]  # studies as they are are looked at outside of the run
+
+    def block(plan, numbers):
+        return resampled(plan, numbers) if numbers == as_they_are else pytest.fail("computed again")
+
+    monkeypatch.setattr(LocalPlan, "block", block)
     assert saved(cr.analyse(KMEANS, studies, checkpoint=tmp_path / "kept", **options), tmp_path) == without
 
 

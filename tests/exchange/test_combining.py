@@ -11,7 +11,7 @@ from tests.exchange.sites import CLUSTERERS, SMALL, cohorts, exchanged
 
 import clustrep as cr
 from clustrep.across.gaps import MIDDLE, gabriel_edges, place_in_windows, poorer_sides
-from clustrep.across.null import _scores_of_collection
+from clustrep.across.null import _scores_of_collections
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Source
 from clustrep.engine.replicates import FULL_STUDY, Stream, derived_root
@@ -53,7 +53,7 @@ def test_simulated_studies_are_scored_as_if_they_were_pooled(studies, with_null)
             simulated = [simulator.setting(number).studies[0] for simulator in simulators]
             root = derived_root(inquiry.seed, Stream.NULL, number)
             setting = Setting.prepare(Source(source.resampling, root, True), simulated, inquiry.configurations)
-            pooled = _scores_of_collection(setting, agreements, "label", [FULL_STUDY])
+            (pooled,) = _scores_of_collections([setting], agreements, "label", [FULL_STUDY])
             for t, file in enumerate(scores):
                 others = [s for s in range(3) if s != t]
                 here = file.null_scores[m, number - 1]

@@ -164,3 +164,19 @@ def test_not_with_some_of_the_features():
 def test_parameters_are_checked(options, match):
     with pytest.raises(ParameterError, match=match):
         cr.Study(COUNTS, "lab").normalised(**options)
+
+
+@pytest.mark.parametrize("impute", [None, "median"])
+def test_simulated_data_are_no_counts_to_be_normalised(impute):
+    rng = np.random.default_rng(0)
+    studies = {name: rng.poisson(2.0, size=(30, 4)).astype(float) for name in "ab"}
+    embed = cr.TrainEmbedding(n_components=2, normalise="log1p")
+    options = {"n_resamples": 2, "rng": 0, "embed": embed, "impute": impute}
+    refused = pytest.raises(ParameterError, match=r"got 'one piece': simulated data are no counts.*studies\.normalised")
+    with refused:
+        cr.analyse(KMeans(2, n_init=1), studies, n_null=19, **options)
+    result = cr.replicability(KMeans(2, n_init=1), studies, **options)
+    with refused:
+        cr.null_reference(result, n=2)
+    sampler = cr.null_reference(result, n=2, null=lambda study, rng: rng.poisson(2.0, size=study.X.shape))
+    assert np.isfinite(sampler.overall_pvalue)

@@ -15,6 +15,9 @@ import clustrep as cr
 from clustrep.errors import DataError, ParameterError
 from clustrep.studies.missing_values import completed
 
+# scikit-learn's oldest allowed version computes neighbours in a way that newer NumPys deprecate.
+OLD_NEIGHBOURS = pytest.mark.filterwarnings("ignore:(?s).*Conversion of an array with ndim")
+
 FEW = {"n_resamples": 3, "rng": 0}
 
 
@@ -59,6 +62,7 @@ def test_scaling_ignores_what_is_missing(frames):
         np.testing.assert_allclose(X[:, 0], (column - centre) / spread)
 
 
+@OLD_NEIGHBOURS
 @pytest.mark.parametrize("impute", ["median", "mean", "nearest", make_pipeline(SimpleImputer(), StandardScaler())])
 def test_every_imputer_finds_the_groups(frames, impute):
     result = cr.replicability(KMeans(2, n_init=2), frames, impute=impute, **FEW)
@@ -107,6 +111,26 @@ def test_without_an_imputer_missing_values_are_refused(frames):
         cr.replicability(KMeans(2, n_init=2), studies, impute="medain", **FEW)
 
 
+def test_local_scores_fill_them_in(frames):
+    of_tables = cr.local_replicability(KMeans(2, n_init=2), train=frames["a"], test=frames["b"], impute="median", **FEW)
+    studies = cr.Studies({"train": frames["a"], "test": frames["b"]}, allow_missing=True)
+    of_studies = cr.local_replicability(
+        KMeans(2, n_init=2), train=studies["train"], test=studies["test"], impute="median", **FEW
+    )
+    np.testing.assert_array_equal(of_tables.distribution, of_studies.distribution)
+    assert of_tables.mean.min() > 0.9
+    at = cr.local_replicability(
+        KMeans(2, n_init=2), train=frames["a"], test=frames["b"], at=frames["a"], impute="median", **FEW
+    )
+    np.testing.assert_array_equal(at.distribution, of_tables.distribution)
+    with pytest.raises(DataError, match=r"at has 1 infinite value in"):
+        cr.local_replicability(
+            KMeans(2, n_init=2), train=frames["a"], test=frames["b"], at=[[np.inf, np.nan, 0]], impute="median", **FEW
+        )
+    with pytest.raises(DataError, match="`local_replicability` fill them in inside every draw with impute='median'"):
+        cr.local_replicability(KMeans(2, n_init=2), train=frames["a"], test=frames["b"], **FEW)
+
+
 def test_completed_tables_keep_what_is_known():
     X = table(3)
     known = ~np.isnan(X)
@@ -116,6 +140,7 @@ def test_completed_tables_keep_what_is_known():
     assert completed(complete) is complete
 
 
+@OLD_NEIGHBOURS
 def test_a_whole_analysis_with_missing_values(frames):
     analysis = cr.analyse(
         {"k-means": KMeans(n_init=2)}, frames, n_clusters=[2, 3], n_null=19, impute="median", recursive=True, **FEW

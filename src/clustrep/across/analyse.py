@@ -17,7 +17,7 @@ from clustrep.across.apart import RESAMPLES_FOR_ERRORS, differences_of
 from clustrep.across.compare import compare, comparison_plan, configurations_to_compare, run_comparison
 from clustrep.across.counterparts import counterparts
 from clustrep.across.local import local_replicability
-from clustrep.across.null import NullPlan, null_reference, reference_of
+from clustrep.across.null import NullPlan, check_takes_simulated, null_reference, reference_of
 from clustrep.across.null_models import ONE_PIECE, PIECES, Sampler, check_null
 from clustrep.across.presence import presence
 from clustrep.across.replicability import ScorePlan, check_several
@@ -183,6 +183,8 @@ def analyse(
     ):
         # One seed and one way to resample for all steps.
         source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
+        if null is not None:
+            check_takes_simulated(source.transformer, null)
         asked_for = partial(question_of_analysis, configurations, checked, agreement, noise, source)
         totals = {ScorePlan.unit: n_resamples, NullPlan.unit: n_null}
         with kept_in(checkpoint, asked_for, rng, totals):

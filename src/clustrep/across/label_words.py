@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from clustrep.across.likeness import Clusters
 from clustrep.across.presence import Shown, rows_of_groups
 from clustrep.across.replicability import KnownLabelsLike, check_configuration, check_several
+from clustrep.errors import DataError
 from clustrep.resampling import Rerun
 from clustrep.results.presence_words import NEW
 from clustrep.studies.collection import StudiesLike, as_studies
 from clustrep.studies.missing_values import completed
+from clustrep.tables.noise import NOISE, numbered
 from clustrep.types import FloatArray, Labels
 
 
@@ -28,7 +30,8 @@ def label_presence(studies: StudiesLike, labels: KnownLabelsLike | None = None) 
     studies : Studies, mapping of name to table, or sequence of tables
         At least two, on one scale.
     labels : mapping of study name to labels, True or None
-        One label for every sample; True or None: the studies' own.
+        One label for every sample; True or None: the studies' own. Samples with the number -1, noise, are left out; the
+        text "-1" is a label like others.
 
     Returns
     -------
@@ -75,6 +78,9 @@ def label_presence(studies: StudiesLike, labels: KnownLabelsLike | None = None) 
     checked = check_several(as_studies(studies))
     given = True if labels is None else labels
     known = check_configuration(None, given, tuple(checked.values()), Rerun()).clusterer.labels
+    for name in checked:
+        if (numbered(known[name]) == NOISE).all():
+            raise DataError(f"labels of study {name!r} are all -1, noise: label some of its samples, or leave it out.")
     labelled = {name: _Labelled.of(completed(study.X), known[name]) for name, study in checked.items()}
     rows = []
     for s, (train, of_train) in enumerate(labelled.items()):
@@ -82,8 +88,8 @@ def label_presence(studies: StudiesLike, labels: KnownLabelsLike | None = None) 
             if s == t:
                 continue
             for row in rows_of_groups(s, t, of_train.shown, of_test.shown):
-                label = "" if row.word == NEW else of_train.names[row.cluster]
-                partners = [of_test.names[int(code)] for code in row.partner.split(", ") if code]
+                label = "" if row.word == NEW else str(of_train.names[row.cluster])
+                partners = [str(of_test.names[int(code)]) for code in row.partner.split(", ") if code]
                 rows.append(
                     {
                         "train": train,
@@ -108,7 +114,8 @@ class _Labelled:
 
     @classmethod
     def of(cls, X: FloatArray, labels: Labels) -> _Labelled:
-        names, codes = np.unique(np.asarray(labels).astype(str), return_inverse=True)
+        named = numbered(labels) != NOISE
+        names, codes = np.unique(labels[named].astype(str), return_inverse=True)
         numbers = np.arange(len(names))
         # No groups of all studies together: equal names say nothing.
-        return cls(names, Shown(Clusters.of(X.astype(float), codes), numbers, numbers, 0, np.nan, {}))
+        return cls(names, Shown(Clusters.of(X[named].astype(float), codes), numbers, numbers, 0, np.nan, {}))

@@ -40,7 +40,7 @@ from clustrep.types import FloatArray, IntArray, Labels
 # Roughly, for a point to score, and each study whose function labels it: most of it with Python's lock held.
 POINT_SECONDS = 8e-9
 # Labels of scored points that a batch may keep.
-MOST_LABELS = 2**24
+MOST_LABELS = 2**22
 
 
 @overload
@@ -142,10 +142,17 @@ def local_replicability(
     >>> local.distribution.shape
     (5, 120)
     """
-    training, tests = _studies(train, test)
+    training, tests = _studies(train, test, allow_missing=impute is not None)
     studies = _distinct([training, *tests])
-    points = _points(at, training)
+    points = _points(at, training, allow_missing=impute is not None)
     chosen_resampling = resampling_for(resampling, studies)
+    if len(studies) == 1 and getattr(chosen_resampling, "halves", False):
+        raise ParameterError(
+            f"resampling must not divide counts where a study is tested on itself, got {chosen_resampling!r}: its "
+            "parts differ in scale, and local scores label the points of one by the function of the other. Use the "
+            "diagonal of `replicability`, which compares the clusters of both parts, or another resampling.",
+            parameter="resampling",
+        )
     configuration = check_configuration(clusterer, labels, studies, chosen_resampling)
     source = Source.of(chosen_resampling, rng, sketch, impute=impute, embed=embed)
     check_integer(n_resamples, "n_resamples")
@@ -413,7 +420,7 @@ def _result(
     )
 
 
-def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
+def _studies(train: Any, test: Any, *, allow_missing: bool) -> tuple[Study, tuple[Study, ...]]:
     """Align training and test studies on the features that all of them have."""
     if isinstance(train, Studies):
         raise ParameterError(
@@ -454,7 +461,7 @@ def _studies(train: Any, test: Any) -> tuple[Study, tuple[Study, ...]]:
                 "train is named 'test', the name that a test table without a name gets: rename it.", parameter="train"
             )
         named["test"] = test
-    studies = Studies(named)
+    studies = Studies(named, allow_missing=allow_missing)
     training = studies[train_name]
     if len(studies) == 1:
         return training, (training,)
@@ -469,7 +476,7 @@ def _distinct(studies: Sequence[Study]) -> tuple[Study, ...]:
     return tuple({study.name: study for study in studies}.values())
 
 
-def _points(at: Any, train: Study) -> Points:
+def _points(at: Any, train: Study, *, allow_missing: bool) -> Points:
     """Take the points to score, with the training study's features in its order."""
     if at is None:
         return Points(train.X, train.samples)
@@ -492,4 +499,4 @@ def _points(at: Any, train: Study) -> Points:
         table.columns = pd.Index(train.features, dtype=object)
     if table.shape[1] != len(train.features):
         raise DataError(f"at must have the {len(train.features)} features of the studies, got {table.shape[1]}.")
-    return Points(check_table(table, "at"), tuple(table.index))
+    return Points(check_table(table, "at", allow_missing=allow_missing), tuple(table.index))

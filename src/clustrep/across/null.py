@@ -25,8 +25,9 @@ from clustrep.across.null_models import (
 )
 from clustrep.across.replicability import ReplicateScores, ScorePlan
 from clustrep.checks import check_choice, check_integer, read_only
+from clustrep.clustering.embedding import TrainEmbedding
 from clustrep.clustering.identity import agreements_of, described, facts_of, identity_of
-from clustrep.clustering.parameters import KnownLabels, describe
+from clustrep.clustering.parameters import KnownLabels, describe, parameters_of
 from clustrep.clustering.path import Setting, rotates, works_here
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.rotation import Rotation, in_coordinates, needs_basis
@@ -167,6 +168,7 @@ def reference_of(
     origins = _origins(result)
     check_integer(n, "n")
     null = _for_labels(null, origins)
+    check_takes_simulated(origins[0].source.transformer, null)
     kept = kept or Kept()
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
     if null == "gaussian":
@@ -191,6 +193,20 @@ def reference_of(
         if not references[-1].overall_pvalue <= NOT_EXPLAINED:
             break
     return best_explained(references)
+
+
+def check_takes_simulated(transformer: Any, null: str | Sampler) -> None:
+    """Refuse a transformer that normalises counts: data in one piece are none, and may be negative."""
+    if transformer is None or not isinstance(null, str) or null == PERMUTED:
+        return
+    parts = [transformer, *parameters_of(transformer).values()]
+    if any(isinstance(part, TrainEmbedding) and part.normalise != "none" for part in parts):
+        raise ParameterError(
+            f"null must be None, or a function that returns counts, where embed normalises counts; got {null!r}: "
+            f"simulated data are no counts, which {describe(transformer)} needs. Normalise the studies first, with "
+            "studies.normalised(), and leave normalise out.",
+            parameter="null",
+        )
 
 
 def best_explained(references: Sequence[NullReference]) -> NullReference:
@@ -274,9 +290,14 @@ def _for_labels(null: str | Sampler, origins: Sequence[RunOrigin]) -> str | Samp
 
 
 def _with_gaps(simulated: FloatArray, study: Study) -> FloatArray:
-    """Return a simulated table with the study's own missing values, which are then filled in as the study's are."""
+    """Return a simulated table with the study's own missing values, which are then filled in as the study's are.
+
+    A permuted table has them already, in other places.
+    """
     table = np.ascontiguousarray(simulated, dtype=study.X.dtype)
-    return np.where(np.isnan(study.X), np.nan, table) if study.has_missing else table
+    if not study.has_missing or np.isnan(table).any():
+        return table
+    return np.where(np.isnan(study.X), np.nan, table)
 
 
 class Work(NamedTuple):

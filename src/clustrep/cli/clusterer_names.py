@@ -29,7 +29,7 @@ SHORT_NAMES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "affinity": ("sklearn.cluster", "AffinityPropagation", {}),
     "leiden": ("clustrep.clusterers", "Leiden", {}),
     "louvain": ("clustrep.clusterers", "Louvain", {}),
-    "medoids": ("kmedoids", "KMedoids", {"metric": "manhattan"}),
+    "medoids": ("kmedoids", "KMedoids", {"n_clusters": 8, "metric": "manhattan"}),
 }
 DEFAULT_CLUSTERERS = ("kmeans", "ward")
 BY_GOWER = ("average:metric=manhattan", "complete:metric=manhattan")

@@ -33,7 +33,7 @@ class RayEngine(Engine[Any]):
         self._task = ray.remote(num_cpus=1, max_retries=0)(_compute_placed)
         self._n_slots = 0
         self._head = None if ray.util.client.ray.is_connected() else _address(ray.get_runtime_context().gcs_address)
-        self._heard = time.monotonic()
+        self._silent_since: float | None = None
 
     @classmethod
     def connected(cls, address: str | None) -> RayEngine:
@@ -70,16 +70,18 @@ class RayEngine(Engine[Any]):
         return self._n_slots
 
     def _hears_the_head(self) -> bool:
-        """Whether the head answers; raise where it has not for too long. Ray's own client notices that by itself."""
+        """Whether the head can be reached; raise where it could not for too long. Its client notices that by itself."""
         if self._head is None:
             return True
+        asked = time.monotonic()
         try:
             socket.create_connection(self._head, timeout=SILENT).close()
         except OSError:
-            if time.monotonic() - self._heard > SILENT:
+            self._silent_since = asked if self._silent_since is None else self._silent_since
+            if time.monotonic() - self._silent_since > SILENT:
                 raise self._lost() from None
             return False
-        self._heard = time.monotonic()
+        self._silent_since = None
         return True
 
     def place(self, plan: Any) -> Any:

@@ -151,7 +151,7 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
     --------
     >>> load("nothing.npz")
     Traceback (most recent call last):
-    clustrep.errors.DataError: There is no file nothing.npz.
+    clustrep.errors.DataError: There is no file nothing.npz: check the path.
     """
     if max_bytes is not None:
         check_integer(max_bytes, "max_bytes")

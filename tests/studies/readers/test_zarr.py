@@ -102,6 +102,15 @@ def test_what_would_be_unpickled_is_refused(folder):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("target", ["elsewhere", "nowhere"])
+def test_links_lead_out_of_what_was_checked_and_are_refused(folder, target):
+    (folder.parent / "elsewhere").mkdir()
+    (folder / "obs" / "linked").symlink_to(folder.parent / target, target_is_directory=True)
+    with pytest.raises(DataError, match=r"is a Zarr store with a link in it, 'linked': replace it"):
+        cr.Studies.read(folder)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_a_damaged_store_is_told_in_a_sentence(folder):
     for file in folder.rglob("*"):
         if file.is_file() and file.name not in (".zgroup", ".zarray", ".zattrs", "zarr.json", ".zmetadata"):

@@ -35,7 +35,7 @@ def read_zarr(path: Path, study: str, request: Request) -> Iterator[Table]:
     import_for(path, KIND, "anndata", extra="anndata")
     import_for(path, KIND, "zarr", extra="anndata")
     read = partial(read_stored_cells, path, rep=request.rep, columns=asked_columns(request), features=request.features)
-    n_bytes = sum(file.stat().st_size for file in _files(path))
+    n_bytes = sum(_size(file, path) for file in _files(path))
     return tables_of_cells(cells_of_untrusted(read, path, KIND, n_bytes), study, request)
 
 
@@ -65,7 +65,7 @@ def read_stored_cells(
 def _check_codecs(path: Path) -> None:
     """Refuse a store with arrays that are unpickled, which can run any program."""
     for file in _files(path):
-        if file.name not in ZARR_MARKS and file.name != ".zarray":
+        if file.name.lower() not in (*ZARR_MARKS, ".zarray"):  # some file systems ignore case
             continue
         try:
             described = json.loads(file.read_bytes())
@@ -91,8 +91,19 @@ def _codec_names(described: Any) -> Iterator[str]:
 
 
 def _files(path: Path) -> Iterator[FolderPath]:
-    for folder, _, names in os.walk(path):
+    """Return all files of a store; links are refused, because they lead out of what was looked at."""
+    for folder, folders, names in os.walk(path):
+        for name in (*folders, *names):
+            if (FolderPath(folder) / name).is_symlink():
+                raise DataError(f"{path} is {KIND} with a link in it, {name!r}: replace it by what it leads to.")
         yield from (FolderPath(folder) / name for name in names)
+
+
+def _size(file: FolderPath, path: Path) -> int:
+    try:
+        return file.lstat().st_size
+    except OSError as error:
+        raise DataError(f"{path} is {KIND} that is damaged ({in_brief(error)}): {AGAIN}.") from None
 
 
 ZARR = Reader(

@@ -7,7 +7,7 @@ QUICK_TESTS := tests/studies --ignore=tests/studies/readers/test_untrusted.py te
 	tests/across/test_replicability.py::test_golden_run_pins_the_random_streams
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --editable
 
-.PHONY: demo dist docs test test-all test-failed test-oldest test-newest bench check format clean
+.PHONY: demo dist docs test test-all coverage test-failed test-oldest test-newest bench check format clean
 .PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration sketch-calibration scale
 .PHONY: exam exam-quick fuzz fuzz-quick torture torture-quick paper paper-quick
 
@@ -33,12 +33,15 @@ test: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
 
 test-all: .venv/installed-dev
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+# How much of the package the tests run, half as long again: before a release, and after larger changes.
+coverage: .venv/installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
 
 # What failed in the run before, one after another: tests of processes and signals can fail on a busy machine.
 test-failed: .venv/installed-dev
 	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none $(ARGS)
-	$(BIN)/python -m coverage report --format total
 
 # The oldest versions that pyproject.toml allows. Deprecations that they don't know of yet are not ours.
 test-oldest: .venv-oldest/installed

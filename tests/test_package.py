@@ -51,6 +51,7 @@ ROAD = [
     "tables",
     "studies",
     "resampling",
+    "thinning",
     "clustering",
     "clusterers",
     "results",

@@ -22,6 +22,7 @@ HEADINGS = {
     "within": "One study",
     "tables": "Two labelings",
     "resampling": "Resampling",
+    "thinning": "Resampling",
     "clustering": "Clustering functions",
     "clusterers": "Clusterers",
     "report": "Reports and files",

@@ -32,7 +32,6 @@ from .resampling import Jitter as Jitter
 from .resampling import Rerun as Rerun
 from .resampling import Simulate as Simulate
 from .resampling import Subsample as Subsample
-from .resampling import Thin as Thin
 from .results import load as load
 from .studies.collection import Studies as Studies
 from .studies.study import Study as Study
@@ -47,6 +46,7 @@ from .tables.two_labelings import adjusted_mutual_information as adjusted_mutual
 from .tables.two_labelings import adjusted_rand_index as adjusted_rand_index
 from .tables.two_labelings import mutual_information as mutual_information
 from .tables.two_labelings import rand_index as rand_index
+from .thinning import Thin as Thin
 from .within.cluster_test import cluster_test as cluster_test
 from .within.consensus import assignment_consistency as assignment_consistency
 from .within.consensus import bootstrap_instability as bootstrap_instability

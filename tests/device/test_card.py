@@ -115,3 +115,58 @@ def test_the_same_seed_gives_the_same_bits_again_whatever_else_is_in_the_batch()
         fewer = cr.compare(KMeans(n_init=2), studies, n_clusters=[3, 8, 20], n_resamples=2, rng=0)
     np.testing.assert_array_equal(first.distribution, again.distribution)
     np.testing.assert_array_equal(first.distribution[:, :, :2], fewer.distribution)
+
+
+@pytest.mark.parametrize(("n", "p", "k"), [(1000, 2, 3), (1550, 2, 40), (5000, 50, 20)])
+def test_several_tables_give_the_bits_of_each(n, p, k):
+    from clustrep.device.fused_steps import FusedSteps
+    from clustrep.device.many_fits import Starts, move_centres
+    from clustrep.device.points import DevicePoints, DeviceTables
+
+    rng = np.random.default_rng(k)
+    tables = [3 * rng.normal(size=(8, p))[rng.integers(8, size=n)] + rng.normal(size=(n, p)) for _ in range(5)]
+    steps, each = (
+        FusedSteps(DeviceTables.send_all(tables, "cuda")),
+        [FusedSteps(DevicePoints.send(X, "cuda")) for X in tables],
+    )
+    sample = torch.as_tensor(rng.integers(5, size=23), device="cuda")
+    weights = torch.as_tensor(rng.poisson(1, size=(5, n)).astype(np.uint8), device="cuda")
+    picks = torch.as_tensor(rng.integers(n, size=(23, k)), device="cuda")
+    closest = torch.rand((23, n), device="cuda", generator=torch.Generator("cuda").manual_seed(1))
+
+    def everything(steps, some, sample, weights):
+        centres, near = steps.rows(sample, picks[some]).clone(), closest[some].clone()
+        lengths = (centres.double() ** 2).sum(dim=2).float()
+        values = [steps.labels(centres, lengths, sample), *steps.sums(centres, lengths, weights, sample)]
+        values += [steps.inertia(centres, lengths, weights, sample)]
+        values += [steps.potentials(picks[some, :3], near, weights, sample)]
+        values += [steps.draw_near(picks[some, 0], near, weights, sample), near]
+        whole = [torch.full_like(sample, number) for number in (k, 3, 30)]
+        starts = Starts(weights, sample, *whole, torch.full(sample.shape, 1e-8, dtype=torch.float64, device="cuda"))
+        return [*values, move_centres(steps, starts, centres), centres]
+
+    together = everything(steps, slice(None), sample, weights)
+    for t in range(5):
+        some = torch.nonzero(sample == t)[:, 0]
+        alone = everything(each[t], some, torch.zeros_like(some), weights[t : t + 1])
+        for computed, expected in zip(together, alone, strict=True):
+            assert torch.equal(computed[some], expected)
+
+
+def test_simulated_collections_together_are_those_one_after_the_other(monkeypatch):
+    from clustrep.across import null
+
+    rng = np.random.default_rng(0)
+    studies = [rng.normal(size=(n, 2)) + 3 * rng.integers(3, size=(n, 1)) for n in (700, 700, 500)]
+    references = {}
+    for device, most in (("cuda", 256), ("cuda", 1), ("cpu", 1)):
+        monkeypatch.setattr(null, "MOST_ON_DEVICE", most)
+        with cr.config_context(device=device, progress=False):
+            result = cr.compare(KMeans(n_init=2), studies, n_clusters=[2, 5, 20], n_resamples=1, rng=0)
+            references[device, most] = cr.null_reference(result, n=19, null="gaussian")
+    together, alone, expected = references.values()
+    np.testing.assert_array_equal(together.distribution, alone.distribution)
+    np.testing.assert_array_equal(together.separateness_distribution, alone.separateness_distribution)
+    difference = np.abs(together.distribution - expected.distribution)
+    assert float(np.nanmean(difference)) < 0.01  # a start in a hundred may end elsewhere
+    np.testing.assert_allclose(together.separateness_distribution, expected.separateness_distribution, atol=0.02)

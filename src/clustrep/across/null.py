@@ -32,6 +32,7 @@ from clustrep.clustering.path import Setting, rotates, works_here
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
+from clustrep.device.available import free_bytes
 from clustrep.engine.checkpoints import Stored
 from clustrep.engine.cost import Cost
 from clustrep.engine.engines import EngineLike
@@ -69,6 +70,8 @@ DRAWN_SECONDS = 5e-8
 MOST_TOGETHER = 32
 TOGETHER_SECONDS = 0.25
 MOST_BYTES = 2**26
+# The same on a device: its memory may hold more, and there are no workers to share them with.
+MOST_ON_DEVICE, BYTES_OF_NUMBER = 256, 64
 # Which of the models of one piece clusters are compared with.
 PIECE_FOR_CLUSTERS = "unimodal"
 
@@ -464,6 +467,9 @@ class NullPlan(Plan[CollectionScores], Stored):
         """How many collections are scored together: enough to share what Python does, not too many for memory."""
         if self.at is not None or self.n_resamples:
             return 1
+        if self.here:
+            n_bytes = BYTES_OF_NUMBER * sum(study.X.size for study in self.studies)
+            return int(max(1, min(MOST_ON_DEVICE, free_bytes(self.source.device) / n_bytes)))
         sizes = np.array([len(study) for study in self.studies], dtype=float)
         n_bytes = 8 * (sizes @ sizes) + 4 * sizes.sum() * len(sizes) * len(self.configurations)
         return int(max(1, min(MOST_TOGETHER, TOGETHER_SECONDS / self.cost.total, MOST_BYTES / n_bytes)))

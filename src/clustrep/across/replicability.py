@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clustrep.across.separateness import separateness_of_pairs, spread_of
+from clustrep.across.separateness import separateness_of_pairs, shares_between, spread_of
 from clustrep.checks import check_choice, check_flag, check_integer
 from clustrep.clustering.identity import agreements_of, facts_of, identity_of, question_of
 from clustrep.clustering.parameters import Clusterer, KnownLabels, check_clusterer, name_of
@@ -336,11 +336,15 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0
         for path in setting.paths:
-            scored = None if self.separateness or halves else path.score_pairs(samples, second, S, self.agreements)
+            scored = None
+            if not halves:
+                scored = path.score_pairs(samples, second, S, self.agreements, spread=self.separateness)
             if scored is not None:
                 some = slice(c, c + len(path.members))
                 pairs.take(scored.scores, scored.trivial, some)
                 clusters_found[:, some] = scored.clusters_found
+                if scored.between is not None:
+                    separateness[:, some] = shares_between(scored.between, scored.n_labels, spreads)
                 c += len(path.members)
                 continue
             learned = path.learn(samples, [point_sets[i // S] for i in range(B * S)])

@@ -101,3 +101,17 @@ def separateness_of_pairs(functions: Sequence[Labelled | Failed], spreads: Seque
             if s != t and not isinstance(partition, Failed):
                 values[s, t] = spreads[t].separateness(partition.codes, partition.n_labels)
     return values
+
+
+def shares_between(between: FloatArray, n_labels: Sequence[int], spreads: Sequence[Spread]) -> FloatArray:
+    """Return the separateness of every study's clusters in every other one, from the spread between these clusters.
+
+    between : (n_replicates, n_members, S, S), and NaN on the diagonal of what is returned
+    n_labels : the number of clusters k of every member; spreads : of all studies, one replicate after the other
+    """
+    B, _, S, _ = between.shape
+    most = [[spread.attainable(k) for spread in spreads] for k in n_labels]  # (n_members, n_replicates · S)
+    attainable = np.moveaxis(np.reshape(most, (len(n_labels), B, 1, S)), 0, 1)
+    shares: FloatArray = np.divide(between, attainable, out=np.zeros_like(between), where=attainable > 0)
+    shares[..., np.arange(S), np.arange(S)] = np.nan
+    return shares

@@ -140,11 +140,18 @@ class Path(ABC):
         return [Learned(self, sample) for sample in samples]
 
     def score_pairs(
-        self, samples: Sequence[Sample], second: Sequence[Sample], n_studies: int, agreements: Sequence[Agreement]
+        self,
+        samples: Sequence[Sample],
+        second: Sequence[Sample],
+        n_studies: int,
+        agreements: Sequence[Agreement],
+        *,
+        spread: bool = False,
     ) -> PairScores | None:
         """Score all ordered pairs of studies in some replicates, where labels stay on a device; None: ask for labels.
 
         samples : those of all studies, one replicate after the other; second : independent draws of the same, or none
+        spread : whether that between clusters is asked for, too; of draws without weights
         """
         return None
 
@@ -156,6 +163,9 @@ class PairScores:
     scores: FloatArray  # (n_agreements, n_replicates, n_members, S, S)
     trivial: BoolArray  # (n_replicates, n_members, S, S)
     clusters_found: IntArray  # (n_replicates, n_members, S)
+    n_labels: tuple[int, ...]  # that each member can give
+    # Σ_c n_c ‖m_c − m‖² of the clusters of a training study in a test study, (n_replicates, n_members, S, S)
+    between: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -406,7 +416,7 @@ class Setting:
     def serve_other_studies(self) -> bool:
         """Whether the paths know nothing of these studies: no coordinates, landmarks or transformations of theirs."""
         source = self.source
-        is_bound = source.device != PROCESSOR or source.transformer is not None or sketches(source, self.studies)
+        is_bound = source.transformer is not None or sketches(source, self.studies)
         return not is_bound and all(path.rotation is None for path in self.paths)
 
     @property

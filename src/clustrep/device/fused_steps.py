@@ -4,6 +4,9 @@ A program takes a tile of points, multiplies it with the centres of one or sever
 adds the points to their clusters, all in registers. Numbers of 32 bits are multiplied as two halves of 16: a number in
 units of the largest is the sum of a half and a half of the rest, to 22 bits. Sums are those of fixed pieces of the
 points, added in a fixed order: the same bits every time, whatever else is in the batch.
+
+The fits of a program see the same table of points. Where there are several tables, those of each are filled up to whole
+programs: `order` says which fit, if any, stands in a place.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import torch
 import triton
 import triton.language as tl
 
+from clustrep.device.places_of_fits import Layout
 from clustrep.device.plain_steps import BLOCK, NEAR, PlainSteps, refill
 from clustrep.engine.replicates import breathe
 from clustrep.remembered import cached_property
@@ -43,7 +47,7 @@ def _products(rows_high, rows_low, high, low):  # type: ignore[no-untyped-def]
 @_jit
 def _sum_kernel(  # type: ignore[no-untyped-def]
     high, low, weights, sample, done, centres_high, centres_low, lengths, sums, n, n_rows,
-    P: tl.constexpr, K: tl.constexpr, R: tl.constexpr, TILE: tl.constexpr, PIECE: tl.constexpr,
+    P: tl.constexpr, K: tl.constexpr, R: tl.constexpr, TILE: tl.constexpr, PIECE: tl.constexpr, SEVERAL: tl.constexpr,
 ):  # fmt: skip
     """Sum the points of every cluster of R fits over one piece; (n_pieces, n_rows, P)."""
     group, piece = tl.program_id(0).to(tl.int64), tl.program_id(1)
@@ -52,6 +56,9 @@ def _sum_kernel(  # type: ignore[no-untyped-def]
     c_high, c_low = tl.load(centres_high + place), tl.load(centres_low + place)
     c_lengths = tl.load(lengths + rows)
     rows_of_weights = tl.load(sample + group * R + tl.arange(0, R)) * n
+    if SEVERAL:
+        high += tl.load(sample + group * R) * n * P
+        low += tl.load(sample + group * R) * n * P
     total = tl.zeros((R * K, P), tl.float32)
     n_done = tl.sum(tl.load(done + group * R + tl.arange(0, R)).to(tl.int32), axis=0)
     end = tl.where(n_done == R, 0, tl.minimum(n, (piece + 1) * PIECE))  # nothing where all fits have stopped
@@ -141,8 +148,9 @@ def _place_kernel(  # type: ignore[no-untyped-def]
 
 @_jit
 def _label_kernel(  # type: ignore[no-untyped-def]
-    high, low, own_lengths, weights, sample, centres_high, centres_low, lengths, labels, inertia, n, n_fits, n_all,
+    high, low, own_lengths, weights, sample, order, centres_high, centres_low, lengths, labels, inertia, n, n_all,
     P: tl.constexpr, K: tl.constexpr, R: tl.constexpr, TILE: tl.constexpr, PIECE: tl.constexpr, SUM: tl.constexpr,
+    SEVERAL: tl.constexpr,
 ):  # fmt: skip
     """Write the nearest centre of every point, (n_fits, n); or sum the distances to it, (n_pieces, n_all)."""
     group, piece = tl.program_id(0).to(tl.int64), tl.program_id(1)
@@ -151,6 +159,10 @@ def _label_kernel(  # type: ignore[no-untyped-def]
     place = rows[:, None] * P + columns[None, :]
     c_high, c_low = tl.load(centres_high + place), tl.load(centres_low + place)
     c_lengths = tl.load(lengths + rows)
+    if SEVERAL:
+        high += tl.load(sample + group * R) * n * P
+        low += tl.load(sample + group * R) * n * P
+        own_lengths += tl.load(sample + group * R) * n
     total = tl.zeros((R,), tl.float32)
     for begin in range(piece * PIECE, tl.minimum(n, (piece + 1) * PIECE), TILE):
         points = begin + tl.arange(0, TILE)
@@ -166,27 +178,33 @@ def _label_kernel(  # type: ignore[no-untyped-def]
             total += tl.sum(tl.where(w > 0, w * tl.maximum(nearest, 0.0), 0.0), axis=1)
         else:
             label = tl.argmin(by_fit, axis=1).to(tl.uint8)
-            tl.store(labels + fits[:, None] * n + points[None, :], label, inside[None, :] & (fits < n_fits)[:, None])
+            which = tl.load(order + fits)
+            tl.store(labels + which[:, None] * n + points[None, :], label, inside[None, :] & (which >= 0)[:, None])
     if SUM:
         tl.store(inertia + piece.to(tl.int64) * n_all + fits, total)
 
 
 @_jit
 def _potential_kernel(  # type: ignore[no-untyped-def]
-    high, low, own_lengths, weights, sample, candidates, closest, potentials, n, n_fits, n_trials, p,
-    P: tl.constexpr, T: tl.constexpr, R: tl.constexpr, TILE: tl.constexpr, PIECE: tl.constexpr,
+    high, low, own_lengths, weights, sample, order, candidates, closest, potentials, n, n_fits, n_trials, p,
+    P: tl.constexpr, T: tl.constexpr, R: tl.constexpr, TILE: tl.constexpr, PIECE: tl.constexpr, SEVERAL: tl.constexpr,
 ):  # fmt: skip
     """Sum the distances to the nearest centre, were one of T candidates of R fits another; (n_pieces, n_fits, T)."""
     group, piece = tl.program_id(0).to(tl.int64), tl.program_id(1)
     rows, columns = group * R * T + tl.arange(0, R * T), tl.arange(0, P)
-    fits = group * R + tl.arange(0, R)
+    fits, of_rows = tl.load(order + group * R + tl.arange(0, R)), tl.load(order + rows // T)
     trial = tl.minimum(rows % T, n_trials - 1)
-    picks = tl.load(candidates + rows // T * n_trials + trial, rows // T < n_fits, 0)
+    picks = tl.load(candidates + of_rows * n_trials + trial, of_rows >= 0, 0)
+    if SEVERAL:
+        table = tl.load(sample + tl.maximum(tl.load(order + group * R), 0))
+        high += table * n * P
+        low += table * n * P
+        own_lengths += table * n
     place = picks[:, None] * P + columns[None, :]
     is_feature = (columns < p)[None, :]  # not the column that counts
     c_high, c_low = tl.load(high + place, is_feature, 0.0), tl.load(low + place, is_feature, 0.0)
     c_lengths = tl.load(own_lengths + picks)
-    rows_of_weights = tl.load(sample + fits, fits < n_fits, 0) * n
+    rows_of_weights = tl.load(sample + fits, fits >= 0, 0) * n
     total = tl.zeros((R, T), tl.float32)
     for begin in range(piece * PIECE, tl.minimum(n, (piece + 1) * PIECE), TILE):
         points = begin + tl.arange(0, TILE)
@@ -196,24 +214,29 @@ def _potential_kernel(  # type: ignore[no-untyped-def]
         both = c_lengths[:, None] + tl.load(own_lengths + points, inside, 0.0)[None, :]
         distances = both - 2 * _products(c_high, c_low, x_high, x_low)
         distances = tl.where(distances < NEAR_32 * both, 0.0, distances)
-        here = inside[None, :] & (fits < n_fits)[:, None]
+        here = inside[None, :] & (fits >= 0)[:, None]
         near = tl.load(closest + fits[:, None] * n + points[None, :], here, 0.0)
         w = tl.load(weights + rows_of_weights[:, None] + points[None, :], inside[None, :], 0).to(tl.float32)
         nearest = tl.minimum(tl.reshape(distances, (R, T, TILE)), near[:, None, :])
         total += tl.sum(nearest * w[:, None, :], axis=2)
     place_of = (piece.to(tl.int64) * n_fits + fits[:, None]) * T + tl.arange(0, T)[None, :]
-    tl.store(potentials + place_of, total, (fits < n_fits)[:, None])
+    tl.store(potentials + place_of, total, (fits >= 0)[:, None])
 
 
 @_jit
 def _near_kernel(  # type: ignore[no-untyped-def]
-    high, low, own_lengths, weights, sample, new, closest, masses, n, n_fits, n_blocks, p,
-    P: tl.constexpr, R: tl.constexpr, BLOCK: tl.constexpr,
+    high, low, own_lengths, weights, sample, order, new, closest, masses, n, n_blocks, p,
+    P: tl.constexpr, R: tl.constexpr, BLOCK: tl.constexpr, SEVERAL: tl.constexpr,
 ):  # fmt: skip
     """Take a further centre for R fits: change `closest` in one block of points, and sum weight × closest there."""
     group, block = tl.program_id(0).to(tl.int64), tl.program_id(1)
-    fits, columns = group * R + tl.arange(0, R), tl.arange(0, P)
-    picks = tl.load(new + fits, fits < n_fits, 0)
+    fits, columns = tl.load(order + group * R + tl.arange(0, R)), tl.arange(0, P)
+    picks = tl.load(new + fits, fits >= 0, 0)
+    if SEVERAL:
+        table = tl.load(sample + tl.maximum(tl.load(order + group * R), 0))
+        high += table * n * P
+        low += table * n * P
+        own_lengths += table * n
     place = picks[:, None] * P + columns[None, :]
     is_feature = (columns < p)[None, :]  # not the column that counts
     c_high, c_low = tl.load(high + place, is_feature, 0.0), tl.load(low + place, is_feature, 0.0)
@@ -224,13 +247,13 @@ def _near_kernel(  # type: ignore[no-untyped-def]
     both = tl.load(own_lengths + picks)[:, None] + tl.load(own_lengths + points, inside, 0.0)[None, :]
     distances = both - 2 * _products(c_high, c_low, x_high, x_low)
     distances = tl.where(distances < NEAR_32 * both, 0.0, distances)
-    here = inside[None, :] & (fits < n_fits)[:, None]
+    here = inside[None, :] & (fits >= 0)[:, None]
     at_closest = closest + fits[:, None] * n + points[None, :]
     near = tl.minimum(tl.load(at_closest, here, 0.0), distances)
     tl.store(at_closest, near, here)
-    rows_of_weights = tl.load(sample + fits, fits < n_fits, 0) * n
+    rows_of_weights = tl.load(sample + fits, fits >= 0, 0) * n
     w = tl.load(weights + rows_of_weights[:, None] + points[None, :], here, 0).to(tl.float32)
-    tl.store(masses + fits * n_blocks + block, tl.sum(near * w, axis=1).to(tl.float64), fits < n_fits)
+    tl.store(masses + fits * n_blocks + block, tl.sum(near * w, axis=1).to(tl.float64), fits >= 0)
 
 
 @_jit
@@ -284,45 +307,47 @@ class FusedSteps(PlainSteps):
 
     @cached_property
     def _halves(self) -> tuple[Any, Any]:
-        high, low = split_halves(self.points.X, self._width)
-        high[:, self.points.n_features] = 1.0
+        p = self.points.n_features
+        high, low = split_halves(self.points.X.reshape(-1, p), self._width)
+        high[:, p] = 1.0
         return high, low
+
+    def _layout(self, sample: Any, n_fits: int, per_group: int) -> Layout:
+        """Place fits in groups, each with the fits of one table."""
+        if not self.several:
+            return Layout.of_one_table(n_fits, per_group, self.points.X.device)
+        return Layout.of_several(sample, self.points.n_tables, per_group)
 
     def _can(self, n_rows: int, weights: Any = None) -> bool:
         in_bytes = weights is None or weights.dtype == torch.uint8
         return in_bytes and self.points.n_features <= MOST_FEATURES and n_rows <= MOST_CLUSTERS
 
-    def _rows(self, centres: Any, lengths: Any, at_least: int) -> tuple[int, int, tuple[Any, Any, Any]]:
-        """Fill fits up to whole groups: return rows of a fit, fits of a group, and both halves and the lengths."""
+    def _rows(self, centres: Any, lengths: Any, sample: Any) -> tuple[int, Layout, tuple[Any, Any, Any]]:
+        """Fill fits up to whole groups: return rows of a fit, where fits stand, and both halves and the lengths."""
         n_fits, k, p = centres.shape
-        per_fit = _power_of_two(k, at_least)
-        per_group = max(1, ROWS // per_fit)
-        n_all = -(-n_fits // per_group) * per_group
-        padded = torch.zeros((n_all, per_fit, p), dtype=torch.float32, device=centres.device)
-        padded[:n_fits, :k] = centres
-        filled = torch.full((n_all, per_fit), torch.inf, dtype=torch.float32, device=centres.device)
-        filled[:n_fits, :k] = lengths
-        return per_fit, per_group, (*split_halves(padded.reshape(n_all * per_fit, p), self._width), filled)
-
-    @staticmethod
-    def _filled(sample: Any, n_all: int) -> Any:
-        return torch.nn.functional.pad(sample, (0, n_all - len(sample))).contiguous()
+        per_fit = _power_of_two(k, FEWEST)
+        layout = self._layout(sample, n_fits, max(1, ROWS // per_fit))
+        padded = torch.zeros((len(layout), per_fit, p), dtype=torch.float32, device=centres.device)
+        padded[layout.place, :k] = centres
+        filled = torch.full((len(layout), per_fit), torch.inf, dtype=torch.float32, device=centres.device)
+        filled[layout.place, :k] = lengths
+        return per_fit, layout, (*split_halves(padded.reshape(-1, p), self._width), filled)
 
     def sums(self, centres: Any, lengths: Any, weights: Any, sample: Any) -> tuple[Any, Any]:
         """Sum the weighted points and the weights of every cluster."""
-        n_fits, k, p = centres.shape
+        _, k, p = centres.shape
         if not self._can(k, weights):
             return super().sums(centres, lengths, weights, sample)
-        per_fit, per_group, rows = self._rows(centres, lengths, FEWEST)
-        n_all, n, width = len(rows[2]), len(self.points), self._width
+        per_fit, layout, rows = self._rows(centres, lengths, sample)
+        n_all, n, width = len(layout), len(self.points), self._width
         n_pieces = _pieces(n, PIECE)
         sums = torch.empty((n_pieces, n_all * per_fit, width), dtype=torch.float32, device=centres.device)
         none_done = torch.zeros(n_all, dtype=torch.int8, device=centres.device)
-        _sum_kernel[(n_all // per_group, n_pieces)](
-            *self._halves, weights, self._filled(sample, n_all), none_done, *rows, sums, n, n_all * per_fit,
-            P=width, K=per_fit, R=per_group, TILE=TILE, PIECE=PIECE, num_warps=4,
+        _sum_kernel[(layout.n_groups, n_pieces)](
+            *self._halves, weights, layout.filled(sample), none_done, *rows, sums, n, n_all * per_fit,
+            P=width, K=per_fit, R=layout.per_group, TILE=TILE, PIECE=PIECE, SEVERAL=self.several, num_warps=4,
         )  # fmt: skip
-        total = sums.sum(dim=0, dtype=torch.float64).reshape(n_all, per_fit, width)[:n_fits, :k]
+        total = sums.sum(dim=0, dtype=torch.float64).reshape(n_all, per_fit, width)[layout.place, :k]
         return total[..., :p], total[..., p]
 
     def settle(self, starts: Any, centres: Any) -> Any:
@@ -334,8 +359,8 @@ class FusedSteps(PlainSteps):
         while len(active):
             moving = _Moving(self, starts, centres, n_iter, active)
             moving.run()
-            centres[active], n_iter[active] = moving.centres_of_all, moving.n_iter[: len(active)]
-            active = active[moving.done[: len(active)] == 0]
+            centres[active], n_iter[active] = moving.centres_of_all, moving.n_iter[moving.layout.place]
+            active = active[moving.done[moving.layout.place] == 0]
         return n_iter
 
     def place(self, masses: Any, shares: Any, weights: Any, sample: Any, closest: Any) -> Any:
@@ -352,17 +377,16 @@ class FusedSteps(PlainSteps):
         return places
 
     def _ask(self, centres: Any, lengths: Any, weights: Any, sample: Any, *, in_sum: bool) -> Any:
-        n_fits = len(centres)
-        per_fit, per_group, rows = self._rows(centres, lengths, FEWEST)
-        n_all, n, n_pieces = len(rows[2]), len(self.points), _pieces(len(self.points), PIECE)
-        labels = torch.empty((0 if in_sum else n_fits, n), dtype=torch.uint8, device=centres.device)
+        per_fit, layout, rows = self._rows(centres, lengths, sample)
+        n_all, n, n_pieces = len(layout), len(self.points), _pieces(len(self.points), PIECE)
+        labels = torch.empty((0 if in_sum else len(centres), n), dtype=torch.uint8, device=centres.device)
         inertia = torch.empty((n_pieces if in_sum else 0, n_all), dtype=torch.float32, device=centres.device)
-        _label_kernel[(n_all // per_group, n_pieces)](
-            *self._halves, self.points.lengths, weights, self._filled(sample, n_all), *rows, labels, inertia,
-            n, n_fits, n_all,
-            P=self._width, K=per_fit, R=per_group, TILE=TILE, PIECE=PIECE, SUM=in_sum, num_warps=4,
+        _label_kernel[(layout.n_groups, n_pieces)](
+            *self._halves, self.points.lengths, weights, layout.filled(sample), layout.order, *rows, labels, inertia,
+            n, n_all, P=self._width, K=per_fit, R=layout.per_group, TILE=TILE, PIECE=PIECE, SUM=in_sum,
+            SEVERAL=self.several, num_warps=4,
         )  # fmt: skip
-        return inertia.sum(dim=0, dtype=torch.float64)[:n_fits] if in_sum else labels
+        return inertia.sum(dim=0, dtype=torch.float64)[layout.place] if in_sum else labels
 
     def inertia(self, centres: Any, lengths: Any, weights: Any, sample: Any) -> Any:
         """Sum the weighted squared distances to the nearest centre."""
@@ -370,12 +394,13 @@ class FusedSteps(PlainSteps):
             return super().inertia(centres, lengths, weights, sample)
         return self._ask(centres, lengths, weights, sample, in_sum=True)
 
-    def labels(self, centres: Any, lengths: Any) -> Any:
+    def labels(self, centres: Any, lengths: Any, sample: Any = None) -> Any:
         """Find the nearest centre of every point; those of other studies may be too far away for halves."""
         if not self._can(centres.shape[1]) or not float(centres.abs().max()) < MOST_UNITS:
-            return super().labels(centres, lengths)
-        nobody = torch.zeros(1, dtype=torch.int64, device=centres.device)
-        return self._ask(centres, lengths, nobody.to(torch.uint8), nobody[:0], in_sum=False)
+            return super().labels(centres, lengths, sample)
+        if sample is None:
+            sample = torch.zeros(len(centres), dtype=torch.int64, device=centres.device)
+        return self._ask(centres, lengths, sample[:1].to(torch.uint8), sample, in_sum=False)
 
     def potentials(self, candidates: Any, closest: Any, weights: Any, sample: Any) -> Any:
         """Sum the weighted squared distances to the nearest centre, were a candidate one."""
@@ -383,12 +408,12 @@ class FusedSteps(PlainSteps):
             return super().potentials(candidates, closest, weights, sample)
         n_fits, n_trials = candidates.shape
         per_fit, n = _power_of_two(n_trials, 1), len(self.points)
-        per_group, n_pieces = max(1, ROWS // per_fit), _pieces(n, PIECE)
+        layout, n_pieces = self._layout(sample, n_fits, max(1, ROWS // per_fit)), _pieces(n, PIECE)
         partial = torch.empty((n_pieces, n_fits, per_fit), dtype=torch.float32, device=closest.device)
-        _potential_kernel[(-(-n_fits // per_group), n_pieces)](
-            *self._halves, self.points.lengths, weights, sample, candidates.contiguous(), closest, partial,
-            n, n_fits, n_trials, self.points.n_features,
-            P=self._width, T=per_fit, R=per_group, TILE=TILE, PIECE=PIECE, num_warps=4,
+        _potential_kernel[(layout.n_groups, n_pieces)](
+            *self._halves, self.points.lengths, weights, sample, layout.order, candidates.contiguous(), closest,
+            partial, n, n_fits, n_trials, self.points.n_features,
+            P=self._width, T=per_fit, R=layout.per_group, TILE=TILE, PIECE=PIECE, SEVERAL=self.several, num_warps=4,
         )  # fmt: skip
         return partial.sum(dim=0, dtype=torch.float64)[:, :n_trials]
 
@@ -398,9 +423,11 @@ class FusedSteps(PlainSteps):
             return super().draw_near(picks, closest, weights, sample)
         n_fits, n = len(picks), len(self.points)
         masses = torch.empty((n_fits, self.n_blocks), dtype=torch.float64, device=closest.device)
-        _near_kernel[(-(-n_fits // ROWS), self.n_blocks)](
-            *self._halves, self.points.lengths, weights, sample, picks.contiguous(), closest, masses,
-            n, n_fits, self.n_blocks, self.points.n_features, P=self._width, R=ROWS, BLOCK=BLOCK, num_warps=8,
+        layout = self._layout(sample, n_fits, ROWS)
+        _near_kernel[(layout.n_groups, self.n_blocks)](
+            *self._halves, self.points.lengths, weights, sample, layout.order, picks.contiguous(), closest, masses,
+            n, self.n_blocks, self.points.n_features,
+            P=self._width, R=ROWS, BLOCK=BLOCK, SEVERAL=self.several, num_warps=8,
         )  # fmt: skip
         return masses
 
@@ -416,39 +443,40 @@ class _Moving:
         p, device = steps.points.n_features, centres.device
         lengths = (centres[active].double() ** 2).sum(dim=2).float()
         lengths = lengths.masked_fill(starts.absent[active], torch.inf)
-        self.per_fit, self.per_group, (self.high, self.low, self.lengths) = steps._rows(
-            centres[active], lengths, FEWEST
+        self.per_fit, self.layout, (self.high, self.low, self.lengths) = steps._rows(
+            centres[active], lengths, starts.sample[active]
         )
-        n_all = len(self.lengths)
+        n_all, place, filled = len(self.layout), self.layout.place, self.layout.filled
         self.centres = torch.zeros((n_all, self.per_fit, steps._width), dtype=torch.float32, device=device)
-        self.centres[: len(active), : centres.shape[1], :p] = centres[active]
-        self.k, self.max_iter = steps._filled(starts.k[active], n_all), steps._filled(starts.max_iter[active], n_all)
-        self.sample, self.n_iter = steps._filled(starts.sample[active], n_all), steps._filled(n_iter[active], n_all)
-        self.tol = steps._filled(starts.tol[active], n_all)
-        self.done = torch.zeros(n_all, dtype=torch.int8, device=device)
-        self.done[len(active) :] = 1
+        self.centres[place, : centres.shape[1], :p] = centres[active]
+        self.k, self.max_iter = filled(starts.k[active]), filled(starts.max_iter[active])
+        self.sample, self.n_iter = filled(starts.sample[active]), filled(n_iter[active])
+        self.tol = filled(starts.tol[active])
+        self.done = torch.ones(n_all, dtype=torch.int8, device=device)
+        self.done[place] = 0
         self.empty = torch.zeros_like(self.done)
         self.most = centres.shape[1]
 
     @property
     def centres_of_all(self) -> Any:
         """The centres of all starts, whether they have stopped or not."""
-        return self.centres[: len(self.active), : self.most, : self.steps.points.n_features]
+        return self.centres[self.layout.place, : self.most, : self.steps.points.n_features]
 
     def run(self) -> None:
         """Iterate."""
         steps, n, width = self.steps, len(self.steps.points), self.steps._width
-        n_all, n_pieces = len(self.done), _pieces(n, PIECE)
+        layout, n_all, n_pieces = self.layout, len(self.layout), _pieces(n, PIECE)
         n_rows = n_all * self.per_fit
         sums = torch.empty((n_pieces, n_rows, width), dtype=torch.float32, device=self.done.device)
         n_left = len(self.active)
-        n_programs = n_all // self.per_group * n_pieces
+        n_programs = layout.n_groups * n_pieces
         enough = n_left // 2 if n_programs > FULL else 0
         while n_left > enough:
             for _ in range(UNASKED):
-                _sum_kernel[(n_all // self.per_group, n_pieces)](
+                _sum_kernel[(layout.n_groups, n_pieces)](
                     *steps._halves, self.starts.weights, self.sample, self.done, self.high, self.low, self.lengths,
-                    sums, n, n_rows, P=width, K=self.per_fit, R=self.per_group, TILE=TILE, PIECE=PIECE, num_warps=4,
+                    sums, n, n_rows, P=width, K=self.per_fit, R=layout.per_group, TILE=TILE, PIECE=PIECE,
+                    SEVERAL=steps.several, num_warps=4,
                 )  # fmt: skip
                 total = sums[0] if n_pieces == 1 else sums.sum(dim=0, dtype=torch.float64)
                 _move_kernel[(n_all,)](
@@ -465,7 +493,7 @@ class _Moving:
         """Give the empty clusters of one start a point each, and move its centres."""
         p, k = self.steps.points.n_features, int(self.k[f])
         old, sums, sizes = self.centres[f, :k, :p].clone(), total[:, :p].clone(), total[:, p].clone()
-        refill(self.steps, old, self.starts.weights[self.sample[f]], sums, sizes)
+        refill(self.steps, old, self.starts.weights, self.sample[f], sums, sizes)
         new = torch.where(sizes[:k, None] > 0, sums[:k] / sizes[:k, None].clamp(min=1), old.double()).float()
         place = slice(f * self.per_fit, f * self.per_fit + k)
         self.centres[f, :k, :p] = new

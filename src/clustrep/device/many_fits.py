@@ -94,7 +94,7 @@ def move_centres(steps: PlainSteps, starts: Starts, centres: Any) -> Any:
         is_empty = ((sizes == 0) & ~absent[active]).any(dim=1)
         for f in torch.nonzero(is_empty)[:, 0].tolist():
             k = int(starts.k[active[f]])
-            refill(steps, old[f, :k], starts.weights[sample[f]], sums[f], sizes[f])
+            refill(steps, old[f, :k], starts.weights, sample[f], sums[f], sizes[f])
         new = torch.where(sizes[..., None] > 0, sums / sizes.clamp(min=1)[..., None], old.double()).to(old.dtype)
         shifts = ((new.double() - old.double()) ** 2).sum(dim=(1, 2))
         centres[active] = new

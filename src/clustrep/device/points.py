@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from clustrep.device.available import CARD, torch_device
 from clustrep.remembered import cached_property
-from clustrep.types import FloatArray
+from clustrep.types import FloatArray, IntArray
 
 # Rows that are sent at once.
 ROWS = 2**16
@@ -59,14 +60,19 @@ class DevicePoints:
         return int(self.X.shape[0])
 
     @property
+    def n_tables(self) -> int:
+        """How many tables there are."""
+        return 1 if self.X.ndim == 2 else int(self.X.shape[0])
+
+    @property
     def n_features(self) -> int:
         """How many features there are."""
-        return int(self.X.shape[1])
+        return int(self.X.shape[-1])
 
     @cached_property
     def lengths(self) -> Any:
-        """Squared lengths, (n_points,)."""
-        return (self.X * self.X).sum(dim=1)
+        """Squared lengths, (n_points,), or (n_tables, n_points)."""
+        return (self.X * self.X).sum(dim=-1)
 
     @cached_property
     def squares(self) -> Any:
@@ -89,3 +95,52 @@ class DevicePoints:
     def outside(self, centres: Any) -> FloatArray:
         """Return centres in the data's own coordinates."""
         return np.asarray(centres.double().cpu().numpy() * self.unit + self.mean)
+
+    def of_tables(self, tables: IntArray) -> DevicePoints:
+        """Return the coordinates of some tables: there is one."""
+        return self
+
+    def units_of(self, tables: IntArray) -> FloatArray:
+        """Return the units of some tables, (n_tables,)."""
+        return np.full(len(tables), self.unit)
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceTables(DevicePoints):
+    """Several tables of equally many points on the device, each in coordinates of its own.
+
+    Attributes
+    ----------
+    X : Tensor, (n_tables, n_points, n_features)
+    mean : ndarray, (n_tables, 1, n_features)
+    unit : ndarray, (n_tables, 1, 1)
+    """
+
+    unit: Any
+
+    @classmethod
+    def send_all(cls, tables: Sequence[FloatArray], device: str) -> DeviceTables:
+        """Send tables of the same shape together: the same numbers as one after the other."""
+        import torch
+
+        mean = np.stack([X.mean(axis=0, dtype=float)[None] for X in tables])
+        stacked = torch.empty((len(tables), *tables[0].shape), dtype=torch.float64, device=torch_device(device))
+        step = max(1, ROWS // max(1, len(tables[0])))
+        for begin in range(0, len(tables), step):
+            some = slice(begin, begin + step)
+            stacked[some] = torch.as_tensor(np.stack(tables[some]) - mean[some], dtype=torch.float64)
+        largest = stacked.abs().amax(dim=(1, 2), keepdim=True).cpu().numpy()
+        unit = np.where(np.isfinite(largest) & (largest > 0), largest, 1.0)
+        stacked /= torch.as_tensor(unit, device=stacked.device)
+        return cls(device, stacked.float() if device == CARD else stacked, mean, unit)
+
+    def __len__(self) -> int:
+        return int(self.X.shape[1])
+
+    def of_tables(self, tables: IntArray) -> DevicePoints:
+        """Return the coordinates of some tables, one for each set of centres."""
+        return DeviceTables(self.device, self.X, self.mean[tables], self.unit[tables])
+
+    def units_of(self, tables: IntArray) -> FloatArray:
+        """Return the units of some tables, (n_tables,)."""
+        return np.asarray(self.unit[tables, 0, 0])

@@ -6,9 +6,9 @@ Only imported where a device was asked for.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,7 +31,7 @@ from clustrep.clustering.shortcuts.kmeans import (
 from clustrep.device.available import CARD, free_bytes
 from clustrep.device.many_fits import Starts, choose_first, move_centres, squared_lengths
 from clustrep.device.plain_steps import PlainSteps, count_tables
-from clustrep.device.points import DevicePoints
+from clustrep.device.points import DevicePoints, DeviceTables
 from clustrep.device.scores import can_score, score_tables
 from clustrep.errors import ParameterError
 from clustrep.remembered import cached_property
@@ -50,11 +50,16 @@ MOST_REPLICATES = 128
 BYTE = 255
 # Points whose tables the kernels count at once, each in a table of its own.
 TABLE_PIECE = 2**14
+# Tables of at most so many points are fitted together; the fits to one that is larger fill a card. Bytes of a number
+# in them, in all its precisions.
+STACKED_POINTS, STACKED_BYTES = 2**16, 32
 
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """The fits of some members to some samples of one table of points, with as many starts as each asks for.
+    """The fits of some members to some samples, with as many starts as each asks for.
+
+    The samples are those of one table of points, or each has a table of its own.
 
     Attributes
     ----------
@@ -118,20 +123,22 @@ class Fitting:
         # In rows, one after the other in memory, as kernels read them.
         whole = torch.as_tensor(np.ascontiguousarray(of_fit[:, :4].T, dtype=np.int64), device=device)
         sample, k, n_trials, max_iter = whole
-        tol = torch.as_tensor(of_fit[:, 4] / points.unit**2, dtype=torch.float64, device=device)
+        tables = of_fit[:, 0].astype(np.int64)  # where there are several, each has one sample
+        squared_units = points.units_of(tables) ** 2
+        tol = torch.as_tensor(of_fit[:, 4] / squared_units, dtype=torch.float64, device=device)
         starts = Starts(self.weights, sample, k, n_trials, max_iter, tol)
         first = self.batch.settings[self.fits[fit_of[0]][1]]
         if first.init is None:
             uniforms = torch.as_tensor(self._uniforms(fit_of, begin, all_fits), device=device)
-            centres = points.X[choose_first(self.steps, starts, uniforms)]
+            centres = self.steps.rows(sample, choose_first(self.steps, starts, uniforms))
         else:
-            given = [self.batch.settings[self.fits[f][1]].init for f in fit_of]
-            centres = torch.stack([points.inside(init) for init in given])
+            given = np.array([self.batch.settings[self.fits[f][1]].init for f in fit_of])
+            centres = points.of_tables(tables).inside(given)
         centres.masked_fill_(starts.absent[..., None], 0.0)
         n_iter = move_centres(self.steps, starts, centres)
         lengths = squared_lengths(centres, starts.absent)
-        inertia = self.steps.inertia(centres, lengths, self.weights, starts.sample) * points.unit**2
-        return centres, inertia, n_iter
+        inertia = self.steps.inertia(centres, lengths, self.weights, starts.sample)
+        return centres, inertia * torch.as_tensor(squared_units, device=device), n_iter
 
     def _numbers_of(self, fit: tuple[int, int]) -> tuple[float, ...]:
         """Return the sample of a fit, its numbers of clusters, trials and iterations, and its tolerance."""
@@ -156,6 +163,13 @@ def _n_trials(n_clusters: int) -> int:
     return (n_uniforms(n_clusters) - 1) // max(n_clusters - 1, 1) or 1
 
 
+class Sent(NamedTuple):
+    """Where points are on the device."""
+
+    steps: PlainSteps
+    table: int  # which of the tables that were sent together
+
+
 class DeviceBatch(Batch):
     """Samples that are fitted together on the device."""
 
@@ -173,25 +187,40 @@ class DeviceBatch(Batch):
         shape = (len(self.samples), len(members))
         centres = np.zeros((len(self.samples), members.n_centres, members.given.shape[1]))
         is_fitted, inertia, n_iter = np.zeros(shape, dtype=bool), np.zeros(shape), np.zeros(shape, np.int64)
-        by_points: dict[PointSet, list[int]] = defaultdict(list)
-        for i, sample in enumerate(self.samples):
-            by_points[self.path.space(sample.points)].append(i)
-        for points, places in by_points.items():
-            for fitting in self._fittings(points, places):
-                moved, of_best, steps = fitting.solutions()
-                outside = fitting.steps.points.outside(moved)
+        for steps, places in self._to_fit():
+            for fitting in self._fittings(steps, places):
+                moved, of_best, n_steps = fitting.solutions()
                 rows, of_members = np.array(fitting.fits).T
+                outside = steps.points.of_tables(rows).outside(moved)
                 fitted = (np.array(places)[rows], of_members)
-                is_fitted[fitted], inertia[fitted], n_iter[fitted] = True, of_best, steps
+                is_fitted[fitted], inertia[fitted], n_iter[fitted] = True, of_best, n_steps
                 for member in np.unique(of_members):
                     some = np.flatnonzero(of_members == member)
                     place = slice(*members.borders[member : member + 2])
                     centres[fitted[0][some], place] = outside[some, : self.settings[member].n_clusters]
         return centres, is_fitted, inertia, n_iter
 
-    def _fittings(self, points: PointSet, places: Sequence[int]) -> list[Fitting]:
-        """Divide the fits to one table of points: by how they begin and how many clusters they have."""
-        steps = self.path.steps(points)
+    def _to_fit(self) -> Iterator[tuple[PlainSteps, list[int]]]:
+        """Say which samples are fitted together: those of one table; or of several, if each has a single sample."""
+        by_points: dict[PointSet, list[int]] = defaultdict(list)
+        for i, sample in enumerate(self.samples):
+            by_points[self.path.space(sample.points)].append(i)
+        if 1 < len(by_points) == len(self.samples):
+            self.path.send_together(list(by_points))
+        by_steps: dict[PlainSteps, list[tuple[int, PointSet]]] = defaultdict(list)
+        for points in by_points:
+            sent = self.path.sent(points)
+            by_steps[sent.steps].append((sent.table, points))
+        for steps, sent_points in by_steps.items():
+            places = [by_points[points] for _, points in sent_points]
+            is_whole = [table for table, _ in sent_points] == list(range(steps.points.n_tables))
+            if steps.several and not (is_whole and all(len(of_table) == 1 for of_table in places)):
+                yield from ((self.path.steps(points), by_points[points]) for _, points in sent_points)
+            else:
+                yield steps, [i for of_table in places for i in of_table]
+
+    def _fittings(self, steps: PlainSteps, places: Sequence[int]) -> list[Fitting]:
+        """Divide the fits to points: by how they begin and how many clusters they have."""
         if not steps.points.is_finite:
             return []
         weights = self.weights_on(steps, places)
@@ -236,7 +265,8 @@ class DeviceBatch(Batch):
         sums, sizes = steps.sums(zero, zero[..., 0], weights, each)
         squares = steps.inertia(zero, zero[..., 0], weights, each)
         variances = squares / sizes[:, 0] - ((sums[:, 0] / sizes) ** 2).sum(dim=1)
-        return np.asarray(np.maximum(variances.cpu().numpy(), 0.0) * points.unit**2 / self._n_features)
+        units = points.units_of(np.arange(len(weights)))
+        return np.asarray(np.maximum(variances.cpu().numpy(), 0.0) * units**2 / self._n_features)
 
     @cached_property
     def _labels(self) -> tuple[dict[tuple[int, PointSet], IntArray], IntArray]:
@@ -248,13 +278,13 @@ class DeviceBatch(Batch):
         for i, sample in enumerate(self.samples):
             for points in {sample.points: None, **dict.fromkeys(self.at[i])}:
                 asked[points].append(i)
-        for points, places in asked.items():
-            steps = self.path.steps(self.path.space(points))
-            labels = np.zeros((len(places), len(self.settings), len(points)), np.int32)
-            for members in self.member_groups(len(places), len(points)):
-                of_members = self.labels_on(steps, places, members).cpu().numpy()
+        for steps, functions in self.path.by_steps(asked):
+            places, of_places, tables = (list(column) for column in zip(*functions, strict=True))
+            labels = np.zeros((len(places), len(self.settings), len(steps.points)), np.int32)
+            for members in self.member_groups(len(places), labels.shape[2]):
+                of_members = steps.labels(*self.centres_on(steps, places, members, tables)).cpu().numpy()
                 labels[:, members] = of_members.reshape(len(places), len(members), -1)
-            for row, i in zip(labels, places, strict=True):
+            for row, i, points in zip(labels, places, of_places, strict=True):
                 known[i, points] = row
                 if points is self.samples[i].points:
                     drawn = row[:, self.samples[i].draw.weights > 0]
@@ -271,16 +301,23 @@ class DeviceBatch(Batch):
             step = int(max(1, free_bytes(self.path.device) // max(1, width)))
             yield from (members[begin : begin + step] for begin in range(0, len(members), step))
 
-    def labels_on(self, steps: PlainSteps, places: Sequence[int], members: Sequence[int]) -> Any:
-        """Return what functions of some samples say of points, on the device, (n_samples · n_members, n_points)."""
+    def centres_on(
+        self, steps: PlainSteps, places: Sequence[int], members: Sequence[int], tables: Sequence[int] | IntArray
+    ) -> tuple[Any, Any, Any]:
+        """Return the functions of some samples on the device, to be asked about a table each.
+
+        Their centres, (n_samples · n_members, k, n_features), the squared lengths of these, and the tables again.
+        """
         borders, k = self._members.borders, [self.settings[member].n_clusters for member in members]
         centres = np.zeros((len(places), len(members), max(k), self._fits[0].shape[2]))
         for m, member in enumerate(members):
             centres[:, m, : k[m]] = self._fits[0][places, slice(*borders[member : member + 2])]
-        inside = steps.points.inside(centres.reshape(-1, *centres.shape[2:]))
+        of_fits = np.repeat(tables, len(members))
+        inside = steps.points.of_tables(of_fits).inside(centres.reshape(-1, *centres.shape[2:]))
         numbers = torch.as_tensor(k, device=inside.device).repeat(len(places))
         absent = torch.arange(max(k), device=inside.device) >= numbers[:, None]
-        return steps.labels(inside.masked_fill_(absent[..., None], 0.0), squared_lengths(inside, absent))
+        inside.masked_fill_(absent[..., None], 0.0)
+        return inside, squared_lengths(inside, absent), torch.as_tensor(of_fits, device=inside.device)
 
 
 def _rows(n_clusters: int) -> int:
@@ -302,6 +339,7 @@ class DeviceKMeansPath(KMeansPath):
         super().__init__(members, rotation)
         self.device = device
         self._steps: WeakKeyDictionary[PointSet, PlainSteps] = WeakKeyDictionary()
+        self._together: WeakKeyDictionary[PointSet, Sent] = WeakKeyDictionary()
 
     def steps(self, points: PointSet) -> PlainSteps:
         """Return what is done with points on the device; they are sent once."""
@@ -309,10 +347,36 @@ class DeviceKMeansPath(KMeansPath):
             self._steps[points] = steps_on(DevicePoints.send(points.X, self.device))
         return self._steps[points]
 
+    def sent(self, points: PointSet) -> Sent:
+        """Say where points are on the device, among others or alone."""
+        return self._together.get(points) or Sent(self.steps(points), 0)
+
+    def send_together(self, point_sets: Sequence[PointSet]) -> None:
+        """Send tables of the same shape together, as many as have room; large ones, and others, are sent alone."""
+        by_shape: dict[tuple[int, ...], list[PointSet]] = defaultdict(list)
+        for points in point_sets:
+            if len(points) <= STACKED_POINTS and points not in self._steps and points not in self._together:
+                by_shape[points.X.shape].append(points)
+        for shape, same in by_shape.items():
+            step = max(1, free_bytes(self.device) // (STACKED_BYTES * max(FEWEST_ROWS, shape[1]) * max(1, shape[0])))
+            for begin in range(0, len(same), step):
+                some = same[begin : begin + step]
+                if len(some) > 1:
+                    steps = steps_on(DeviceTables.send_all([points.X for points in some], self.device))
+                    self._together.update({points: Sent(steps, table) for table, points in enumerate(some)})
+
+    def by_steps(
+        self, asked: Mapping[PointSet, Sequence[int]]
+    ) -> Iterator[tuple[PlainSteps, list[tuple[int, PointSet, int]]]]:
+        """Put functions together that are asked about points of one table, or of several: number, points and table."""
+        by_steps: dict[PlainSteps, list[tuple[int, PointSet, int]]] = defaultdict(list)
+        for points, numbers in asked.items():
+            sent = self.sent(self.space(points))
+            by_steps[sent.steps] += [(number, points, sent.table) for number in numbers]
+        yield from by_steps.items()
+
     def prepare(self, places: Sequence[PointSet]) -> None:
-        """Send the points."""
-        for points in map(self.space, places):
-            self.steps(points)
+        """Do nothing yet: points are sent when they are first asked about, those of many small studies together."""
 
     def batch(self, places: Sequence[PointSet]) -> int:
         """Say how many replicates make a batch: as many as have room, with their labels."""
@@ -327,7 +391,7 @@ class DeviceKMeansPath(KMeansPath):
     def psi(self, shared: KMeansSample, sample: Sample, configuration: Configuration) -> Psi:
         """Find the centres, as in a batch."""
         alone = DeviceKMeansPath([configuration], self.rotation, self.device)
-        alone._steps = self._steps
+        alone._steps, alone._together = self._steps, self._together
         centres, is_fitted, inertia, n_iter = DeviceBatch(alone, [sample], [[]])._all_fits
         if not is_fitted[0, 0]:
             return super().psi(shared, sample, configuration)
@@ -338,7 +402,13 @@ class DeviceKMeansPath(KMeansPath):
         return super().fitted(CentresPsi(self, psi.solution), sample, configuration)
 
     def score_pairs(
-        self, samples: Sequence[Sample], second: Sequence[Sample], n_studies: int, agreements: Sequence[Agreement]
+        self,
+        samples: Sequence[Sample],
+        second: Sequence[Sample],
+        n_studies: int,
+        agreements: Sequence[Agreement],
+        *,
+        spread: bool = False,
     ) -> PairScores | None:
         """Score all ordered pairs of studies where their labels are; None where a fit failed, and labels say why."""
         if any(agreement.of_counts is None for agreement in agreements):
@@ -346,7 +416,7 @@ class DeviceKMeansPath(KMeansPath):
         batch, again = (DeviceBatch(self, some, [[] for _ in some]) for some in (samples, second))
         if not (batch._fits[1].all() and (not second or again._fits[1].all())):
             return None
-        scores = _Scoring(self, batch, again if second else None, n_studies, tuple(agreements)).run()
+        scores = _Scoring(self, batch, again if second else None, n_studies, tuple(agreements), spread).run()
         fewest = np.maximum(1, batch.fewest)
         return scores if (scores.clusters_found >= fewest[:, None]).all() else None
 
@@ -360,43 +430,69 @@ class _Scoring:
     again: DeviceBatch | None
     n_studies: int
     agreements: tuple[Agreement, ...]
+    spread: bool  # whether that between clusters is asked for, too
 
     def run(self) -> PairScores:
-        """Score everything, one table of points after the other."""
+        """Score everything, one test study after the other."""
         S, n_members = self.n_studies, len(self.batch.settings)
         B = len(self.batch.samples) // S
         scores = np.full((len(self.agreements), B, n_members, S, S), np.nan)
         trivial, n_found = np.zeros((B, n_members, S, S), dtype=bool), np.zeros((B, n_members, S), np.int64)
+        between = np.full((B, n_members, S, S), np.nan) if self.spread else None
         for t in range(S):
             by_points: dict[PointSet, list[int]] = defaultdict(list)
             for b in range(B):
                 by_points[self.batch.samples[b * S + t].points].append(b)
-            for points, numbers in by_points.items():
-                steps = self.path.steps(self.path.space(points))
-                step = max(1, int(free_bytes(self.path.device) // (4 * (S + 2) * max(1, len(points)))))
-                for begin in range(0, len(numbers), step):
-                    some = numbers[begin : begin + step]
+            for steps, asked in self.path.by_steps(by_points):
+                step = max(1, int(free_bytes(self.path.device) // (4 * (S + 2) * max(1, len(steps.points)))))
+                for begin in range(0, len(asked), step):
+                    some = [b for b, _, _ in asked[begin : begin + step]]
+                    at = [table for _, _, table in asked[begin : begin + step]]
                     weights = self.batch.weights_on(steps, [b * S + t for b in some])
-                    for members in self.batch.member_groups(len(some) * S, len(points)):
-                        tables = self._tables(steps, some, t, members, weights)
+                    for members in self.batch.member_groups(len(some) * S, len(steps.points)):
+                        functions = [b * S + s for b in some for s in range(S)]
+                        centres = self.batch.centres_on(steps, functions, members, np.repeat(at, S))
+                        tables = self._tables(steps, some, t, members, weights, centres, at)
                         place = np.ix_(some, members)
                         of_members, trivial[..., t][place], n_found[..., t][place] = self._scores(tables)
                         for a, of_agreement in enumerate(of_members):
                             scores[a][..., t][place] = of_agreement
+                        if between is not None:
+                            of_functions = self._between(steps, centres).reshape(len(some), S, len(members))
+                            between[..., t][place] = of_functions.transpose(0, 2, 1)
         if self.again is None:
             same = np.arange(S)
             scores[..., same, same], trivial[..., same, same] = np.nan, False
-        return PairScores(scores, trivial, n_found)
+        n_labels = tuple(settings.n_clusters for settings in self.batch.settings)
+        return PairScores(scores, trivial, n_found, n_labels, between)
 
-    def _tables(self, steps: PlainSteps, numbers: Sequence[int], t: int, members: Sequence[int], weights: Any) -> Any:
+    @staticmethod
+    def _between(steps: PlainSteps, functions: tuple[Any, Any, Any]) -> FloatArray:
+        """Return the spread between the clusters of functions, Σ_c n_c ‖m_c − m‖², all points counted once."""
+        centres, lengths, tables = functions
+        points = steps.points
+        once = torch.ones((points.n_tables, len(points)), dtype=torch.uint8, device=centres.device)
+        sums, sizes = steps.sums(centres, lengths, once, tables)
+        between = ((sums**2).sum(dim=2) / sizes.clamp(min=1)).sum(dim=1)
+        return np.asarray(between.cpu().numpy() * points.units_of(tables.cpu().numpy()) ** 2)
+
+    def _tables(
+        self,
+        steps: PlainSteps,
+        numbers: Sequence[int],
+        t: int,
+        members: Sequence[int],
+        weights: Any,
+        centres: tuple[Any, Any, Any],
+        at: Sequence[int],
+    ) -> Any:
         """Count the tables of one test study, (B, n_members, S, k, k), trained in rows, tested in columns."""
         S, B, M = self.n_studies, len(numbers), len(members)
-        functions = [b * S + s for b in numbers for s in range(S)]
-        labels = self.batch.labels_on(steps, functions, members).reshape(B, S, M, -1)
+        labels = steps.labels(*centres).reshape(B, S, M, -1)
         tested = labels[:, t].clone()
         if self.again is not None:
-            again = self.again.labels_on(steps, [b * S + t for b in numbers], members)
-            labels[:, t] = again.reshape(B, M, -1)
+            again = self.again.centres_on(steps, [b * S + t for b in numbers], members, at)
+            labels[:, t] = steps.labels(*again).reshape(B, M, -1)
         k = max(self.batch.settings[member].n_clusters for member in members)
         rows = torch.arange(B * M, device=labels.device).reshape(B, 1, M).expand(B, S, M).reshape(-1)
         flat = (labels.reshape(B * S * M, -1), tested.reshape(B * M, -1), weights.repeat_interleave(M, dim=0), rows, k)

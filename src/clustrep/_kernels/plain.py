@@ -190,3 +190,11 @@ def squares_between(X: FloatArray) -> FloatArray:
         difference = column - column[:, None]
         squares += difference * difference
     return squares
+
+
+def keep_least(block: FloatArray, first_column: int, values: FloatArray, columns: IntArray) -> None:
+    """Sort what was kept and what is new together, what was kept first among equal values."""
+    numbers = np.broadcast_to(first_column + np.arange(block.shape[1]), block.shape)
+    together, where = np.hstack([values, block]), np.hstack([columns, numbers])
+    order = np.argsort(together, axis=1, kind="stable")[:, : values.shape[1]]
+    values[:], columns[:] = np.take_along_axis(together, order, axis=1), np.take_along_axis(where, order, axis=1)

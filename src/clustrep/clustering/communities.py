@@ -23,6 +23,7 @@ from clustrep.clustering.neighbours import Metric, nearest_point, nearest_points
 from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import one_at_a_time
 from clustrep.errors import ParameterError
+from clustrep.remembered import cached_property
 from clustrep.types import FloatArray, IntArray, Labels
 
 # Weights are whole multiples of this: then their sums have no rounding, in whatever order a processor adds them.
@@ -58,6 +59,16 @@ class NeighbourGraph:
         edges = np.column_stack([shared.row, shared.col])[order]
         return cls(n, edges.astype(np.int64), np.round(jaccard / WEIGHT_UNIT) * WEIGHT_UNIT)
 
+    @cached_property
+    def network(self) -> Any:
+        """The graph as igraph has it; made once for all resolutions, because that takes as long as a clustering."""
+        return import_igraph("A graph of neighbours").Graph(n=self.n_points, edges=self.edges)
+
+    @cached_property
+    def listed_weights(self) -> list[float]:
+        """The weights as igraph takes them."""
+        return list(self.weights.tolist())
+
 
 def neighbour_graph(points: FloatArray, n_neighbors: int, metric: Metric) -> NeighbourGraph:
     """Make the graph of some points: of fewer than asked for, all others are neighbours."""
@@ -88,6 +99,8 @@ class NearestVote:
 
 def majority(votes: IntArray) -> IntArray:
     """Return the most frequent code of every row, of equally frequent ones the first in the row."""
+    if votes.shape[1] == 1:
+        return votes[:, 0]
     counts = (votes[:, :, None] == votes[:, None, :]).sum(axis=2)
     return np.asarray(votes[np.arange(len(votes)), counts.argmax(axis=1)])
 
@@ -130,8 +143,7 @@ class Communities(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def communities(self, graph: NeighbourGraph) -> IntArray:
         """Return the community of every point of a graph, (n_points,), the largest 0."""
         igraph = import_igraph(type(self).__name__)
-        network = igraph.Graph(n=graph.n_points, edges=graph.edges)
-        weights = graph.weights.tolist()
+        network, weights = graph.network, graph.listed_weights
         with one_at_a_time:  # igraph has one source of random numbers for all threads, as those of a Dask worker
             igraph.set_random_number_generator(random.Random(self._seed()))
             try:

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from clustrep.checks import as_table, check_table
-from clustrep.clustering.neighbours import SCIPY_METRICS, Metric, nearest_label
+from clustrep.clustering.neighbours import SCIPY_METRICS, Metric, NearestLabel, nearest_label
 from clustrep.clustering.parameters import Clusterer, Induced, KnownLabels, is_function, with_seed
 from clustrep.device.available import PROCESSOR
 from clustrep.errors import DataError
@@ -77,6 +77,14 @@ class ClusteringFunction:
         self.clusterer = clusterer
         self.features = features
         self.classifier = classifier
+
+    @property
+    def nearest_label(self) -> NearestLabel | None:
+        """The rule of the nearest training point, where that is the whole function."""
+        rule = self._predict
+        if isinstance(rule, _InSeenSpace) and not rule.seen.steps:
+            rule = rule.classify
+        return rule if isinstance(rule, NearestLabel) else None
 
     def __call__(self, X: ArrayLike | pd.DataFrame) -> Labels:
         """Return Ψ(X): one label for every row of X, (n_points,)."""
@@ -185,14 +193,17 @@ def _seen_by(fitted: Clusterer) -> _Seen:
     return _Seen((), _scipy_metric(getattr(fitted, "metric", None) or "euclidean", parameters), None)
 
 
-def takes_nearest(clusterer: Clusterer) -> bool:
-    """Whether ψ gives a point the label of the nearest training point by Euclidean distance."""
+def takes_nearest(clusterer: Clusterer, *, among_features: bool = False) -> bool:
+    """Whether ψ gives a point the label of the nearest training point by Euclidean distance.
+
+    among_features : whether the distance must be that of the features themselves, without any transformer
+    """
     if isinstance(clusterer, KnownLabels) or is_function(clusterer):
         return True
     if hasattr(clusterer, "predict"):
         return False
     seen = _seen_by(clusterer)
-    return seen.classifier is None and seen.metric[0] == "euclidean"
+    return seen.classifier is None and seen.metric[0] == "euclidean" and not (among_features and seen.steps)
 
 
 def _scipy_metric(metric: Metric, parameters: Mapping[str, Any]) -> tuple[Metric, Mapping[str, Any]]:

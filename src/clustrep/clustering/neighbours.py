@@ -13,15 +13,18 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from clustrep._kernels.least import keep_least
 from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import ReplicateFailure, breathe
 from clustrep.label_checks import check_labels
-from clustrep.types import FloatArray, IntArray, Labels
+from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 Metric: TypeAlias = str | Callable[[FloatArray, FloatArray], float]
 
 # Beyond this many features a KD-tree visits nearly every leaf, and plain distances are faster.
 KD_TREE_FEATURES = 15
+# The same for several nearest points: beyond this many, products find them faster than a KD-tree.
+SEVERAL_BY_TREE = 8
 
 SCIPY_METRICS = {
     "manhattan": "cityblock",
@@ -52,12 +55,12 @@ def nearest_label(
     metric: Metric,
     parameters: Mapping[str, Any] = MappingProxyType({}),
     device: str = PROCESSOR,
-) -> Callable[[FloatArray], Labels]:
+) -> NearestLabel:
     """Return the function that gives a point the label of the nearest training point; of equal ones the first."""
     z = check_labels(labels, "the clusterer's labels", length=len(points), same_as="its input")
     _, first = np.unique(points, axis=0, return_index=True)
     first.sort()
-    return NearestLabel(nearest_point(points[first], metric, parameters, device), z[first])
+    return NearestLabel(nearest_point(points[first], metric, parameters, device), z[first], first)
 
 
 def nearest_point(
@@ -95,6 +98,7 @@ class NearestLabel:
 
     nearest: Callable[[FloatArray], IntArray]
     labels: Labels
+    rows: IntArray  # which rows of the training table are searched: of equal ones the first
 
     def __call__(self, X: FloatArray) -> Labels:
         """Return one for every row of X."""
@@ -220,6 +224,46 @@ class NearestByProducts:
             breathe()
         return nearest
 
+    def several(self, X: FloatArray, n_nearest: int) -> IntArray:
+        """Return the nearest of every row of X, nearest first, (n_rows, n_nearest); -1 from where that is not certain.
+
+        Those with the least bounds are compared. With a the distance of a row from the centre and r the share of
+        rounding, the squared distance of a point is at least its bound and a² less 8 r a²: no point outside of a list
+        is nearer than the last bound within says.
+        """
+        result = np.full((len(X), n_nearest), -1, dtype=np.int64)
+        for rows in _slices(len(X), self._rows_within(ROWS_AT_ONCE)):
+            x, squares = _relative(X[rows], self.centre)
+            inside = squares < LARGEST_SQUARE
+            x[~inside] = 0.0
+            found, bounds = self._several_least_bounds(x, min(n_nearest + 1, len(self.points)))
+            distances = self._squared_distances(X[rows], found)
+            least_outside = np.full(len(x), np.inf)
+            if len(found[0]) < len(self.points):
+                least_outside = squares + bounds[:, -1] - 8 * self._rounding * squares
+            order = np.argsort(distances, axis=1, kind="stable")
+            distances = np.take_along_axis(distances, order, axis=1)
+            certain = _certain(distances, least_outside, n_nearest, len(self.centre)) & inside[:, None]
+            result[rows] = np.where(certain, np.take_along_axis(found, order, axis=1)[:, :n_nearest], -1)
+        return result
+
+    def _several_least_bounds(self, x: FloatArray, n_kept: int) -> tuple[IntArray, FloatArray]:
+        """Return for every row the points with the least bounds, and these, in ascending order."""
+        bounds, found = np.full((len(x), n_kept), np.inf), np.zeros((len(x), n_kept), dtype=np.int64)
+        for points, factor in self._factors():
+            for rows in _slices(len(x), PRODUCT_ROWS):
+                keep_least(x[rows] @ factor, points.start, bounds[rows], found[rows])
+            breathe()
+        return found, bounds
+
+    def _squared_distances(self, X: FloatArray, found: IntArray) -> FloatArray:
+        squares = np.empty(found.shape)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for i, points in enumerate(found.T):
+                difference = np.subtract(X, self.points[points], dtype=np.float64)
+                squares[:, i] = np.einsum("ij,ij->i", difference, difference)
+        return squares
+
     @property
     def _rounding(self) -> float:
         return (len(self.centre) + 8) * UNIT
@@ -269,6 +313,38 @@ def _fixed_by(points: FloatArray, metric: Metric, parameters: Mapping[str, Any])
     return parameters
 
 
+def certain_nearest(points: FloatArray, X: FloatArray, n_nearest: int) -> IntArray:
+    """Return the nearest of some points for every row of X, nearest first, (n_rows, n_nearest), by Euclidean distance.
+
+    A list has -1 from where the next point is as near as rounding, and at its end where there are too few points.
+    """
+    n_listed = min(n_nearest, len(points))
+    result = np.full((len(X), n_nearest), -1, dtype=np.int32)
+    if points.shape[1] <= SEVERAL_BY_TREE:
+        n_found = min(n_listed + 1, len(points))
+        distances, nearest = cKDTree(points).query(X, k=range(1, n_found + 1))
+        with np.errstate(over="ignore"):
+            certain = _certain(np.square(distances), np.full(len(X), np.inf), n_listed, points.shape[1])
+        result[:, :n_listed] = np.where(certain, nearest[:, :n_listed], -1)
+    elif (search := NearestByProducts.of(np.ascontiguousarray(points))).is_exact:
+        result[:, :n_listed] = search.several(X, n_listed)
+    return result
+
+
+def _certain(squares: FloatArray, least_outside: FloatArray, n_nearest: int, n_features: int) -> BoolArray:
+    """Say of the first of every row whether they are nearer than what follows, by more than rounding.
+
+    squares : (n_rows, n_nearest) squared distances in ascending order, or one more
+    least_outside : (n_rows,), less than those of all other points
+    """
+    following = np.column_stack([squares[:, 1:], least_outside])[:, :n_nearest]
+    tolerance = 4 * ROUNDING + 16 * (n_features + 8) * UNIT
+    with np.errstate(over="ignore", invalid="ignore"):
+        limits = squares[:, :n_nearest] * (1 + tolerance) + UNDERFLOW
+    clear = (following > limits) & (least_outside[:, None] > limits)
+    return np.asarray(np.logical_and.accumulate(clear, axis=1))
+
+
 def neighbours(
     X: FloatArray, n_neighbours: int, metric: Metric = "euclidean", rows: IntArray | None = None
 ) -> IntArray:
@@ -282,17 +358,25 @@ def neighbours(
         return np.empty((len(X), 0), dtype=np.int64)
     if rows is not None:
         return _neighbours_of(rows, X, n_neighbours, metric)
-    if by_tree(metric, X.shape[1]) and n_neighbours + 2 <= len(X):
-        return _neighbours_by_tree(X, n_neighbours)
-    return _neighbours_of(np.arange(len(X)), X, n_neighbours, metric)
+    if metric != "euclidean":
+        return _neighbours_of(np.arange(len(X)), X, n_neighbours, metric)
+    lists = certain_nearest(X, X, n_neighbours + 1)  # a point comes first in its own
+    result = lists[:, 1:].astype(np.int64)
+    unclear = np.flatnonzero((lists[:, 0] != np.arange(len(X))) | (result < 0).any(axis=1))
+    result[unclear] = _neighbours_of(unclear, X, n_neighbours, metric)
+    return result
 
 
 def nearest_points(points: FloatArray, X: FloatArray, n_nearest: int, metric: Metric = "euclidean") -> IntArray:
     """Return which of some points are the nearest of every row of X, (n_rows, n_nearest): of equal ones the first."""
     metric = scipy_metric(metric)
     parameters = _fixed_by(points, metric, {})
-    result = np.empty((len(X), n_nearest), dtype=np.int64)
-    for rows in _slices(len(X), max(1, CELLS // len(points))):
+    result = np.full((len(X), n_nearest), -1, dtype=np.int64)
+    if metric == "euclidean":
+        result[:] = certain_nearest(points, X, n_nearest)
+    unclear = np.flatnonzero((result < 0).any(axis=1))
+    for some in _slices(len(unclear), max(1, CELLS // len(points))):
+        rows = unclear[some]
         result[rows] = _first_nearest(_distances(X[rows], points, metric, parameters), n_nearest)
     return result
 
@@ -316,19 +400,6 @@ def assigned(X: FloatArray, centres: FloatArray, metric: Metric) -> IntArray:
     parameters = _fixed_by(X, metric, {})
     blocks = (X[i : i + BLOCK] for i in range(0, len(X), BLOCK))
     return np.concatenate([_distances(x, centres, metric, parameters).argmin(axis=1) for x in blocks])
-
-
-def _neighbours_by_tree(X: FloatArray, n_neighbours: int) -> IntArray:
-    """Query a KD-tree, and compute all distances where two are equal: the tree does not return the first of them."""
-    distances, nearest = cKDTree(X).query(X, k=n_neighbours + 2)
-    is_self = nearest == np.arange(len(X))[:, None]
-    # Nearer copies may have pushed the point itself out of the list; then there are ties, too.
-    tied = (distances[:, 1:] <= distances[:, :-1] * (1 + ROUNDING)).any(axis=1) | ~is_self.any(axis=1)
-    result = np.empty((len(X), n_neighbours), dtype=np.int64)
-    clear = np.flatnonzero(~tied)
-    result[clear] = nearest[clear][~is_self[clear]].reshape(len(clear), n_neighbours + 1)[:, :n_neighbours]
-    result[tied] = _neighbours_of(np.flatnonzero(tied), X, n_neighbours, "euclidean")
-    return result
 
 
 def _neighbours_of(rows: IntArray, X: FloatArray, n_neighbours: int, metric: Metric) -> IntArray:

@@ -83,6 +83,11 @@ class Path(ABC):
         """Whether a point has the label of the nearest that was drawn, which a device can find."""
         return False
 
+    @property
+    def n_nearest(self) -> int:
+        """How many of the nearest points that were drawn give a point its label, by Euclidean distance; else 0."""
+        return int(self.searches)
+
     def on(self, device: str) -> Path:
         """Return the path that does on a device what it can do there; itself where that is nothing."""
         if device == PROCESSOR or not self.searches:
@@ -242,10 +247,20 @@ class PlainPsi(Psi):
 
     path: Path
     function: ClusteringFunction
+    sample: PointSet
+    rows: IntArray  # of the sample, to which it was fitted
 
     def labels(self, points: PointSet) -> Labels:
-        """Return the label of every point."""
-        return self.function.labels(self.path.space(points).X)
+        """Return the label of every point: from lists of the nearest, where there are any."""
+        sample, space = self.path.space(self.sample), self.path.space(points)
+        rule = self.function.nearest_label
+        if rule is None or sample.nearest_kept(space) is None or sample.X.dtype != space.X.dtype:
+            return self.function.labels(space.X)
+        from clustrep.clustering.nearest_lists import NearestOfDrawn  # most clusterers need none
+
+        position = np.full(len(sample), -1)
+        position[self.rows[rule.rows]] = np.arange(len(rule.rows))
+        return np.asarray(rule.labels[NearestOfDrawn(sample, position, rule.nearest)(space)[:, 0]])
 
 
 # Bytes for each ordered pair of samples: half a matrix of distances, a matrix and a copy of it, and three matrices.
@@ -262,6 +277,11 @@ class PlainPath(Path):
     def searches(self) -> bool:
         """Whether ψ is induced by the nearest training point."""
         return takes_nearest(self.members[0].clusterer)
+
+    @property
+    def n_nearest(self) -> int:
+        """One where ψ is induced by the nearest training point, without any transformer before."""
+        return int(takes_nearest(self.members[0].clusterer, among_features=True))
 
     @property
     def takes_weights(self) -> bool:  # type: ignore[override]
@@ -289,10 +309,12 @@ class PlainPath(Path):
         clusterer, (rows, weights) = configuration.clusterer, self.rows(sample)
         X = self.space(sample.points).X[rows]
         if isinstance(clusterer, KnownLabels):
-            return PlainPsi(self, learn_known(X, clusterer.labels[sample.study.name][rows], self.device))
+            known = learn_known(X, clusterer.labels[sample.study.name][rows], self.device)
+            return PlainPsi(self, known, sample.points, rows)
         if self.rotation is not None:
             clusterer = in_coordinates(clusterer, self.rotation)
-        return PlainPsi(self, learn(clusterer, X, sample.seed(configuration.n_clusters), weights, self.device))
+        learned = learn(clusterer, X, sample.seed(configuration.n_clusters), weights, self.device)
+        return PlainPsi(self, learned, sample.points, rows)
 
     def function(self, psi: Any, sample: Sample, configuration: Configuration) -> ClusteringFunction:
         """Return ψ as users have it."""
@@ -410,6 +432,12 @@ class Setting:
                         if (needed := path.memory(len(study))) > ALWAYS_THERE:
                             check_memory(needed, path.members[0].name, study.name, len(study))
                     path.prepare(places)
+                    if path.n_nearest and source.draws_rows and not path.here:
+                        from clustrep.clustering.nearest_lists import keep_lists  # most clusterers need none
+
+                        spaces = [path.space(points) for points in places]
+                        further = [] if place is None or not outside else [path.space(place)]
+                        keep_lists(spaces, spaces + further, path.n_nearest)
         return cls(source, tuple(studies), places, place, paths)
 
     @property
@@ -517,7 +545,7 @@ def rotates(source: Source, studies: Sequence[Study], configuration: Configurati
         source.accelerate
         and source.transformer is None  # it has the features themselves
         and not sketches(source, studies)  # landmarks have the studies' features
-        and getattr(source.resampling, "keeps_points", False)  # draws consist of the studies' own points
+        and source.draws_rows
         and ROTATION_PAYS * sum(len(study) for study in studies) <= studies[0].X.shape[1]
         and can_rotate(configuration.clusterer)
     )

@@ -77,6 +77,7 @@ class PointSet:
     _own: dict[str, FloatArray] = field(default_factory=dict)
     # Weak, so that two sets that know each other's distances are freed as soon as they are not used elsewhere.
     _others: WeakKeyDictionary[PointSet, dict[str, FloatArray]] = field(default_factory=WeakKeyDictionary)
+    _nearest: WeakKeyDictionary[PointSet, IntArray] = field(default_factory=WeakKeyDictionary)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -121,11 +122,21 @@ class PointSet:
             kept[metric] = cdist(others.X, self.X, metric)
         return kept[metric]
 
+    def keep_nearest(self, others: PointSet, lists: IntArray) -> None:
+        """Keep which of these points are nearest to each other point, nearest first, (n_others, n_kept)."""
+        self._nearest[others] = lists
+
+    def nearest_kept(self, others: PointSet, n_nearest: int = 1) -> IntArray | None:
+        """Return the lists of other points, where they are kept and as long as is needed."""
+        lists = self._nearest.get(others)
+        return None if lists is None or lists.shape[1] < n_nearest else lists
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_others": dict(self._others)}
+        return {**self.__dict__, "_others": dict(self._others), "_nearest": dict(self._nearest)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _others=WeakKeyDictionary(state["_others"]))
+        weak = {name: WeakKeyDictionary(state[name]) for name in ("_others", "_nearest")}
+        self.__dict__.update(state, **weak)
 
 
 def pairwise_distances(X: FloatArray, metric: str) -> FloatArray:
@@ -295,6 +306,11 @@ class Source:
             )
         device = "cpu" if options.device == "cpu" else resolve_device(options.device)
         return cls(checked, root_entropy(rng), options.accelerate, device, chosen, transformer)
+
+    @property
+    def draws_rows(self) -> bool:
+        """Whether draws consist of the studies' own points."""
+        return bool(getattr(self.resampling, "keeps_points", False))
 
     def with_root(self, root: int) -> Source:
         """Return the same with another seed."""

@@ -18,11 +18,13 @@ from clustrep.clustering.communities import (
     majority,
     search_for,
 )
+from clustrep.clustering.nearest_lists import NearestOfDrawn
 from clustrep.clustering.neighbours import Metric, neighbours, scipy_metric
 from clustrep.clustering.parameters import Clusterer, with_seed
 from clustrep.clustering.path import Path, Psi
 from clustrep.clustering.sample import Configuration, PointSet, Sample
 from clustrep.clustering.shortcuts.nearest import Neighbours
+from clustrep.device.available import PROCESSOR
 from clustrep.types import FloatArray, IntArray, Labels
 
 # Neighbours of a study's points that are kept for all draws, for each that a graph needs. A draw of the bootstrap has
@@ -53,14 +55,18 @@ class KeptPoints:
         """Return which of them are in a draw."""
         return np.unique(self.inverse[weights > 0])
 
+    def positions(self, drawn: IntArray) -> IntArray:
+        """Return at which place each of them is among the drawn, (n_distinct,); -1 where it is not."""
+        position = np.full(len(self.points), -1)
+        position[drawn] = np.arange(len(drawn))
+        return position
+
     def neighbours_in(self, drawn: IntArray, n_neighbors: int, metric: Metric) -> IntArray:
         """Return the nearest others of every drawn point among the drawn, (n_drawn, n_nearest), as their positions."""
         n_nearest = min(n_neighbors, len(drawn) - 1)
         if (kept := self.nearest.get((n_neighbors, metric))) is None or n_nearest < n_neighbors:
             return neighbours(self.points[drawn], n_nearest, metric)
-        position = np.full(len(self.points), -1)
-        position[drawn] = np.arange(len(drawn))
-        candidates = position[kept[drawn]]  # (n_drawn, n_kept)
+        candidates = self.positions(drawn)[kept[drawn]]  # (n_drawn, n_kept)
         first = np.argsort(candidates < 0, axis=1, kind="stable")[:, :n_nearest]
         result = np.take_along_axis(candidates, first, axis=1)
         lacking = np.flatnonzero((result < 0).any(axis=1))
@@ -72,8 +78,9 @@ class KeptPoints:
 class Graphs:
     """What all clusterings of one sample share: graphs of neighbours, and the nearest points of others."""
 
-    def __init__(self, path: Path, kept: KeptPoints, drawn: IntArray):
+    def __init__(self, path: Path, points: PointSet, kept: KeptPoints, drawn: IntArray):
         self._path = path
+        self._points = points
         self._kept = kept
         self._drawn = drawn
         self._known: dict[Hashable, Any] = {}
@@ -90,17 +97,13 @@ class Graphs:
         """Return what finds the nearest drawn points of any point set, once for all resolutions."""
         if ("search", n_votes, metric) not in self._known:
             search = search_for(self._kept.points[self._drawn], metric, n_votes, self._path.device)
-            self._known["search", n_votes, metric] = Neighbours(self._path, _OfPoints(search))
-        nearest: Neighbours = self._known["search", n_votes, metric]
-        return nearest
-
-
-@dataclass(frozen=True, eq=False)
-class _OfPoints:
-    search: Any
-
-    def __call__(self, points: PointSet) -> IntArray:
-        return np.asarray(self.search(points.X))
+            position = self._kept.positions(self._drawn)[self._kept.inverse]
+            by_lists = scipy_metric(metric) == "euclidean" and self._path.device == PROCESSOR
+            points, n_nearest = self._points if by_lists else None, min(n_votes, len(self._drawn))
+            nearest = Neighbours(self._path, NearestOfDrawn(points, position, search, n_nearest))
+            self._known["search", n_votes, metric] = nearest
+        known: Neighbours = self._known["search", n_votes, metric]
+        return known
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +149,12 @@ class CommunityPath(Path):
         return scipy_metric(clusterer.metric) not in ("seuclidean", "mahalanobis")
 
     @property
+    def n_nearest(self) -> int:
+        """How many nearest points have a vote, at most."""
+        euclidean = [m.clusterer.n_votes for m in self.members if scipy_metric(m.clusterer.metric) == "euclidean"]
+        return max(euclidean, default=0)
+
+    @property
     def searches(self) -> bool:
         """Whether any member gives a point the label of the nearest by Euclidean distance."""
         clusterers = [member.clusterer for member in self.members]
@@ -162,7 +171,7 @@ class CommunityPath(Path):
     def share(self, sample: Sample) -> Graphs:
         """Say which points are drawn; graphs are made when they are needed."""
         kept = self._kept.get(sample.points) or KeptPoints.of(sample.points)
-        return Graphs(self, kept, kept.drawn(sample.draw.weights))
+        return Graphs(self, sample.points, kept, kept.drawn(sample.draw.weights))
 
     def psi(self, shared: Graphs, sample: Sample, configuration: Configuration) -> Psi:
         """Find the communities."""

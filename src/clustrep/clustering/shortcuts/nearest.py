@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from clustrep.clustering.nearest_lists import NearestOfDrawn
 from clustrep.clustering.neighbours import by_tree, nearest_of, nearest_point, searches_on
 from clustrep.clustering.path import Path
 from clustrep.clustering.sample import PointSet
@@ -45,12 +46,17 @@ class NearestDrawn:
         self._metric = "sqeuclidean" if metric == "euclidean" else metric
         self._search = nearest_point(points.X[drawn], metric, device=device)
         self._directly = by_tree(metric, points.X.shape[1]) or searches_on(device, metric)
+        self._by_lists = metric == "euclidean" and not searches_on(device, metric)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_points": None}
 
     def __call__(self, others: PointSet) -> IntArray:
         """Return the position of the nearest drawn point for every other point."""
+        if self._by_lists and self._points is not None and self._points.nearest_kept(others) is not None:
+            position = np.full(len(self._points), -1)
+            position[self._drawn] = np.arange(len(self._drawn))
+            return NearestOfDrawn(self._points, position, self._search)(others)[:, 0]
         if self._directly and others is self._points and _are_distinct(others):
             return self._of_themselves(others)
         if self._directly or self._points is None or not (self._points.keeps_others and others.keeps_others):

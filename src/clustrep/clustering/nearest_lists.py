@@ -1,0 +1,67 @@
+"""The nearest few of a study's points for every point of another set: found once, they serve every draw.
+
+The nearest drawn point is the first of its list that was drawn. Lists end where two points are as near as rounding, and
+where none of a list was drawn, or too few, the drawn points are searched: so that the result is that of the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clustrep.clustering.neighbours import certain_nearest
+from clustrep.clustering.sample import PointSet
+from clustrep.types import FloatArray, IntArray
+
+# Points in a list, for each that is needed. A draw of the bootstrap has 63 % of a study's points: it lacks all eight of
+# one point in 3,000.
+KEPT = 8
+# Bytes of all lists of a run.
+MOST_KEPT = 10**9
+
+
+def keep_lists(places: Sequence[PointSet], asked: Sequence[PointSet], n_nearest: int = 1) -> None:
+    """Find the lists of all points that are asked about in all places, unless distances between all are kept anyway."""
+    n_kept = KEPT * n_nearest
+    if 4 * n_kept * len(places) * sum(map(len, asked)) > MOST_KEPT:
+        return
+    for points in places:
+        for others in () if points.keeps_others else asked:
+            if points.nearest_kept(others, n_kept) is None:
+                points.keep_nearest(others, certain_nearest(points.X, others.X, n_kept))
+
+
+@dataclass(frozen=True, eq=False)
+class NearestOfDrawn:
+    """Which of a study's drawn points are nearest to each point of a set: by lists, where there are any.
+
+    position : (n_points,), which of the points searched each of the study's is; -1 where it is none of them
+    search : finds them among the points searched, (n_rows,) or (n_rows, n_nearest)
+    """
+
+    points: PointSet | None  # None: without lists, as in another process
+    position: IntArray
+    search: Callable[[FloatArray], IntArray]
+    n_nearest: int = 1
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "points": None}
+
+    def __call__(self, others: PointSet) -> IntArray:
+        """Return their positions for every other point, (n_others, n_nearest)."""
+        lists = None if self.points is None else self.points.nearest_kept(others, self.n_nearest)
+        if lists is None:
+            return self.search(others.X).reshape(len(others), -1)
+        candidates = np.append(self.position, -1)[lists]  # also -1 where a list ends
+        if self.n_nearest == 1:
+            first = (candidates >= 0).argmax(axis=1)[:, None]
+        else:
+            first = np.argsort(candidates < 0, axis=1, kind="stable")[:, : self.n_nearest]
+        found = np.take_along_axis(candidates, first, axis=1)
+        lacking = np.flatnonzero((found < 0).any(axis=1))
+        if len(lacking):
+            found[lacking] = self.search(others.X[lacking]).reshape(len(lacking), -1)
+        return np.asarray(found)

@@ -327,7 +327,7 @@ def main() -> int:
                 print(f"{kind:12} skipped: {missing} is not installed", flush=True)
                 continue
             n_trials, n_failed = options.trials or usual, len(failures)
-            for trial in range(n_trials):
+            for trial in tqdm(range(n_trials), desc=kind, disable=options.quick):
                 try:
                     getattr(torture, kind)(f"{kind}-{trial}")
                 except (AssertionError, ClustrepError, ValueError) as error:

@@ -96,6 +96,13 @@ class Perturbation(ABC):
         """Draw one replicate."""
         return self.change(whole(study), rng)
 
+    def draw_many(self, study: Study, words: IntArray) -> list[Draw] | None:
+        """Draw replicates as `draw` does, all in one call of a kernel; None where there is no kernel for it.
+
+        words : those of their seeds, (n_draws, n_words)
+        """
+        return None
+
     def change_to_other_half(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Make the other half of the same change, with the same random numbers.
 
@@ -176,10 +183,24 @@ class Bootstrap(Perturbation):
             order = np.concatenate([rows[rng.integers(len(rows), size=len(rows))] for rows in drawn])
             return replace(draw, order=np.unique(order) if self.distinct else order)
         n = len(draw.order)
-        order = draw.order[rng.integers(n, size=n)]
-        if self.distinct:
-            order = np.flatnonzero(np.bincount(order, minlength=len(draw.points)))  # what np.unique finds, but faster
-        return replace(draw, order=order)
+        return replace(draw, order=self._kept(draw.order[rng.integers(n, size=n)], len(draw.points)))
+
+    def draw_many(self, study: Study, words: IntArray) -> list[Draw] | None:
+        """Draw from many seeds at once, unless units are drawn, or a subclass draws in its own way."""
+        if self.groups is not None or type(self) is not Bootstrap:
+            return None
+        from clustrep._kernels.streams import fill_integers
+
+        orders = np.empty((len(words), len(study)), np.int64)
+        fill_integers(words, orders)
+        kept = (self._kept(order, len(study)) for order in orders)
+        return [Draw(study.X, order, groups=study.groups, study=study.name) for order in kept]
+
+    def _kept(self, order: IntArray, n_points: int) -> IntArray:
+        """Return the rows that count among those drawn."""
+        if not self.distinct:
+            return order
+        return np.flatnonzero(np.bincount(order, minlength=n_points))  # what np.unique finds, but faster
 
 
 @dataclass(frozen=True)

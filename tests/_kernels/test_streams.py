@@ -15,6 +15,12 @@ def uniforms(words, shape):
     return drawn
 
 
+def integers(words, n):
+    drawn = np.full((len(words), n), -1)
+    streams.fill_integers(np.array(words, np.uint32), drawn)
+    return drawn
+
+
 @pytest.mark.parametrize("root", ROOTS)
 @pytest.mark.parametrize("key", [(), (0,), (7,), (1, 2, 3, 4, 5, 2**32 - 1, 0)])
 def test_the_compiled_stream_is_numpys(root, key):
@@ -34,6 +40,14 @@ def test_a_batch_is_seeded_as_single_fits_are(root, n_clusters):
     assert words_of(seed) == words
 
 
+@pytest.mark.parametrize("root", ROOTS)
+@pytest.mark.parametrize("n", [1, 2, 3, 64, 1_000, 60_000])
+def test_a_batch_of_draws_is_numpys(root, n):
+    seeds = [seed_of(root, Stream.DRAW, "study", replicate) for replicate in range(1, 6)]
+    drawn = integers([words_of(seed) for seed in seeds], n)
+    np.testing.assert_array_equal(drawn, [np.random.default_rng(seed).integers(n, size=n) for seed in seeds])
+
+
 def test_entropy_of_several_numbers_is_refused():
     with pytest.raises(TypeError, match=r"one number here, got \[1, 2\]"):
         words_of(np.random.SeedSequence([1, 2]))
@@ -45,3 +59,6 @@ def test_the_stream_interpreted_is_numpys(monkeypatch):
     seed = np.random.SeedSequence(2**100, spawn_key=(5, 6))
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(uniforms(words_of(seed), 20), np.random.default_rng(seed).random(20))
+        np.testing.assert_array_equal(
+            integers([words_of(seed)], 20)[0], np.random.default_rng(seed).integers(20, size=20)
+        )

@@ -438,6 +438,19 @@ def test_a_cut_undoes_the_last_merges(merges):
         assert fine[a] != fine[b]
 
 
+@pytest.mark.parametrize("form", ["compiled", "interpreted"])
+@given(merges=any_merges(), data=st.data())
+def test_all_cuts_at_once_are_those_one_by_one(form, merges, data):
+    n = len(merges) + 1
+    numbers = np.array(data.draw(st.lists(st.integers(1, n + 2), min_size=1, max_size=4)))  # also more than points
+    is_counted = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    cut_often = agglomeration.cut_tree_often if form == "compiled" else agglomeration.cut_tree_often.py_func
+    cuts, n_counted = cut_often(merges, numbers, is_counted)
+    for number, cut, n_found in zip(numbers, cuts, n_counted, strict=True):
+        np.testing.assert_array_equal(cut, plain.cut_tree(merges, min(number, n)))
+        assert n_found == len(np.unique(cut[is_counted]))
+
+
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_ties_never_cost_a_cluster(linkage):
     corners = np.eye(9)

@@ -11,6 +11,7 @@ import clustrep as cr
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.cost import PROCESSES_START, THREADS_START, WORTHWHILE, Cost, Workers, block_size, choose_workers
+from clustrep.within.cluster_test import TestPlan
 
 MEASURED = {"PROCESSES_START": PROCESSES_START, "THREADS_START": THREADS_START, "WORTHWHILE": WORTHWHILE}
 
@@ -69,7 +70,7 @@ def test_the_cost_grows_with_every_shape():
     spectral = cost_of([SpectralClustering(2)], 100, 2)
     assert spectral.kernels == 0
     assert spectral.python > kmeans.python
-    assert cost_of([SpectralClustering(2)], 400, 2).python > spectral.python
+    assert cost_of([SpectralClustering(2)], 400, 2).python > 2 * spectral.python
 
 
 def test_short_runs_stay_here_whatever_is_asked_for(monkeypatch):
@@ -82,6 +83,18 @@ def test_short_runs_stay_here_whatever_is_asked_for(monkeypatch):
     with joblib.parallel_config(backend="threading"):  # what the user has set comes first
         cr.replicability(KMeans(2, n_init=1), tables, **options)
     assert len(threads) > 1
+
+
+@pytest.mark.parametrize("p", [2, 100])  # with and without a tree
+def test_the_test_for_clusters_takes_threads_unless_a_function_is_the_users(p):
+    def plan(n, null="sample", measure="nearest"):
+        return TestPlan(np.zeros((n, p)), null, measure, squared=True, whiten=False, root=0, study="a")
+
+    assert plan(100).in_threads
+    assert plan(200).cost.kernels > plan(100).cost.kernels
+    for own in ({"null": lambda X, rng: X}, {"measure": lambda X: X[0]}):
+        assert not plan(100, **own).in_threads
+        assert plan(100, **own).cost.kernels == 0
 
 
 def test_points_to_score_count():
@@ -101,5 +114,5 @@ def test_points_to_score_count():
                 KMeans(2, n_init=1), train=tables[0], test=tables[1], at=at, n_resamples=2, n_jobs=2, rng=0
             )
     few, many = costs
-    assert many.python > 2 * few.total
-    assert many.kernels == few.kernels
+    assert many.total > 2 * few.total
+    assert many.kernels - few.kernels > many.python - few.python > 0

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from clustrep._kernels.compiled import compiled, vectorised
-from clustrep.types import FloatArray, IntArray
+from clustrep.types import BoolArray, FloatArray, IntArray
 
 WARD, COMPLETE, AVERAGE, SINGLE = 0, 1, 2, 3
 
@@ -225,3 +225,18 @@ def cut_tree(merges: IntArray, n_clusters: int) -> IntArray:
                 a = parent[a]
             labels[i] = labels[a]
     return labels
+
+
+@compiled
+def cut_tree_often(merges: IntArray, numbers: IntArray, is_counted: BoolArray) -> tuple[IntArray, IntArray]:
+    """Cut a tree into several numbers of clusters, (n_cuts, n); also count the clusters of some points in every cut."""
+    n = merges.shape[0] + 1
+    cuts, n_counted = np.empty((numbers.size, n), np.int32), np.zeros(numbers.size, np.int64)
+    for c in range(numbers.size):
+        cuts[c] = cut_tree(merges, numbers[c])
+        seen = np.zeros(n, np.bool_)
+        for i in range(n):
+            if is_counted[i] and not seen[cuts[c, i]]:
+                seen[cuts[c, i]] = True
+                n_counted[c] += 1
+    return cuts, n_counted

@@ -180,6 +180,23 @@ def count_together(codes: IntArray, first: IntArray, second: IntArray, together:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# scores of points
+
+
+def add_scores(tables: FloatArray, rows: IntArray, columns: IntArray, counts: FloatArray, totals: FloatArray) -> None:
+    """Count the scores of every point that are numbers, and add them up."""
+    for table, i, j in zip(tables, rows, columns, strict=True):
+        counts += ~np.isnan(table[i, j])
+        totals += np.nan_to_num(table[i, j])
+
+
+def add_squares(tables: FloatArray, rows: IntArray, columns: IntArray, means: FloatArray, squares: FloatArray) -> None:
+    """Add up the squared distances of every point's scores from its mean."""
+    for table, i, j in zip(tables, rows, columns, strict=True):
+        squares += np.nan_to_num((table[i, j] - means) ** 2)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # distances
 
 

@@ -1,7 +1,8 @@
-"""NumPy's default stream of random numbers, compiled: `default_rng(SeedSequence(…)).random(…)`, bit for bit.
+"""NumPy's default stream of random numbers, compiled: `default_rng(SeedSequence(…))` and what it draws, bit for bit.
 
-A batch of fits needs as many seeds; NumPy takes longer to make a seed and a generator than a kernel to fit a hundred
-points. Both algorithms are published and fixed: NumPy guarantees the stream of a `SeedSequence` and of `PCG64`.
+A batch of draws or fits needs as many seeds; NumPy takes longer to make a seed and a generator than a kernel to fit a
+hundred points, and holds Python's lock meanwhile. The algorithms are published: NumPy guarantees the stream of a
+`SeedSequence` and of `PCG64`, and its bounded integers (Lemire 2019) are compared with these in the tests.
 """
 
 from __future__ import annotations
@@ -33,21 +34,36 @@ STEP = 1.0 / 9007199254740992.0  # 2⁻⁵³
 @compiled
 def fill_uniforms(words: IntArray, uniforms: FloatArray) -> None:
     """Fill an array with what `default_rng` draws first from a seed; `words` are the seed's 32-bit words."""
-    pool = np.empty(POOL, np.uint32)
-    _mix_entropy(words, pool)
-    seeds = np.empty(4, np.uint64)
-    _generate(pool, seeds)
     flat = uniforms.reshape(-1)
-    low_increment = (seeds[3] << ONE) | ONE
-    high_increment = (seeds[2] << ONE) | (seeds[3] >> LAST_SIX)
-    high, low = _add(high_increment, low_increment, seeds[0], seeds[1])
-    high, low = _advance(high, low, high_increment, low_increment)
+    high, low, high_increment, low_increment = _first_state(words)
     for i in range(flat.size):
         high, low = _advance(high, low, high_increment, low_increment)
-        turn = high >> ROTATION
-        mixed = high ^ low
-        mixed = (mixed >> turn) | (mixed << (-turn & LAST_SIX))
-        flat[i] = np.float64(mixed >> UNUSED) * STEP
+        flat[i] = np.float64(_output(high, low) >> UNUSED) * STEP
+
+
+@compiled
+def fill_integers(words: IntArray, integers: IntArray) -> None:
+    """Fill rows with what `integers(n, size=n)` draws first from their seeds, with n the length of a row.
+
+    words : (n_rows, n_words), the seeds' 32-bit words; integers : (n_rows, n), n at most 2³² − 1
+    """
+    n = np.uint64(integers.shape[1])
+    unfair = (LOW_HALF + ONE - n) % n  # how many of 2³² numbers are too many for n equal shares
+    for r in range(len(words)):
+        high, low, high_increment, low_increment = _first_state(words[r])
+        drawn, is_half_left = np.uint64(0), False
+        i = 0
+        while i < integers.shape[1]:
+            if is_half_left:
+                scaled = (drawn >> BITS) * n
+            else:
+                high, low = _advance(high, low, high_increment, low_increment)
+                drawn = _output(high, low)
+                scaled = (drawn & LOW_HALF) * n
+            is_half_left = not is_half_left
+            if (scaled & LOW_HALF) >= unfair:
+                integers[r, i] = np.int64(scaled >> BITS)
+                i += 1
 
 
 @compiled
@@ -114,6 +130,28 @@ def _generate(pool: IntArray, seeds: IntArray) -> None:
             seeds[i // 2] = np.uint64(value)
         else:
             seeds[i // 2] |= np.uint64(value) << BITS
+
+
+@compiled
+def _first_state(words: IntArray) -> Any:
+    """Return state and increment of `PCG64` for a seed, each of twice 64 bits."""
+    pool = np.empty(POOL, np.uint32)
+    _mix_entropy(words, pool)
+    seeds = np.empty(4, np.uint64)
+    _generate(pool, seeds)
+    low_increment = (seeds[3] << ONE) | ONE
+    high_increment = (seeds[2] << ONE) | (seeds[3] >> LAST_SIX)
+    high, low = _add(high_increment, low_increment, seeds[0], seeds[1])
+    high, low = _advance(high, low, high_increment, low_increment)
+    return high, low, high_increment, low_increment
+
+
+@compiled
+def _output(high: Any, low: Any) -> Any:
+    """Return the 64 random bits of a state."""
+    turn = high >> ROTATION
+    mixed = high ^ low
+    return (mixed >> turn) | (mixed << (-turn & LAST_SIX))
 
 
 @compiled

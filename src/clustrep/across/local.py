@@ -18,7 +18,6 @@ from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import ClusteringPlan, Setting
 from clustrep.clustering.refit import RunOrigin
 from clustrep.clustering.sample import Configuration, Labelled, PointSet, Sample, Source, provenance_of_run
-from clustrep.device.available import PROCESSOR
 from clustrep.engine.checkpoints import Stored
 from clustrep.engine.cost import Cost
 from clustrep.engine.engines import EngineLike
@@ -31,14 +30,14 @@ from clustrep.results import LocalReplicability
 from clustrep.studies.collection import Studies
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement, AgreementSpec, resolve_agreement
-from clustrep.tables.contingency import Partition, tables_of_pairs
-from clustrep.tables.noise import ONLY_NOISE, RULES, Margins, Noise
-from clustrep.tables.scoring import NO_NUMBER
+from clustrep.tables.contingency import Partition
+from clustrep.tables.noise import RULES, Noise
+from clustrep.tables.scoring import binary_scores
 from clustrep.text import listing, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
-# Roughly, for a point to score, and each study whose function labels it: most of it with Python's lock held.
-POINT_SECONDS = 8e-9
+# Roughly, for a point to score, and each study whose function labels it: in kernels, and with Python's lock held.
+POINT_SECONDS = Cost(3e-9, 1e-9)
 # Labels of scored points that a batch may keep.
 MOST_LABELS = 2**22
 
@@ -247,8 +246,9 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
     @property
     def cost(self) -> Cost:
         """Roughly how long a replicate takes: every study's function also labels the points to score."""
-        clustering = self.setting.cost
-        return clustering._replace(python=clustering.python + POINT_SECONDS * (1 + self.n_tests) * len(self.points.X))
+        kernels, python = self.setting.cost
+        n_labels = (1 + self.n_tests) * len(self.points)
+        return Cost(kernels + POINT_SECONDS.kernels * n_labels, python + POINT_SECONDS.python * n_labels)
 
     @property
     def compiles(self) -> bool:
@@ -291,73 +291,75 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
         tests = range(first, len(setting.studies))
         drawn: list[Sample] = []
         at: list[list[PointSet]] = []
-        for number in numbers:
-            samples = [setting.sample(s, number) for s in tests]
-            # A study tested on itself is trained on a second, independent draw, as on the diagonal of the matrix.
-            drawn += [setting.sample(0, number, second=first == 0), *samples]
+        # A study tested on itself is trained on a second, independent draw, as on the diagonal of the matrix.
+        training = setting.samples_of(0, numbers, second=first == 0)
+        for trained, *samples in zip(training, *(setting.samples_of(s, numbers) for s in tests), strict=True):
+            drawn += [trained, *samples]
             at.append([self.points, *(sample.points for sample in samples), *(setting.places[s] for s in tests)])
             at += [[self.points, sample.points, setting.places[s]] for s, sample in zip(tests, samples, strict=True)]
         learned, n_drawn = path.learn(drawn, at), 1 + self.n_tests
+        labelled = [of_sample.labels(0, points) for of_sample, points in zip(learned, at, strict=True)]
+        pairs = [
+            self._pair(i, labelled[begin], labelled[begin + 1 + i], drawn[begin + 1 + i].draw.weights)
+            for begin in range(0, len(drawn), n_drawn)
+            for i in range(self.n_tests)
+        ]
+        scores = self._scores(pairs)
         results = []
-        for begin, number in zip(range(0, len(drawn), n_drawn), numbers, strict=True):
-            trained, *tested = (learned[i].labels(0, at[i]) for i in range(begin, begin + n_drawn))
-            scores = [
-                self._scores(i, trained, labelled, drawn[begin + 1 + i].draw.weights)
-                for i, labelled in enumerate(tested)
-            ]
-            labels = trained if isinstance(trained, Failed) else trained.at(0).labels
-            results.append(LocalReplicate(scores, labels if number == FULL_STUDY else np.empty(0)))
+        for place, number in enumerate(numbers):
+            labels: Labels | Failed = np.empty(0)
+            if number == FULL_STUDY:
+                trained = labelled[place * n_drawn]
+                labels = trained if isinstance(trained, Failed) else trained.at(0).labels
+            results.append(LocalReplicate(scores[place * self.n_tests : (place + 1) * self.n_tests], labels))
         return results
 
-    def _scores(
+    def _pair(
         self, i: int, trained: Labelled | Failed, tested: Labelled | Failed, weights: IntArray
-    ) -> LocalScores | Failed:
-        """Score the points on the i-th test study."""
+    ) -> LabelledPair | Failed:
+        """Prepare the comparison of two functions on the i-th test study."""
         if isinstance(trained, Failed):
             return trained
         if isinstance(tested, Failed):
             return tested
         by_trained, by_tested = trained.at(1 + i), tested.at(1)  # Ψ(X′; X) and Ψ(X′; X′)
-        weights = np.where(RULES[self.noise].counted(by_trained.is_noise, by_tested.is_noise), weights, 0)
-        table = binary_scores(self.agreement, by_trained, by_tested, weights, self.noise, self.setting.device)
-        if isinstance(table, Failed):
-            return table
-        return LocalScores(
-            table,
-            trivial=any(np.ptp(partition.codes[weights > 0]) == 0 for partition in (by_trained, by_tested)),
+        counted = RULES[self.noise].counted(by_trained.is_noise, by_tested.is_noise)
+        return LabelledPair(
+            by_trained,
+            by_tested,
+            np.where(counted, weights, 0),
             at=(trained.at(0).small_codes, tested.at(0).small_codes),
             test_points=(trained.at(1 + self.n_tests + i).small_codes, tested.at(2).small_codes),
-            noise=(by_trained.noise, by_tested.noise),
         )
 
+    def _scores(self, pairs: Sequence[LabelledPair | Failed]) -> list[LocalScores | Failed]:
+        """Score the points of all pairs together."""
+        labelled = [(pair.trained, pair.tested, pair.weights) for pair in pairs if not isinstance(pair, Failed)]
+        tables = iter(binary_scores(self.agreement, labelled, self.noise, self.setting.device))
+        scores: list[LocalScores | Failed] = []
+        for pair in pairs:
+            if isinstance(pair, Failed):
+                scores.append(pair)
+                continue
+            table = next(tables)
+            if isinstance(table, Failed):
+                scores.append(table)
+                continue
+            partitions = (pair.trained, pair.tested)
+            trivial = any(np.ptp(partition.codes[pair.weights > 0]) == 0 for partition in partitions)
+            noise = (pair.trained.noise, pair.tested.noise)
+            scores.append(LocalScores(table, trivial, pair.at, pair.test_points, noise))
+        return scores
 
-def binary_scores(
-    agreement: Agreement,
-    trained: Partition,
-    tested: Partition,
-    weights: IntArray,
-    noise: Noise,
-    device: str = PROCESSOR,
-) -> FloatArray | Failed:
-    """Score a point for every pair of labels that it can have, (k_train, k_test).
 
-    r*(Ψ̃_x(X′; X), Ψ̃_x(X′; X′)) depends on x only through the pair (ψ(x; X), ψ(x; X′)) = (i, j): its two binary
-    partitions have the 2 × 2 table made of C[i, j], row i and column j of the whole table C.
-    """
-    total = weights.sum()
-    if total < 2:
-        return Failed(ONLY_NOISE)
-    shape = (trained.n_labels, tested.n_labels)
-    C = tables_of_pairs([trained.codes], [tested.codes], [weights], shape, device)[0]
-    rows = np.broadcast_to(C.sum(axis=1, keepdims=True), shape)
-    columns = np.broadcast_to(C.sum(axis=0, keepdims=True), shape)
-    rule, noise_codes = RULES[noise], (trained.noise, tested.noise)
-    C, rows, columns = rule.margins(Margins(C, rows, columns), noise_codes)
-    binary = np.stack([C, rows - C, columns - C, total - rows - columns + C], axis=-1)
-    scores = agreement.of_tables(binary.reshape(*shape, 2, 2))
-    if np.isnan(scores).any():
-        return Failed(NO_NUMBER)
-    return rule.point_scores(scores, noise_codes)
+class LabelledPair(NamedTuple):
+    """Two partitions of the same weighted points, and the labels of other points under the same two functions."""
+
+    trained: Partition
+    tested: Partition
+    weights: IntArray
+    at: tuple[IntArray, IntArray]
+    test_points: tuple[IntArray, IntArray]
 
 
 def _result(

@@ -312,9 +312,8 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
 
     def block(self, numbers: Sequence[int]) -> list[ReplicateScores]:
         """Draw replicates, and score them together."""
-        setting, S = self.setting, len(self.setting.studies)
-        samples = [setting.sample(s, b) for b in numbers for s in range(S)]  # Alg. 2, line 4
-        second = [setting.sample(s, b, second=True) for b in numbers for s in range(S)] if self.diagonal else []
+        samples = self.setting.samples(numbers)  # Alg. 2, line 4
+        second = self.setting.samples(numbers, second=True) if self.diagonal else []
         return self.score_samples(samples, second)
 
     def score_samples(self, samples: Sequence[Sample], second: Sequence[Sample] = ()) -> list[ReplicateScores]:

@@ -266,6 +266,8 @@ class PlainPsi(Psi):
 # Bytes for each ordered pair of samples: half a matrix of distances, a matrix and a copy of it, and three matrices.
 BYTES_PER_PAIR = {"AgglomerativeClustering": 4, "SpectralClustering": 16, "AffinityPropagation": 24}
 NEIGHBOURS = "nearest_neighbors"
+# Seconds for each ordered pair of samples, roughly, of those that do more than compare them once.
+SECONDS_PER_PAIR = {"SpectralClustering": 3e-7, "AffinityPropagation": 1e-6}
 
 
 class PlainPath(Path):
@@ -360,7 +362,7 @@ def fit_rows(path: Path, sample: Sample, configuration: Configuration) -> Cluste
 # Numbers that kernels compare in a second, roughly, and seconds that Python takes beside them: for a sample, for one
 # member of a path on a pair of studies, and for a fit by the clusterer itself, which also grows with the table.
 NUMBERS_PER_SECOND = 5e9
-SAMPLE_SECONDS, PAIR_SECONDS, FIT_SECONDS, NUMBER_SECONDS = 1.5e-4, 2e-5, 5e-3, 1e-7
+SAMPLE_SECONDS, PAIR_SECONDS, FIT_SECONDS, NUMBER_SECONDS = 8e-5, 6e-6, 5e-3, 1e-7
 # Nobody knows how long somebody else's clusterer takes: long enough for the workers that were asked for.
 UNKNOWN_SECONDS = 1.0
 # Bytes of distances that are kept for all resamples.
@@ -461,6 +463,9 @@ class Setting:
         sizes = [points.X.size for points in self.places]
         python = S * SAMPLE_SECONDS + n_members * S**2 * PAIR_SECONDS
         python += by_clusterer * (S * FIT_SECONDS + sum(sizes) * NUMBER_SECONDS)
+        n_pairs = sum(len(points) ** 2 for points in self.places)
+        kinds = [type(path.members[0].clusterer).__name__ for path in self.paths if not path.compiled]
+        python += n_pairs * sum(SECONDS_PER_PAIR.get(kind, 0.0) for kind in kinds)
         unknown = sum(not _is_known(member) for path in self.paths if not path.compiled for member in path.members)
         python += unknown * S * UNKNOWN_SECONDS
         return Cost(numbers / NUMBERS_PER_SECOND, python)
@@ -487,7 +492,18 @@ class Setting:
 
     def sample(self, s: int, replicate: int, *, second: bool = False) -> Sample:
         """Draw one of the studies."""
-        return self.source.sample(self.studies[s], self.places[s], replicate, second=second)
+        (drawn,) = self.source.samples(self.studies[s], self.places[s], [replicate], second=second)
+        return drawn
+
+    def samples_of(self, s: int, replicates: Sequence[int], *, second: bool = False) -> list[Sample]:
+        """Draw one of the studies for many replicates."""
+        together = self.has_kernels  # else no kernel is compiled before workers start
+        return self.source.samples(self.studies[s], self.places[s], replicates, second=second, together=together)
+
+    def samples(self, replicates: Sequence[int], *, second: bool = False) -> list[Sample]:
+        """Draw all studies, one replicate after the other."""
+        by_study = (self.samples_of(s, replicates, second=second) for s in range(len(self.studies)))
+        return [sample for of_replicate in zip(*by_study, strict=True) for sample in of_replicate]
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,6 +113,12 @@ class PointSet:
             self._own[metric] = distances
         return self._own[metric]
 
+    @cached_property
+    def are_distinct(self) -> bool:
+        """Whether it is known that no two of the points are equal, from distances that are there in any case."""
+        n = len(self.X)
+        return self.shares_distances and np.count_nonzero(self.distances()) == n * (n - 1)
+
     def distances_from(self, others: PointSet, metric: str) -> FloatArray:
         """Return the distances of other points to these, (n_others, n_points), kept by these."""
         if others is self:
@@ -326,13 +332,30 @@ class Source:
         seed = seed_of(self.root, Stream.SECOND_DRAW if second else Stream.DRAW, study.name, replicate)
         return self.resampling.draw(study, make_generator(seed))
 
-    def sample(self, study: Study, points: PointSet, replicate: int, *, second: bool = False) -> Sample:
-        """Draw the study, whose points are kept in `points`."""
-        draw = self.draw(study, replicate, second=second)
-        known = {id(study.X): points}
-        for X in (draw.originals, draw.points):
-            known.setdefault(id(X), PointSet(X))
-        return Sample(study, draw, known[id(draw.points)], known[id(draw.originals)], self.root, replicate, second)
+    def samples(
+        self, study: Study, points: PointSet, replicates: Sequence[int], *, second: bool = False, together: bool = False
+    ) -> list[Sample]:
+        """Draw the study, whose points are kept in `points`, for many replicates.
+
+        together : draw in one call of a kernel, where the resampling has one; the draws are the same
+        """
+        drawn = self._drawn_together(study, replicates, second) if together else {}
+        samples = []
+        for replicate in replicates:
+            draw = drawn.get(replicate) or self.draw(study, replicate, second=second)
+            originals = points if draw.originals is study.X else PointSet(draw.originals)
+            changed = originals if draw.points is draw.originals else PointSet(draw.points)
+            samples.append(Sample(study, draw, changed, originals, self.root, replicate, second))
+        return samples
+
+    def _drawn_together(self, study: Study, replicates: Sequence[int], second: bool) -> dict[int, Draw]:
+        resampled = [replicate for replicate in replicates if replicate != FULL_STUDY]
+        if not resampled or not isinstance(self.resampling, Perturbation):
+            return {}
+        stream = Stream.SECOND_DRAW if second else Stream.DRAW
+        words = [(*seed_words(self.root, stream, study.name, replicate), 0) for replicate in resampled]
+        draws = self.resampling.draw_many(study, np.array(words, np.uint32))
+        return {} if draws is None else dict(zip(resampled, draws, strict=True))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ class LearnPlan(ClusteringPlan[list[LearnedFunction]]):
 
     def block(self, numbers: Sequence[int]) -> list[list[LearnedFunction]]:
         """Learn from all samples together."""
-        samples = [self.setting.sample(0, b) for b in numbers]
+        samples = self.setting.samples_of(0, numbers)
         functions: list[list[LearnedFunction]] = [[] for _ in numbers]
         for path in self.setting.paths:
             learned = path.learn(samples)
@@ -81,7 +81,7 @@ def with_noise(
     setting: Setting, replicates: Sequence[list[LearnedFunction]], noise: GaussianNoise
 ) -> list[list[LearnedFunction]]:
     """Replace the means of all functions by means of bounded samples with noise."""
-    samples = [setting.sample(0, b) for b in range(len(replicates))]
+    samples = setting.samples_of(0, range(len(replicates)))
     n_functions = most_functions([sample.draw.weights for sample in samples], len(replicates[0]))
     rng = make_generator(None)  # nobody can draw it again
     noisy = []

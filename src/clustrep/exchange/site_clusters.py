@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from clustrep.across.local import binary_scores
 from clustrep.engine.replicates import Failed
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition
+from clustrep.tables.scoring import binary_scores
 from clustrep.types import FloatArray, IntArray
 
 
@@ -22,7 +22,7 @@ def local_row(
     nothing = np.full(n_samples, np.nan)
     if isinstance(trained, Failed) or isinstance(tested, Failed):
         return nothing
-    table = binary_scores(agreement, trained[0], tested[0], weights, "label")
+    (table,) = binary_scores(agreement, [(trained[0], tested[0], weights)], "label")
     return nothing if isinstance(table, Failed) else np.asarray(table[trained[1].codes, tested[1].codes])
 
 

@@ -259,8 +259,8 @@ class SitePlan(ClusteringPlan[SiteReplicate]):
         """Score replicates: this site's functions are learned from all draws together."""
         setting, B, T = self.setting, len(numbers), len(self.functions[0])
         place, n_configurations = setting.places[0], len(self.functions)
-        samples = [setting.sample(0, b) for b in numbers]
-        second = [setting.sample(0, b, second=True) for b in numbers] if self.diagonal else []
+        samples = setting.samples_of(0, numbers)
+        second = setting.samples_of(0, numbers, second=True) if self.diagonal else []
         pairs = Pairs(self.agreements, "label", (B, n_configurations, T + 1))
         n_found = np.full((B, n_configurations), -1)
         local: list[list[list[FloatArray]]] = [[[] for _ in range(n_configurations)] for _ in numbers]

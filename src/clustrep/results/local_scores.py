@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 import pandas as pd
 
+from clustrep._kernels.point_moments import add_scores, add_squares
 from clustrep.checks import check_choice, check_integer, check_numbers_between, freeze, read_only
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance, fingerprint
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 # Points whose whole distribution is gathered at once.
 POINTS_AT_ONCE = 4096
+# Resamples whose scores are added up before an interrupt is heard.
+RESAMPLES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -308,18 +311,22 @@ class LocalReplicability(Failing, Saved):
         for table, i, j in zip(self.tables, self.at_train, self.at_test, strict=True):
             yield table[i, j]
 
+    def _labels_in(self, begin: int) -> list[FloatArray | IntArray]:
+        """Return tables and labels of some resamples, as kernels take them: whatever was frozen or read from a file."""
+        some = slice(begin, begin + RESAMPLES_AT_ONCE)
+        arrays = (self.tables, self.at_train, self.at_test)
+        return [np.require(array[some], requirements=["C", "W"]) for array in arrays]
+
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation, without holding the distribution."""
-        n_points = self.at_train.shape[1]
-        count, total, squares = np.zeros(n_points), np.zeros(n_points), np.zeros(n_points)
+        count, total, squares = np.zeros((3, self.at_train.shape[1]))
         with quiet():
-            for row in self._rows():
-                count += ~np.isnan(row)
-                total += np.nan_to_num(row)
+            for begin in range(0, len(self.tables), RESAMPLES_AT_ONCE):
+                add_scores(*self._labels_in(begin), count, total)
             mean = np.where(count > 0, total / count, np.nan)
-            for row in self._rows():
-                squares += np.nan_to_num((row - mean) ** 2)
+            for begin in range(0, len(self.tables), RESAMPLES_AT_ONCE):
+                add_squares(*self._labels_in(begin), mean, squares)
             sd = np.where(count > 1, np.sqrt(squares / (count - 1)), np.nan)
         return read_only(mean), read_only(sd)
 

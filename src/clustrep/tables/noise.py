@@ -51,12 +51,15 @@ class NoiseRule:
         """Return one partition's codes as they are compared."""
         return codes
 
-    def margins(self, margins: Margins, noise: tuple[int, int]) -> Margins:
-        """Return how many points share the labels of a point, given the codes of noise on both sides (−1 for none)."""
+    def margins(self, margins: Margins, noise: IntArray) -> Margins:
+        """Return how many points share the labels of a point, in many tables, (n_tables, k_u, k_v).
+
+        noise : the codes of noise on both sides (−1 for none), (n_tables, 2)
+        """
         return margins
 
-    def point_scores(self, scores: FloatArray, noise: tuple[int, int]) -> FloatArray:
-        """Return the scores of a point for every pair of labels, (k_u, k_v), as NaN where it has none."""
+    def point_scores(self, scores: FloatArray, noise: IntArray) -> FloatArray:
+        """Return the scores of a point for every pair of labels, (n_tables, k_u, k_v), as NaN where it has none."""
         return scores
 
 
@@ -69,7 +72,7 @@ class _Drop(NoiseRule):
     def counted(self, *is_noise: BoolArray) -> BoolArray:
         return np.asarray(~np.logical_or.reduce(is_noise))
 
-    def point_scores(self, scores: FloatArray, noise: tuple[int, int]) -> FloatArray:
+    def point_scores(self, scores: FloatArray, noise: IntArray) -> FloatArray:
         in_row, in_column = _is_noise(scores.shape, noise)
         return np.where(in_row | in_column, np.nan, scores)
 
@@ -83,7 +86,7 @@ class _Singletons(NoiseRule):
     def codes(self, codes: IntArray, is_noise: BoolArray) -> IntArray:
         return separate(codes, is_noise)
 
-    def margins(self, margins: Margins, noise: tuple[int, int]) -> Margins:
+    def margins(self, margins: Margins, noise: IntArray) -> Margins:
         in_row, in_column = _is_noise(margins.cells.shape, noise)
         # A noise point shares its cluster with no other point.
         return Margins(
@@ -93,9 +96,10 @@ class _Singletons(NoiseRule):
         )
 
 
-def _is_noise(shape: tuple[int, ...], noise: tuple[int, int]) -> tuple[BoolArray, BoolArray]:
-    """Return which rows, (k_u, 1), and which columns, (1, k_v), of a table are noise."""
-    return np.arange(shape[0])[:, None] == noise[0], np.arange(shape[1])[None, :] == noise[1]
+def _is_noise(shape: tuple[int, ...], noise: IntArray) -> tuple[BoolArray, BoolArray]:
+    """Return which rows, (n_tables, k_u, 1), and which columns, (n_tables, 1, k_v), of tables are noise."""
+    of_rows, of_columns = noise.T[:, :, None, None]
+    return np.arange(shape[1])[:, None] == of_rows, np.arange(shape[2]) == of_columns
 
 
 RULES: dict[str, NoiseRule] = {"label": NoiseRule(), "drop": _Drop(), "singletons": _Singletons()}

@@ -1,9 +1,10 @@
-"""Pairs of partitions, compared in batches by any number of agreements."""
+"""Pairs of partitions, compared in batches by any number of agreements, as wholes and for single points."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import Failed
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Counts, Partition, tables_of_pairs
-from clustrep.tables.noise import ONLY_NOISE, RULES, Noise
+from clustrep.tables.noise import ONLY_NOISE, RULES, Margins, Noise, NoiseRule
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 NO_NUMBER = "the agreement failed or is not a number"
@@ -131,3 +132,57 @@ class _Pair(NamedTuple):
     @property
     def n_cells(self) -> int:
         return self.trained.n_labels * self.tested.n_labels
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# scores of points
+
+
+def binary_scores(
+    agreement: Agreement,
+    pairs: Sequence[tuple[Partition, Partition, IntArray]],
+    noise: Noise,
+    device: str = PROCESSOR,
+) -> list[FloatArray | Failed]:
+    """Score a point for every pair of labels that it can have, (k_train, k_test): for many pairs of partitions at once.
+
+    r*(Ψ̃_x(X′; X), Ψ̃_x(X′; X′)) depends on x only through the pair (ψ(x; X), ψ(x; X′)) = (i, j): its two binary
+    partitions have the 2 × 2 table made of C[i, j], row i and column j of the whole table C.
+
+    pairs : the partition of the training function, that of the test function, and the points' weights
+    """
+    scores: list[FloatArray | Failed] = [Failed(ONLY_NOISE)] * len(pairs)
+    by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for place, (trained, tested, weights) in enumerate(pairs):
+        if weights.sum() >= 2:
+            by_shape[trained.n_labels, tested.n_labels].append(place)
+    for shape, places in by_shape.items():
+        step = max(1, DENSE_CELLS // (4 * math.prod(shape)))
+        for begin in range(0, len(places), step):
+            some = places[begin : begin + step]
+            for place, table in zip(
+                some, _binary_scores(agreement, [pairs[i] for i in some], shape, RULES[noise], device), strict=True
+            ):
+                scores[place] = table
+    return scores
+
+
+def _binary_scores(
+    agreement: Agreement,
+    pairs: Sequence[tuple[Partition, Partition, IntArray]],
+    shape: tuple[int, int],
+    rule: NoiseRule,
+    device: str,
+) -> Iterator[FloatArray | Failed]:
+    """Score the points of pairs that have as many labels as each other."""
+    trained, tested, weights = zip(*pairs, strict=True)
+    C = tables_of_pairs([of.codes for of in trained], [of.codes for of in tested], weights, shape, device)
+    total = np.array([of_points.sum() for of_points in weights])[:, None, None]
+    noise = np.array([(one.noise, other.noise) for one, other in zip(trained, tested, strict=True)])
+    rows = np.broadcast_to(C.sum(axis=2, keepdims=True), C.shape)
+    columns = np.broadcast_to(C.sum(axis=1, keepdims=True), C.shape)
+    C, rows, columns = rule.margins(Margins(C, rows, columns), noise)
+    binary = np.stack([C, rows - C, columns - C, total - rows - columns + C], axis=-1)
+    scores = agreement.of_tables(binary.reshape(*C.shape, 2, 2))
+    for of_pair, table in zip(scores, rule.point_scores(scores, noise), strict=True):
+        yield Failed(NO_NUMBER) if np.isnan(of_pair).any() else table

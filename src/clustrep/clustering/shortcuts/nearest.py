@@ -57,7 +57,7 @@ class NearestDrawn:
             position = np.full(len(self._points), -1)
             position[self._drawn] = np.arange(len(self._drawn))
             return NearestOfDrawn(self._points, position, self._search)(others)[:, 0]
-        if self._directly and others is self._points and _are_distinct(others):
+        if self._directly and others is self._points and others.are_distinct:
             return self._of_themselves(others)
         if self._directly or self._points is None or not (self._points.keeps_others and others.keeps_others):
             return self._search(others.X)
@@ -73,8 +73,3 @@ class NearestDrawn:
         if others.size:
             nearest[others] = self._search(points.X[others])
         return nearest
-
-
-def _are_distinct(points: PointSet) -> bool:
-    """Whether it is known that no two of the points are equal, from distances that are there in any case."""
-    return points.shares_distances and np.count_nonzero(points.distances()) == len(points) * (len(points) - 1)

@@ -12,11 +12,21 @@ from clustrep._kernels import agglomeration
 from clustrep.checks import is_whole
 from clustrep.clustering.neighbours import SCIPY_METRICS, by_tree, searches_on
 from clustrep.clustering.parameters import Clusterer
-from clustrep.clustering.path import Path, Psi, fit_rows
-from clustrep.clustering.sample import FEWER_CLUSTERS, TOO_LARGE, Configuration, PointSet, Sample, pairwise_distances
+from clustrep.clustering.path import Learned, Path, Psi, fit_rows
+from clustrep.clustering.sample import (
+    FEWER_CLUSTERS,
+    TOO_LARGE,
+    Configuration,
+    Labelled,
+    PointSet,
+    Sample,
+    pairwise_distances,
+)
 from clustrep.clustering.shortcuts.nearest import NearestDrawn, Neighbours
-from clustrep.engine.replicates import ReplicateFailure, run_in_pieces
+from clustrep.engine.replicates import Failed, ReplicateFailure, run_in_pieces
 from clustrep.errors import DataError
+from clustrep.remembered import cached_property
+from clustrep.tables.contingency import Partition
 from clustrep.types import FloatArray, IntArray, Labels
 
 LINKAGES = {
@@ -163,6 +173,20 @@ class TreePath(Path):
     def _metric(self) -> str:
         return _tree_metric(self.members[0].clusterer)
 
+    @cached_property
+    def numbers(self) -> IntArray:
+        """How many clusters every member asks for, (n_members,)."""
+        return np.array([member.clusterer.n_clusters for member in self.members], np.int64)
+
+    @cached_property
+    def classes(self) -> list[IntArray]:
+        """The labels of every member."""
+        return [np.arange(n_clusters) for n_clusters in self.numbers]
+
+    def learn(self, samples: Sequence[Sample], at: Sequence[Sequence[PointSet]] | None = None) -> Sequence[Learned]:
+        """Build a tree for every sample, once it is asked for, and cut it for all members at once."""
+        return [_LearnedTree(self, sample) for sample in samples]
+
     def share(self, sample: Sample) -> Cuts:
         """Build the tree of the drawn points."""
         points, weights = self.space(sample.points), sample.draw.weights
@@ -178,6 +202,40 @@ class TreePath(Path):
         fitted = fit_rows(self, sample, configuration)
         fitted.labels_ = psi.labels(sample.points)[sample.draw.order]
         return fitted
+
+
+@dataclass(frozen=True, eq=False)
+class _LearnedTree(Learned):
+    """One tree, all of whose cuts are made in one call of a kernel."""
+
+    path: TreePath
+
+    @cached_property
+    def _cuts(self) -> tuple[IntArray, IntArray]:
+        """The labels of all leaves in every cut, (n_members, n_leaves), and the number of clusters in the draw."""
+        tree, neighbours = self._shared.tree, self._shared.neighbours
+        is_nearest = np.zeros(len(tree.merges) + 1, dtype=bool)
+        is_nearest[neighbours.of(self.sample.points)[self.sample.draw.weights > 0]] = True
+        cuts, n_found = agglomeration.cut_tree_often(tree.merges, self.path.numbers, is_nearest)
+        return cuts, n_found
+
+    @cached_property
+    def _known(self) -> dict[PointSet, IntArray]:
+        return {}
+
+    def _codes(self, points: PointSet) -> IntArray:
+        """Return the labels of points in every cut, (n_members, n_points)."""
+        if points not in self._known:
+            self._known[points] = np.take(self._cuts[0], self._shared.neighbours.of(points), axis=1)
+        return self._known[points]
+
+    def labels(self, member: int, at: Sequence[PointSet]) -> Labelled | Failed:
+        """Apply one cut to every set of points in `at`."""
+        few = isinstance(self._shared, Failed) or self._cuts[1][member] < self.path.members[member].fewest_clusters
+        if few:
+            return super().labels(member, at)  # which says why
+        classes = self.path.classes[member]
+        return Labelled([Partition(self._codes(points)[member], classes) for points in at], int(self._cuts[1][member]))
 
 
 def cut_psi(shared: Cuts, n_clusters: int) -> CutPsi:

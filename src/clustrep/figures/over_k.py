@@ -146,7 +146,7 @@ class IndexPanel:
             axes.plot(_places(self.cluster_ks), self.cluster_values, ".", color="0.55", markersize=4, alpha=0.7)
             axes.fill_between(at, self.low, self.high, color=COLOURS[0], alpha=0.15, lw=0)
             axes.plot(at, self.value, marker="o", markersize=4, color=COLOURS[0])
-            title: Any = axes.set_title(f"{self.name} ({self.good} is good)", fontsize=7, wrap=True)
+            title: Any = axes.set_title(f"{self.name}\n({self.good} is good)", fontsize=7, wrap=True)
             title._get_wrap_line_width = lambda: axes.bbox.width  # matplotlib wraps at the figure's edge
             most = largest(np.concatenate([self.value, self.cluster_values]), 0.0)
             axes.set_ylim(0, max(1.03, 1.05 * most) if self.higher_is_better or not most else None)

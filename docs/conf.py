@@ -26,6 +26,7 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "command_examples",
+    "page_code",
     "sphinx_gallery.gen_gallery",
     "plain_formulas",
     "public_names",

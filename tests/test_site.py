@@ -126,3 +126,93 @@ def test_programs_beside_examples_have_no_page():
     assert ROOT / "examples/coming_from/peer_numbers.py" in programs
     assert all(re.search(pattern, path.name) for path in programs)
     assert not any(re.search(pattern, path.name) for path in EXAMPLES)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# code in pages
+
+PAGE_CODE = module_at(ROOT / "docs/_ext/page_code.py")
+PAGES = sorted(ROOT.glob("docs/**/*.md"))
+CODE = """# A page
+
+<!-- setup
+__import__("pathlib").Path("mainz.csv").write_text("x,y\\n" + "".join(f"{i / 7},{i / 3}\\n" for i in range(20)))
+stand_ins = {"at home": "here"}
+-->
+```python
+where = "at home"
+print(where, len(where))
+```
+
+<!-- output -->
+```text
+here …
+```
+
+<!-- not run: there is no such thing -->
+```python
+import nothing_of_that_name
+```
+
+```sh
+clustrep inspect mainz.csv  # how it is read
+```
+"""
+
+
+def page(tmp_path, text):
+    path = tmp_path / "page.md"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_code_in_pages_runs_in_order(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = PAGE_CODE.blocks_of(CODE)
+    assert [(block.kind, block.line) for block in blocks] == [("setup", 4), ("python", 8), ("output", 14), ("sh", 23)]
+    PAGE_CODE.run_page(page(tmp_path, CODE))
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "message"),
+    [
+        ("print(where", "print(wher", r"line 9: .*NameError: name 'wher' is not defined"),
+        ("here …", "there …", r"line 14: the page shows\nthere …\nbut this is printed:\nhere 4"),
+        ("inspect mainz.csv", "inspect vdx.csv", r"line 23: clustrep inspect vdx\.csv .*ends with 3"),
+        ("inspect mainz.csv", "inspect mainz.csv --k 3", r"line 23: .*ends with 2"),
+        ("clustrep inspect", "rm", r"line 23: only clustrep is run here, not 'rm'"),
+        ("```sh\n", "```\n", r"line 22: a block needs a language"),
+        ("```sh\nclustrep", "    clustrep", r"line 22: code that is only indented is not run"),
+    ],
+)
+def test_what_is_wrong_with_code_in_a_page_is_said(tmp_path, monkeypatch, was, now, message):
+    monkeypatch.chdir(tmp_path)
+    assert CODE.count(was) == 1
+    with pytest.raises(PAGE_CODE.PageError, match=f"(?s){message}"):
+        PAGE_CODE.run_page(page(tmp_path, CODE.replace(was, now)))
+
+
+def test_readers_do_not_see_what_a_page_sets_up():
+    shown = PAGE_CODE.without_comments(CODE)
+    assert "stand_ins" not in shown
+    assert len(shown.splitlines()) == len(CODE.splitlines())
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md"], ids=lambda path: path.name)
+def test_commands_in_sentences_exist_with_their_options(path):
+    assert PAGE_CODE.unknown_in_text(path.read_text(encoding="utf-8")) == []
+
+
+def test_commands_that_do_not_exist_are_noticed():
+    text = "`clustrep run … --shard 3/10`, `clustrep run\n--shards 2`, `clustrep walk --fast`"
+    assert PAGE_CODE.unknown_in_text(text) == ["clustrep run --shards", "clustrep walk", "clustrep walk --fast"]
+
+
+def test_only_what_needs_another_program_is_not_run():
+    reasons = [reason for path in PAGES for reason in re.findall(r"<!-- not run: (.+) -->", path.read_text("utf-8"))]
+    assert reasons == ["scanpy is no dependency of the site"]
+
+
+def test_pages_have_code_that_runs():
+    with_code = {path.name for path in PAGES if PAGE_CODE.blocks_of(path.read_text(encoding="utf-8"))}
+    assert {"tables.md", "sub-clusters.md", "single-cells.md", "scale.md", "clusters.md", "null.md"} <= with_code

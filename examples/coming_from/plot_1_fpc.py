@@ -65,12 +65,13 @@ resampled = fpc[fpc["error"] != 0].assign(clustrep=means).round(3)
 print(resampled.to_string(index=False))
 
 # %%
-fig, ax = plt.subplots(figsize=(5.4, 5), layout="constrained")
+plt.style.use("clustrep.figures.journal")
+fig, ax = plt.subplots(figsize=(3.5, 3.2))
 for quantity, colour, marker in zip(
     resampled["quantity"].unique(), ("#0072B2", "#D55E00", "#009E73"), ("o", "s", "^"), strict=True
 ):
     rows = resampled[resampled["quantity"] == quantity]
-    ax.scatter(rows["value"], rows["clustrep"], s=60, color=colour, marker=marker, label=quantity.split("(")[0])
+    ax.scatter(rows["value"], rows["clustrep"], s=24, color=colour, marker=marker, label=quantity.split("(")[0])
 ax.axline((0, 0), slope=1, color="0.6", linewidth=1, zorder=0)
 ax.set(xlabel="fpc", ylabel="clustrep", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")
 ax.spines[["top", "right"]].set_visible(False)

@@ -62,8 +62,9 @@ collections = {
     "one piece": cr.Studies({name: rng.normal(size=(120, 3)) * [3, 1, 1] for name in ("alpha", "beta")}),
 }
 ks = range(2, 7)
-fig, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained", sharey=True)
-for ax, (name, studies) in zip(axes, collections.items(), strict=True):
+plt.style.use("clustrep.figures.journal")
+for name, studies in collections.items():
+    fig, ax = plt.subplots()
     alpha = studies["alpha"].X
     silhouette = [metrics.silhouette_score(alpha, KMeans(k, n_init=10, random_state=0).fit_predict(alpha)) for k in ks]
     comparison = cr.compare(KMeans(n_init=5), studies, n_clusters=ks, agreement="ari", n_resamples=20, rng=0)

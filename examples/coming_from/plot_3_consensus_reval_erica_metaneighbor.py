@@ -106,24 +106,23 @@ for collection, analysis in answers.items():
     print(f"clustrep, {collection}: {str(analysis).splitlines()[1]}")
 
 # %%
-fig, axes = plt.subplots(1, 3, figsize=(10, 3.6), layout="constrained")
+# Squares: the program named; dots: clustrep.
+
+plt.style.use("clustrep.figures.journal")
 colours = {"three groups": "#0072B2", "one piece": "#D55E00"}
-for ax, (quantity, rows) in zip(axes, both.groupby("quantity", sort=False), strict=True):
+for quantity, rows in both.groupby("quantity", sort=False):
+    fig, ax = plt.subplots()
     for collection, part in rows.groupby("collection", sort=False):
-        ax.plot(part["k"], part["value"], "s", markersize=10, markerfacecolor="none", color=colours[collection])
-        ax.plot(part["k"], part["clustrep"], "o-", markersize=5, color=colours[collection])
-        if ax is axes[0]:
-            start = part.iloc[0]
-            ax.annotate(
-                collection,
-                (start["k"], start["clustrep"]),
-                (12, 6),
-                textcoords="offset points",
-                color=colours[collection],
-            )
+        ax.plot(part["k"], part["value"], "s", markersize=7, markerfacecolor="none", color=colours[collection])
+        ax.plot(part["k"], part["clustrep"], "o-", color=colours[collection])
+        start = part.iloc[0]
+        ax.annotate(
+            collection,
+            (start["k"], start["clustrep"]),
+            (8, 4),
+            textcoords="offset points",
+            color=colours[collection],
+        )
     program = rows["program"].iloc[0]
     ax.set(title=f"{quantity} ({program})", xlabel="number of clusters", xticks=ks, ylim=(-0.05, 1.08))
     ax.spines[["top", "right"]].set_visible(False)
-axes[0].plot([], [], "s", markersize=10, markerfacecolor="none", color="0.4", label="the program named")
-axes[0].plot([], [], "o-", markersize=5, color="0.4", label="clustrep")
-axes[0].legend(frameon=False, loc="upper right")

@@ -38,23 +38,23 @@ comparison = cr.compare(KMeans(n_init=10), studies, n_clusters=range(2, 9), agre
 best = comparison.best()
 print(best)
 
-fig = plt.figure(figsize=(11, 7), layout="constrained")
-top, bottom = fig.subfigures(2, 1)
+plt.style.use("clustrep.figures.journal")  # figures for one column, readable at 8 cm
 first, second = studies.features[:2]
-for ax, (name, study) in zip(top.subplots(1, 3, sharex=True, sharey=True), studies.items(), strict=True):
-    function = comparison.replicability("KMeans", best.n_clusters).clustering_function("mainz")
+function = comparison.replicability("KMeans", best.n_clusters).clustering_function("mainz")
+fig, axes = plt.subplots(1, 3, figsize=(3.5, 1.8), sharex=True, sharey=True)
+for ax, (name, study) in zip(axes, studies.items(), strict=True):
     labels = function(study.X)
     for cluster, colour in zip(range(best.n_clusters), ("#0072B2", "#D55E00", "#009E73", "#CC79A7"), strict=False):
-        ax.scatter(*study.X[labels == cluster, :2].T, s=9, color=colour, label=f"cluster {cluster}")
+        points = study.X[labels == cluster, :2]
+        ax.scatter(*points.T, s=3, color=colour, linewidth=0)
+        ax.annotate(cluster, points.mean(axis=0), weight="bold", bbox={"color": "white", "alpha": 0.7, "pad": 0.5})
     ax.set(title=name, xlabel=first)
     ax.spines[["top", "right"]].set_visible(False)
-    if ax.get_subplotspec().is_first_col():
-        ax.set_ylabel(second)
-        ax.legend(frameon=False, fontsize="small")
-top.suptitle(f"Clusters learned on mainz, predicted elsewhere ({source})")
-left, right = bottom.subplots(1, 2)
-comparison.plot(ax=left)
-comparison.replicability("KMeans", best.n_clusters).plot(ax=right)
+axes[0].set_ylabel(second)
+fig.suptitle(f"Clusters of mainz, predicted elsewhere\n({source})")
+
+comparison.plot()
+comparison.replicability("KMeans", best.n_clusters).plot()
 
 # %%
 # The clusters of one cohort are found again in the others: the scores off the diagonal are nearly those on it, which

@@ -25,22 +25,21 @@ print(analysis)
 presence = analysis.presence()
 print(presence.loc[presence["train"] == "alpha", ["train", "cluster", "test", "word", "n_like", "expected"]])
 
-fig, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
-analysis.replicability.plot(ax=left)
-left.set_title("Global scores: gamma looks bad")
+analysis.replicability.plot().set_title("Global scores: gamma looks bad")
 local = next(local for local in analysis.local if local.test == "gamma")
-local.plot(ax=middle, kind="clusters")
-middle.set_title("Local scores: only one cluster is missing", pad=24)
+local.plot(kind="clusters").title.set_text("Local scores: one cluster is missing")
 
+plt.style.use("clustrep.figures.journal")
+fig, ax = plt.subplots()
 is_d = studies["alpha"].labels == "D"
 towards_d = studies["alpha"].X[is_d].mean(axis=0) - studies["alpha"].X[~is_d].mean(axis=0)
 across = studies["alpha"].X[~is_d] - studies["alpha"].X[~is_d].mean(axis=0)
 axis = np.stack([towards_d / np.linalg.norm(towards_d), np.linalg.svd(across)[2][0]], axis=1)
 for name, marker, colour in (("alpha", "o", "#BBBBBB"), ("gamma", "^", "#D55E00")):
-    right.scatter(*(studies[name].X @ axis).T, s=14, marker=marker, color=colour, label=name)
-right.set(title="The hole in gamma", xlabel="towards subtype D", ylabel="across the other subtypes")
-right.legend(frameon=False)
-right.spines[["top", "right"]].set_visible(False)
+    ax.scatter(*(studies[name].X @ axis).T, s=8, marker=marker, color=colour, label=name)
+ax.set(title="The hole in gamma", xlabel="towards subtype D", ylabel="across the other subtypes")
+ax.legend(frameon=False)
+ax.spines[["top", "right"]].set_visible(False)
 
 # %%
 # Only the cluster of the absent subtype has a low local score. With real data nobody knows why it is absent: an

@@ -37,20 +37,19 @@ for name, analysis in analyses.items():
     print(f"--- {name} ---\n{analysis}\n")
 
 # %%
-# Two clusters score high in both. In the upper row that means nothing: simulated data in one piece with the same
-# moments (the grey band) score as high. In the lower row there is a gap, which decides without any simulation.
+# Two clusters score high in both. In the first that means nothing: simulated data in one piece with the same
+# moments (the grey band) score as high. In the second there is a gap, which decides without any simulation.
 
-fig, axes = plt.subplots(2, 2, figsize=(10, 7), layout="constrained")
-for row, (name, analysis) in zip(axes, analyses.items(), strict=True):
+plt.style.use("clustrep.figures.journal")
+for name, analysis in analyses.items():
     function = analysis.comparison.replicability("KMeans", 2).clustering_function("1")
     labels = function(pieces[name][1])
+    fig, ax = plt.subplots()
     for cluster, colour in enumerate(("#0072B2", "#D55E00")):
-        row[0].scatter(*pieces[name][1][labels == cluster].T, s=10, color=colour)
-    title = f"{name}: study 2 by study 1's clusters\nanswer: {analysis.degree}"
-    row[0].set(title=title, aspect="equal", xlim=(-13, 13), ylim=(-5, 5))
-    row[0].spines[["top", "right"]].set_visible(False)
-    analysis.comparison.plot(ax=row[1], reference=analysis.reference)
-    row[1].set_ylim(-0.05, 1.05)
+        ax.scatter(*pieces[name][1][labels == cluster].T, s=6, color=colour)
+    ax.set(title=f"{name}, study 2 by the clusters of study 1\nanswer: {analysis.degree}", xlim=(-13, 13), ylim=(-5, 5))
+    ax.spines[["top", "right"]].set_visible(False)
+    analysis.comparison.plot(reference=analysis.reference).set_ylim(-0.05, 1.05)
 
 # %%
 # ``separation`` draws the gap. Samples of a study that did not define the clusters are projected onto the

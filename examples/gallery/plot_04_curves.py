@@ -7,7 +7,6 @@ the same draws, so that curves are paired.
 """
 
 # %%
-import matplotlib.pyplot as plt
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
 
@@ -29,9 +28,8 @@ print(comparison.choice())
 # The answer names its rivals: configurations whose difference to the best, resample by resample, has an interval that
 # includes 0.
 
-fig, axes = plt.subplots(1, 2, figsize=(12, 4.5), layout="constrained", sharey=True)
-for ax, agreement in zip(axes, ("ari", "ami"), strict=True):
-    comparison.plot(ax=ax, agreement=agreement)
+for agreement in ("ari", "ami"):
+    ax = comparison.plot(agreement=agreement)
     ax.axvline(5, color="0.6", linewidth=1, linestyle=(0, (1, 2)))
     ax.annotate("true k", (5, 0.02), (5.1, 0.02), color="0.4")
 

@@ -60,18 +60,20 @@ def votes(studies):
 answers = {name: votes(studies) for name, studies in collections.items()}
 
 # %%
-fig, axes = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained", sharey=True)
-for ax, (name, answer), truth in zip(axes, answers.items(), (4, 1), strict=True):
+# What each rule answers in three studies; the area says how many of them.
+
+plt.style.use("clustrep.figures.journal")
+for (name, answer), truth in zip(answers.items(), (4, 1), strict=True):
+    fig, ax = plt.subplots()
     ax.axvspan(truth - 0.4, truth + 0.4, color="#009E73", alpha=0.15, linewidth=0)
     for place, (rule, chosen) in enumerate(reversed(answer.items())):
         colour = "#D55E00" if rule == "clustrep" else "#0072B2"
         for k, count in zip(*np.unique(chosen, return_counts=True), strict=True):
-            ax.scatter(k, place, s=70 * count if rule != "clustrep" else 210, color=colour, zorder=2)
+            ax.scatter(k, place, s=35 * count if rule != "clustrep" else 105, color=colour, zorder=2)
             if count > 1:
                 ax.annotate(count, (k, place), color="white", ha="center", va="center", fontsize="small")
     ax.set(title=name, xlabel="number of clusters chosen", xlim=(0.4, 7.6), xticks=range(1, 8))
     ax.set_yticks(range(len(answer)), list(reversed(answer)))
     ax.set_ylim(-0.6, len(answer) - 0.4)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.annotate("truth", (truth, len(answer) - 0.55), ha="center", color="#00694d", fontsize="small")
-fig.suptitle("What each rule answers in three studies (area: how many of them)")
+    ax.annotate("truth", (truth, -0.5), ha="center", color="#00694d", fontsize="small")

@@ -15,8 +15,8 @@ from sklearn.cluster import KMeans
 import clustrep as cr
 
 MEANS = {"A": (-2.0, -2.0), "B": (0.0, 2.0), "C": (2.0, -2.0), "D": (-1.3, 0.65)}
-LETTER = {"fontsize": 18, "weight": "bold", "ha": "center", "va": "center"}
-OUTLINE = [matplotlib.patheffects.withStroke(linewidth=4, foreground="white")]
+LETTER = {"fontsize": 12, "weight": "bold", "ha": "center", "va": "center"}
+OUTLINE = [matplotlib.patheffects.withStroke(linewidth=2, foreground="white")]
 rng = np.random.default_rng(1)
 
 
@@ -32,25 +32,25 @@ grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
 local = cr.local_replicability(KMeans(3, n_init=10), train=train, test=test, at=grid, n_resamples=100, rng=0)
 
 # %%
-fig, axes = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained", sharex=True, sharey=True)
+plt.style.use("clustrep.figures.journal")
+fig, axes = plt.subplots(1, 2, figsize=(3.5, 2), sharex=True, sharey=True)
 for ax, points, title, components in zip(
-    axes, (train, test), ("Training study", "Test study"), ("ABC", "ABD"), strict=False
+    axes, (train, test), ("Training study", "Test study"), ("ABC", "ABD"), strict=True
 ):
-    ax.scatter(*points.T, s=12, color="#0072B2")
+    ax.scatter(*points.T, s=4, color="#0072B2")
     for component in components:
         ax.annotate(component, MEANS[component], color="#B04A00", path_effects=OUTLINE, **LETTER)
-    ax.set_title(title)
-image = axes[2].imshow(
-    local.mean.reshape(120, 120), origin="lower", extent=(-4, 4, -4, 4), cmap="viridis", vmin=0, vmax=1
-)
-axes[2].contour(axis, axis, local.mean.reshape(120, 120), levels=[0.25, 0.5, 0.75], colors="white", linewidths=0.7)
-for component in "ABC":
-    axes[2].annotate(component, MEANS[component], color="white", **LETTER)
-axes[2].set_title("Local replicability")
-fig.colorbar(image, ax=axes[2], label="mean local ARI", shrink=0.9)
-for ax in axes:
-    ax.set(aspect="equal", xlabel="x")
+    ax.set(title=title, aspect="equal", xlabel="x")
 axes[0].set_ylabel("y")
+
+fig, ax = plt.subplots(figsize=(3.5, 2.8))
+image = ax.imshow(local.mean.reshape(120, 120), origin="lower", extent=(-4, 4, -4, 4), cmap="viridis", vmin=0, vmax=1)
+ax.contour(axis, axis, local.mean.reshape(120, 120), levels=[0.25, 0.5, 0.75], colors="white", linewidths=0.7)
+for component in "ABC":
+    ax.annotate(component, MEANS[component], color="white", **LETTER)
+ax.set(title="Local replicability", xlabel="x", ylabel="y")
+fig.colorbar(image, ax=ax, label="mean local ARI")
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # A is found again; B is mixed up with D, which comes close to it; C, which the test study lacks, scores about 0. A

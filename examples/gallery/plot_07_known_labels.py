@@ -7,7 +7,6 @@ question. ``labels=True`` takes the studies' own labels; a sample of another stu
 """
 
 # %%
-import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
 
@@ -34,14 +33,12 @@ print(by_label)
 # %%
 # The labels of ``gamma`` do not travel, but its clusters do: the fault is the labelling, not the patients.
 
-fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-by_label.plot(ax=axes[0]).set_title("Known labels")
-by_cluster.plot(ax=axes[1]).set_title("Clusters of k-means, k = 4")
+by_label.plot().set_title("Known labels")
+by_cluster.plot().set_title("Clusters of k-means, k = 4")
 
 # %%
 # ``counterparts`` says which cluster of one study is which of another, by name, with the overlap of each pair:
 
 matches = cr.counterparts(KMeans(4, n_init=5), studies, n_resamples=30, rng=0)
 print(matches.to_frame().round(2).head(8).to_string(index=False))
-fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-matches.plot(ax=ax, train="alpha")
+matches.plot(train="alpha")

@@ -12,7 +12,6 @@ protection officer decides.)
 import tempfile
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
 
@@ -67,9 +66,8 @@ print(f"{np.count_nonzero(~known & np.isfinite(scores))} of {scores.size:,} scor
 print("All others equal the pooled run, bit for bit:", np.array_equal(told[known], scores[known]))
 
 # %%
-fig, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4), layout="constrained")
-together.comparison.plot(ax=left)
-together.comparison.replicability("KMeans", together.comparison.best().n_clusters).plot(ax=right)
+together.comparison.plot()
+together.comparison.replicability("KMeans", together.comparison.best().n_clusters).plot()
 
 # %%
 # For patients, keep the draws secret (``Disclosure(secret=...)``, ``--secret FILE``): with public draws and many

@@ -11,7 +11,6 @@ import json
 import tempfile
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 from sklearn.cluster import AgglomerativeClustering, KMeans
 
 import clustrep as cr
@@ -52,11 +51,10 @@ print(analysis.presence_result.of_training_on(["alpha"]).table())
 # On the page they are interactive; here are the same numbers drawn by matplotlib: the curve over k beside data in one
 # piece, who predicts whom, which studies agree, and which of alpha's clusters hold in gamma.
 
-fig, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
-analysis.comparison.plot(ax=axes[0, 0], reference=analysis.reference)
-analysis.replicability.plot(ax=axes[0, 1])
-analysis.relations.plot(ax=axes[1, 0])
-next(local for local in analysis.local if local.test == "gamma").plot(ax=axes[1, 1], kind="clusters")
+analysis.comparison.plot(reference=analysis.reference)
+analysis.replicability.plot()
+analysis.relations.plot()
+next(local for local in analysis.local if local.test == "gamma").plot(kind="clusters")
 
 # %%
 # 4. For machines, and for the methods section

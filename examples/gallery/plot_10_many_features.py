@@ -46,7 +46,8 @@ results = [
 averages = np.array([np.nanmean(result.distribution, axis=(1, 2)) for result in results])
 
 # %%
-fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+plt.style.use("clustrep.figures.journal")
+(_, left), (_, right) = plt.subplots(), plt.subplots()
 left.plot(np.sort(variance)[::-1], color="#0072B2")
 left.set(xscale="symlog", xlabel="feature, by rank", ylabel="variance within studies", title="Five features stand out")
 low, high = np.quantile(averages, [0.025, 0.975], axis=1)

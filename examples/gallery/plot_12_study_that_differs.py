@@ -7,7 +7,6 @@ study stands apart, and what happens when it is left out?
 """
 
 # %%
-import matplotlib.pyplot as plt
 from sklearn.cluster import KMeans
 
 import clustrep as cr
@@ -18,9 +17,8 @@ relations = result.relations()
 print(relations)
 
 # %%
-fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-result.plot(ax=left)
-relations.plot(ax=right)
+result.plot()
+relations.plot()
 
 # %%
 # The others together predict a study that was left out. A pool that contains ``delta`` predicts nobody well; without
@@ -31,9 +29,8 @@ options = {"n_resamples": 30, "rng": 0}
 with_delta = cr.leave_one_study_out(KMeans(4, n_init=5), studies, **options)
 without_delta = cr.leave_one_study_out(KMeans(4, n_init=5), cr.Studies([studies[name] for name in names]), **options)
 
-fig, axes = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained", sharey=True)
-with_delta.plot(ax=axes[0]).set_title("Trained on all others", pad=24)
-without_delta.plot(ax=axes[1]).set_title("Trained on all others but delta", pad=24)
+with_delta.plot().title.set_text("Trained on all others")
+without_delta.plot().title.set_text("Trained on all others but delta")
 
 # %%
 # Scaled by themselves, all five agree: the difference was the scale.

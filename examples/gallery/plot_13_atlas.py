@@ -8,7 +8,6 @@ right, and what does the way in which counts are normalised change?
 """
 
 # %%
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.cluster import KMeans
@@ -51,8 +50,5 @@ print(pd.crosstab(same.map({True: "same platform", False: "other platform"}), wo
 
 shared = cr.replicability(KMeans(5, n_init=3), studies, n_resamples=10, rng=0)
 embedded = cr.replicability(KMeans(5, n_init=3), studies, n_resamples=10, rng=0, embed="train")
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-shared.plot(ax=left)
-left.set_title("All genes")
-embedded.plot(ax=right)
-right.set_title('embed="train"')
+shared.plot().set_title("All genes")
+embedded.plot().set_title('embed="train"')

@@ -7,8 +7,6 @@ any parameter across studies, as ``n_clusters=`` does for k. Here three simulate
 """
 
 # %%
-import matplotlib.pyplot as plt
-
 import clustrep as cr
 from clustrep.clusterers import Leiden
 
@@ -31,13 +29,11 @@ print(choice)
 # it shows which number that is. A high resolution cuts types into pieces, and the pieces of one donor are not those
 # of another.
 
-fig, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained", sharey=True)
-choice.plot(ax=axes[0])
-axes[0].set(xscale="log")
-choice.plot(ax=axes[1], against="clusters")
-axes[1].set_ylabel("")
-axes[1].axvline(6, color="0.7", linewidth=1, zorder=0)
-axes[1].annotate("six types were simulated", (6, 0.02), (5, 0), textcoords="offset points", color="0.35")
+choice.plot().set(xscale="log")
+
+ax = choice.plot(against="clusters")
+ax.axvline(6, color="0.7", linewidth=1, zorder=0)
+ax.annotate("six types were simulated", (6, 0.02), (5, 0), textcoords="offset points", color="0.35", fontsize=8)
 
 # %%
 # The best value is one of several that can't be told apart, and they have the same clusters: that is the answer, not

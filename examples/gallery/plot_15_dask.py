@@ -8,7 +8,6 @@ replicate, not to the worker that computes it, so the result has the same bits a
 """
 
 # %%
-import matplotlib.pyplot as plt
 import numpy as np
 from distributed import Client
 from distributed.deploy.subprocess import SubprocessCluster
@@ -33,6 +32,4 @@ print(there)
 # What happens when a worker dies, when the scheduler goes away, and how to start workers with Slurm or Kubernetes:
 # :doc:`many machines </clusters>`.
 
-fig, ax = plt.subplots(figsize=(5.4, 4.4), layout="constrained")
-there.plot(ax=ax)
-ax.set_title("Computed by two other processes")
+there.plot().set_title("Computed by two other processes")

@@ -8,7 +8,6 @@ index. One that should be in the package, with its bounds and its name on the co
 """
 
 # %%
-import matplotlib.pyplot as plt
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import fowlkes_mallows_score
 
@@ -29,6 +28,5 @@ print(choice)
 # An index that is not adjusted for chance is high for unrelated partitions, too, and more so for few clusters. So
 # compare it with data in one piece, or with an index that is adjusted, before you believe a value.
 
-fig, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained", sharey=True)
-for ax, agreement in zip(axes, choice.agreements, strict=True):
-    choice.plot(ax=ax, agreement=agreement)
+for agreement in choice.agreements:
+    choice.plot(agreement=agreement)

@@ -8,7 +8,6 @@ costs in accuracy is measured: the provenance of the result has the standard dev
 """
 
 # %%
-import matplotlib.pyplot as plt
 from sklearn.cluster import AgglomerativeClustering
 
 import clustrep as cr
@@ -25,6 +24,4 @@ print(f"standard deviation over sketches: {result.provenance['sketch_error']['ar
 # %%
 # :doc:`Large studies </scale>` has times and memory up to a million samples.
 
-fig, ax = plt.subplots(figsize=(5.4, 4.4), layout="constrained")
-result.plot(ax=ax)
-ax.set_title("20,000 samples a study, 500 landmarks")
+result.plot().set_title("20,000 samples a study, 500 landmarks")

@@ -49,11 +49,11 @@ across = published.estimate[~np.eye(len(studies), dtype=bool)].mean()
 print(f"ARI across cohorts of the published subtypes: {across:.2f}")
 print(comparison.best())
 
-fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-comparison.plot(ax=axes[0])
-axes[0].axhline(across, color="0.3", linestyle=":")
-axes[0].annotate("published subtypes", (8, across), xytext=(0, 3), textcoords="offset points", ha="right", va="bottom")
-published.plot(ax=axes[1]).set_title(f"Published subtypes ({source})", fontsize="medium")
+plt.style.use("clustrep.figures.journal")
+ax = comparison.plot()
+ax.axhline(across, color="0.3", linestyle=":")
+ax.annotate("published subtypes", (8, across), xytext=(0, 3), textcoords="offset points", ha="right", va="bottom")
+published.plot().set_title(f"Published subtypes\n({source})")
 
 # %%
 # Which of them travel? One against rest: the chance that a patient of a subtype is more like the same subtype in
@@ -63,7 +63,7 @@ auroc = cr.cluster_auroc(studies)
 same = auroc[auroc["cluster"] == auroc["partner"]]
 order = same.groupby("cluster")["one_against_rest"].median().sort_values().index
 
-fig, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
+fig, ax = plt.subplots()
 for row, subtype in enumerate(order):
     values = same.loc[same["cluster"] == subtype, "one_against_rest"]
     ax.plot(values, np.full(len(values), row), "o", color="#0072B2", alpha=0.6)
@@ -71,5 +71,5 @@ for row, subtype in enumerate(order):
 ax.axvline(0.5, color="0.6", linestyle=":")
 ax.set(yticks=range(len(order)), yticklabels=order, xlabel="AUROC, one subtype against the rest", xlim=(0.4, 1.02))
 ax.spines[["top", "right"]].set_visible(False)
-ax.set_title("The same subtype in another cohort", fontsize="medium")
-# sphinx_gallery_thumbnail_number = 2
+ax.set_title("The same subtype in another cohort")
+# sphinx_gallery_thumbnail_number = 3

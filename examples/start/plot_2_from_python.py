@@ -13,7 +13,6 @@ A clusterer of scikit-learn, two or more tables, one call.
 # frames or arrays (a dictionary is enough), or simulated, as here. Each is scaled by itself, because one of the cohorts
 # was measured on another scale.
 
-import matplotlib.pyplot as plt
 from sklearn.cluster import KMeans
 
 import clustrep as cr
@@ -45,9 +44,8 @@ print(analysis.presence_result.table())
 
 result = cr.replicability(KMeans(4, n_init=5), studies, n_resamples=25, rng=0)
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-result.plot(ax=left)
-analysis.comparison.plot(ax=right)
+result.plot()
+analysis.comparison.plot()
 
 # %%
 # ``gamma`` lacks one of the four subtypes: nobody predicts it well, and its own four clusters predict the others badly.

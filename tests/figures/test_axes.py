@@ -1,13 +1,19 @@
-"""Every result draws on the axes that it is given, returns them, and makes its own where none are given."""
+"""Every result draws on the axes that it is given, returns them, and makes its own where none are given.
+
+Its own figures are for one column of a journal: what they say can be read where they are printed 8 cm wide.
+"""
 
 from __future__ import annotations
 
+import functools
 import inspect
+import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.text import Text
 from sklearn.cluster import KMeans
 
 import clustrep as cr
@@ -44,7 +50,13 @@ RESULTS = {
     "StudyRelations": lambda: cr.replicability(KMEANS, COHORTS, **QUICK).relations(),
     "Validation": lambda: cr.validate(KMEANS, X, n_clusters=[2, 3], indices="jaccard", **QUICK),
 }
+COLUMN, SMALLEST = 80 / 25.4, 5.0  # inches, points
 DRAWN = sorted(name for name in results.__all__ if hasattr(getattr(results, name), "plot"))
+
+
+@functools.cache
+def result_of(name):
+    return RESULTS[name]()
 
 
 def test_all_that_can_be_drawn_are_here():
@@ -59,7 +71,7 @@ def test_axes_are_the_first_parameter_and_optional(name):
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_draws_on_the_axes_given_and_returns_them(name):
-    result = RESULTS[name]()
+    result = result_of(name)
     assert type(result).__name__ == name
     figure, (beside, ax) = plt.subplots(1, 2)
     before = len(ax.get_children())
@@ -74,6 +86,40 @@ def test_a_result_draws_on_the_axes_given_and_returns_them(name):
     assert len(plt.get_fignums()) == 1
     with pytest.raises(ParameterError, match="ax must be a matplotlib Axes, got Figure"):
         result.plot(axes[0].figure)
+
+
+# Kinds of figures beside the first, and what has several panels.
+FIGURES = {
+    **{name: functools.partial(lambda name: result_of(name).plot(), name) for name in RESULTS},
+    "matrices": lambda: result_of("Comparison").plot(kind="matrices"),
+    "distribution": lambda: result_of("Replicability").plot(kind="distribution"),
+    "clusters": lambda: result_of("LocalReplicability").plot(kind="clusters"),
+    "co-clustering": lambda: result_of("LocalReplicability").plot(kind="co-clustering", point=0),
+    "all indices": lambda: cr.validate(KMEANS, X, n_clusters=[2, 3], n_splits=3, **QUICK).plot(),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_can_be_read_in_a_column_of_8_cm(name):
+    drawn = FIGURES[name]()
+    figure = np.ravel(drawn)[0].figure
+    figure.draw_without_rendering()
+    shrunk = min(1.0, COLUMN / figure.get_figwidth())
+    axes = [axis for ax in figure.axes if ax.get_visible() for axis in (ax.xaxis, ax.yaxis)]
+    ticks = {axis: [tick.label1 for tick in axis._update_ticks()] for axis in axes}  # those within the limits
+    beyond = {tick.label1 for axis in axes for tick in axis.majorTicks + axis.minorTicks}.difference(*ticks.values())
+    words = {word for word in figure.findobj(Text) if word.get_visible() and word.get_text().strip()} - beyond
+    assert len(words) >= 3
+    assert min(word.get_fontsize() for word in words) * shrunk >= SMALLEST
+    for word in words:
+        box = word.get_window_extent()
+        assert box.x0 > -1, word
+        assert box.y0 > -1, word
+        assert box.x1 < figure.bbox.x1 + 1, word
+        assert box.y1 < figure.bbox.y1 + 1, word
+    for labels in ticks.values():
+        boxes = [label.get_window_extent() for label in labels if label in words]
+        assert not any(one.overlaps(other) for one, other in itertools.pairwise(boxes)), labels
 
 
 def test_one_index_of_several_is_named():

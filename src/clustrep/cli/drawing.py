@@ -9,9 +9,9 @@ from typing import Any
 from clustrep.cli.output import Results
 from clustrep.results import Analysis, LocalReplicability
 
-PANEL = (3.4, 3.4)  # inches
+PANEL_HEIGHT = 2.6  # inches
 
-MOST_COLUMNS = 3
+MOST_STACKED = 3  # panels above each other, 8 to 9 cm wide; more have two columns
 
 
 def draw_analysis(results: Results, analysis: Analysis, formats: Sequence[str]) -> None:
@@ -56,19 +56,16 @@ def _maps(results: Sequence[LocalReplicability], analysis: Analysis) -> Any:
 
 def _panels(results: Sequence[LocalReplicability], **drawing: Any) -> Any:
     """Draw one panel for every test study."""
-    import matplotlib.pyplot as plt
+    from clustrep.figures.canvas import DOUBLE, SINGLE, literal, panels
 
-    from clustrep.figures.canvas import literal
-
-    n_columns = min(MOST_COLUMNS, len(results))
+    n_columns = 1 if len(results) <= MOST_STACKED else 2
     n_rows = -(-len(results) // n_columns)
-    figure, axes = plt.subplots(
-        n_rows, n_columns, figsize=(PANEL[0] * n_columns, PANEL[1] * n_rows), layout="constrained", squeeze=False
-    )
-    for ax, result in zip(axes.flat, results, strict=False):
-        result.plot(ax, **drawing)
-        ax.title.set_text(f"in {literal(result.test)}")  # where the title stands, over the legend
-    figure.suptitle(f"clusters of {literal(results[0].train)}", fontsize=10)
-    for ax in axes.flat[len(results) :]:
-        ax.set_visible(False)
-    return figure
+    width = SINGLE if n_columns == 1 else DOUBLE
+    with panels(n_rows, n_columns, width, 0.3 + PANEL_HEIGHT * n_rows) as (figure, axes):
+        for ax, result in zip(axes.flat, results, strict=False):
+            result.plot(ax, **drawing)
+            ax.title.set_text(f"in {literal(result.test)}")  # where the title stands, over the legend
+        figure.suptitle(f"clusters of {literal(results[0].train)}")
+        for ax in axes.flat[len(results) :]:
+            ax.set_visible(False)
+        return figure

@@ -31,20 +31,7 @@ SMALLEST_IN_CELLS = 6.0
 # One and two columns of a journal, 89 and 183 mm, in inches.
 SINGLE, DOUBLE = 89 / 25.4, 183 / 25.4
 
-SETTINGS: dict[Any, Any] = {
-    "font.size": 8.5,
-    "axes.titlesize": 8.5,
-    "axes.labelsize": 8,
-    "figure.titlesize": 9,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "lines.linewidth": 1.2,
-    "lines.markersize": 4,
-    "hatch.linewidth": 0.5,
-}
+STYLE = "clustrep.figures.journal"  # journal.mplstyle, beside this file
 
 
 @contextmanager
@@ -58,7 +45,7 @@ def canvas(ax: Axes | None, width: float = SINGLE, height: float = 0.75 * SINGLE
         return
     if ax is not None:
         raise ParameterError(f"ax must be a matplotlib Axes, got {type(ax).__name__}.", parameter="ax")
-    with plt.rc_context(SETTINGS):
+    with plt.style.context(STYLE):
         new = plt.subplots(figsize=(width, height), layout="constrained")[1]
         _keep_ticks_small(new)
         yield new
@@ -69,7 +56,7 @@ def panels(n_rows: int, n_columns: int, width: float, height: float) -> Iterator
     """Lend a new figure of this size in inches and its array of axes, (n_rows, n_columns)."""
     import matplotlib.pyplot as plt
 
-    with plt.rc_context(SETTINGS):
+    with plt.style.context(STYLE):
         figure, axes = plt.subplots(n_rows, n_columns, figsize=(width, height), layout="constrained", squeeze=False)
         for ax in axes.flat:
             _keep_ticks_small(ax)

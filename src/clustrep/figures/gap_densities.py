@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Bins along a line, and how far it is shown: centres lie at −1.5 and 1.5, windows are 1 wide.
 BINS = np.linspace(-3.0, 3.0, 25)
 MOST_PANELS = 12
-N_COLUMNS = 3
+MOST_STACKED = 3  # panels above each other; more have two columns
 SHADES = (0.8, 0.35, 0.6, 0.2, 0.45)  # of the studies' bars on the page: colours are for clusters
 TICKS = (-1.5, 0.0, 1.5)
 POSITION = "position between the two centres"
@@ -82,10 +82,10 @@ class GapDensities:
                 legend_above(ax, ax.get_title())
                 return ax
         n = max(len(self.pairs), 1)
-        n_columns = min(n, N_COLUMNS)
+        n_columns = 1 if n <= MOST_STACKED else 2
         n_rows = math.ceil(n / n_columns)
         width = SINGLE if n_columns == 1 else DOUBLE
-        with panels(n_rows, n_columns, width, 0.5 + 1.5 * n_rows) as (figure, axes):
+        with panels(n_rows, n_columns, width, 0.6 + 1.3 * n_rows) as (figure, axes):
             for empty in axes.flat[len(self.pairs) :]:
                 empty.set_axis_off()
             for i, panel in enumerate(axes.flat[: len(self.pairs)]):

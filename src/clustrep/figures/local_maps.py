@@ -395,17 +395,17 @@ class CoClustering:
 
     def draw(self) -> NDArray[Any]:
         """Draw the test points twice, as a figure; returns its two axes."""
-        with panels(1, 2, DOUBLE, 0.9 * SINGLE) as (figure, axes):
-            for ax, share, name in zip(axes[0], self.shares, self.functions, strict=True):
+        with panels(2, 1, SINGLE, 1.7 * SINGLE) as (figure, axes):
+            for ax, share, name in zip(axes[:, 0], self.shares, self.functions, strict=True):
                 dots = self._draw_share(ax, share)
                 ax.set_title(f"function learned on {literal(name)}")
-                ax.set_xlabel(self.axes[0])
-            axes[0, 0].set_ylabel(self.axes[1] if self.xy.shape[1] == 2 else "share of resamples")
+                ax.set_ylabel(self.axes[1] if self.xy.shape[1] == 2 else "share of resamples")
+            axes[1, 0].set_xlabel(self.axes[0])
             spread = f" ± {self.sd:.2f}" if np.isfinite(self.sd) else ""
             score = f"local {literal(self.score)} {self.mean:.2f}{spread}"
-            figure.suptitle(f"{literal(self.configuration)}; {literal(self.point)}: {score}")
-            colour_bar(dots, list(axes[0]), "in the point's cluster, share of resamples")
-            return np.asarray(axes[0])
+            figure.suptitle(f"{literal(self.configuration)}; {literal(self.point)}:\n{score}")
+            colour_bar(dots, list(axes[:, 0]), "in the point's cluster, share of resamples", aspect=40)
+            return np.asarray(axes[:, 0])
 
     def _draw_share(self, ax: Axes, share: FloatArray) -> Any:
         """Draw the test points under one function; a single feature is drawn against the share."""

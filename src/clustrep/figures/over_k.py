@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustrep.errors import ParameterError
-from clustrep.figures.canvas import DOUBLE, MOST_TICKS, SINGLE, canvas, evenly, largest, legend_above, literal, panels
+from clustrep.figures.canvas import MOST_TICKS, SINGLE, canvas, evenly, largest, legend_above, literal, panels
 from clustrep.figures.charts import Chart, View, axis, axis_of_k, chart, error_bars, escaped, scatter, view
 from clustrep.figures.style import COLOURS, SCORES
 from clustrep.tables.index_records import INDICES
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clustrep.results import AssignmentConsistency, Consensus, Validation
 
 MOST_NAMED = 12
-MOST_COLUMNS = 4
+MOST_COLUMNS = 2
 N_VALUES = 201
 
 
@@ -146,7 +146,7 @@ class IndexPanel:
             axes.plot(_places(self.cluster_ks), self.cluster_values, ".", color="0.55", markersize=4, alpha=0.7)
             axes.fill_between(at, self.low, self.high, color=COLOURS[0], alpha=0.15, lw=0)
             axes.plot(at, self.value, marker="o", markersize=4, color=COLOURS[0])
-            title: Any = axes.set_title(f"{self.name} ({self.good} is good)", fontsize=7, wrap=True)
+            title: Any = axes.set_title(f"{self.name}\n({self.good} is good)", fontsize=7, wrap=True)
             title._get_wrap_line_width = lambda: axes.bbox.width  # matplotlib wraps at the figure's edge
             most = largest(np.concatenate([self.value, self.cluster_values]), 0.0)
             axes.set_ylim(0, max(1.03, 1.05 * most) if self.higher_is_better or not most else None)
@@ -194,8 +194,7 @@ class IndexPanels:
             )
         n_columns = min(MOST_COLUMNS, n)
         n_rows = -(-n // n_columns)
-        width = DOUBLE * max(0.3, n_columns / MOST_COLUMNS)
-        with panels(n_rows, n_columns, width, 0.4 + 1.6 * n_rows) as (figure, axes):
+        with panels(n_rows, n_columns, SINGLE, 0.4 + (1.4 if n > 1 else 2.2) * n_rows) as (figure, axes):
             for ax, panel in zip(axes.flat, self.panels, strict=False):
                 panel.draw(ax)
             for ax in axes.flat[n:]:

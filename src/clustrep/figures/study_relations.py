@@ -69,7 +69,7 @@ class StudyTree:
         with canvas(ax, height=height_for(names)) as ax:
             ax.add_collection(LineCollection(list(np.dstack([self.along, self.height])), colors=[COLOURS[0]]))
             ax.set_xlim(-0.5, n - 0.5)
-            ax.set_ylim(0, 1.05 * largest(self.height, 1e-9))
+            ax.set_ylim(0, 1.05 * largest(self.height, 0.1))
             names_below(ax, range(n), names)
             ax.set_ylabel(DISTANCE)
             ax.set_xlabel("* stands apart" if any(self.apart) else "study")

@@ -114,7 +114,7 @@ def test_small_multiples_show_every_index(validation):
     for ax, index in zip(axes.flat, overall.columns, strict=True):
         record = INDICES[index]
         direction = "high" if record.higher_is_better else "low"
-        assert ax.get_title() == f"{record.title(relative=True)} ({direction} is good)"
+        assert ax.get_title() == f"{record.title(relative=True)}\n({direction} is good)"
         clusters, whole = ax.lines
         assert whole.get_xdata().tolist() == [2, 3]
         np.testing.assert_array_equal(whole.get_ydata(), overall[index])

@@ -133,7 +133,7 @@ def beginning_of(path: str | PathLike[str]) -> Beginning:
 def _check_is_file(file: Path) -> None:
     if file.is_dir():
         raise DataError(f"{file} is a folder: name the files in it.")
-    if not file.exists():
+    if not _is_there(file):
         if not file.parent.is_dir():
             raise DataError(f"There is no file {file}: there is no folder {file.parent}. Check the path.")
         siblings = sorted(entry.name for entry in file.parent.iterdir() if not entry.is_dir())
@@ -142,6 +142,15 @@ def _check_is_file(file: Path) -> None:
         raise DataError(f"There is no file {file}.{contents}")
     if not file.is_file():
         raise DataError(f"{file} is a pipe or device, which is read only once: write it to a file first.")
+
+
+def _is_there(file: Path) -> bool:
+    """Tell a missing file from one that can't be looked at, which `Path.exists` of Python 3.14 no longer does."""
+    try:
+        file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _first_text(raw: bytes, stream: IO[bytes]) -> str:

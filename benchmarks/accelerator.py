@@ -178,6 +178,18 @@ def nearest_by_scikit_learn(n: int, n_asked: int) -> float:
     return time.perf_counter() - begun
 
 
+def null_of_d31(device: str, n_jobs: int, n: int = 39) -> float:
+    """Return the seconds in which so many simulated collections are scored, like those of the first job."""
+    job = JOBS["d31"]
+    with cr.config_context(device=device, progress=False):
+        result = cr.compare(
+            KMeans(n_init=job.n_init), job.studies(), n_clusters=job.ks, agreement="ari", n_resamples=1, rng=0
+        )
+        begun = time.perf_counter()
+        cr.null_reference(result, n, null="unimodal", n_jobs=n_jobs)
+        return time.perf_counter() - begun
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # the table
 
@@ -255,6 +267,19 @@ def row_of_nearest(has_card: bool, n: int = 10**6, n_asked: int = 2000) -> list[
     return ["the nearest of 10⁶ × 50 points for each of 10⁶ others, exact", on_card, memory, one_core, "", theirs, ""]
 
 
+def row_of_null(has_card: bool, n: int = 39) -> list[str]:
+    """Measure simulated collections, which are many small tables."""
+    on_card, memory = "", ""
+    if has_card:
+        null_of_d31("cuda", 1)  # kernels are compiled
+        seconds, memory = peak_memory(lambda: null_of_d31("cuda", 1))
+        on_card = shown(seconds)
+    null_of_d31("cpu", 1, 1)
+    one_core, cores = null_of_d31("cpu", 1, 3) * n / 3, null_of_d31("cpu", -1)
+    title = f"null reference: {n} collections of two studies of 1,550 × 2, k = 2…40, n_init = 10"
+    return [title, on_card, memory, shown(one_core, is_part=True), shown(cores), "", ""]
+
+
 def table(names: Sequence[str]) -> str:
     """Measure, and write the table in Markdown."""
     has_card = resolve_device("auto") == "cuda"
@@ -273,6 +298,7 @@ ROWS: dict[str, Callable[[bool], list[str]]] = {
     "million": row_of_a_million,
     "ten": partial(row_of, JOBS["ten"]),
     "nearest": row_of_nearest,
+    "null": row_of_null,
 }
 
 
@@ -293,6 +319,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     text = table(arguments.jobs or names)
     print(text)
+    if os.environ.get("OUT"):  # a folder for what is kept of a run elsewhere
+        Path(os.environ["OUT"], "accelerator.md").write_text(f"{text}\n", encoding="utf-8")
     if arguments.write:
         write(arguments.write, text)
 

@@ -33,7 +33,7 @@ def table(seed, n):
     return X
 
 def run(n):
-    studies = cr.Studies([cr.Study(table(seed, n), name) for seed, name in enumerate("ab")])
+    studies = cr.Studies({name: table(seed, n) for seed, name in enumerate("ab")})  # copies, while the tables are there
     result = cr.replicability(KMeans(2, max_iter=5), studies, n_resamples=1, rng=0, sketch=sketch)
     assert result.estimate[0, 1] > 0.9
     return sum(study.X.nbytes for study in studies.values())
@@ -50,9 +50,9 @@ print((memory("VmHWM") - before) / n_bytes)
 @pytest.mark.skipif(not RESET.exists(), reason="The system does not say how much memory a process has had.")
 @pytest.mark.slow
 @pytest.mark.parametrize(("sketch", "dtype"), [(0, "float64"), (200, "float64"), (0, "float32")])
-def test_k_means_needs_at_most_two_and_a_half_times_its_data(sketch, dtype):
+def test_k_means_needs_less_than_two_and_a_half_times_its_data(sketch, dtype):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(sketch), dtype], capture_output=True, text=True, check=False, timeout=600
     )
     assert done.returncode == 0, done.stderr
-    assert 1 < float(done.stdout) < 2.5
+    assert 1 < float(done.stdout) < 2.4

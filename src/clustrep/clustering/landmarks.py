@@ -27,7 +27,7 @@ class Sketch:
 
     size : the number of landmarks of a study; smaller studies stay as they are
     number : which of several independent sketches
-    choice : how they are chosen, a name in `CHOICES`; None: as suits the clusterer
+    choice : how they are chosen, a name in `CHOICES` or `sketch.WARD`; None: as suits the clusterer
     """
 
     size: int

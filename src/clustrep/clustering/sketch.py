@@ -16,12 +16,16 @@ from clustrep.clustering.neighbours import nearest_point
 from clustrep.clustering.parameters import Clusterer, Induced, KnownLabels, is_function
 from clustrep.clustering.path import Learned, Path, Prediction, Psi
 from clustrep.clustering.sample import Configuration, PointSet, Sample, Source
+from clustrep.clustering.shortcuts.trees import TreePath
+from clustrep.clustering.ward_cells import ward_cells
 from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import Stream, make_generator, seed_of
 from clustrep.errors import ParameterError
 from clustrep.studies.study import Study
 from clustrep.types import FloatArray, IntArray, Labels
 
+# How landmarks are chosen for Ward's linkage; other choices are those of `CHOICES`.
+WARD = "Ward's first clusters"
 # Bytes of labels that a batch may have.
 MOST_BYTES = 2**26
 
@@ -183,7 +187,7 @@ def sketched_paths(
     known: dict[str, dict[PointSet, SketchedPoints]] = {}
     sketched_by: list[Path] = []
     for path in paths:
-        choice = source.sketch.choice or choice_for(takes_weights=path.takes_weights)
+        choice = source.sketch.choice or choice_of(path)
         if choice not in known:
             known[choice] = {
                 points: sketched_points(source, choice, study)
@@ -194,6 +198,18 @@ def sketched_paths(
     return tuple(sketched_by)
 
 
+def choice_of(path: Path) -> str:
+    """Return how landmarks are chosen for a path."""
+    if isinstance(path, TreePath) and path.members[0].clusterer.linkage == "ward":
+        return WARD
+    return choice_for(takes_weights=path.takes_weights)
+
+
+def choose(choice: str, X: FloatArray, size: int, rng: np.random.Generator) -> Landmarks:
+    """Choose landmarks in the way that has this name."""
+    return (ward_cells if choice == WARD else CHOICES[choice])(X, size, rng)
+
+
 def learn_from_landmarks(
     clusterer: Clusterer, sample: FloatArray, seed: np.random.SeedSequence, sketch: Sketch | None
 ) -> ClusteringFunction:
@@ -201,8 +217,8 @@ def learn_from_landmarks(
     if sketch is None or len(sample) <= sketch.size:
         return learn(clusterer, sample, seed)
     takes_weights = has_fit_parameter(clusterer, "sample_weight")
-    chosen = CHOICES[sketch.choice or choice_for(takes_weights=takes_weights)]
-    landmarks = chosen(sample, sketch.size, make_generator(seed))
+    choice = sketch.choice or choice_for(takes_weights=takes_weights)
+    landmarks = choose(choice, sample, sketch.size, make_generator(seed))
     weights = None if landmarks.cells is None or not takes_weights else np.bincount(landmarks.cells)
     return learn(clusterer, landmarks.X, seed, weights)
 
@@ -212,5 +228,5 @@ def sketched_points(source: Source, choice: str, study: Study) -> SketchedPoints
     sketch = source.sketch
     assert sketch is not None
     rng = make_generator(seed_of(source.root, Stream.LANDMARKS, study.name, sketch.number))
-    landmarks = CHOICES[choice](study.X, sketch.size, rng)
+    landmarks = choose(choice, study.X, sketch.size, rng)
     return SketchedPoints(landmarks, PointSet(landmarks.X, None, keeps_own=True), source.device)

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from clustrep.clustering import neighbours
-from clustrep.clustering.neighbours import KD_TREE_FEATURES, NearestByProducts, nearest_point
+from clustrep.clustering.neighbours import (
+    KD_TREE_FEATURES,
+    SEVERAL_BY_TREE,
+    NearestByProducts,
+    certain_nearest,
+    nearest_point,
+    nearest_points,
+)
 from clustrep.engine.replicates import ReplicateFailure
 
 N_POINTS = 2100  # more than two products take
@@ -180,3 +187,53 @@ def test_memory_does_not_grow_with_the_number_of_points(metric, monkeypatch):
         tracemalloc.stop()
     np.testing.assert_array_equal(result, np.arange(0, 10_000, 5))
     assert peak < 20e6
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# several nearest points
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"), [*((kind, np.float64) for kind in HARD), *((kind, np.float32) for kind in IN_SINGLE_PRECISION)]
+)
+@pytest.mark.parametrize("n_features", [SEVERAL_BY_TREE, SEVERAL_BY_TREE + 1, 30])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_several_nearest_points_are_those_of_all_distances_as_far_as_lists_go(kind, dtype, n_features, rng):
+    """Lists end before the first two points that are as near as rounding; `nearest_points` goes on by distances."""
+    points, X = (HARD[kind](rng, n, n_features).astype(dtype) for n in (N_POINTS, 100))
+    X = np.concatenate([X, points[::20]])
+    distances = cdist(X, points)
+    order = np.argsort(distances, axis=1, kind="stable")[:, :7]
+    lists = certain_nearest(points, X, 6)
+    certain = lists >= 0
+    np.testing.assert_array_equal(lists[certain], order[:, :6][certain])
+    assert (certain[:, 1:] <= certain[:, :-1]).all()
+    nearest = np.take_along_axis(distances, order, axis=1)
+    with np.errstate(invalid="ignore"):
+        assert (nearest[:, 1:] > nearest[:, :-1])[certain].all()
+    if kind == "normal":
+        assert certain.mean() > 0.99
+    if kind != "largest":  # distances that are not numbers
+        by_distances = neighbours._first_nearest(neighbours._distances(X, points, "euclidean", {}), 6)
+        np.testing.assert_array_equal(nearest_points(points, X, 6), by_distances)
+
+
+@pytest.mark.parametrize("n_features", [2, 20])
+def test_lists_of_more_points_than_there_are(n_features, rng):
+    points, X = rng.normal(size=(4, n_features)), rng.normal(size=(9, n_features))
+    expected = np.argsort(cdist(X, points), axis=1)
+    for n_nearest in (1, 3, 4, 6):
+        lists = certain_nearest(points, X, n_nearest)
+        np.testing.assert_array_equal(lists[:, :4], expected[:, :n_nearest])
+        assert (lists[:, 4:] == -1).all()
+
+
+def test_lists_of_several_nearest_points_do_not_depend_on_blocks(rng, monkeypatch):
+    points, X = (rng.normal(size=(n, 20)) for n in (60, 25))
+    expected = certain_nearest(points, X, 5)
+    for rows, columns, at_once, cells in [(7, 11, 30, 2**20), (1, 1, 1, 2**20), (8, 8, 8, 50)]:
+        monkeypatch.setattr(neighbours, "PRODUCT_ROWS", rows)
+        monkeypatch.setattr(neighbours, "PRODUCT_POINTS", columns)
+        monkeypatch.setattr(neighbours, "ROWS_AT_ONCE", at_once)
+        monkeypatch.setattr(neighbours, "PRODUCT_CELLS", cells)
+        np.testing.assert_array_equal(certain_nearest(points, X, 5), expected)

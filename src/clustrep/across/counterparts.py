@@ -117,7 +117,9 @@ def counterparts(
         places=np.concatenate([partition.codes for partition in partitions]),
         failed=failed,
         causes=causes,
-        provenance=provenance_of_run(source, tuple(checked.values()), [configuration], n_resamples=n_resamples),
+        provenance=provenance_of_run(
+            source, tuple(checked.values()), [configuration], n_resamples=n_resamples, **setting.recall
+        ),
     )
 
 

@@ -414,6 +414,7 @@ def _result(
             [plan.configuration],
             n_resamples=n_resamples,
             noise=plan.noise,
+            **plan.setting.recall,
         ),
         _points=plan.points.X,
         _origin=RunOrigin(

@@ -413,6 +413,7 @@ def run_plan(plan: ScorePlan, n_jobs: int | None, kept: Kept | None = None) -> R
             diagonal=plan.diagonal,
             noise=plan.noise,
             **sketch_error,
+            **plan.setting.recall,
         ),
         origins=tuple(
             RunOrigin(source, studies, configuration, plan.agreements, plan.noise)

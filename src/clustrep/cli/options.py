@@ -150,6 +150,14 @@ sketch = click.option(
     help="Fit to M weighted landmarks of each larger study: for tens of thousands of samples and more.",
 )
 
+neighbours = click.option(
+    "--neighbours",
+    type=click.Choice(["exact", "pynndescent"]),
+    default="exact",
+    show_default=True,
+    help="How nearest neighbours are searched for; how many of those by pynndescent are right is measured.",
+)
+
 embed = click.option(
     "--embed",
     type=click.Choice(["train"]),
@@ -303,6 +311,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
         numbers_of_clusters(k),
         clustering,
         sketch,
+        neighbours,
         embed,
         resolution,
         resamples(resamples_default),
@@ -343,6 +352,7 @@ def configured(settings: dict[str, Any]) -> Iterator[None]:
             progress=False if settings["quiet"] else "auto",
             device=settings.get("device", "cpu"),  # commands for one study or one site have no such option
             sketch=settings.get("sketch"),
+            neighbours=settings.get("neighbours", "exact"),
         ),
         transforming(impute=settings.get("impute"), embed=settings.get("embed")),
         prints_to_stderr(),

@@ -15,6 +15,7 @@ from clustrep.clustering.parameters import describe
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.device.available import device_name
 from clustrep.engine.checkpoints import Question
+from clustrep.engine.run import EXACT
 from clustrep.provenance import fingerprint, installed_versions
 from clustrep.resampling import is_shown
 from clustrep.studies.study import Study
@@ -34,6 +35,7 @@ def facts_of(source: Source, studies: Sequence[Study], **further: Any) -> dict[s
         **({} if source.device == "cpu" else {"device": str(device_name(source.device))}),
         **({} if source.sketch is None else {"the sketch": repr(source.sketch)}),
         **({} if source.transformer is None else {"the transformer": described(source.transformer)}),
+        **({} if source.neighbours == EXACT else {"the search for neighbours": source.neighbours}),
         "the studies": ", ".join(repr(study.name) for study in studies),
         **{name: described(value) for name, value in further.items()},
         **{f"the data of study {study.name!r}": digest_of_study(study) for study in studies},

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from clustrep.clustering.approximate import approximates, keep_approximate_lists
 from clustrep.clustering.neighbours import certain_nearest
 from clustrep.clustering.sample import PointSet
 from clustrep.types import FloatArray, IntArray
@@ -26,6 +27,11 @@ MOST_KEPT = 10**9
 def keep_lists(places: Sequence[PointSet], asked: Sequence[PointSet], n_nearest: int = 1) -> None:
     """Find the lists of all points that are asked about in all places, unless distances between all are kept anyway."""
     n_kept = KEPT * n_nearest
+    for points in places:
+        if points.seed is not None and approximates(points, "euclidean"):
+            keep_approximate_lists(
+                points, [others for others in asked if points.nearest_kept(others, n_kept) is None], n_kept
+            )
     if 4 * n_kept * len(places) * sum(map(len, asked)) > MOST_KEPT:
         return
     for points in places:
@@ -60,8 +66,8 @@ class NearestOfDrawn:
             first = (candidates >= 0).argmax(axis=1)[:, None]
         else:
             first = np.argsort(candidates < 0, axis=1, kind="stable")[:, : self.n_nearest]
-        found = np.take_along_axis(candidates, first, axis=1)
-        lacking = np.flatnonzero((found < 0).any(axis=1))
+        listed = np.take_along_axis(candidates, first, axis=1)
+        lacking = np.flatnonzero((listed < 0).any(axis=1))
         if len(lacking):
-            found[lacking] = self.search(others.X[lacking]).reshape(len(lacking), -1)
-        return np.asarray(found)
+            listed[lacking] = self.search(others.X[lacking]).reshape(len(lacking), -1)
+        return np.asarray(listed)

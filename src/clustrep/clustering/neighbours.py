@@ -236,30 +236,30 @@ class NearestByProducts:
             x, squares = _relative(X[rows], self.centre)
             inside = squares < LARGEST_SQUARE
             x[~inside] = 0.0
-            found, bounds = self._several_least_bounds(x, min(n_nearest + 1, len(self.points)))
-            distances = self._squared_distances(X[rows], found)
+            listed, bounds = self._several_least_bounds(x, min(n_nearest + 1, len(self.points)))
+            distances = self._squared_distances(X[rows], listed)
             least_outside = np.full(len(x), np.inf)
-            if len(found[0]) < len(self.points):
+            if len(listed[0]) < len(self.points):
                 least_outside = squares + bounds[:, -1] - 8 * self._rounding * squares
             order = np.argsort(distances, axis=1, kind="stable")
             distances = np.take_along_axis(distances, order, axis=1)
             certain = _certain(distances, least_outside, n_nearest, len(self.centre)) & inside[:, None]
-            result[rows] = np.where(certain, np.take_along_axis(found, order, axis=1)[:, :n_nearest], -1)
+            result[rows] = np.where(certain, np.take_along_axis(listed, order, axis=1)[:, :n_nearest], -1)
         return result
 
     def _several_least_bounds(self, x: FloatArray, n_kept: int) -> tuple[IntArray, FloatArray]:
         """Return for every row the points with the least bounds, and these, in ascending order."""
-        bounds, found = np.full((len(x), n_kept), np.inf), np.zeros((len(x), n_kept), dtype=np.int64)
+        bounds, listed = np.full((len(x), n_kept), np.inf), np.zeros((len(x), n_kept), dtype=np.int64)
         for points, factor in self._factors():
             for rows in _slices(len(x), PRODUCT_ROWS):
-                keep_least(x[rows] @ factor, points.start, bounds[rows], found[rows])
+                keep_least(x[rows] @ factor, points.start, bounds[rows], listed[rows])
             breathe()
-        return found, bounds
+        return listed, bounds
 
-    def _squared_distances(self, X: FloatArray, found: IntArray) -> FloatArray:
-        squares = np.empty(found.shape)
+    def _squared_distances(self, X: FloatArray, listed: IntArray) -> FloatArray:
+        squares = np.empty(listed.shape)
         with np.errstate(over="ignore", invalid="ignore"):
-            for i, points in enumerate(found.T):
+            for i, points in enumerate(listed.T):
                 difference = np.subtract(X, self.points[points], dtype=np.float64)
                 squares[:, i] = np.einsum("ij,ij->i", difference, difference)
         return squares

@@ -34,7 +34,7 @@ from clustrep.device.available import PROCESSOR
 from clustrep.engine.cost import Cost
 from clustrep.engine.estimates import ALWAYS_THERE, check_memory
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, one_thread
-from clustrep.engine.run import Plan
+from clustrep.engine.run import EXACT, Plan
 from clustrep.remembered import cached_property
 from clustrep.studies.study import Study, check_complete
 from clustrep.tables.agreement import Agreement
@@ -410,10 +410,17 @@ class Setting:
                 basis = not for_run or outside or any(needs_basis(c.clusterer) for c in configurations)
                 rotation = Rotation.of([study.X for study in studies], with_basis=basis)
             sizes = [len(study) for study in studies]
-            keeps = (8 * sum(n**2 for n in sizes) <= MOST_KEPT, for_run and 8 * sum(sizes) ** 2 <= MOST_KEPT)
+            own = 8 * sum(n**2 for n in sizes) <= MOST_KEPT
+            others = for_run and 8 * sum(sizes) ** 2 <= MOST_KEPT and source.neighbours == EXACT
             places = tuple(
-                PointSet(study.X, None if rotation is None else PointSet(rotation.coordinates[s], None, *keeps), *keeps)
-                for s, study in enumerate(studies)
+                PointSet(
+                    study.X,
+                    None if rotation is None else PointSet(rotation.coordinates[s], None, own, others, seed),
+                    own,
+                    others,
+                    seed,
+                )
+                for s, (study, seed) in enumerate((study, source.search_seed(study)) for study in studies)
             )
             place = None
             if at is not None:
@@ -441,6 +448,16 @@ class Setting:
                         further = [] if place is None or not outside else [path.space(place)]
                         keep_lists(spaces, spaces + further, path.n_nearest)
         return cls(source, tuple(studies), places, place, paths)
+
+    @property
+    def recall(self) -> dict[str, dict[str, dict[str, float]]]:
+        """What approximate searches found of what they were for, by study, as provenance has it; empty without any."""
+        by_study: dict[str, dict[str, float]] = {}
+        for study, place in zip(self.studies, self.places, strict=True):
+            for points in (place, place.rotated):
+                if points is not None and points.recall:
+                    by_study.setdefault(study.name, {}).update(points.recall)
+        return {"neighbour_recall": by_study} if by_study else {}
 
     @property
     def serve_other_studies(self) -> bool:

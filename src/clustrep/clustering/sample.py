@@ -42,7 +42,7 @@ from clustrep.engine.replicates import (
     seed_of,
     seed_words,
 )
-from clustrep.engine.run import config
+from clustrep.engine.run import EXACT, config
 from clustrep.errors import ParameterError
 from clustrep.provenance import ClustererRecord, Provenance, StudyRecord, installed_versions
 from clustrep.remembered import cached_property
@@ -68,12 +68,16 @@ class PointSet:
     rotated : the same points in fewer coordinates, where features outnumber samples by far
     keeps_own : whether to keep the distances between these points, for the next resample
     keeps_others : whether to keep the distances to the points of other sets that do so, too
+    seed : of an approximate search for neighbours among these points; None: an exact one
+    recall : how much of what was searched for approximately is right, by what it is for
     """
 
     X: FloatArray  # (n_points, n_features)
     rotated: PointSet | None = None
     keeps_own: bool = False
     keeps_others: bool = False
+    seed: np.random.SeedSequence | None = None
+    recall: dict[str, float] = field(default_factory=dict)
     _own: dict[str, FloatArray] = field(default_factory=dict)
     # Weak, so that two sets that know each other's distances are freed as soon as they are not used elsewhere.
     _others: WeakKeyDictionary[PointSet, dict[str, FloatArray]] = field(default_factory=WeakKeyDictionary)
@@ -288,6 +292,7 @@ class Source:
     device: str = "cpu"
     sketch: Sketch | None = None  # None: clusterers are fitted to all samples
     transformer: Any = None  # fitted inside every draw, before the clusterer
+    neighbours: str = EXACT  # how they are searched for
 
     @classmethod
     def of(cls, resampling: object, rng: Rng, sketch: object = None, **transformers: object) -> Source:
@@ -311,12 +316,36 @@ class Source:
                 parameter="sketch",
             )
         device = "cpu" if options.device == "cpu" else resolve_device(options.device)
-        return cls(checked, root_entropy(rng), options.accelerate, device, chosen, transformer)
+        source = cls(checked, root_entropy(rng), options.accelerate, device, chosen, transformer, options.neighbours)
+        source.check_neighbours()
+        return source
+
+    def check_neighbours(self) -> None:
+        """Refuse an approximate search together with what it can't be combined with."""
+        hindrances = {
+            f"the device {self.device}": self.device != "cpu",
+            "a sketch": self.sketch is not None,
+            f"the transformer {describe(self.transformer)}": self.transformer is not None,
+            "accelerate=False": not self.accelerate,
+        }
+        for hindrance, is_there in hindrances.items():
+            if self.neighbours != EXACT and is_there:
+                raise ParameterError(
+                    f"neighbours={self.neighbours!r} can't be combined with {hindrance}: its index is made of the "
+                    "studies as they are, once. Leave out one of the two.",
+                    parameter="neighbours",
+                )
 
     @property
     def draws_rows(self) -> bool:
         """Whether draws consist of the studies' own points."""
         return bool(getattr(self.resampling, "keeps_points", False))
+
+    def search_seed(self, study: Study) -> np.random.SeedSequence | None:
+        """Return the seed of an approximate search among a study's points; None: searches are exact."""
+        if self.neighbours == EXACT or not self.draws_rows:
+            return None
+        return seed_of(self.root, Stream.NEIGHBOURS, study.name, 0)
 
     def with_root(self, root: int) -> Source:
         """Return the same with another seed."""
@@ -374,8 +403,10 @@ def provenance_of_run(
         configurations,
         resampling=describe(source.resampling),
         accelerate=source.accelerate,
+        packages=() if source.neighbours == EXACT else (source.neighbours,),
         **({} if source.sketch is None else {"sketch": source.sketch.size}),
         **({} if source.transformer is None else {"transformer": describe(source.transformer)}),
+        **({} if source.neighbours == EXACT else {"neighbours": source.neighbours}),
         **({"shared_embedding": name} if (name := shared_embedding(studies)) else {}),
         **parameters,
     )
@@ -403,9 +434,10 @@ def provenance_of_data(
     *,
     resampling: str | None = None,
     accelerate: bool | None = None,
+    packages: Sequence[str] = (),
     **parameters: Any,
 ) -> Provenance:
-    """Record a run with the seed `root` on these studies."""
+    """Record a run with the seed `root` on these studies, and the versions of further packages."""
     return Provenance(
         seed=root,
         resampling=resampling,
@@ -413,5 +445,5 @@ def provenance_of_data(
         parameters={name: as_plain(value) for name, value in parameters.items()},
         clusterers=tuple(configuration.record for configuration in configurations),
         studies={study.name: StudyRecord(len(study), len(study.features), study.scaling) for study in studies},
-        versions=dict(installed_versions(*packages_of(configurations))),
+        versions=dict(installed_versions(*packages_of(configurations), *packages)),
     )

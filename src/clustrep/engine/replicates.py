@@ -44,6 +44,7 @@ class Stream(IntEnum):
     LANDMARKS = 8
     TRANSFORM = 9
     SUBCLUSTERS = 10
+    NEIGHBOURS = 11
 
 
 def root_entropy(rng: Rng) -> int:

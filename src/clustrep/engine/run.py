@@ -39,6 +39,9 @@ _run_numbers = itertools.count()
 
 
 DEVICES = ("cpu", "cuda", "auto", "torch")
+# How nearest neighbours are searched for: an approximate way goes by the name of its package.
+EXACT = "exact"
+NEIGHBOURS = (EXACT, "pynndescent")
 
 
 @dataclass(frozen=True)
@@ -56,16 +59,20 @@ class Config:
         Where k-means is fitted, nearest points are found and labels are compared; see `set_config`.
     sketch : int or None
         Fit clusterers to so many landmarks of each larger study instead of all its samples.
+    neighbours : {"exact", "pynndescent"}
+        How nearest neighbours are searched for; see `set_config`.
     """
 
     accelerate: bool = True
     progress: bool | str = "auto"
     device: str = "cpu"
     sketch: int | None = None
+    neighbours: str = EXACT
 
     def __post_init__(self) -> None:
         check_flag(self.accelerate, "accelerate")
         check_choice(self.device, "device", DEVICES)
+        check_choice(self.neighbours, "neighbours", NEIGHBOURS)
         if self.sketch is not None:
             check_integer(self.sketch, "sketch", at_least=2)
         if not isinstance(self.progress, bool) and self.progress != "auto":
@@ -99,7 +106,7 @@ def get_config() -> dict[str, Any]:
     Examples
     --------
     >>> sorted(get_config())
-    ['accelerate', 'device', 'progress', 'sketch']
+    ['accelerate', 'device', 'neighbours', 'progress', 'sketch']
     """
     return asdict(config())
 
@@ -126,6 +133,11 @@ def set_config(**options: Any) -> None:
     sketch : int or None, default None
         Fit clusterers to so many landmarks of each larger study, as `sketch=` of `replicability` does: for all
         functions of several studies.
+    neighbours : {"exact", "pynndescent"}, default "exact"
+        How functions of several studies search for nearest neighbours: exactly; or approximately by pynndescent (`pip
+        install 'clustrep[approximate]'`), in studies of 1,000 samples and more: for the graph of `Leiden` and
+        `Louvain`, and for the nearest training sample of clusterers without a `predict`.
+        `provenance["neighbour_recall"]` says which share of neighbours is right. See docs/scale.md.
 
     See Also
     --------
@@ -148,7 +160,7 @@ def config_context(**options: Any) -> Iterator[None]:
 
     Parameters
     ----------
-    accelerate, progress, device, sketch
+    accelerate, progress, device, sketch, neighbours
         As in `set_config`.
 
     See Also

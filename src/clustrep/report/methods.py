@@ -15,6 +15,8 @@ from clustrep.tables.agreement import in_sentence
 from clustrep.text import plural
 
 # Of one embedding of all studies together.
+# What approximate searches are for, by its name in provenance.
+SEARCHED = {"graph": "of the neighbours in the graph", "nearest": "of the nearest training samples"}
 ALIGNED = (
     "The features are coordinates of one embedding of all studies together, {}, which has aligned them before they "
     "were compared: scores say how well clusters repeat after that alignment."
@@ -72,6 +74,8 @@ class Run:
     null : str or None
         What data without clusters are drawn from.
     versions : dict
+    recall : dict
+        What approximate searches for neighbours found, by study.
     settings : dict
         All other parameters, as they are listed.
     """
@@ -84,6 +88,7 @@ class Run:
     noise: str
     null: str | None
     versions: dict[str, str]
+    recall: dict[str, dict[str, float]]
     settings: dict[str, str]
 
     @classmethod
@@ -100,6 +105,7 @@ class Run:
             noise=str(provenance.get("noise", "label")),
             null=None if null is None else str(null).strip("'"),
             versions=dict(provenance.versions),
+            recall=dict(provenance.get("neighbour_recall", {})),
             settings={name: str(value).strip("'") for name, value in provenance.items() if name not in listed_apart},
         )
 
@@ -126,6 +132,7 @@ def methods_of(comparison: Comparison | None, reference: NullReference | None) -
         _data(run),
         _clusterings(comparison, run),
         _landmarks(run),
+        _searches(run),
         _spaces(run),
         NOISE.get(run.noise, ""),
         "" if reference is None else _null(reference),
@@ -184,6 +191,24 @@ def _landmarks(run: Run) -> str:
         f"In studies of more than {int(run.settings['sketch']):,} samples, clusterings were learned from so many "
         "landmarks (weighted means of small cells; for clusterers without weights, samples drawn at random), and all "
         "samples were labelled by what was learned from them."
+    )
+
+
+def _searches(run: Run) -> str:
+    """Say that neighbours were searched for approximately, and how many are right; nothing where they were not."""
+    if not run.recall:
+        return ""
+    shares = {name: [study[name] for study in run.recall.values() if name in study] for name in SEARCHED}
+    measured = [
+        f"{SEARCHED[name]} {min(values):.1%}" + (f" to {max(values):.1%}" if max(values) > min(values) else "")
+        for name, values in shares.items()
+        if values
+    ]
+    package = run.settings["neighbours"]
+    version = run.versions.get(package, "")
+    return (
+        f"Nearest neighbours were searched for approximately, by {package} {version}: right were, in a sample of each "
+        f"study, {joined(measured)}."
     )
 
 

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from clustrep.clustering.approximate import approximate_neighbours, approximates
 from clustrep.clustering.communities import (
     Communities,
     Leiden,
@@ -38,18 +39,24 @@ class KeptPoints:
 
     points: FloatArray  # (n_distinct, n_features)
     inverse: IntArray  # which of them each row of the study is
+    study: PointSet
     nearest: dict[tuple[int, Metric], IntArray] = field(default_factory=dict)  # (n_distinct, n_kept), nearest first
 
     @classmethod
     def of(cls, points: PointSet) -> KeptPoints:
         """Take the points of a study."""
-        return cls(*distinct_rows(points.X))
+        return cls(*distinct_rows(points.X), points)
 
     def keep(self, n_neighbors: int, metric: Metric) -> None:
         """Find the nearest others of every point, more than a graph of all of them needs."""
         n_kept = min(KEPT_NEIGHBOURS * n_neighbors, len(self.points) - 1)
-        if n_kept and (n_neighbors, metric) not in self.nearest:
-            self.nearest[n_neighbors, metric] = neighbours(self.points, n_kept, metric)
+        if not n_kept or (n_neighbors, metric) in self.nearest:
+            return
+        if approximates(self.study, metric) and len(self.points) > n_kept + 1:
+            nearest = approximate_neighbours(self.study, self.points, n_kept, n_neighbors, metric)
+        else:
+            nearest = neighbours(self.points, n_kept, metric)
+        self.nearest[n_neighbors, metric] = nearest
 
     def drawn(self, weights: IntArray) -> IntArray:
         """Return which of them are in a draw."""

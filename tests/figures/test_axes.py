@@ -100,7 +100,7 @@ FIGURES = {
     "distribution": lambda: result_of("Replicability").plot(kind="distribution"),
     "clusters": lambda: result_of("LocalReplicability").plot(kind="clusters"),
     "co-clustering": lambda: result_of("LocalReplicability").plot(kind="co-clustering", point=0),
-    "four clusterers": lambda: curves_of({name: KMEANS for name in ("k-means", "Ward", "complete linkage", "mixture")}),
+    "four clusterers": lambda: curves_of(dict.fromkeys(("k-means", "Ward", "complete linkage", "mixture"), KMEANS)),
     "a long name": lambda: curves_of(KMEANS, agreement=fowlkes_mallows_score),
     "all indices": lambda: cr.validate(KMEANS, X, n_clusters=[2, 3], n_splits=3, **QUICK).plot(),
 }

@@ -87,6 +87,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_signature": False,
+    "capture_repr": (),  # examples print what they show; the axes that plot() returns are no news
     "min_reported_time": 1,
     "write_computation_times": False,  # that page would load scripts from other sites
     "plot_gallery": True,

@@ -41,7 +41,7 @@ print(best)
 plt.style.use("clustrep.figures.journal")  # figures for one column, readable at 8 cm
 first, second = studies.features[:2]
 function = comparison.replicability("KMeans", best.n_clusters).clustering_function("mainz")
-fig, axes = plt.subplots(1, 3, figsize=(3.5, 1.8), sharex=True, sharey=True)
+fig, axes = plt.subplots(1, 3, figsize=(3.5, 2.2), sharex=True, sharey=True)
 for ax, (name, study) in zip(axes, studies.items(), strict=True):
     labels = function(study.X)
     for cluster, colour in zip(range(best.n_clusters), ("#0072B2", "#D55E00", "#009E73", "#CC79A7"), strict=False):

@@ -25,7 +25,7 @@ print(analysis)
 presence = analysis.presence()
 print(presence.loc[presence["train"] == "alpha", ["train", "cluster", "test", "word", "n_like", "expected"]])
 
-analysis.replicability.plot().set_title("Global scores: gamma looks bad")
+analysis.replicability.plot().title.set_text("Global scores: gamma looks bad")
 local = next(local for local in analysis.local if local.test == "gamma")
 local.plot(kind="clusters").title.set_text("Local scores: one cluster is missing")
 

@@ -33,8 +33,8 @@ print(by_label)
 # %%
 # The labels of ``gamma`` do not travel, but its clusters do: the fault is the labelling, not the patients.
 
-by_label.plot().set_title("Known labels")
-by_cluster.plot().set_title("Clusters of k-means, k = 4")
+by_label.plot().title.set_text("Known labels")
+by_cluster.plot().title.set_text("Clusters of k-means, k = 4")
 
 # %%
 # ``counterparts`` says which cluster of one study is which of another, by name, with the overlap of each pair:

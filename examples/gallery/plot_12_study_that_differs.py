@@ -29,8 +29,8 @@ options = {"n_resamples": 30, "rng": 0}
 with_delta = cr.leave_one_study_out(KMeans(4, n_init=5), studies, **options)
 without_delta = cr.leave_one_study_out(KMeans(4, n_init=5), cr.Studies([studies[name] for name in names]), **options)
 
-with_delta.plot().title.set_text("Trained on all others")
-without_delta.plot().title.set_text("Trained on all others but delta")
+for left_out, title in ((with_delta, "Trained on all others"), (without_delta, "Trained on all others but delta")):
+    left_out.plot().set_title(title, pad=20, fontsize=8.5)
 
 # %%
 # Scaled by themselves, all five agree: the difference was the scale.

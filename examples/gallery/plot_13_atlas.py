@@ -50,5 +50,5 @@ print(pd.crosstab(same.map({True: "same platform", False: "other platform"}), wo
 
 shared = cr.replicability(KMeans(5, n_init=3), studies, n_resamples=10, rng=0)
 embedded = cr.replicability(KMeans(5, n_init=3), studies, n_resamples=10, rng=0, embed="train")
-shared.plot().set_title("All genes")
-embedded.plot().set_title('embed="train"')
+shared.plot().title.set_text("All genes")
+embedded.plot().title.set_text('embed="train"')

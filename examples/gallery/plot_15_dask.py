@@ -32,4 +32,4 @@ print(there)
 # What happens when a worker dies, when the scheduler goes away, and how to start workers with Slurm or Kubernetes:
 # :doc:`many machines </clusters>`.
 
-there.plot().set_title("Computed by two other processes")
+there.plot().title.set_text("Computed by two other processes")

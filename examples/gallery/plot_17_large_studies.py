@@ -24,4 +24,4 @@ print(f"standard deviation over sketches: {result.provenance['sketch_error']['ar
 # %%
 # :doc:`Large studies </scale>` has times and memory up to a million samples.
 
-result.plot().set_title("20,000 samples a study, 500 landmarks")
+result.plot().title.set_text("20,000 samples a study, 500 landmarks")

@@ -19,6 +19,11 @@ def test_figures_are_drawn_in_every_format_the_same_each_time(folder):
         f"figures/test-{study}.{kind}": begin for study in ("alpha", "beta") for kind, begin in begins.items()
     }
     assert not plt.get_fignums()
+    # Letters stay letters, which can be edited and searched, and the same in every journal.
+    vector = contents(folder / "one")
+    assert b"data without clusters</text>" in vector["figures/test-alpha.svg"]
+    assert b"/Type3" not in vector["figures/test-alpha.pdf"]
+    assert b"/CIDFontType2" in vector["figures/test-alpha.pdf"]
 
 
 def test_figures_of_an_analysis_are_the_same_each_time(folder):

@@ -15,6 +15,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.text import Text
 from sklearn.cluster import KMeans
+from sklearn.metrics import fowlkes_mallows_score
 
 import clustrep as cr
 from clustrep import results
@@ -88,6 +89,10 @@ def test_a_result_draws_on_the_axes_given_and_returns_them(name):
         result.plot(axes[0].figure)
 
 
+def curves_of(clusterers, **options):
+    return cr.compare(clusterers, COHORTS, n_clusters=[2, 3], **QUICK, **options).plot()
+
+
 # Kinds of figures beside the first, and what has several panels.
 FIGURES = {
     **{name: functools.partial(lambda name: result_of(name).plot(), name) for name in RESULTS},
@@ -95,6 +100,8 @@ FIGURES = {
     "distribution": lambda: result_of("Replicability").plot(kind="distribution"),
     "clusters": lambda: result_of("LocalReplicability").plot(kind="clusters"),
     "co-clustering": lambda: result_of("LocalReplicability").plot(kind="co-clustering", point=0),
+    "four clusterers": lambda: curves_of(dict.fromkeys(("k-means", "Ward", "complete linkage", "mixture"), KMEANS)),
+    "a long name": lambda: curves_of(KMEANS, agreement=fowlkes_mallows_score),
     "all indices": lambda: cr.validate(KMEANS, X, n_clusters=[2, 3], n_splits=3, **QUICK).plot(),
 }
 

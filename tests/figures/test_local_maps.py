@@ -92,7 +92,7 @@ def test_who_shares_a_points_cluster(local, cohorts):
         np.testing.assert_allclose((placed**2).sum(axis=0), np.linalg.svd(centred)[1][:2] ** 2)
         assert ax.lines[0].get_marker() == "X"
     words = axes[0].figure.get_suptitle()
-    assert words == f"KMeans, k = 3; alpha5: local ARI {local.mean[4]:.2f} ± {local.sd[4]:.2f}"
+    assert words == f"KMeans, k = 3; alpha5:\nlocal ARI {local.mean[4]:.2f} ± {local.sd[4]:.2f}"
 
 
 def test_test_points_are_placed_as_asked(local, tmp_path):
@@ -104,7 +104,7 @@ def test_test_points_are_placed_as_asked(local, tmp_path):
     assert axes[0].lines[0].get_xydata().tolist() == [given[::-1][3].tolist()]
     axes = rendered(local.plot(kind="co-clustering", point=3, test_points="tsne"))
     assert len(axes[0].lines) == 1
-    assert axes[0].get_xlabel() == "first t-SNE coordinate"
+    assert axes[1].get_xlabel() == "first t-SNE coordinate"
     local.save(tmp_path / "local.npz")
     loaded = cr.load(tmp_path / "local.npz")
     rendered(loaded.plot(kind="co-clustering", point=0, test_points=given))

@@ -118,7 +118,7 @@ class Results:
         import matplotlib.pyplot as plt
 
         without_time: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-        as_text = {"svg.fonttype": "none", "pdf.fonttype": 42}  # letters can be edited in vector files
+        as_text: dict[Any, Any] = {"svg.fonttype": "none", "pdf.fonttype": 42}  # letters can be edited in vector files
         with mpl.rc_context({"svg.hashsalt": "clustrep", "figure.max_open_warning": 0, **as_text}):
             target = None
             try:

@@ -224,7 +224,7 @@ class MatrixGrid:
     def _size(self, names: Sequence[str]) -> tuple[float, float]:
         """Return the figure's width and height in inches."""
         n_columns = max(len(self.ks), 1)
-        width = SINGLE if n_columns * len(names) <= 8 else DOUBLE
+        width = SINGLE if n_columns * len(names) <= 12 else DOUBLE
         margin = 0.4 + 0.06 * max(map(len, names))
         side = min((width - margin - 0.8) / n_columns - 0.1, 2.4)
         without_k = bool(self.ks) and any(None in row for row in self.cells)

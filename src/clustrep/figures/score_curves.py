@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def by_clusterer(clusterers: Sequence[str], n_clusters: Sequence[int | None]) ->
 
 def is_wide(n_curves: int, ks: Sequence[float]) -> bool:
     """Whether curves over k need the width of two columns."""
-    return n_curves > 2 or len(ks) > 12
+    return n_curves > 6 or len(ks) > 25
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -144,7 +145,7 @@ class ScoreCurves:
         """Draw mean against k, its interval as a band, ± sd over resamples as bars, and scores without clusters."""
         several = len(self.curves) > 1
         wide = is_wide(len(self.curves), self.ks)
-        height = 0.85 * SINGLE if wide or self.statistic else 0.75 * SINGLE
+        height = (0.85 if several or self.statistic else 0.75) * SINGLE + 0.1 * max(0, len(self.curves) - 2)
         handles: list[Artist] = []
         with canvas(ax, DOUBLE if wide else SINGLE, height) as ax:
             beyond = self._places_beyond()
@@ -158,7 +159,7 @@ class ScoreCurves:
             if self.title == AXIS_OF_K:
                 ticks_at(ax, [int(k) for k in self.ks])
             ax.set_xlabel(literal(self.title) if self.ks else NO_K)
-            ax.set_ylabel(f"{literal(self.score)}, mean over pairs of studies")
+            ax.set_ylabel(fill(f"{literal(self.score)}, mean over pairs of studies", 36))
             top = max(max(largest(curve.high), largest(curve.mean + curve.sd)) for curve in self.curves)
             ax.set_ylim(min(0.0, ax.get_ylim()[0]), 1.02 * top)
             legend_above(ax, handles=[*handles, *_explanations(self.statistic, several)])

@@ -106,7 +106,7 @@ def test_small_multiples_show_every_index(validation):
     before = dict(plt.rcParams)
     axes = validation.plot()
     assert dict(plt.rcParams) == before
-    assert axes.shape == (3, 4)
+    assert axes.shape == (6, 2)
     assert len(plt.get_fignums()) == 1
     figure = axes[0, 0].figure
     assert figure._suptitle.get_text() == f"KMeans; test for clusters: p = {validation.pvalue:.3g}"
@@ -133,8 +133,8 @@ def test_panels_that_are_left_over_are_hidden():
     indices = ["matching", "inclusion", "r", "pac", "in_group"]
     result = cr.validate(KMEANS, X, n_clusters=[2, 3], indices=indices, **RUN)
     axes = result.plot()
-    assert axes.shape == (2, 4)
-    assert [ax.get_visible() for ax in axes.flat] == [True] * 5 + [False] * 3
+    assert axes.shape == (3, 2)
+    assert [ax.get_visible() for ax in axes.flat] == [True] * 5 + [False]
     assert axes[0, 0].figure._suptitle.get_text() == "KMeans"
     one = cr.validate(KMEANS, X, n_clusters=2, indices="pac", **RUN).plot()
     assert one.shape == (1, 1)

@@ -1,6 +1,7 @@
 """What a graphics card gains, beside one core, all cores and scikit-learn: `python -m benchmarks.accelerator`.
 
-Everything is measured in one run on one machine. With `--write docs/scale.md` the table replaces the last one there.
+With `--write docs/scale.md` the rows replace those of the last table there, which loses its other rows if they were
+measured on another machine. Where the variable OUT names a folder, the table is written there, too, as rows are done.
 Work that would take hours without a card is measured in a part of it, and written with ≈. Without a card, the columns
 of the processor alone are printed.
 """
@@ -12,7 +13,7 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -280,17 +281,17 @@ def row_of_null(has_card: bool, n: int = 39) -> list[str]:
     return [title, on_card, memory, shown(one_core, is_part=True), shown(cores), "", ""]
 
 
-def table(names: Sequence[str]) -> str:
-    """Measure, and write the table in Markdown."""
-    has_card = resolve_device("auto") == "cuda"
-    card = device_name("cuda") if has_card else "no card"
+def line_of(cells: Sequence[str]) -> str:
+    """Write a row in Markdown."""
+    return f"| {' | '.join(cells)} |"
+
+
+def table(rows: Mapping[str, str], card: str | None) -> str:
+    """Write the table in Markdown, from its rows by the names of the jobs."""
     header = ["job", "card", "its memory", "one core", f"{os.cpu_count()} cores", "scikit-learn, all cores", "wanted"]
-    rows = [header, ["---"] * len(header)]
-    for name in names:
-        rows.append(ROWS[name](has_card))
-        print("| " + " | ".join(rows[-1]) + " |", flush=True)
-    where = f"Card: {card}. Processor: {os.cpu_count()} cores, {platform.machine()}."
-    return "\n".join(["| " + " | ".join(row) + " |" for row in rows] + ["", where])
+    where = f"Card: {card or 'no card'}. Processor: {os.cpu_count()} cores, {platform.machine()}."
+    lines = [line_of(header), line_of(["---"] * len(header)), *(rows[name] for name in ROWS if name in rows)]
+    return "\n".join([*lines, "", where])
 
 
 ROWS: dict[str, Callable[[bool], list[str]]] = {
@@ -302,11 +303,24 @@ ROWS: dict[str, Callable[[bool], list[str]]] = {
 }
 
 
-def write(path: Path, text: str) -> None:
+# How the titles of jobs begin.
+TITLES = {"d31": "31 clusters", "million": "one fit", "ten": "ten studies", "nearest": "the nearest", "null": "null"}
+
+
+def rows_before(page: str, card: str | None) -> dict[str, str]:
+    """Return the rows of the last table, by the names of their jobs, if they were measured on the same card."""
+    _, _, rest = page.partition(BEGIN)
+    lines = rest.partition(END)[0].splitlines()
+    if not any(line.startswith(f"Card: {card}. Processor: {os.cpu_count()} cores") for line in lines):
+        return {}
+    return {name: line for name, title in TITLES.items() for line in lines if line.startswith(f"| {title}")}
+
+
+def replaced(page: str, text: str) -> str:
     """Put the table where the last one was."""
-    before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    return f"{before}{BEGIN}\n\n{text}\n\n{END}{after}"
 
 
 def main() -> None:
@@ -314,15 +328,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     names = list(ROWS)
     parser.add_argument("jobs", nargs="*", choices=[*names, []], default=[])
-    parser.add_argument("--write", type=Path, help="The Markdown file whose table is replaced.")
+    parser.add_argument("--write", type=Path, help="The Markdown file in whose table these rows are replaced.")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    text = table(arguments.jobs or names)
-    print(text)
-    if os.environ.get("OUT"):  # a folder for what is kept of a run elsewhere
-        Path(os.environ["OUT"], "accelerator.md").write_text(f"{text}\n", encoding="utf-8")
-    if arguments.write:
-        write(arguments.write, text)
+    card = device_name("cuda") if resolve_device("auto") == "cuda" else None
+    page = arguments.write.read_text(encoding="utf-8") if arguments.write else ""
+    rows, folder = rows_before(page, card), os.environ.get("OUT")  # a folder for what is kept of a run elsewhere
+    for name in arguments.jobs or names:
+        rows[name] = line_of(ROWS[name](card is not None))
+        print(rows[name], flush=True)
+        if arguments.write:
+            arguments.write.write_text(replaced(page, table(rows, card)), encoding="utf-8")
+        if folder:
+            Path(folder, "accelerator.md").write_text(f"{table(rows, card)}\n", encoding="utf-8")
+    print(table(rows, card))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -14,12 +15,22 @@ PACKAGES = {"dask": "distributed", "ray": "ray"}
 # Prints the engine's name, and lives until its input is closed.
 PROGRAMS = {
     "dask": """
-import sys
+import subprocess, sys, threading
 from distributed import LocalCluster
 if __name__ == "__main__":
-    cluster = LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL")
+    cluster = LocalCluster(n_workers=0, dashboard_address=":0", silence_logs="CRITICAL")
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.scheduler_address]
+    command += ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
+    start = lambda: subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # Not Dask's nannies: one whose worker is killed while it starts gives up, and soon there is no worker left.
+    workers = [start() for _ in range(3)]
     print(cluster.scheduler_address.replace("tcp://", "dask://"), flush=True)
-    sys.stdin.read()
+    ended = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), ended.set())).start()
+    while not ended.wait(0.2):
+        workers = [worker if worker.poll() is None else start() for worker in workers]
+    for worker in workers:
+        worker.kill()
     cluster.close()
 """,
     "ray": """
@@ -40,13 +51,15 @@ class Cluster:
         self.kind = kind
         program = folder / f"{kind}_cluster.py"
         program.write_text(PROGRAMS[kind])
+        if kind == "ray":  # newer versions ask for a token: of the cluster, and of the runs that are forked from now on
+            os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(16))
         self.process = subprocess.Popen(
             [sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         assert self.process.stdout is not None
         self.address = self.process.stdout.readline().decode().strip()
         if kind == "ray":
-            os.environ["RAY_ADDRESS"] = self.address  # of the runs that are forked from now on
+            os.environ["RAY_ADDRESS"] = self.address
             self.address = "ray"
 
     def workers(self) -> list[int]:
@@ -57,7 +70,7 @@ class Cluster:
             with contextlib.suppress(OSError):
                 parents[int(path.name)] = int((path / "stat").read_text().rpartition(")")[2].split()[1])
                 commands[int(path.name)] = (path / "cmdline").read_bytes()
-        beginning = b"ray::" if self.kind == "ray" else b"multiprocessing.spawn"
+        beginning = b"ray::" if self.kind == "ray" else b"dask_worker"
         return [
             number for number, command in commands.items() if beginning in command and self._is_ours(number, parents)
         ]

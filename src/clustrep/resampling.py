@@ -189,10 +189,10 @@ class Bootstrap(Perturbation):
         """Draw from many seeds at once, unless units are drawn, or a subclass draws in its own way."""
         if self.groups is not None or type(self) is not Bootstrap:
             return None
-        from clustrep._kernels.streams import fill_integers
+        from clustrep._kernels.fit_batch import draw_with_replacement
 
         orders = np.empty((len(words), len(study)), np.int64)
-        fill_integers(words, orders)
+        draw_with_replacement(words, orders)
         kept = (self._kept(order, len(study)) for order in orders)
         return [Draw(study.X, order, groups=study.groups, study=study.name) for order in kept]
 

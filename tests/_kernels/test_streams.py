@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clustrep._kernels import streams
+from clustrep._kernels import fit_batch, streams
 from clustrep.engine.replicates import Stream, seed_of, seed_words, words_of
 
 ROOTS = (0, 1, 2**31, 2**32, 2**100 + 17, 2**128 - 1, 2**130 + 3)
@@ -16,7 +16,7 @@ def uniforms(words, shape):
 
 
 def integers(words, n):
-    drawn = np.full((len(words), n), -1)
+    drawn = np.full(n, -1)
     streams.fill_integers(np.array(words, np.uint32), drawn)
     return drawn
 
@@ -42,10 +42,13 @@ def test_a_batch_is_seeded_as_single_fits_are(root, n_clusters):
 
 @pytest.mark.parametrize("root", ROOTS)
 @pytest.mark.parametrize("n", [1, 2, 3, 64, 1_000, 60_000])
-def test_a_batch_of_draws_is_numpys(root, n):
+def test_compiled_draws_are_numpys(root, n):
     seeds = [seed_of(root, Stream.DRAW, "study", replicate) for replicate in range(1, 6)]
-    drawn = integers([words_of(seed) for seed in seeds], n)
-    np.testing.assert_array_equal(drawn, [np.random.default_rng(seed).integers(n, size=n) for seed in seeds])
+    expected = [np.random.default_rng(seed).integers(n, size=n) for seed in seeds]
+    np.testing.assert_array_equal([integers(words_of(seed), n) for seed in seeds], expected)
+    together = np.full((5, n), -1)
+    fit_batch.draw_with_replacement(np.array([words_of(seed) for seed in seeds], np.uint32), together)
+    np.testing.assert_array_equal(together, expected)
 
 
 def test_entropy_of_several_numbers_is_refused():
@@ -59,6 +62,4 @@ def test_the_stream_interpreted_is_numpys(monkeypatch):
     seed = np.random.SeedSequence(2**100, spawn_key=(5, 6))
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(uniforms(words_of(seed), 20), np.random.default_rng(seed).random(20))
-        np.testing.assert_array_equal(
-            integers([words_of(seed)], 20)[0], np.random.default_rng(seed).integers(20, size=20)
-        )
+        np.testing.assert_array_equal(integers(words_of(seed), 20), np.random.default_rng(seed).integers(20, size=20))

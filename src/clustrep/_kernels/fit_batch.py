@@ -1,4 +1,4 @@
-"""Many fits of k-means in one call: all resamples of a study, all numbers of clusters, all starts.
+"""Many draws, and many fits of k-means, in one call: all resamples of a study, all numbers of clusters, all starts.
 
 No fit depends on the others in its batch. As in single kernels, a call returns False once more than `budget` numbers
 were compared, and the next call with the same arrays goes on from there.
@@ -14,7 +14,7 @@ from clustrep._kernels.compiled import compiled
 from clustrep._kernels.first_centres import choose_by_distance, choose_in_table
 from clustrep._kernels.lloyd import lloyd_in_table
 from clustrep._kernels.lloyd_distance import lloyd_by_distance
-from clustrep._kernels.streams import fill_uniforms
+from clustrep._kernels.streams import fill_integers, fill_uniforms
 from clustrep._kernels.tiles import TILE, in_rows, n_columns, n_rows, nearest_in_table
 from clustrep.types import BoolArray, FloatArray, IntArray
 
@@ -26,6 +26,13 @@ SAMPLE, MEMBER, PHASE, CHOICE = 0, 1, 2, 3
 BEGIN, CHOOSE, MOVE = 0, 1, 2
 # Iterations that a start takes, roughly: to know when to come up for air between fits.
 USUAL_ITERATIONS = 15
+
+
+@compiled
+def draw_with_replacement(words: IntArray, orders: IntArray) -> None:
+    """Draw n of n samples from every seed, whose words are (n_draws, n_words): orders, (n_draws, n), are written."""
+    for draw in range(len(words)):
+        fill_integers(words[draw], orders[draw])
 
 
 @compiled

@@ -43,27 +43,23 @@ def fill_uniforms(words: IntArray, uniforms: FloatArray) -> None:
 
 @compiled
 def fill_integers(words: IntArray, integers: IntArray) -> None:
-    """Fill rows with what `integers(n, size=n)` draws first from their seeds, with n the length of a row.
-
-    words : (n_rows, n_words), the seeds' 32-bit words; integers : (n_rows, n), n at most 2³² − 1
-    """
-    n = np.uint64(integers.shape[1])
+    """Fill an array of length n with what `integers(n, size=n)` draws first from a seed; n is at most 2³² − 1."""
+    n = np.uint64(integers.size)
     unfair = (LOW_HALF + ONE - n) % n  # how many of 2³² numbers are too many for n equal shares
-    for r in range(len(words)):
-        high, low, high_increment, low_increment = _first_state(words[r])
-        drawn, is_half_left = np.uint64(0), False
-        i = 0
-        while i < integers.shape[1]:
-            if is_half_left:
-                scaled = (drawn >> BITS) * n
-            else:
-                high, low = _advance(high, low, high_increment, low_increment)
-                drawn = _output(high, low)
-                scaled = (drawn & LOW_HALF) * n
-            is_half_left = not is_half_left
-            if (scaled & LOW_HALF) >= unfair:
-                integers[r, i] = np.int64(scaled >> BITS)
-                i += 1
+    high, low, high_increment, low_increment = _first_state(words)
+    drawn, is_half_left = np.uint64(0), False
+    i = 0
+    while i < integers.size:
+        if is_half_left:
+            scaled = (drawn >> BITS) * n
+        else:
+            high, low = _advance(high, low, high_increment, low_increment)
+            drawn = _output(high, low)
+            scaled = (drawn & LOW_HALF) * n
+        is_half_left = not is_half_left
+        if (scaled & LOW_HALF) >= unfair:
+            integers[i] = np.int64(scaled >> BITS)
+            i += 1
 
 
 @compiled

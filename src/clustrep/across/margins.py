@@ -93,10 +93,10 @@ def _hump_with_top(masses: FloatArray, widths: FloatArray, i: int, j: int) -> Fl
         density[j:] = isotonic_regression(masses[j:] / widths[j:], weights=widths[j:], increasing=False).x
     mass, width = float(masses[i:j].sum()), float(widths[i:j].sum())
     # Python's own numbers: one by one, they are read several times as fast as NumPy's.
-    heights, of_cells, wide = density.tolist(), masses.tolist(), widths.tolist()
+    heights, of_cells, wide, end = density.tolist(), masses.tolist(), widths.tolist(), len(masses)
     while True:  # neighbours that are higher than the top are merged with it
         left = heights[i - 1] if i > 0 else -math.inf
-        right = heights[j] if j < len(heights) else -math.inf
+        right = heights[j] if j < end else -math.inf
         top = mass / width
         if top >= left and top >= right:
             break

@@ -61,13 +61,14 @@ class Pairs:
                 self._causes[:, place] = ONLY_NOISE
                 return
         pair = _Pair(place, trained, tested, weights)
-        if self.rule.is_split or pair.n_cells > DENSE_CELLS:
+        own_table = (len(trained.classes), len(tested.classes))
+        if self.rule.is_split or own_table[0] * own_table[1] > DENSE_CELLS:
             self._compare_lists(pair)
             return
-        table = (max(self._table[0], trained.n_labels), max(self._table[1], tested.n_labels))
-        if (len(self._waiting) + 1) * (math.prod(table) + len(weights)) > DENSE_CELLS:
+        table = (max(self._table[0], own_table[0]), max(self._table[1], own_table[1]))
+        if (len(self._waiting) + 1) * (table[0] * table[1] + len(weights)) > DENSE_CELLS:
             self._compare_tables()
-            table = (trained.n_labels, tested.n_labels)
+            table = own_table
         self._waiting.append(pair)
         self._table = table
 
@@ -129,10 +130,6 @@ class _Pair(NamedTuple):
     tested: Partition
     weights: IntArray
 
-    @property
-    def n_cells(self) -> int:
-        return self.trained.n_labels * self.tested.n_labels
-
 
 # ---------------------------------------------------------------------------------------------------------------------
 # scores of points
@@ -178,7 +175,7 @@ def _binary_scores(
     trained, tested, weights = zip(*pairs, strict=True)
     C = tables_of_pairs([of.codes for of in trained], [of.codes for of in tested], weights, shape, device)
     total = np.array([of_points.sum() for of_points in weights])[:, None, None]
-    noise = np.array([(one.noise, other.noise) for one, other in zip(trained, tested, strict=True)])
+    noise = np.array([(train.noise, test.noise) for train, test in zip(trained, tested, strict=True)])
     rows = np.broadcast_to(C.sum(axis=2, keepdims=True), C.shape)
     columns = np.broadcast_to(C.sum(axis=1, keepdims=True), C.shape)
     C, rows, columns = rule.margins(Margins(C, rows, columns), noise)

@@ -278,10 +278,15 @@ class Members:
 
     def room_for_starts(self) -> tuple[int, FloatArray, IntArray, FloatArray, IntArray]:
         """Return the largest number of starts, and room for what all starts of any member need."""
+        most, n_picks, n_uniforms = self._most
+        return most, np.empty(n_uniforms), np.empty(n_picks, np.int64), np.empty(most), np.zeros(most, np.int64)
+
+    @cached_property
+    def _most(self) -> tuple[int, int, int]:
+        """The largest numbers of starts, of their first centres, and of the random numbers that these take."""
         starts, clusters = self.table[:, fit_batch.STARTS], self.table[:, fit_batch.CLUSTERS]
-        most, n_picks = int(starts.max()), int((starts * clusters).max())
         n_uniforms = max(s * fit_batch.n_uniforms(k) for s, k in zip(starts, clusters, strict=True))
-        return most, np.empty(int(n_uniforms)), np.empty(n_picks, np.int64), np.empty(most), np.zeros(most, np.int64)
+        return int(starts.max()), int((starts * clusters).max()), int(n_uniforms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -535,6 +540,7 @@ class Batch:
         self.settings = [path.settings_of(member) for member in path.members]
         self.classes = [np.arange(settings.n_clusters) for settings in self.settings]
         self.fewest = [member.fewest_clusters for member in path.members]
+        self._some_members: dict[tuple[int, ...], Members] = {}  # that are fitted to the same samples
 
     @cached_property
     def _strategies(self) -> list[list[Strategy]]:
@@ -594,13 +600,15 @@ class Batch:
 
     def _fit_distances(self, i: int, borders: IntArray, centres: FloatArray, is_fitted: BoolArray) -> None:
         """Fit those members that work with distances to one sample."""
-        chosen = [m for m, strategy in enumerate(self._strategies[i]) if strategy is Strategy.BY_DISTANCE]
+        chosen = tuple(m for m, strategy in enumerate(self._strategies[i]) if strategy is Strategy.BY_DISTANCE)
         shared = self.path.share(self.samples[i])
         if not chosen or not np.isfinite(shared.variance):
             return
         words, n_words = self._words
-        some = Members([self.settings[m] for m in chosen], centres.shape[1], [n_words[m] for m in chosen])
-        fits = fit_by_distance(shared, some, words[i, chosen])
+        if chosen not in self._some_members:
+            settings, lengths = [self.settings[m] for m in chosen], [n_words[m] for m in chosen]
+            self._some_members[chosen] = Members(settings, centres.shape[1], lengths)
+        fits = fit_by_distance(shared, self._some_members[chosen], words[i, list(chosen)])
         for place, m in enumerate(chosen):
             if fits.n_iter[0, place]:
                 centres[borders[m] : borders[m + 1]] = fits.solution(0, place).centres

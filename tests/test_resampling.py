@@ -181,7 +181,7 @@ def test_streams_never_change():
 
 def test_streams_keep_their_numbers():
     names = ["DRAW", "SECOND_DRAW", "FIT", "SECOND_FIT", "SPLIT", "NULL", "PAIRS", "TIES", "LANDMARKS", "TRANSFORM"]
-    names += ["SUBCLUSTERS"]
+    names += ["SUBCLUSTERS", "NEIGHBOURS"]
     assert {stream.name: stream.value for stream in Stream} == {name: i for i, name in enumerate(names)}
     assert FULL_STUDY == 0
 

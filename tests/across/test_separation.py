@@ -99,6 +99,12 @@ def test_any_clusterer(clusterer, three):
     assert len(found.n_clusters) == (1 if isinstance(clusterer, DBSCAN) else len(KS))
 
 
+def test_a_clusterer_that_calls_everything_noise_finds_no_gap(three):
+    result = cr.separation(DBSCAN(eps=1e-6), three, rng=0)
+    assert not result.separated
+    assert (result.groups, result.overall_pvalue) == (1, 1.0)
+
+
 def test_a_study_may_lack_a_group():
     rng = np.random.default_rng(5)
     centres = np.array([[0.0] * 5, [6.0] + [0.0] * 4])

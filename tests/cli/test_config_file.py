@@ -95,6 +95,7 @@ jobs = 2
 engine = "dask://host:8786"
 device = "auto"
 sketch = 500
+neighbours = "pynndescent"
 embed = "train"
 resolution = "0.5"
 write-h5ad = false
@@ -138,6 +139,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "shard": None,
         "device": "auto",
         "sketch": 500,
+        "neighbours": "pynndescent",
         "embed": "train",
         "resolution": (0.5,),
         "write_h5ad": False,

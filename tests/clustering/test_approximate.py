@@ -1,7 +1,7 @@
 """Approximate neighbours: only where asked for by name, with their recall in the result, the same for any workers.
 
-What pynndescent does is tested with pynndescent in one test, which compiles it for half a minute; the others have a
-module in its place that finds the neighbours with errors of its own.
+What pynndescent does is tested with pynndescent in one test, which is slow because pynndescent is compiled first; the
+others have a module in its place that finds the neighbours with errors of its own.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ STUDIES = {"a": study(1), "b": study(2, 260)}
 class Descent:
     """In place of pynndescent's: lists that lack the nearest of every fourth point, and one that is not full."""
 
-    made: list[dict] = []
+    made: ClassVar[list[dict]] = []
 
     def __init__(self, points, **options):
         self.points, self.made[len(self.made) :] = points, [options]
@@ -135,13 +136,17 @@ def test_the_page_and_the_command_line_say_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, X in STUDIES.items():
         np.savetxt(f"{name}.csv", X, delimiter=",", header=",".join(f"g{i}" for i in range(12)), comments="")
-    arguments = "run a.csv b.csv --clusterer leiden --resolution 0.2,0.5 --resamples 2 --null none --figures none --jobs 1"
+    arguments = (
+        "run a.csv b.csv --clusterer leiden --resolution 0.2,0.5 --resamples 2 --null none --figures none --jobs 1"
+    )
     invoke(*arguments.split(), "--neighbours", "pynndescent")
     page = (tmp_path / "clustrep-results" / "report.html").read_text()
     assert "searched for approximately, by pynndescent" in page
     assert "neighbour recall" in page
 
 
+@pytest.mark.slow  # pynndescent is compiled first: for a minute and a half, where nothing else is computed
+@pytest.mark.timeout(1200)
 @pytest.mark.skipif(
     importlib.util.find_spec("pynndescent") is None, reason="pynndescent is not installed: clustrep[approximate]"
 )

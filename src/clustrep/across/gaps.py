@@ -86,6 +86,8 @@ def gabriel_edges(centres: FloatArray) -> IntArray:
 
 def nearest_centre(X: FloatArray, centres: FloatArray) -> IntArray:
     """Return the nearest centre of every sample, (n,); centres that are NaN are nobody's, and without any it is −1."""
+    if not len(centres):  # everything is noise
+        return np.full(len(X), -1)
     squared = (centres**2).sum(axis=1) - 2 * X @ centres.T  # up to a constant of each sample
     squared[:, np.isnan(centres[:, 0])] = np.inf
     return np.asarray(np.where(np.isfinite(squared).any(axis=1), np.argmin(squared, axis=1), -1))

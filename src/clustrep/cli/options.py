@@ -50,7 +50,7 @@ def several(*options: Callable[[Command], Command]) -> Callable[[Command], Comma
 studies = click.argument("studies", nargs=-1, metavar="STUDY…", type=FILE)
 
 reading = several(
-    click.option("--label", metavar="COLUMN", help="The column that holds the samples' known class."),
+    click.option("--label", "--labels", metavar="COLUMN", help="The column that holds the samples' known class."),
     click.option("--no-label", is_flag=True, help="No column is a known class."),
     click.option("--features", type=FILE, metavar="FILE", help="Keep the features that this file lists, one per line."),
     click.option(
@@ -81,7 +81,7 @@ reading = several(
         help="Rows are features in the file of this study. May be repeated.",
     ),
     click.option("--header/--no-header", default=None, help="Whether the first line names the features."),
-    click.option("--study-key", metavar="COLUMN", help="h5ad: the column of obs that names the study."),
+    click.option("--study-key", "--study", metavar="COLUMN", help="h5ad: the column of obs that names the study."),
     click.option("--rep", metavar="NAME", help="h5ad: X, a layer, or a representation such as X_pca."),
     click.option("--genes", metavar="COLUMN", help="Probes to genes: the column of genes, of R's objects or --map."),
     click.option(

@@ -379,12 +379,14 @@ class Setting:
         at: FloatArray | None = None,
         for_run: bool = True,
         rotate: bool = True,
+        each_alone: bool = False,
         paths: tuple[Path, ...] | None = None,
     ) -> Setting:
         """Choose a path for every configuration, rotate what can be rotated, and make what resamples share.
 
         Without `for_run` nothing is shared, but everything is there to learn a clustering function for any points.
-        Without `rotate` functions are learned in the features themselves, whatever their number. Studies of the same
+        Without `rotate` functions are learned in the features themselves, whatever their number. With `each_alone`
+        every study is learned from once, and only its own samples are labelled. Studies of the same
         features can have the `paths` of others, where these `serve_other_studies`.
         """
         if source.transformer is None:
@@ -434,7 +436,7 @@ class Setting:
 
                         spaces = [path.space(points) for points in places]
                         further = [] if place is None or not outside else [path.space(place)]
-                        keep_lists(spaces, spaces + further, path.n_nearest)
+                        keep_lists(spaces, spaces + further, path.n_nearest, each_alone=each_alone)
         return cls(source, tuple(studies), places, place, paths)
 
     @property

@@ -400,17 +400,14 @@ class Setting:
                 basis = not for_run or outside or any(needs_basis(c.clusterer) for c in configurations)
                 rotation = Rotation.of([study.X for study in studies], with_basis=basis)
             sizes = [len(study) for study in studies]
-            own = 8 * sum(n**2 for n in sizes) <= MOST_KEPT
-            others = for_run and 8 * sum(sizes) ** 2 <= MOST_KEPT and source.neighbours == EXACT
+            keeps = (
+                8 * sum(n**2 for n in sizes) <= MOST_KEPT,
+                for_run and 8 * sum(sizes) ** 2 <= MOST_KEPT and source.neighbours == EXACT,
+            )
+            further = [(*keeps, source.search_seed(study)) for study in studies]
             places = tuple(
-                PointSet(
-                    study.X,
-                    None if rotation is None else PointSet(rotation.coordinates[s], None, own, others, seed),
-                    own,
-                    others,
-                    seed,
-                )
-                for s, (study, seed) in enumerate((study, source.search_seed(study)) for study in studies)
+                PointSet(study.X, None if rotation is None else PointSet(rotation.coordinates[s], None, *rest), *rest)
+                for s, (study, rest) in enumerate(zip(studies, further, strict=True))
             )
             place = None
             if at is not None:
@@ -435,8 +432,8 @@ class Setting:
                         from clustrep.clustering.nearest_lists import keep_lists  # most clusterers need none
 
                         spaces = [path.space(points) for points in places]
-                        further = [] if place is None or not outside else [path.space(place)]
-                        keep_lists(spaces, spaces + further, path.n_nearest, each_alone=each_alone)
+                        outsiders = [] if place is None or not outside else [path.space(place)]
+                        keep_lists(spaces, spaces + outsiders, path.n_nearest, each_alone=each_alone)
         return cls(source, tuple(studies), places, place, paths)
 
     @property

@@ -43,6 +43,14 @@ def test_counts_and_embedding_are_those_of_the_library(atlas):
     assert not np.array_equal(plain.distribution, expected.distribution)
 
 
+def test_the_study_and_the_labels_by_their_short_names(atlas):
+    atlas.obs["type"] = ["B cell", "T cell"] * 60
+    atlas.write_h5ad("atlas.h5ad")
+    short = [{"--study-key": "--study"}.get(word, word) for word in RUN]
+    said = invoke(*short, "--rep", "X_pca", "--labels", "type").stderr
+    assert "known labels B cell, T cell" in " ".join(said.split())
+
+
 def test_an_embedding_of_all_studies_is_said_to_have_aligned_them(atlas):
     said = invoke(*RUN, "--rep", "X_pca").stderr
     assert "one embedding of all studies together, X_pca, which has aligned them" in " ".join(said.split())

@@ -138,4 +138,5 @@ def test_none_are_made_where_nobody_asks_for_them(monkeypatch):
     for clusterer in (KMeans(3, n_init=1), make_pipeline(StandardScaler(), AgglomerativeClustering(3))):
         cr.replicability(clusterer, tables, n_resamples=1, rng=0)
     cr.replicability(AgglomerativeClustering(3), tables, n_resamples=1, rng=0, resampling=cr.Jitter(0.1))
+    cr.separation(AgglomerativeClustering(), tables, n_clusters=[2, 3], rng=0)  # every pool of studies once
     assert made == []

@@ -165,7 +165,7 @@ def separations(
     given = [configuration for configurations in clusterers for configuration in configurations]
     starts = min(STARTS, CHEAP // pool.X.size)
     configurations = [replace(each, clusterer=with_starts(each.clusterer, starts)) for each in given]
-    plan = PoolPlan(Setting.prepare(source, pools, configurations))
+    plan = PoolPlan(Setting.prepare(source, pools, configurations, each_alone=True))
     by_pool = run(plan, range(len(pools)), n_jobs)  # (n_pools, n_configurations)
     n_tried = sum(configuration.n_clusters != 1 for configuration in configurations)
     with one_thread():
@@ -212,7 +212,7 @@ class PoolPlan(ClusteringPlan["list[IntArray | Failed]"], Stored):
     def only(self, places: Sequence[int]) -> PoolPlan:
         """Return a plan with some of the configurations."""
         setting, chosen = self.setting, [self.configurations[place] for place in places]
-        return PoolPlan(Setting.prepare(setting.source, setting.studies, chosen))
+        return PoolPlan(Setting.prepare(setting.source, setting.studies, chosen, each_alone=True))
 
     def split(self, value: list[IntArray | Failed]) -> list[list[IntArray | Failed]]:
         """Divide labels by configuration."""

@@ -111,6 +111,8 @@ def approximate_neighbours(
 
 def keep_approximate_lists(points: PointSet, asked: list[PointSet], n_kept: int) -> None:
     """Find the lists of all points that are asked about, and keep for how many the nearest is right."""
+    if not asked:
+        return
     assert points.seed is not None
     index = Index.of(points.X, n_kept, "euclidean", points.seed)
     recalls = []

@@ -24,19 +24,23 @@ KEPT = 8
 MOST_KEPT = 10**9
 
 
-def keep_lists(places: Sequence[PointSet], asked: Sequence[PointSet], n_nearest: int = 1) -> None:
-    """Find the lists of all points that are asked about in all places, unless distances between all are kept anyway."""
+def keep_lists(
+    places: Sequence[PointSet], asked: Sequence[PointSet], n_nearest: int = 1, *, each_alone: bool = False
+) -> None:
+    """Find the lists of all points that are asked about in all places, unless distances between all are kept anyway.
+
+    each_alone : only the points of a place itself are asked about, and once: an exact search needs no lists for that
+    """
     n_kept = KEPT * n_nearest
+    small = 4 * n_kept * len(places) * sum(map(len, asked)) <= MOST_KEPT
     for points in places:
-        if points.seed is not None and approximates(points, "euclidean"):
-            keep_approximate_lists(
-                points, [others for others in asked if points.nearest_kept(others, n_kept) is None], n_kept
-            )
-    if 4 * n_kept * len(places) * sum(map(len, asked)) > MOST_KEPT:
-        return
-    for points in places:
-        for others in () if points.keeps_others else asked:
-            if points.nearest_kept(others, n_kept) is None:
+        unknown = [
+            others for others in ([points] if each_alone else asked) if points.nearest_kept(others, n_kept) is None
+        ]
+        if approximates(points, "euclidean"):
+            keep_approximate_lists(points, unknown, n_kept)
+        elif small and not each_alone and not points.keeps_others:
+            for others in unknown:
                 points.keep_nearest(others, certain_nearest(points.X, others.X, n_kept))
 
 

@@ -391,12 +391,14 @@ class Setting:
         at: FloatArray | None = None,
         for_run: bool = True,
         rotate: bool = True,
+        each_alone: bool = False,
         paths: tuple[Path, ...] | None = None,
     ) -> Setting:
         """Choose a path for every configuration, rotate what can be rotated, and make what resamples share.
 
         Without `for_run` nothing is shared, but everything is there to learn a clustering function for any points.
-        Without `rotate` functions are learned in the features themselves, whatever their number. Studies of the same
+        Without `rotate` functions are learned in the features themselves, whatever their number. With `each_alone`
+        every study is learned from once, and only its own samples are labelled. Studies of the same
         features can have the `paths` of others, where these `serve_other_studies`.
         """
         if source.transformer is None:
@@ -410,17 +412,14 @@ class Setting:
                 basis = not for_run or outside or any(needs_basis(c.clusterer) for c in configurations)
                 rotation = Rotation.of([study.X for study in studies], with_basis=basis)
             sizes = [len(study) for study in studies]
-            own = 8 * sum(n**2 for n in sizes) <= MOST_KEPT
-            others = for_run and 8 * sum(sizes) ** 2 <= MOST_KEPT and source.neighbours == EXACT
+            keeps = (
+                8 * sum(n**2 for n in sizes) <= MOST_KEPT,
+                for_run and 8 * sum(sizes) ** 2 <= MOST_KEPT and source.neighbours == EXACT,
+            )
+            further = [(*keeps, source.search_seed(study)) for study in studies]
             places = tuple(
-                PointSet(
-                    study.X,
-                    None if rotation is None else PointSet(rotation.coordinates[s], None, own, others, seed),
-                    own,
-                    others,
-                    seed,
-                )
-                for s, (study, seed) in enumerate((study, source.search_seed(study)) for study in studies)
+                PointSet(study.X, None if rotation is None else PointSet(rotation.coordinates[s], None, *rest), *rest)
+                for s, (study, rest) in enumerate(zip(studies, further, strict=True))
             )
             place = None
             if at is not None:
@@ -445,8 +444,8 @@ class Setting:
                         from clustrep.clustering.nearest_lists import keep_lists  # most clusterers need none
 
                         spaces = [path.space(points) for points in places]
-                        further = [] if place is None or not outside else [path.space(place)]
-                        keep_lists(spaces, spaces + further, path.n_nearest)
+                        outsiders = [] if place is None or not outside else [path.space(place)]
+                        keep_lists(spaces, spaces + outsiders, path.n_nearest, each_alone=each_alone)
         return cls(source, tuple(studies), places, place, paths)
 
     @property

@@ -36,27 +36,31 @@ def test_only_singletons_change_codes():
     assert codes.tolist() == [0, 1, 1, 0]
 
 
+NOISE_CODES = np.array([[0, -1], [-1, 1], [-1, -1]])  # on both sides of three tables
+
+
+def three_times(table):
+    return np.array([table] * 3, dtype=float)
+
+
 def test_a_single_noise_point_shares_its_cluster_with_nobody():
-    cells = np.array([[1.0, 2.0], [3.0, 4.0]])
-    margins = Margins(cells, np.array([[3.0, 3.0], [7.0, 7.0]]), np.array([[4.0, 6.0], [4.0, 6.0]]))
+    margins = Margins(three_times([[1, 2], [3, 4]]), three_times([[3, 3], [7, 7]]), three_times([[4, 6], [4, 6]]))
     for name in ("label", "drop"):
-        assert RULES[name].margins(margins, (0, -1)) is margins
-    changed = RULES["singletons"].margins(margins, (0, -1))
-    assert changed.cells.tolist() == [[0, 0], [3, 4]]
-    assert changed.rows.tolist() == [[0, 0], [7, 7]]
-    assert changed.columns.tolist() == [[4, 6], [4, 6]]
-    changed = RULES["singletons"].margins(margins, (-1, 1))
-    assert changed.cells.tolist() == [[1, 0], [3, 0]]
-    assert changed.columns.tolist() == [[4, 0], [4, 0]]
+        assert RULES[name].margins(margins, NOISE_CODES) is margins
+    changed = RULES["singletons"].margins(margins, NOISE_CODES)
+    assert changed.cells.tolist() == [[[0, 0], [3, 4]], [[1, 0], [3, 0]], [[1, 2], [3, 4]]]
+    assert changed.rows.tolist() == [[[0, 0], [7, 7]], [[3, 3], [7, 7]], [[3, 3], [7, 7]]]
+    assert changed.columns.tolist() == [[[4, 6], [4, 6]], [[4, 0], [4, 0]], [[4, 6], [4, 6]]]
 
 
 def test_a_dropped_point_has_no_score():
-    scores = np.array([[1.0, 2.0], [3.0, 4.0]])
+    scores = three_times([[1, 2], [3, 4]])
     for name in ("label", "singletons"):
-        assert RULES[name].point_scores(scores, (0, 1)) is scores
-    np.testing.assert_array_equal(RULES["drop"].point_scores(scores, (0, -1)), [[np.nan, np.nan], [3, 4]])
-    np.testing.assert_array_equal(RULES["drop"].point_scores(scores, (-1, 1)), [[1, np.nan], [3, np.nan]])
-    np.testing.assert_array_equal(RULES["drop"].point_scores(scores, (-1, -1)), scores)
+        assert RULES[name].point_scores(scores, NOISE_CODES) is scores
+    np.testing.assert_array_equal(
+        RULES["drop"].point_scores(scores, NOISE_CODES),
+        [[[np.nan, np.nan], [3, 4]], [[1, np.nan], [3, np.nan]], [[1, 2], [3, 4]]],
+    )
 
 
 def test_a_treatment_within_one_study_is_checked():

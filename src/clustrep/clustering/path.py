@@ -508,8 +508,7 @@ class Setting:
 
     def sample(self, s: int, replicate: int, *, second: bool = False) -> Sample:
         """Draw one of the studies."""
-        (drawn,) = self.source.samples(self.studies[s], self.places[s], [replicate], second=second)
-        return drawn
+        return self.source.sample(self.studies[s], self.places[s], replicate, second=second)
 
     def samples_of(self, s: int, replicates: Sequence[int], *, second: bool = False) -> list[Sample]:
         """Draw one of the studies for many replicates."""

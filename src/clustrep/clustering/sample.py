@@ -361,10 +361,15 @@ class Source:
         seed = seed_of(self.root, Stream.SECOND_DRAW if second else Stream.DRAW, study.name, replicate)
         return self.resampling.draw(study, make_generator(seed))
 
+    def sample(self, study: Study, points: PointSet, replicate: int, *, second: bool = False) -> Sample:
+        """Draw the study, whose points are kept in `points`."""
+        (drawn,) = self.samples(study, points, [replicate], second=second)
+        return drawn
+
     def samples(
         self, study: Study, points: PointSet, replicates: Sequence[int], *, second: bool = False, together: bool = False
     ) -> list[Sample]:
-        """Draw the study, whose points are kept in `points`, for many replicates.
+        """Draw the study for many replicates.
 
         together : draw in one call of a kernel, where the resampling has one; the draws are the same
         """

@@ -23,7 +23,7 @@ from clustrep.clustering.sample import (
     pairwise_distances,
 )
 from clustrep.clustering.shortcuts.nearest import NearestDrawn, Neighbours
-from clustrep.engine.replicates import Failed, ReplicateFailure, run_in_pieces
+from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, run_in_pieces
 from clustrep.errors import DataError
 from clustrep.remembered import cached_property
 from clustrep.tables.contingency import Partition
@@ -231,9 +231,14 @@ class _LearnedTree(Learned):
 
     def labels(self, member: int, at: Sequence[PointSet]) -> Labelled | Failed:
         """Apply one cut to every set of points in `at`."""
-        few = isinstance(self._shared, Failed) or self._cuts[1][member] < self.path.members[member].fewest_clusters
-        if few:
-            return super().labels(member, at)  # which says why
+        labelled = attempt(self._labelled, member, at)
+        return (
+            labelled if isinstance(labelled, Labelled) else super().labels(member, at)
+        )  # alone, it says why it failed
+
+    def _labelled(self, member: int, at: Sequence[PointSet]) -> Labelled | None:
+        if isinstance(self._shared, Failed) or self._cuts[1][member] < self.path.members[member].fewest_clusters:
+            return None
         classes = self.path.classes[member]
         return Labelled([Partition(self._codes(points)[member], classes) for points in at], int(self._cuts[1][member]))
 

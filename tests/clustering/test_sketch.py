@@ -13,11 +13,11 @@ from sklearn.preprocessing import StandardScaler
 
 import clustrep as cr
 from clustrep.across.replicability import ScorePlan
+from clustrep.clustering.function import takes_nearest
 from clustrep.clustering.landmarks import CellDraw, cell_means, leading_axes, uniform
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.clustering.shortcuts import trees
-from clustrep.clustering.sketch import by_nearest_point
 from clustrep.engine.replicates import FULL_STUDY
 from clustrep.errors import DataError, OtherRun, ParameterError
 from clustrep.report.methods import methods_of
@@ -296,13 +296,13 @@ def test_bad_sketches_are_refused():
 
 
 def test_who_is_induced_by_the_nearest_point_in_the_features_themselves():
-    assert by_nearest_point(TREE)
-    assert by_nearest_point(lambda X: X)
-    assert by_nearest_point(cr.Induced(TREE))
-    assert not by_nearest_point(KMeans(2))
-    assert not by_nearest_point(make_pipeline(StandardScaler(), TREE))
-    assert not by_nearest_point(cr.Induced(TREE, metric="cityblock"))
-    assert not by_nearest_point(AgglomerativeClustering(2, linkage="average", metric="cosine"))
+    assert takes_nearest(TREE, among_features=True)
+    assert takes_nearest(lambda X: X, among_features=True)
+    assert takes_nearest(cr.Induced(TREE), among_features=True)
+    assert not takes_nearest(KMeans(2), among_features=True)
+    assert not takes_nearest(make_pipeline(StandardScaler(), TREE), among_features=True)
+    assert not takes_nearest(cr.Induced(TREE, metric="cityblock"), among_features=True)
+    assert not takes_nearest(AgglomerativeClustering(2, linkage="average", metric="cosine"), among_features=True)
 
 
 def test_too_little_memory_advises_a_sketch(monkeypatch):

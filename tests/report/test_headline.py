@@ -75,6 +75,15 @@ def test_structure_without_gaps(gaps):
     assert said[1].text.endswith(" Not distinguishable from it: ward, k = 3 (0.80), ward, k = 4 (0.70).")
 
 
+def test_significant_gaps_that_separate_nothing_are_not_called_missing(gaps):
+    adjusted = np.full_like(gaps[1].adjusted, 0.0004)
+    _, said = told(choice(adjusted=[0.3, 0.01, 1]), [dataclasses.replace(gaps[1], adjusted=adjusted)])
+    assert said[2].text == (
+        "Thinly populated places between some clusters were found again in other studies (p < 0.001), but no "
+        "clustering is separated by gaps as a whole."
+    )
+
+
 def test_one_piece_is_an_answer(gaps):
     verdict, said = told(choice(adjusted=[0.3, 0.2, 1]), [gaps[1]])
     assert verdict.n_clusters == 1

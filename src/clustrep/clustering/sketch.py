@@ -10,10 +10,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
-from clustrep.clustering.function import ClusteringFunction, learn
+from clustrep.clustering.function import ClusteringFunction, learn, takes_nearest
 from clustrep.clustering.landmarks import CHOICES, Landmarks, Sketch, choice_for
 from clustrep.clustering.neighbours import nearest_point
-from clustrep.clustering.parameters import Clusterer, Induced, KnownLabels, is_function
+from clustrep.clustering.parameters import Clusterer, KnownLabels
 from clustrep.clustering.path import Learned, Path, Prediction, Psi
 from clustrep.clustering.sample import Configuration, PointSet, Sample, Source
 from clustrep.clustering.shortcuts.trees import TreePath
@@ -93,7 +93,7 @@ class SketchedPath(Path):
         self.path = path
         self.size = size  # of a sketch
         self.sketched = sketched  # by the points of the study; studies that are not larger than a sketch are missing
-        self.by_landmarks = by_nearest_point(path.members[0].clusterer)
+        self.by_landmarks = takes_nearest(path.members[0].clusterer, among_features=True)
 
     @property
     def compiled(self) -> bool:  # type: ignore[override]
@@ -164,17 +164,6 @@ class SketchedPath(Path):
     def _sample(self, sample: Sample) -> Sample:
         sketched = self.sketched.get(sample.points)
         return sample if sketched is None else sketched.sample(sample)
-
-
-def by_nearest_point(clusterer: Clusterer) -> bool:
-    """Whether ψ is that of the nearest training point, in the features themselves."""
-    if isinstance(clusterer, Induced):
-        euclidean = clusterer.metric in (None, "euclidean", "l2")
-        return euclidean and clusterer.classifier is None and by_nearest_point(clusterer.clusterer)
-    if is_function(clusterer):
-        return True
-    metric = getattr(clusterer, "metric", None) or "euclidean"
-    return not hasattr(clusterer, "predict") and not hasattr(clusterer, "steps") and metric in ("euclidean", "l2")
 
 
 def sketched_paths(

@@ -33,7 +33,7 @@ from clustrep.results.analysis import (
     WEAK,
 )
 from clustrep.results.base import FALSE_FINDING
-from clustrep.results.headline import FOUND_AGAIN, p_text
+from clustrep.results.headline import FOUND_AGAIN, no_groups_text, p_text
 from clustrep.results.labels import label
 from clustrep.results.obstacles import percent
 from clustrep.results.presence_words import ABSENT, CANT_TELL, NEW, SIGNS
@@ -302,9 +302,9 @@ def joined(parts: Sequence[str]) -> str:
 
 def about_gaps(result: Separation) -> str:
     """Say whether there are groups with gaps between them, from the gaps of one clusterer alone."""
-    p = p_text(result.overall_pvalue)
     if not result.separated:
-        return f"{result.clusterer}: no gap between clusters was found again in other studies ({p})."
+        return f"{no_groups_text(result.overall_pvalue)} ({result.clusterer})."
+    p = p_text(result.overall_pvalue)
     return f"{result.groups} separated groups: the gaps between them were {FOUND_AGAIN} ({result.clusterer}, {p})."
 
 

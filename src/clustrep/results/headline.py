@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from clustrep.results.base import FALSE_FINDING
 from clustrep.results.choice import Candidate, Choice
 from clustrep.results.groups import Separation
 from clustrep.results.obstacles import Obstacle, percent
@@ -205,7 +206,17 @@ def _no_gaps(evidence: Evidence) -> str:
     if not evidence.separations:
         return "Gaps between clusters were not looked for."
     p = min(separation.overall_pvalue for separation in evidence.separations)
-    return f"No gap between clusters was found again in other studies ({p_text(p)})."
+    return f"{no_groups_text(p)}."
+
+
+def no_groups_text(pvalue: float) -> str:
+    """Say that no groups are separated: no gap is significant, or those that are do not separate a clustering."""
+    if pvalue > FALSE_FINDING:
+        return f"No gap between clusters was found again in other studies ({p_text(pvalue)})"
+    return (
+        f"Thinly populated places between some clusters were found again in other studies ({p_text(pvalue)}), but no "
+        "clustering is separated by gaps as a whole"
+    )
 
 
 def p_text(value: float) -> str:

@@ -58,12 +58,12 @@ def _expected_kernel(rows, columns, totals, expected, n_cells, k_u, k_v, CELLS: 
     tl.store(expected + cell, tl.where(is_there, mean / n * weighted / weights, 0.0), inside)
 
 
-def expected_information(rows: Any, columns: Any, totals: Any) -> Any:
-    """Return the expected mutual information of tables with these margins, (n_tables,)."""
+def expected_terms(rows: Any, columns: Any, totals: Any) -> Any:
+    """Return what each cell adds to the expected information of tables with these margins, (n_tables, k_u · k_v)."""
     n_tables, k_u, k_v = len(rows), rows.shape[1], columns.shape[1]
     expected = torch.empty((n_tables, k_u * k_v), dtype=torch.float64, device=rows.device)
     n_cells = expected.numel()
     _expected_kernel[(-(-n_cells // CELLS),)](
         rows.contiguous(), columns.contiguous(), totals, expected, n_cells, k_u, k_v, CELLS=CELLS, num_warps=4
     )
-    return expected.sum(dim=1)
+    return expected

@@ -512,6 +512,7 @@ def count_tables_fused(u: Any, v: Any, weights: Any, row: Any, n_labels: int) ->
         from clustrep.device.plain_steps import count_tables
 
         return count_tables(u, v, weights, row, n_labels)
+    u, v, weights, row = (array.contiguous() for array in (u, v, weights, row))  # an expanded row is one number
     n_tables, n = u.shape
     size, n_pieces = _power_of_two(n_labels, FEWEST), _pieces(n, TABLE_PIECE)
     tables = torch.empty((n_pieces, n_tables, size, size), dtype=torch.float32, device=u.device)

@@ -53,23 +53,33 @@ def _adjusted_rand(tables: Any) -> Any:
 # information
 
 
+def _row_sums(values: Any) -> Any:
+    """Sum rows, (n_rows, n_columns) -> (n_rows,), by halves: PyTorch's own order depends on the number of rows."""
+    width = 1 << max(values.shape[1] - 1, 0).bit_length()
+    values = torch.nn.functional.pad(values, (0, width - values.shape[1]))
+    while width > 1:
+        width //= 2
+        values = values[:, :width] + values[:, width:]
+    return values[:, 0]
+
+
 def _entropy(sizes: Any, n: Any) -> Any:
     """Entropy of partitions, from the sizes of their blocks, (n_tables, n_blocks)."""
-    return -torch.special.xlogy(sizes / n[:, None], sizes / n[:, None]).sum(dim=1)
+    return -_row_sums(torch.special.xlogy(sizes / n[:, None], sizes / n[:, None]))
 
 
 def _mutual_information(tables: Any) -> Any:
     rows, columns, n = tables.sum(dim=2), tables.sum(dim=1), tables.sum(dim=(1, 2))
     independent = rows[:, :, None] * columns[:, None, :]
     ratios = tables * n[:, None, None] / torch.where(tables > 0, independent, 1.0)
-    return (torch.special.xlogy(tables, ratios).sum(dim=(1, 2)) / n).clamp(min=0)
+    return (_row_sums(torch.special.xlogy(tables, ratios).flatten(1)) / n).clamp(min=0)
 
 
 def _expected_information(rows: Any, columns: Any, n: Any) -> Any:
     if rows.device.type == "cuda":
-        from clustrep.device.fused_information import expected_information
+        from clustrep.device.fused_information import expected_terms
 
-        return expected_information(rows, columns, n)
+        return _row_sums(expected_terms(rows, columns, n))
     from clustrep._kernels.information import expected_mutual_information
 
     return torch.as_tensor(expected_mutual_information(*(array.contiguous().numpy() for array in (rows, columns, n))))

@@ -101,6 +101,9 @@ FIGURES = {
     "clusters": lambda: result_of("LocalReplicability").plot(kind="clusters"),
     "co-clustering": lambda: result_of("LocalReplicability").plot(kind="co-clustering", point=0),
     "four clusterers": lambda: curves_of(dict.fromkeys(("k-means", "Ward", "complete linkage", "mixture"), KMEANS)),
+    "four laboratories": lambda: cr.replicability(
+        KMeans(2, n_init=1), {f"lab {i}": X for i in range(1, 5)}, **QUICK
+    ).plot(),
     "a long name": lambda: curves_of(KMEANS, agreement=fowlkes_mallows_score),
     "all indices": lambda: cr.validate(KMEANS, X, n_clusters=[2, 3], n_splits=3, **QUICK).plot(),
 }

@@ -49,6 +49,7 @@ def canvas(ax: Axes | None, width: float = SINGLE, height: float = 0.75 * SINGLE
         new = plt.subplots(figsize=(width, height), layout="constrained")[1]
         _keep_ticks_small(new)
         yield new
+        _lay_out(new.figure)
 
 
 @contextmanager
@@ -61,6 +62,12 @@ def panels(n_rows: int, n_columns: int, width: float, height: float) -> Iterator
         for ax in axes.flat:
             _keep_ticks_small(ax)
         yield figure, axes
+        _lay_out(figure)
+
+
+def _lay_out(figure: Figure) -> None:
+    """Place axes once before they are drawn: where their shape is fixed, one pass leaves labels outside the figure."""
+    figure.draw_without_rendering()
 
 
 def refuse_axes(ax: object, kind: str) -> None:

@@ -66,17 +66,17 @@ plt.style.use("clustrep.figures.journal")
 for name, studies in collections.items():
     fig, ax = plt.subplots()
     alpha = studies["alpha"].X
-    silhouette = [metrics.silhouette_score(alpha, KMeans(k, n_init=10, random_state=0).fit_predict(alpha)) for k in ks]
+    cuts = [KMeans(k, n_init=10, random_state=0).fit_predict(alpha) for k in ks]
+    silhouette = np.array([metrics.silhouette_score(alpha, cut) for cut in cuts])
     comparison = cr.compare(KMeans(n_init=5), studies, n_clusters=ks, agreement="ari", n_resamples=20, rng=0)
     reference = cr.null_reference(comparison, n=39, rng=0)
     print(f"{name}: p = {reference.overall_pvalue:.3f} that data in one piece do as well")
     score = comparison.summary()["score"].to_numpy(dtype=float)
     ax.plot(ks, silhouette, "s--", color="#D55E00")
     ax.plot(ks, score, "o-", color="#0072B2")
-    ax.annotate("silhouette", (ks[-1], silhouette[-1]), (0, 8), textcoords="offset points", ha="right", color="#A34700")
-    ax.annotate(
-        "score across studies", (ks[-1], score[-1]), (0, 8), textcoords="offset points", ha="right", color="#00568A"
-    )
+    for words, values, colour in (("silhouette", silhouette, "#A34700"), ("score across studies", score, "#00568A")):
+        place = {"ha": "right", "va": "bottom", "textcoords": "offset points"}
+        ax.annotate(words, (ks[-1], values[-2:].max()), (0, 6), color=colour, **place)
     ax.set(
         title=f"{name}: p = {reference.overall_pvalue:.2f}",
         xlabel="number of clusters",

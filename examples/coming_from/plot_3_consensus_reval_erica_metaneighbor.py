@@ -115,14 +115,9 @@ for quantity, rows in both.groupby("quantity", sort=False):
     for collection, part in rows.groupby("collection", sort=False):
         ax.plot(part["k"], part["value"], "s", markersize=7, markerfacecolor="none", color=colours[collection])
         ax.plot(part["k"], part["clustrep"], "o-", color=colours[collection])
-        start = part.iloc[0]
-        ax.annotate(
-            collection,
-            (start["k"], start["clustrep"]),
-            (8, 4),
-            textcoords="offset points",
-            color=colours[collection],
-        )
+        end = part.iloc[-1]
+        place = {"ha": "right", "va": "bottom", "textcoords": "offset points"}
+        ax.annotate(collection, (end["k"], end["clustrep"]), (0, 7), color=colours[collection], **place)
     program = rows["program"].iloc[0]
     ax.set(title=f"{quantity} ({program})", xlabel="number of clusters", xticks=ks, ylim=(-0.05, 1.08))
     ax.spines[["top", "right"]].set_visible(False)

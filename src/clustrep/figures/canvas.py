@@ -46,10 +46,10 @@ def canvas(ax: Axes | None, width: float = SINGLE, height: float = 0.75 * SINGLE
     if ax is not None:
         raise ParameterError(f"ax must be a matplotlib Axes, got {type(ax).__name__}.", parameter="ax")
     with plt.style.context(STYLE):
-        new = plt.subplots(figsize=(width, height), layout="constrained")[1]
+        figure, new = plt.subplots(figsize=(width, height), layout="constrained")
         _keep_ticks_small(new)
         yield new
-        _lay_out(new.figure)
+        _lay_out(figure)
 
 
 @contextmanager

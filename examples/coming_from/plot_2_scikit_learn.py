@@ -74,9 +74,8 @@ for name, studies in collections.items():
     score = comparison.summary()["score"].to_numpy(dtype=float)
     ax.plot(ks, silhouette, "s--", color="#D55E00")
     ax.plot(ks, score, "o-", color="#0072B2")
-    for words, values, colour in (("silhouette", silhouette, "#A34700"), ("score across studies", score, "#00568A")):
-        place = {"ha": "right", "va": "bottom", "textcoords": "offset points"}
-        ax.annotate(words, (ks[-1], values[-2:].max()), (0, 6), color=colour, **place)
+    for words, values, colour in (("silhouette", silhouette, "#A34700"), ("score across\nstudies", score, "#00568A")):
+        ax.annotate(words, (ks[-1], values[-1]), (7, 0), textcoords="offset points", va="center", color=colour)
     ax.set(
         title=f"{name}: p = {reference.overall_pvalue:.2f}",
         xlabel="number of clusters",

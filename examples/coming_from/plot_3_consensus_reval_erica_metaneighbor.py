@@ -116,8 +116,8 @@ for quantity, rows in both.groupby("quantity", sort=False):
         ax.plot(part["k"], part["value"], "s", markersize=7, markerfacecolor="none", color=colours[collection])
         ax.plot(part["k"], part["clustrep"], "o-", color=colours[collection])
         end = part.iloc[-1]
-        place = {"ha": "right", "va": "bottom", "textcoords": "offset points"}
-        ax.annotate(collection, (end["k"], end["clustrep"]), (0, 7), color=colours[collection], **place)
+        where = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+        ax.annotate(collection, (end["k"], end["clustrep"]), color=colours[collection], **where)
     program = rows["program"].iloc[0]
     ax.set(title=f"{quantity} ({program})", xlabel="number of clusters", xticks=ks, ylim=(-0.05, 1.08))
     ax.spines[["top", "right"]].set_visible(False)

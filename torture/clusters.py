@@ -72,7 +72,10 @@ class Cluster:
                 commands[int(path.name)] = (path / "cmdline").read_bytes()
         beginning = b"ray::" if self.kind == "ray" else b"dask_worker"
         return [
-            number for number, command in commands.items() if beginning in command and self._is_ours(number, parents)
+            number
+            for number, command in commands.items()
+            # Ray's agents have such names, too: with one of them the whole machine is gone.
+            if beginning in command and b"Agent" not in command and self._is_ours(number, parents)
         ]
 
     def _is_ours(self, number: int, parents: dict[int, int]) -> bool:

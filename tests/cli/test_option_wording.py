@@ -106,7 +106,7 @@ def test_errors_of_the_library_are_told_in_options(call, told, folder):
 FRONT_END = {
     *("studies", "features", "no_label", "transpose_only", "clusterer"),
     *("figures", "out", "force", "allow_failures", "config", "json", "quiet", "no_samples", "shard"),
-    *("device", "resolution", "write_h5ad"),
+    *("device", "neighbours", "resolution", "write_h5ad"),
 }
 
 

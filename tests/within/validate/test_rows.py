@@ -271,7 +271,7 @@ def test_labels_alone_are_judged_by_what_needs_no_clusterer(noise):
     assert repr(found).startswith(f"Validation of known labels: {B} resamples, {S} splits, seed {ROOT}\n")
     assert set(found.provenance["resampling"]) == set(LABELS_SUFFICE)
     assert found.failures == {}
-    assert found.plot().shape == (1, 4)
+    assert found.plot().shape == (2, 2)
 
 
 def test_labels_of_the_study_may_be_judged_alone():

@@ -311,7 +311,7 @@ def rows_before(page: str, card: str | None) -> dict[str, str]:
     """Return the rows of the last table, by the names of their jobs, if they were measured on the same card."""
     _, _, rest = page.partition(BEGIN)
     lines = rest.partition(END)[0].splitlines()
-    if not any(line.startswith(f"Card: {card}. Processor: {os.cpu_count()} cores") for line in lines):
+    if not any(line.startswith(f"Card: {card or 'no card'}. Processor: {os.cpu_count()} cores") for line in lines):
         return {}
     return {name: line for name, title in TITLES.items() for line in lines if line.startswith(f"| {title}")}
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from itertools import combinations
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,9 +23,6 @@ from clustrep.remembered import cached_property
 from clustrep.studies.study import Study
 from clustrep.text import listing
 from clustrep.types import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    pass
 
 # Of fields that are left out of descriptions where they have their default.
 LEFT_OUT = MappingProxyType({"left_out": True})

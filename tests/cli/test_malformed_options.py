@@ -30,7 +30,7 @@ class Trap:
 for text, sentence in {
     "1": r"'1': the number of clusters lies between 2 and 1,000",
     "5000": r"'5000': the number of clusters lies between 2 and 1,000",
-    "8:2": r"'8:2' is no number of clusters: write 4, 2:8 or 2,3,5",
+    "8:2": r"'8:2' begins with its larger end: write 2:8",
     "abc": r"'abc' is no number of clusters: write 4, 2:8 or 2,3,5",
     "2.5": r"'2\.5' is no number of clusters: write 4, 2:8 or 2,3,5",
     "": r"'' is no number of clusters: write 4, 2:8 or 2,3,5",

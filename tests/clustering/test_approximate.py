@@ -19,7 +19,7 @@ from tests.cli.support import invoke
 
 import clustrep as cr
 from clustrep.clusterers import Leiden
-from clustrep.clustering import approximate
+from clustrep.clustering import approximate, sample
 from clustrep.errors import ParameterError
 
 CENTRES = 3.5 * np.eye(4, 12)
@@ -124,7 +124,8 @@ def test_what_it_cannot_be_combined_with(options, arguments, message):
 
 def test_without_pynndescent_an_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr(approximate, "FEWEST_POINTS", 100)
-    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    monkeypatch.delitem(sys.modules, "pynndescent", raising=False)
+    monkeypatch.setattr(sample, "find_spec", lambda name: None)
     with pytest.raises(ParameterError, match=r'pip install "clustrep\[approximate\]"'):
         score(Leiden())
     with pytest.raises(ParameterError, match="neighbours must be one of 'exact', 'pynndescent'"):

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import clustrep as cr
 from clustrep.clusterers import Leiden
 from clustrep.clustering import neighbours, path
-from clustrep.clustering.nearest_lists import KEPT, NearestOfDrawn, keep_lists
+from clustrep.clustering.nearest_lists import KEPT, NearestOfDrawn, keep_lists, without_repeats
 from clustrep.clustering.neighbours import nearest_point
 from clustrep.clustering.sample import PointSet
 
@@ -74,6 +74,29 @@ def test_labels_are_those_of_a_search_in_every_draw(name, p, tables, monkeypatch
     without_lists(monkeypatch)
     for values, expected in zip(by_lists, distributions(), strict=True):
         np.testing.assert_array_equal(values, expected)
+
+
+@pytest.mark.usefixtures("without_distances")
+@pytest.mark.parametrize(
+    "other",
+    [
+        DBSCAN(eps=14, metric="manhattan"),
+        cr.Induced(AgglomerativeClustering(4), metric="manhattan"),
+        AgglomerativeClustering(n_clusters=None, distance_threshold=0.8, linkage="average", metric="cosine"),
+        Leiden(0.5, 8, metric="manhattan"),
+    ],
+)
+def test_lists_of_another_clusterer_are_not_those_of_another_metric(other):
+    tables, options = TABLES["normal"](20), {"n_resamples": 3, "rng": 0, "agreement": "ari"}
+    beside = cr.compare({"other": other, "ward": AgglomerativeClustering(4)}, tables, n_clusters=[4], **options)
+    alone = cr.compare({"other": other}, tables, n_clusters=[4], **options)
+    c = beside.clusterers.index("other")
+    np.testing.assert_array_equal(beside.distribution[c], alone.distribution[0])
+
+
+def test_copies_of_a_point_vote_once():
+    positions = np.array([[2, 2, 0, 1], [1, 0, 1, 0]])
+    np.testing.assert_array_equal(without_repeats(positions), [[2, -1, 0, 1], [1, 0, -1, -1]])
 
 
 @pytest.mark.usefixtures("without_distances")

@@ -376,11 +376,12 @@ def compute_share(
 def _differences(
     studies: Studies, configuration: Configuration, source: Source, n_jobs: int | None
 ) -> StudyDifferences | None:
-    """Say which study lacks a cluster; None where the clusterer fails on the studies pooled."""
+    """Say which study lacks a cluster; None where the clusterer fails on the studies pooled, or finds noise alone."""
     try:
-        return differences_of(studies, configuration, source, RESAMPLES_FOR_ERRORS, n_jobs)
+        differences = differences_of(studies, configuration, source, RESAMPLES_FOR_ERRORS, n_jobs)
     except AllReplicatesFailed:
         return None
+    return differences if (differences.counts >= 0).any() else None
 
 
 def by_clusterer(configurations: Sequence[Configuration]) -> list[list[Configuration]]:

@@ -193,8 +193,9 @@ def lacking_pvalues(here: IntArray, elsewhere: IntArray) -> FloatArray:
     >>> lacking_pvalues(np.array([0, 40]), np.array([20, 60])).round(4)
     array([0.0115, 1.    ])
     """
-    expected = RATIO * here.sum()
-    return np.asarray(binom.cdf(here, here + elsewhere, expected / (expected + elsewhere.sum())))
+    expected, others = RATIO * here.sum(), elsewhere.sum()
+    share = expected / (expected + others) if expected + others else 0.0  # of noise alone
+    return np.asarray(binom.cdf(here, here + elsewhere, share))
 
 
 def unexplained(study: Study, assigned: Assigned, root: int, n_resamples: int) -> tuple[float, float]:

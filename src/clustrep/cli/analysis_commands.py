@@ -104,7 +104,7 @@ def local(ctx: click.Context, /, **settings: Any) -> None:
     analyse_files(ctx, settings)
 
 
-@click.command(short_help="The same on simulated cohorts.")
+@click.command(short_help="Run on simulated cohorts.")
 @options.analysis(k="2:6", folder="clustrep-demo", resamples_default=50)
 @click.pass_context
 def demo(ctx: click.Context, /, **settings: Any) -> None:

@@ -35,8 +35,10 @@ class ClusterNumbers(click.ParamType):  # type: ignore[type-arg]
                 ends = [int(end) for end in text.split(":")]
             except ValueError:
                 ends = []
-            if len(ends) not in (1, 2) or ends[0] > ends[-1]:
+            if len(ends) not in (1, 2):
                 self.fail(f"{text!r} is no number of clusters: write 4, 2:8 or 2,3,5.", param, ctx)
+            if ends[0] > ends[-1]:
+                self.fail(f"{text!r} begins with its larger end: write {ends[-1]}:{ends[0]}.", param, ctx)
             if ends[0] < 2 or ends[-1] > LARGEST_K:
                 self.fail(f"{text!r}: the number of clusters lies between 2 and {LARGEST_K:,}.", param, ctx)
             numbers += range(ends[0], ends[-1] + 1)

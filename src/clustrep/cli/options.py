@@ -155,7 +155,8 @@ neighbours = click.option(
     type=click.Choice(["exact", "pynndescent"]),
     default="exact",
     show_default=True,
-    help="How nearest neighbours are searched for; how many of those by pynndescent are right is measured.",
+    help="How nearest neighbours are searched for; by pynndescent in studies of 1,000 samples or more, where the "
+    "page says how many of them are right.",
 )
 
 embed = click.option(
@@ -263,7 +264,7 @@ engine = click.option(
 
 json_option = click.option("--json", is_flag=True, help="Write the results to stdout as JSON.")
 
-quiet = click.option("--quiet", is_flag=True, help="Show warnings and errors only.")
+quiet = click.option("--quiet", is_flag=True, help="Print the answer, warnings and errors only.")
 
 device = click.option(
     "--device",

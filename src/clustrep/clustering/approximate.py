@@ -15,7 +15,6 @@ import numpy as np
 from clustrep.clustering.neighbours import Metric, nearest_point, neighbours, scipy_metric
 from clustrep.clustering.sample import PointSet
 from clustrep.engine.replicates import make_generator
-from clustrep.errors import ParameterError
 from clustrep.types import FloatArray, IntArray
 
 # pynndescent's names of the metrics that it finds neighbours by; others are searched exactly.
@@ -53,10 +52,12 @@ class Index:
     @classmethod
     def of(cls, points: FloatArray, n_neighbours: int, metric: Metric, seed: np.random.SeedSequence) -> Index:
         """Make one, in a single thread and with a fixed seed: the same for any number of workers."""
+        from pynndescent import NNDescent  # compiles when it is imported
+
         name = str(scipy_metric(metric))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of lists that are not full, which are completed here
-            descent = import_pynndescent().NNDescent(
+            descent = NNDescent(
                 points,
                 metric=METRICS[name],
                 n_neighbors=min(max(n_neighbours, LEAST_NEIGHBOURS) + 1, len(points)),
@@ -110,7 +111,7 @@ def approximate_neighbours(
 
 
 def keep_approximate_lists(points: PointSet, asked: list[PointSet], n_kept: int) -> None:
-    """Find the lists of all points that are asked about, and keep for how many the nearest is right."""
+    """Find the lists of all points that are asked about; keep for how many, of the worst set, the nearest is right."""
     if not asked:
         return
     assert points.seed is not None
@@ -119,17 +120,6 @@ def keep_approximate_lists(points: PointSet, asked: list[PointSet], n_kept: int)
     for others in asked:
         lists = index.nearest(others.X, n_kept)
         points.keep_nearest(others, lists)
-        recalls.append(index.recall_of_nearest(lists, others.X))
-    points.recall["nearest"] = float(np.mean(recalls))
-
-
-def import_pynndescent() -> Any:
-    """Import pynndescent, or say how to install it."""
-    try:
-        import pynndescent
-    except ImportError:
-        raise ParameterError(
-            'neighbours="pynndescent" needs pynndescent: install it with pip install "clustrep[approximate]".',
-            parameter="neighbours",
-        ) from None
-    return pynndescent
+        if others is not points:  # each of its own points is the nearest to itself
+            recalls.append(index.recall_of_nearest(lists, others.X))
+    points.recall["nearest"] = min(recalls, default=1.0)

@@ -69,9 +69,19 @@ class NearestOfDrawn:
         if self.n_nearest == 1:
             first = (candidates >= 0).argmax(axis=1)[:, None]
         else:
+            candidates = without_repeats(candidates)
             first = np.argsort(candidates < 0, axis=1, kind="stable")[:, : self.n_nearest]
         listed = np.take_along_axis(candidates, first, axis=1)
         lacking = np.flatnonzero((listed < 0).any(axis=1))
         if len(lacking):
             listed[lacking] = self.search(others.X[lacking]).reshape(len(lacking), -1)
         return np.asarray(listed)
+
+
+def without_repeats(positions: IntArray) -> IntArray:
+    """Return rows in which every position stands once: copies of a point, which are one, count once."""
+    result = positions.copy()
+    for column in range(1, positions.shape[1]):
+        repeated = (positions[:, :column] == positions[:, [column]]).any(axis=1)
+        result[repeated, column] = -1
+    return result

@@ -247,14 +247,19 @@ class PlainPsi(Psi):
 
     path: Path
     function: ClusteringFunction
-    sample: PointSet
+    sample: PointSet | None  # None: without lists, as in another process
     rows: IntArray  # of the sample, to which it was fitted
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "sample": None}
 
     def labels(self, points: PointSet) -> Labels:
         """Return the label of every point: from lists of the nearest, where there are any."""
-        sample, space = self.path.space(self.sample), self.path.space(points)
-        rule = self.function.nearest_label
-        if rule is None or sample.nearest_kept(space) is None or sample.X.dtype != space.X.dtype:
+        space, rule = self.path.space(points), self.function.nearest_label
+        if rule is None or self.sample is None or not self.path.n_nearest:  # lists are those of Euclidean distances
+            return self.function.labels(space.X)
+        sample = self.path.space(self.sample)
+        if sample.nearest_kept(space) is None or sample.X.dtype != space.X.dtype:
             return self.function.labels(space.X)
         from clustrep.clustering.nearest_lists import NearestOfDrawn  # most clusterers need none
 

@@ -8,6 +8,7 @@ from clustrep.clustering.function import ClusteringFunction
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import FULL_STUDY, Failed, attempt, one_thread
+from clustrep.engine.run import EXACT
 from clustrep.errors import ParameterError
 from clustrep.studies.study import Study
 from clustrep.tables.agreement import Agreement
@@ -26,6 +27,12 @@ class RunOrigin:
 
     def refit(self, s: int, resample: int | None = None) -> ClusteringFunction:
         """Learn the clustering function of a study as it is, or of its draw in a resample, as the run did."""
+        if self.source.neighbours != EXACT:
+            raise ParameterError(
+                f"Clustering functions are not learned again by neighbours={self.source.neighbours!r}, whose index is "
+                "not kept: run with exact neighbours.",
+                parameter="neighbours",
+            )
         replicate = FULL_STUDY if resample is None else 1 + resample
         setting = Setting.prepare(self.source, self.studies, [self.configuration], for_run=False)
         with one_thread():  # as in the run

@@ -6,10 +6,12 @@ whatever other studies are in the run and wherever it is computed.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -335,6 +337,12 @@ class Source:
                     "studies as they are, once. Leave out one of the two.",
                     parameter="neighbours",
                 )
+        if self.neighbours != EXACT and self.neighbours not in sys.modules and find_spec(self.neighbours) is None:
+            raise ParameterError(
+                f"neighbours={self.neighbours!r} needs {self.neighbours}, which is not installed: pip install "
+                '"clustrep[approximate]".',
+                parameter="neighbours",
+            )
 
     @property
     def draws_rows(self) -> bool:

@@ -132,7 +132,8 @@ class DeviceTables(DevicePoints):
         largest = stacked.abs().amax(dim=(1, 2), keepdim=True).cpu().numpy()
         unit = np.where(np.isfinite(largest) & (largest > 0), largest, 1.0)
         stacked /= torch.as_tensor(unit, device=stacked.device)
-        return cls(device, stacked.float() if device == CARD else stacked, mean, unit)
+        is_finite = bool(np.isfinite(largest).all())
+        return cls(device, stacked.float() if device == CARD else stacked, mean, unit, is_finite)
 
     def __len__(self) -> int:
         return int(self.X.shape[1])

@@ -14,9 +14,9 @@ from clustrep.results.analysis import HALF_WAY
 from clustrep.tables.agreement import in_sentence
 from clustrep.text import plural
 
-# Of one embedding of all studies together.
 # What approximate searches are for, by its name in provenance.
 SEARCHED = {"graph": "of the neighbours in the graph", "nearest": "of the nearest training samples"}
+# Of one embedding of all studies together.
 ALIGNED = (
     "The features are coordinates of one embedding of all studies together, {}, which has aligned them before they "
     "were compared: scores say how well clusters repeat after that alignment."

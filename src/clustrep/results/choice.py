@@ -14,6 +14,8 @@ from clustrep.text import listing
 from clustrep.types import BoolArray, FloatArray
 
 MOST_RIVALS = 5
+# Of trivial scores: beyond this share of them, a score says nothing about clusters.
+MOSTLY = 0.5
 NO_BEST = (
     "No configuration can be best: in each, more than 5 % of the scores are trivial (a single block on either side), "
     "or more than half of the resamples lack a score."
@@ -150,6 +152,8 @@ class Choice:
         p-value at most 0.05); None where none is.
     cause : str
         Where no configuration is eligible: which study causes it, how, and what to try next.
+    trivial_share : ndarray, (n_candidates,)
+        The share of scores in which a study is put into a single cluster, or called noise as a whole.
 
     See Also
     --------
@@ -166,6 +170,12 @@ class Choice:
     against: Against | None
     chosen: Candidate | None
     cause: str = ""
+    trivial_share: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether most scores of every candidate are trivial: then neither high nor low ones mean anything."""
+        return bool(self.trivial_share.size) and bool((self.trivial_share > MOSTLY).all())
 
     @property
     def focus(self) -> Candidate | None:

@@ -186,7 +186,9 @@ class Separation(Saved):
 
     def __str__(self) -> str:
         if not self.separated:
-            return f"No gaps between clusters were found again in other studies (p = {self.overall_pvalue:.2g})."
+            from clustrep.results.headline import no_groups_text  # which reads results like this one
+
+            return f"{no_groups_text(self.overall_pvalue)}."
         deeper = [n for n in self.levels if n != self.groups]
         also = f" Gaps were also found between {listing(deeper)} groups." if deeper else ""
         return (

@@ -211,7 +211,7 @@ def _no_gaps(evidence: Evidence) -> str:
 
 def no_groups_text(pvalue: float) -> str:
     """Say that no groups are separated: no gap is significant, or those that are do not separate a clustering."""
-    if pvalue > FALSE_FINDING:
+    if not pvalue <= FALSE_FINDING:
         return f"No gap between clusters was found again in other studies ({p_text(pvalue)})"
     return (
         f"Thinly populated places between some clusters were found again in other studies ({p_text(pvalue)}), but no "

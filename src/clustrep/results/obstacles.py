@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clustrep.results.comparison import Comparison
 
 EVERY_STUDY = "Every study"
-TRIVIAL, FAILED, MISSING = "trivial", "failed", "missing"
+TRIVIAL, NOISE, FAILED, MISSING = "trivial", "noise", "failed", "missing"
 # Of an error's message, as much as a sentence can hold.
 CAUSE_WORDS, CAUSE_LETTERS = 9, 60
 
@@ -32,12 +32,13 @@ class Obstacle:
         Its name.
     study : str
         The study in which it happens most often, or "Every study".
-    kind : {"trivial", "failed", "missing"}
-        The study is put into a single cluster; it can't be clustered; it lacks scores for another reason.
+    kind : {"trivial", "noise", "failed", "missing"}
+        The study is put into a single cluster; it has no cluster, but noise alone; it can't be clustered; it lacks
+        scores for another reason.
     share : float
         In which share of resamples.
     cause : str
-        The most frequent error; empty for "trivial".
+        The most frequent error; empty for "trivial" and "noise".
     """
 
     configuration: str
@@ -53,6 +54,8 @@ class Obstacle:
         often = f"in {at_least}{percent(self.share)} of resamples ({self.configuration})"
         if self.kind == TRIVIAL:
             return f"{self.study} is put into a single cluster {often}."
+        if self.kind == NOISE:
+            return f"{self.study} has no cluster: all samples are called noise {often}."
         what = "can't be clustered" if self.kind == FAILED else "lacks scores"
         because = f": {self._short_cause}" if self.cause else ""
         return f"{self.study} {what} {often}{because}" + ("" if because.endswith("…") else ".")
@@ -66,6 +69,8 @@ class Obstacle:
     @property
     def next_step(self) -> str:
         """Return what to try next, as a sentence."""
+        if self.kind == NOISE:
+            return "Run again with parameters that leave less noise, such as a larger eps, or with another clusterer."
         if self.study == EVERY_STUDY:
             return "Run again with other parameters, other numbers of clusters or another clusterer."
         if self.kind == TRIVIAL:
@@ -89,10 +94,13 @@ def obstacle_of(comparison: Comparison, c: int) -> Obstacle | None:
         return None
     with quiet():
         by_test = np.nan_to_num(trivial.sum(axis=(0, 1)) / scored.sum(axis=(0, 1)))
+    no_clusters = (comparison.clusters_found[c] == 0).mean(axis=0)  # (S,): in which share of resamples
     if (by_test > TRIVIAL_AT_MOST).all():
-        return Obstacle(name, EVERY_STUDY, TRIVIAL, float(by_test.min()))
+        kind, share = (NOISE, no_clusters.min()) if (no_clusters > 0.5).all() else (TRIVIAL, by_test.min())
+        return Obstacle(name, EVERY_STUDY, kind, float(share))
     worst = int(by_test.argmax())
-    return Obstacle(name, comparison.names[worst], TRIVIAL, float(by_test[worst]))
+    kind, share = (NOISE, no_clusters[worst]) if no_clusters[worst] > 0.5 else (TRIVIAL, by_test[worst])
+    return Obstacle(name, comparison.names[worst], kind, float(share))
 
 
 def obstacle_to(comparison: Comparison, focus: Candidate | None) -> Obstacle | None:

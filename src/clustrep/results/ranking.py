@@ -96,6 +96,7 @@ class Ranking:
             against=against,
             chosen=chosen,
             cause=self.cause if best is None else "",
+            trivial_share=self.trivial_share[order],
         )
 
     def known(self) -> list[int]:

@@ -25,7 +25,8 @@ class Verdict:
     Attributes
     ----------
     degree : {"separated", "structured", "one piece"} or None
-        None where no gaps were found and nothing was compared with data in one piece.
+        None where no gaps were found and either nothing was compared with data in one piece, or no configuration can
+        be relied on: most scores are of studies in a single cluster, or of noise alone.
     n_clusters : int or None
         The number of clusters: 1 for one piece; None where the degree is not known.
     focus : Candidate or None
@@ -66,11 +67,11 @@ def verdict_of(choice: Choice, separations: Sequence[Separation]) -> Verdict:
     against = choice.against
     pvalue = np.nan if against is None else against.smallest
     above = [] if against is None else [c for c in choice.candidates if choice.is_above(c)]
-    if above:
+    if above and not choice.says_nothing:
         focus = max(above, key=lambda candidate: (candidate.score, -(candidate.n_clusters or 0)))
         return Verdict(STRUCTURED, focus.n_clusters, focus, None, (), pvalue)
     repeats = choice.best or max(choice.candidates, key=lambda candidate: candidate.score, default=None)
-    if against is None:
+    if against is None or choice.says_nothing:
         return Verdict(None, None, repeats, None, (), pvalue)
     return Verdict(ONE_PIECE, 1, repeats, None, (), pvalue)
 

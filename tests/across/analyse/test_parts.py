@@ -172,10 +172,20 @@ def test_without_a_reference_the_best_is_looked_at(uncompared):
 def test_nothing_eligible_is_an_answer(null, studies):
     made = cr.analyse(DBSCAN(eps=1000), studies, null=null, n_null=19, n_resamples=2, rng=0)
     assert made.choice.best is None
-    assert (made.degree, made.n_clusters) == ((None, None) if null is None else ("one piece", 1))
+    assert (made.degree, made.n_clusters) == (None, None)
     assert len(made.scores()) == 2 * 9
     assert "Every study is put into a single cluster in 100 % of resamples (DBSCAN)." in repr(made)
     assert "Run again with other parameters, other numbers of clusters or another clusterer." in repr(made)
+
+
+def test_noise_alone_is_no_answer_and_has_a_page(studies, tmp_path):
+    made = cr.analyse({"dbscan": DBSCAN()}, studies, over={"eps": [1e-6, 1e-5]}, n_null=19, n_resamples=2, rng=0)
+    assert (made.degree, made.n_clusters) == (None, None)
+    answer = repr(made)
+    assert "No answer: no score can be relied on." in answer
+    assert "Every study has no cluster: all samples are called noise in 100 % of resamples (dbscan, eps" in answer
+    assert "Run again with parameters that leave less noise, such as a larger eps, or with another" in answer
+    cr.Report(made).write_html(tmp_path / "report.html")
 
 
 def test_two_studies_have_no_relations(studies):

@@ -148,7 +148,7 @@ def _is_there(file: Path) -> bool:
     """Tell a missing file from one that can't be looked at, which `Path.exists` of Python 3.14 no longer does."""
     try:
         file.stat()
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # or no name of any file
         return False
     return True
 

@@ -39,8 +39,8 @@ CHANGED_AFTER_AN_EXAM: tuple[str, ...] = (
     "on a rectangle and for half of those with 70/20/10 %. The number became that with the highest "
     "−log p · k · strength³, chosen on other settings, among them a rectangle and unequal sizes.",
     "Where most scores of every configuration are trivial (a study in a single cluster, or noise alone), the answer "
-    "was *structured* or *one piece*; now there is none. It was changed after DBSCAN with too small a radius had called "
-    "three groups a continuum; the clusterers of this exam have no such scores, and it was not repeated.",
+    "was *structured* or *one piece*; now there is none. It was changed after DBSCAN with too small a radius had "
+    "called three groups a continuum; the clusterers of this exam have no such scores, and it was not repeated.",
 )
 
 

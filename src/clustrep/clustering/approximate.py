@@ -14,7 +14,7 @@ import numpy as np
 
 from clustrep.clustering.neighbours import Metric, nearest_point, neighbours, scipy_metric
 from clustrep.clustering.sample import PointSet
-from clustrep.engine.replicates import make_generator
+from clustrep.engine.replicates import make_generator, one_at_a_time
 from clustrep.types import FloatArray, IntArray
 
 # pynndescent's names of the metrics that it finds neighbours by; others are searched exactly.
@@ -55,7 +55,7 @@ class Index:
         from pynndescent import NNDescent  # compiles when it is imported
 
         name = str(scipy_metric(metric))
-        with warnings.catch_warnings():
+        with one_at_a_time, warnings.catch_warnings():  # numba's threads are those of the whole process
             warnings.simplefilter("ignore")  # of lists that are not full, which are completed here
             descent = NNDescent(
                 points,
@@ -78,7 +78,7 @@ class Index:
 
     def nearest(self, X: FloatArray, n_nearest: int) -> IntArray:
         """Return the nearest points of every row of X, nearest first, (n_rows, n_nearest)."""
-        with warnings.catch_warnings():
+        with one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return np.asarray(self.descent.query(X, k=n_nearest, epsilon=EPSILON)[0], dtype=np.int32)
 

@@ -1,7 +1,7 @@
 """Approximate neighbours: only where asked for by name, with their recall in the result, the same for any workers.
 
-What pynndescent does is tested with pynndescent in one test, which is slow because pynndescent is compiled first; the
-others have a module in its place that finds the neighbours with errors of its own.
+What pynndescent does is tested with pynndescent in one test, where it is installed: compiling it takes longer than all
+other tests of a folder. The others have a module in its place that finds the neighbours with errors of its own.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ def test_commands_that_do_not_exist_are_noticed():
 
 def test_only_what_needs_another_program_is_not_run():
     reasons = [reason for path in PAGES for reason in re.findall(r"<!-- not run: (.+) -->", path.read_text("utf-8"))]
-    assert reasons == ["scanpy is no dependency of the site"]
+    assert sorted(reasons) == ["pynndescent is compiled for two minutes", "scanpy is no dependency of the site"]
 
 
 def test_pages_have_code_that_runs():

@@ -10,7 +10,16 @@ from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 import clustrep as cr
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
-from clustrep.engine.cost import PROCESSES_START, THREADS_START, WORTHWHILE, Cost, Workers, block_size, choose_workers
+from clustrep.engine.cost import (
+    LEAST_BLOCK,
+    PROCESSES_START,
+    THREADS_START,
+    WORTHWHILE,
+    Cost,
+    Workers,
+    block_sizes,
+    choose_workers,
+)
 from clustrep.within.cluster_test import TestPlan
 
 MEASURED = {"PROCESSES_START": PROCESSES_START, "THREADS_START": THREADS_START, "WORTHWHILE": WORTHWHILE}
@@ -49,9 +58,18 @@ def test_who_computes_a_run(cost, in_threads, n_replicates, n_workers, expected)
 def test_blocks_hold_all_replicates_and_leave_no_worker_without(cost, n_workers):
     for n_replicates in (1, 7, 100, 5_000):
         for batch in (1, 10, 10_000):
-            size = block_size(batch, cost, n_replicates, n_workers)
-            assert size >= 1
-            assert n_replicates < n_workers or -(-n_replicates // size) >= n_workers
+            sizes = block_sizes(batch, cost, n_replicates, n_workers)
+            assert sum(sizes) == n_replicates
+            assert min(sizes) >= 1
+            assert len(sizes) >= min(n_workers, n_replicates)
+
+
+def test_the_last_blocks_are_short_but_not_too_short():
+    seconds = [KERNELS.total * size for size in block_sizes(64, KERNELS, 1_000, 16)]
+    assert seconds == sorted(seconds, reverse=True)
+    assert max(seconds) <= sum(seconds) / 16
+    assert LEAST_BLOCK <= seconds[-2] <= 2 * LEAST_BLOCK
+    assert block_sizes(10, KERNELS, 1_000, 2)[0] == 10
 
 
 def cost_of(clusterers, n, p, n_studies=2):

@@ -11,9 +11,11 @@ PROCESSES_START = 2.5
 THREADS_START = 0.02
 # A run must become shorter by this factor for workers to be worth their trouble: estimates are no better than that.
 WORTHWHILE = 0.8
-# Blocks for each worker, so that none waits long for the last, and how long a block should take at least.
-BLOCKS_PER_WORKER = 4
+# Every block is this share of what is left for a worker: the last are the smallest, so that none waits long for another.
+SHARE_OF_REST = 0.5
+# How long a block should take at least, unless there would be fewer than so many for each worker.
 LEAST_BLOCK = 0.05
+BLOCKS_PER_WORKER = 4
 
 
 class Cost(NamedTuple):
@@ -60,8 +62,8 @@ def choose_workers(cost: Cost, n_replicates: int, n_workers: int, *, in_threads:
     return Workers.PROCESSES if with_processes <= WORTHWHILE * alone else Workers.NONE
 
 
-def block_size(batch: int, cost: Cost, n_replicates: int, n_workers: int) -> int:
-    """Return how many replicates make a block that one of several workers computes: all of them get some.
+def block_sizes(batch: int, cost: Cost, n_replicates: int, n_workers: int) -> list[int]:
+    """Return how many replicates make each of the blocks that several workers compute: the last are the smallest.
 
     Parameters
     ----------
@@ -70,8 +72,15 @@ def block_size(batch: int, cost: Cost, n_replicates: int, n_workers: int) -> int
 
     Examples
     --------
-    >>> block_size(64, Cost(1e-4, 3e-4), 100, 2)
-    13
+    >>> block_sizes(64, Cost(0.1, 1e-3), 20, 2)
+    [5, 4, 3, 2, 2, 1, 1, 1, 1]
     """
     long_enough = math.ceil(LEAST_BLOCK / max(cost.total, 1e-9))
-    return max(1, min(max(batch, long_enough), math.ceil(n_replicates / (BLOCKS_PER_WORKER * n_workers))))
+    least = min(long_enough, math.ceil(n_replicates / (BLOCKS_PER_WORKER * n_workers)))
+    sizes, n_left = [], n_replicates
+    while n_left:
+        share = math.ceil(SHARE_OF_REST * n_left / n_workers)
+        size = min(n_left, max(least, min(batch, share)))
+        sizes.append(size)
+        n_left -= size
+    return sizes

@@ -25,7 +25,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from clustrep.checks import check_choice, check_flag, check_integer
 from clustrep.engine import checkpoints, engines, estimates
-from clustrep.engine.cost import Cost, Workers, block_size, choose_workers
+from clustrep.engine.cost import Cost, Workers, block_sizes, choose_workers
 from clustrep.engine.replicates import Run, abandoned, breathe, current, one_thread, thread_pools
 from clustrep.errors import MachineWarning, ParameterError, ReplicateWarning, WorkerKilled, warn
 from clustrep.text import plural
@@ -393,11 +393,12 @@ def _outcomes(
     workers = Workers.NONE
     if n_workers > 1 and not plan.here:
         workers = _chosen_by_user() or choose_workers(plan.cost, len(numbers), n_workers, in_threads=plan.in_threads)
-    size = plan.batch if workers is Workers.NONE else block_size(plan.batch, plan.cost, len(numbers), n_workers)
-    blocks = [numbers[begin : begin + size] for begin in range(0, len(numbers), size)]
     if workers is Workers.NONE:
+        blocks = [numbers[begin : begin + plan.batch] for begin in range(0, len(numbers), plan.batch)]
         yield from ((block, compute(plan, block, run_of_blocks)) for block in blocks)
         return
+    sizes = block_sizes(plan.batch, plan.cost, len(numbers), n_workers)
+    blocks = [numbers[end - size : end] for size, end in zip(sizes, itertools.accumulate(sizes), strict=True)]
     from clustrep.engine.workers import compute_in_workers
 
     # Kernels are compiled once, here, and not by every process.

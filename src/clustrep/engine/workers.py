@@ -73,6 +73,7 @@ def _computed(
         # A single worker would be this process itself, which must not be killed: of two, one computes at a time.
         n_jobs=max(n_workers, 2),
         pre_dispatch="2 * n_jobs" if n_workers > 1 else 1,
+        batch_size=1,  # joblib would put short blocks together, and leave other workers without
         # Results as they come, where the backend in force can do that: the old multiprocessing one can't.
         return_as="generator" if backend.supports_return_generator else "list",
         prefer="threads" if in_threads else "processes",

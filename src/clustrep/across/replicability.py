@@ -335,9 +335,11 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         separateness = np.full((B, n_configurations, S, S) if self.separateness else (B, 0), np.nan)
         c = 0
         for path in setting.paths:
+            learned = path.learn(samples, [point_sets[i // S] for i in range(B * S)])
+            learned_again = path.learn(second, [[points] for points in other_points])
             scored = None
-            if not halves:
-                scored = path.score_pairs(samples, second, S, self.agreements, spread=self.separateness)
+            if not (halves or RULES[self.noise].is_split):
+                scored = path.score_pairs(learned, learned_again, S, self.agreements, spread=self.separateness)
             if scored is not None:
                 some = slice(c, c + len(path.members))
                 pairs.take(scored.scores, scored.trivial, some)
@@ -346,8 +348,6 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
                     separateness[:, some] = shares_between(scored.between, scored.n_labels, spreads)
                 c += len(path.members)
                 continue
-            learned = path.learn(samples, [point_sets[i // S] for i in range(B * S)])
-            learned_again = path.learn(second, [[points] for points in other_points])
             for member in range(len(path.members)):
                 for b in range(B):
                     drawn = samples[b * S : (b + 1) * S]

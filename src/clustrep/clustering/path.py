@@ -19,6 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from clustrep.clustering.function import ClusteringFunction, learn, learn_known, takes_nearest
 from clustrep.clustering.landmarks import CellDraw
+from clustrep.clustering.pair_scores import PairScores
 from clustrep.clustering.parameters import Clusterer, KnownLabels, count_clusters
 from clustrep.clustering.rotation import Rotation, can_rotate, in_coordinates, needs_basis, with_features
 from clustrep.clustering.sample import (
@@ -39,7 +40,7 @@ from clustrep.remembered import cached_property
 from clustrep.studies.study import Study, check_complete
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition, encode
-from clustrep.types import BoolArray, FloatArray, IntArray, Labels
+from clustrep.types import FloatArray, IntArray, Labels
 
 T = TypeVar("T")
 
@@ -146,31 +147,20 @@ class Path(ABC):
 
     def score_pairs(
         self,
-        samples: Sequence[Sample],
-        second: Sequence[Sample],
+        learned: Sequence[Learned],
+        learned_again: Sequence[Learned],
         n_studies: int,
         agreements: Sequence[Agreement],
         *,
         spread: bool = False,
     ) -> PairScores | None:
-        """Score all ordered pairs of studies in some replicates, where labels stay on a device; None: ask for labels.
+        """Score all ordered pairs of studies in some replicates, from all their labels together; None: ask for labels.
 
-        samples : those of all studies, one replicate after the other; second : independent draws of the same, or none
+        learned : from the samples of all studies, one replicate after the other
+        learned_again : from independent draws of the same, or none
         spread : whether that between clusters is asked for, too; of draws without weights
         """
         return None
-
-
-@dataclass(frozen=True, eq=False)
-class PairScores:
-    """The scores of all ordered pairs of studies in some replicates; on the diagonal, those of second draws."""
-
-    scores: FloatArray  # (n_agreements, n_replicates, n_members, S, S)
-    trivial: BoolArray  # (n_replicates, n_members, S, S)
-    clusters_found: IntArray  # (n_replicates, n_members, S)
-    n_labels: tuple[int, ...]  # that each member can give
-    # Σ_c n_c ‖m_c − m‖² of the clusters of a training study in a test study, (n_replicates, n_members, S, S)
-    between: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)

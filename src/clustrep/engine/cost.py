@@ -11,7 +11,7 @@ PROCESSES_START = 2.5
 THREADS_START = 0.02
 # A run must become shorter by this factor for workers to be worth their trouble: estimates are no better than that.
 WORTHWHILE = 0.8
-# Every block is this share of what is left for a worker: the last are the smallest, so that none waits long for another.
+# Every block is this share of what is left for a worker: the last are the smallest, so that none waits for another.
 SHARE_OF_REST = 0.5
 # How long a block should take at least, unless there would be fewer than so many for each worker.
 LEAST_BLOCK = 0.05

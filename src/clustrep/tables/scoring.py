@@ -99,10 +99,8 @@ class Pairs:
         self._waiting, self._table = [], (0, 0)
 
     def _set(self, places: Sequence[int], tables: FloatArray) -> None:
-        counts = Counts.from_tables(tables)
-        n_rows, n_columns = np.count_nonzero(counts.rows, axis=1), np.count_nonzero(counts.columns, axis=1)
-        self._trivial[places] = (n_rows == 1) | (n_columns == 1)
-        self._set_scores(places, np.stack([agreement.of_counted(tables, counts) for agreement in self.agreements]))
+        scores, self._trivial[places] = score_tables(self.agreements, tables)
+        self._set_scores(places, scores)
 
     def _set_scores(self, places: Sequence[int], scores: FloatArray) -> None:
         self._scores[:, places] = scores
@@ -129,6 +127,14 @@ class _Pair(NamedTuple):
     trained: Partition
     tested: Partition
     weights: IntArray
+
+
+def score_tables(agreements: Sequence[Agreement], tables: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Score tables, (n_tables, k_u, k_v), by every agreement, and say in which of them either side is one block."""
+    counts = Counts.from_tables(tables)
+    n_rows, n_columns = np.count_nonzero(counts.rows, axis=1), np.count_nonzero(counts.columns, axis=1)
+    scores = np.stack([agreement.of_counted(tables, counts) for agreement in agreements])
+    return scores, (n_rows == 1) | (n_columns == 1)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,8 +16,9 @@ import torch
 
 from clustrep._kernels import streams
 from clustrep._kernels.fit_batch import n_uniforms
+from clustrep.clustering.pair_scores import PairScores
 from clustrep.clustering.parameters import Clusterer
-from clustrep.clustering.path import Learned, PairScores, Psi
+from clustrep.clustering.path import Learned, Psi
 from clustrep.clustering.rotation import Rotation
 from clustrep.clustering.sample import Configuration, PointSet, Sample
 from clustrep.clustering.shortcuts.kmeans import (
@@ -27,6 +28,7 @@ from clustrep.clustering.shortcuts.kmeans import (
     KMeansSample,
     Solution,
     _LearnedTogether,
+    batch_of,
 )
 from clustrep.device.available import CARD, free_bytes
 from clustrep.device.many_fits import Starts, choose_first, move_centres, squared_lengths
@@ -403,8 +405,8 @@ class DeviceKMeansPath(KMeansPath):
 
     def score_pairs(
         self,
-        samples: Sequence[Sample],
-        second: Sequence[Sample],
+        learned: Sequence[Learned],
+        learned_again: Sequence[Learned],
         n_studies: int,
         agreements: Sequence[Agreement],
         *,
@@ -413,10 +415,10 @@ class DeviceKMeansPath(KMeansPath):
         """Score all ordered pairs of studies where their labels are; None where a fit failed, and labels say why."""
         if any(agreement.of_counts is None for agreement in agreements):
             return None
-        batch, again = (DeviceBatch(self, some, [[] for _ in some]) for some in (samples, second))
-        if not (batch._fits[1].all() and (not second or again._fits[1].all())):
+        batch, again = (cast("DeviceBatch", batch_of(some)) for some in (learned, learned_again))
+        if not (batch._fits[1].all() and (not learned_again or again._fits[1].all())):
             return None
-        scores = _Scoring(self, batch, again if second else None, n_studies, tuple(agreements), spread).run()
+        scores = _Scoring(self, batch, again if learned_again else None, n_studies, tuple(agreements), spread).run()
         fewest = np.maximum(1, batch.fewest)
         return scores if (scores.clusters_found >= fewest[:, None]).all() else None
 

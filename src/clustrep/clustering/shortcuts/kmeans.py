@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans
 
 from clustrep._kernels import first_centres, fit_batch, lloyd, lloyd_product, streams
 from clustrep.checks import is_whole
+from clustrep.clustering.pair_scores import PairScores, score_batch
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Learned, Path, Psi
 from clustrep.clustering.rotation import Rotation
@@ -30,6 +31,7 @@ from clustrep.clustering.sample import (
 from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import Failed, ReplicateFailure, breathe, run_in_pieces, words_of
 from clustrep.remembered import cached_property
+from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
@@ -496,6 +498,19 @@ class KMeansPath(Path):
         batch = Batch(self, samples, [[] for _ in samples] if at is None else at)
         return [_LearnedTogether(self, sample, batch, i) for i, sample in enumerate(samples)]
 
+    def score_pairs(
+        self,
+        learned: Sequence[Learned],
+        learned_again: Sequence[Learned],
+        n_studies: int,
+        agreements: Sequence[Agreement],
+        *,
+        spread: bool = False,
+    ) -> PairScores | None:
+        """Score all pairs from arrays of labels; None where a fit failed, and labels say why."""
+        batch = batch_of(learned)
+        return None if spread or batch is None else score_batch(batch, batch_of(learned_again), n_studies, agreements)
+
     def share(self, sample: Sample) -> KMeansSample:
         """Prepare the drawn points."""
         return KMeansSample(self.space(sample.points), sample.draw.weights, sample.points.X.shape[1])
@@ -614,28 +629,57 @@ class Batch:
                 centres[borders[m] : borders[m + 1]] = fits.solution(0, place).centres
                 is_fitted[m] = True
 
+    @property
+    def n_labels(self) -> tuple[int, ...]:
+        """How many labels each member can give."""
+        return tuple(settings.n_clusters for settings in self.settings)
+
+    @property
+    def n_found(self) -> IntArray | None:
+        """How many labels samples have in their own draws, (n_samples, n_members); None where any fit failed."""
+        n_found = self._of_samples[1]
+        return n_found if (n_found >= np.maximum(1, self.fewest)).all() else None
+
+    @cached_property
+    def _of_samples(self) -> tuple[dict[PointSet, tuple[list[int], IntArray]], IntArray]:
+        """What functions say of their own samples' points, with the samples' places; how many labels draws have."""
+        by_points: dict[PointSet, list[int]] = defaultdict(list)
+        for i, sample in enumerate(self.samples):
+            by_points[sample.points].append(i)
+        centres, is_fitted = self._fits
+        n_found = np.zeros(is_fitted.shape, np.int64)
+        own: dict[PointSet, tuple[list[int], IntArray]] = {}
+        for points, places in by_points.items():
+            labels, n_found[places] = label_points(
+                self.path.space(points), self._members, centres[places], is_fitted[places], self._weights(places)
+            )
+            own[points] = places, labels
+        return own, n_found
+
+    def labels_at(self, points: PointSet, places: Sequence[int]) -> IntArray:
+        """Return what the functions of some samples say of points, (n_places, n_members, n_points)."""
+        own, _ = self._of_samples
+        if points in own and own[points][0] == list(places):
+            return own[points][1]
+        centres, is_fitted = self._fits
+        some = list(places)
+        return label_points(self.path.space(points), self._members, centres[some], is_fitted[some], None)[0]
+
     @cached_property
     def _labels(self) -> tuple[dict[tuple[int, PointSet], IntArray], IntArray]:
         """What functions say of points, each (n_members, n_points), and how many labels they give to their own draw."""
-        centres, is_fitted = self._fits
-        members = self._members
-        n_found = np.zeros((len(self.samples), len(members)), np.int64)
-        of_samples: dict[PointSet, list[int]] = defaultdict(list)
+        own, n_found = self._of_samples
+        known = {
+            (i, points): row for points, (places, rows) in own.items() for i, row in zip(places, rows, strict=True)
+        }
         others: dict[PointSet, list[int]] = defaultdict(list)
         for i, sample in enumerate(self.samples):
-            of_samples[sample.points].append(i)
             for points in dict.fromkeys(self.at[i]):
                 if points is not sample.points:
                     others[points].append(i)
-        known: dict[tuple[int, PointSet], IntArray] = {}
-        for points, places in of_samples.items():
-            labels, n_found[places] = label_points(
-                self.path.space(points), members, centres[places], is_fitted[places], self._weights(places)
-            )
-            known.update({(i, points): row for i, row in zip(places, labels, strict=True)})
         for points, places in others.items():
-            labels, _ = label_points(self.path.space(points), members, centres[places], is_fitted[places], None)
-            known.update({(i, points): row for i, row in zip(places, labels, strict=True)})
+            rows = self.labels_at(points, places)
+            known.update({(i, points): row for i, row in zip(places, rows, strict=True)})
         return known, n_found
 
     def _weights(self, places: Sequence[int]) -> FloatArray:
@@ -656,6 +700,12 @@ class Batch:
         begin = sum(settings.n_clusters for settings in self.settings[:member])
         centres = self._fits[0][i, begin : begin + self.settings[member].n_clusters]
         return nearest_centre(self.path.space(points), centres)
+
+
+def batch_of(learned: Sequence[Learned]) -> Batch | None:
+    """Return the batch in which samples were learned from together; None where there are no samples."""
+    first = next(iter(learned), None)
+    return first.batch if isinstance(first, _LearnedTogether) else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from sklearn.cluster import AgglomerativeClustering
 from clustrep._kernels import agglomeration
 from clustrep.checks import is_whole
 from clustrep.clustering.neighbours import SCIPY_METRICS, by_tree, searches_on
+from clustrep.clustering.pair_scores import PairScores, score_batch
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Learned, Path, Psi, fit_rows
 from clustrep.clustering.sample import (
@@ -26,6 +27,7 @@ from clustrep.clustering.shortcuts.nearest import NearestDrawn, Neighbours
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, run_in_pieces
 from clustrep.errors import DataError
 from clustrep.remembered import cached_property
+from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -187,6 +189,21 @@ class TreePath(Path):
         """Build a tree for every sample, once it is asked for, and cut it for all members at once."""
         return [_LearnedTree(self, sample) for sample in samples]
 
+    def score_pairs(
+        self,
+        learned: Sequence[Learned],
+        learned_again: Sequence[Learned],
+        n_studies: int,
+        agreements: Sequence[Agreement],
+        *,
+        spread: bool = False,
+    ) -> PairScores | None:
+        """Score all pairs from arrays of labels; None where a fit failed, and labels say why."""
+        if spread or self.here:
+            return None
+        batch, again = (TreeBatch(self, some) for some in (learned, learned_again))
+        return score_batch(batch, again if learned_again else None, n_studies, agreements)
+
     def share(self, sample: Sample) -> Cuts:
         """Build the tree of the drawn points."""
         points, weights = self.space(sample.points), sample.draw.weights
@@ -219,6 +236,17 @@ class _LearnedTree(Learned):
         cuts, n_found = agglomeration.cut_tree_often(tree.merges, self.path.numbers, is_nearest)
         return cuts, n_found
 
+    def n_found(self) -> IntArray:
+        """Count the clusters of every cut in the draw, (n_members,)."""
+        if isinstance(self._shared, Failed):
+            raise ReplicateFailure(self._shared.cause)
+        return self._cuts[1]
+
+    def write_codes(self, points: PointSet, codes: IntArray) -> None:
+        """Write the labels of points in every cut, (n_members, n_points)."""
+        # With another mode than the default, nothing is written to a copy first; no leaf is out of range.
+        np.take(self._cuts[0], self._shared.neighbours.of(points), axis=1, out=codes, mode="clip")
+
     @cached_property
     def _known(self) -> dict[PointSet, IntArray]:
         return {}
@@ -226,7 +254,8 @@ class _LearnedTree(Learned):
     def _codes(self, points: PointSet) -> IntArray:
         """Return the labels of points in every cut, (n_members, n_points)."""
         if points not in self._known:
-            self._known[points] = np.take(self._cuts[0], self._shared.neighbours.of(points), axis=1)
+            self._known[points] = np.empty((len(self.path.members), len(points)), np.int32)
+            self.write_codes(points, self._known[points])
         return self._known[points]
 
     def labels(self, member: int, at: Sequence[PointSet]) -> Labelled | Failed:
@@ -241,6 +270,38 @@ class _LearnedTree(Learned):
             return None
         classes = self.path.classes[member]
         return Labelled([Partition(self._codes(points)[member], classes) for points in at], int(self._cuts[1][member]))
+
+
+class TreeBatch:
+    """Trees of several samples, whose cuts label points together."""
+
+    def __init__(self, path: TreePath, learned: Sequence[Learned]):
+        self.path = path
+        self.learned = [one for one in learned if isinstance(one, _LearnedTree)]
+        self.samples: Sequence[Sample] = [one.sample for one in self.learned]
+
+    @property
+    def n_labels(self) -> tuple[int, ...]:
+        """How many clusters every member asks for."""
+        return tuple(self.path.numbers.tolist())
+
+    @cached_property
+    def n_found(self) -> IntArray | None:
+        """How many clusters there are in the draws, (n_samples, n_members); None where anything failed."""
+        n_found = []
+        for one in self.learned:
+            counts = attempt(one.n_found)
+            if isinstance(counts, Failed) or (counts < [member.fewest_clusters for member in self.path.members]).any():
+                return None
+            n_found.append(counts)
+        return np.array(n_found)
+
+    def labels_at(self, points: PointSet, places: Sequence[int]) -> IntArray:
+        """Return what all cuts of some trees say of points, (n_places, n_members, n_points)."""
+        labels = np.empty((len(places), len(self.path.members), len(points)), np.int32)
+        for of_tree, i in zip(labels, places, strict=True):
+            self.learned[i].write_codes(points, of_tree)
+        return labels
 
 
 def cut_psi(shared: Cuts, n_clusters: int) -> CutPsi:

@@ -188,10 +188,16 @@ class Bootstrap(Perturbation):
             return None
         from clustrep._kernels.fit_batch import draw_with_replacement
 
-        orders = np.empty((len(words), len(study)), np.int64)
-        draw_with_replacement(words, orders)
-        kept = (self._kept(order, len(study)) for order in orders)
-        return [Draw(study.X, order, groups=study.groups, study=study.name) for order in kept]
+        orders, counts = np.empty((2, len(words), len(study)), np.int64)
+        draw_with_replacement(words, orders, counts)
+        if self.distinct:
+            kept, weights = [np.flatnonzero(drawn) for drawn in counts], np.minimum(counts, 1)
+        else:
+            kept, weights = list(orders), counts
+        draws = [Draw(study.X, order, groups=study.groups, study=study.name) for order in kept]
+        for draw, known in zip(draws, weights, strict=True):
+            draw.__dict__["weights"] = known  # they need not be counted again
+        return draws
 
     def _kept(self, order: IntArray, n_points: int) -> IntArray:
         """Return the rows that count among those drawn."""

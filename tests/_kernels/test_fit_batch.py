@@ -70,14 +70,25 @@ def test_fits_by_feature_in_one_call_are_those_alone(p, budget, monkeypatch):
 def test_fits_by_distance_in_one_call_are_those_alone(budget, monkeypatch):
     p = 40
     points, weights, settings, seeds, words = batch(p)
-    members = Members(settings, p, words.shape[2])
-    for i, counts in enumerate(weights):
-        sample = KMeansSample(points, counts, p)
-        monkeypatch.setattr(kmeans, "BUDGET", budget)
-        fits = fit_by_distance(sample, members, words[i])
-        monkeypatch.undo()
-        monkeypatch.setattr(Settings, "strategy", lambda self, points: Strategy.BY_DISTANCE)
-        assert_as_alone(fits, 0, sample, settings, seeds[i])
+    samples = [KMeansSample(points, counts, p) for counts in weights]
+    monkeypatch.setattr(kmeans, "BUDGET", budget)
+    fits = fit_by_distance(points, weights.astype(float), Members(settings, p, words.shape[2]), p, words)
+    monkeypatch.undo()
+    monkeypatch.setattr(Settings, "strategy", lambda self, points: Strategy.BY_DISTANCE)
+    for i, sample in enumerate(samples):
+        assert_as_alone(fits, i, sample, settings, seeds[i])
+
+
+def test_centres_by_distance_are_means_of_the_nearest_points(rng):
+    X = np.concatenate([rng.normal(c, 1, size=(15, 20)) for c in (0, 9, 18)])
+    weights, clusterer = rng.integers(3, size=45), KMeans(3, n_init=2)
+    sample = KMeansSample(PointSet(X), weights, 20)
+    words = np.array([words_of(np.random.SeedSequence(3))], np.uint32)
+    members = Members([Settings.of(clusterer)], 20, words.shape[1])
+    (centres,) = fit_by_distance(sample.points, sample.all_weights[None], members, 20, words[None]).centres
+    nearest, _ = plain.nearest_centres(X, centres)
+    means = [np.average(X[nearest == c], axis=0, weights=weights[nearest == c]) for c in range(3)]
+    np.testing.assert_allclose(centres, means, rtol=1e-12)
 
 
 @pytest.mark.parametrize("p", [1, 2, 4, 7, 20])
@@ -111,17 +122,27 @@ def test_numbers_that_are_not_finite_are_not_fitted():
     assert not fits.n_iter.any()
 
 
+@pytest.mark.parametrize("form", ["compiled", "interpreted"])
+def test_tables_in_one_call_are_the_plain_ones(form, rng):
+    u, v = rng.integers(3, size=(4, 2, 50)).astype(np.int32), rng.integers(5, size=(4, 2, 50)).astype(np.int32)
+    weights = rng.integers(4, size=(4, 50)).astype(float)
+    tables, expected = np.zeros((2, 4, 2, 3, 5))
+    kernel = fit_batch.count_tables
+    (kernel if form == "compiled" else kernel.py_func)(u, v, weights, tables)
+    plain.count_tables(u, v, weights, expected)
+    np.testing.assert_array_equal(tables, expected)
+
+
 def test_batches_interpreted_are_those_compiled(monkeypatch):
     points, weights, settings, _, words = batch(3, n=12)
     members = Members(settings, 3, words.shape[2])
-    sample = KMeansSample(points, weights[0], 3)
     is_fitted = np.ones((N_SAMPLES, len(members)), dtype=bool)
 
     def run():
         fits = fit_by_feature(points, weights.astype(float), members, 3, words)
         return (
             fits,
-            fit_by_distance(sample, members, words[0]),
+            fit_by_distance(points, weights.astype(float), members, 3, words),
             label_points(points, members, fits.centres, is_fitted, weights.astype(float)),
         )
 

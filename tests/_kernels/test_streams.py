@@ -46,9 +46,10 @@ def test_compiled_draws_are_numpys(root, n):
     seeds = [seed_of(root, Stream.DRAW, "study", replicate) for replicate in range(1, 6)]
     expected = [np.random.default_rng(seed).integers(n, size=n) for seed in seeds]
     np.testing.assert_array_equal([integers(words_of(seed), n) for seed in seeds], expected)
-    together = np.full((5, n), -1)
-    fit_batch.draw_with_replacement(np.array([words_of(seed) for seed in seeds], np.uint32), together)
+    together, counts = np.full((2, 5, n), -1)
+    fit_batch.draw_with_replacement(np.array([words_of(seed) for seed in seeds], np.uint32), together, counts)
     np.testing.assert_array_equal(together, expected)
+    np.testing.assert_array_equal(counts, [np.bincount(order, minlength=n) for order in expected])
 
 
 def test_entropy_of_several_numbers_is_refused():

@@ -18,7 +18,9 @@ from sklearn.metrics import (
 )
 
 import clustrep as cr
+from clustrep.errors import ReplicateWarning
 from clustrep.resampling import Draw
+from clustrep.tables.scoring import score_batch
 
 PEERS = {
     "ari": adjusted_rand_score,
@@ -140,6 +142,37 @@ def test_many_clusters_are_scored_without_dense_tables(cohorts, monkeypatch):
     for name in dense:
         np.testing.assert_array_equal(dense[name].distribution, listed[name].distribution)
         np.testing.assert_array_equal(dense[name].trivial, listed[name].trivial)
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize("clusterer", [KMeans(n_init=2), AgglomerativeClustering()], ids=["k-means", "Ward"])
+def test_scores_from_arrays_of_labels_are_those_of_single_pairs(cohorts, clusterer, diagonal, monkeypatch):
+    options = {"n_clusters": [2, 3, 7], "n_resamples": 6, "diagonal": diagonal, "rng": 3}
+    batches = []
+
+    def recorded(*arguments):
+        batches.append(score_batch(*arguments))
+        return batches[-1]
+
+    for module in ("kmeans", "trees"):
+        monkeypatch.setattr(f"clustrep.clustering.shortcuts.{module}.score_batch", recorded)
+    together = cr.compare(clusterer, cohorts, **options)
+    assert batches
+    assert None not in batches
+    for module in ("kmeans", "trees"):
+        monkeypatch.setattr(f"clustrep.clustering.shortcuts.{module}.score_batch", lambda *arguments: None)
+    one_by_one = cr.compare(clusterer, cohorts, **options)
+    pd.testing.assert_frame_equal(together.to_frame(), one_by_one.to_frame(), check_exact=True)
+    np.testing.assert_array_equal(together.distribution, one_by_one.distribution)
+
+
+@pytest.mark.parametrize("clusterer", [KMeans(n_init=2), AgglomerativeClustering()], ids=["k-means", "Ward"])
+def test_a_batch_in_which_a_fit_fails_is_scored_pair_by_pair(rng, clusterer):
+    few = [rng.normal(size=(9, 2)), rng.normal(size=(30, 2))]
+    with pytest.warns(ReplicateWarning, match="more clusters asked for than there are distinct points"):
+        result = cr.compare(clusterer, few, n_clusters=[2, 7], n_resamples=20, rng=0)
+    alone = cr.compare(clusterer, few, n_clusters=[2], n_resamples=20, rng=0)
+    np.testing.assert_array_equal(result.distribution[:1], alone.distribution)
 
 
 def test_known_labels_travel_with_the_draw(cohorts):

@@ -1,4 +1,4 @@
-"""Many draws, and many fits of k-means, in one call: all resamples of a study, all numbers of clusters, all starts.
+"""Many draws, fits of k-means and tables in one call: all resamples of a study, all numbers of clusters, all starts.
 
 No fit depends on the others in its batch. As in single kernels, a call returns False once more than `budget` numbers
 were compared, and the next call with the same arrays goes on from there.
@@ -12,7 +12,7 @@ import numpy as np
 
 from clustrep._kernels.compiled import compiled
 from clustrep._kernels.first_centres import choose_by_distance, choose_in_table
-from clustrep._kernels.lloyd import lloyd_in_table
+from clustrep._kernels.lloyd import lloyd_in_table, squared_lengths
 from clustrep._kernels.lloyd_distance import lloyd_by_distance
 from clustrep._kernels.streams import fill_integers, fill_uniforms
 from clustrep._kernels.tiles import TILE, in_rows, n_columns, n_rows, nearest_in_table
@@ -29,10 +29,16 @@ USUAL_ITERATIONS = 15
 
 
 @compiled
-def draw_with_replacement(words: IntArray, orders: IntArray) -> None:
-    """Draw n of n samples from every seed, whose words are (n_draws, n_words): orders, (n_draws, n), are written."""
+def draw_with_replacement(words: IntArray, orders: IntArray, counts: IntArray) -> None:
+    """Draw n of n samples from every seed, whose words are (n_draws, n_words).
+
+    orders, counts : (n_draws, n), written: the samples that were drawn, and how often each was
+    """
+    counts[:] = 0
     for draw in range(len(words)):
         fill_integers(words[draw], orders[draw])
+        for i in orders[draw]:
+            counts[draw, i] += 1
 
 
 @compiled
@@ -174,42 +180,75 @@ def _variance(table: FloatArray, weights: FloatArray) -> float:
 @compiled
 def fit_by_distance(
     squared: FloatArray,
+    points: FloatArray,
     weights: FloatArray,
     members: IntArray,
     tolerances: FloatArray,
+    n_features: int,
     words: IntArray,
     room: tuple[FloatArray, IntArray, FloatArray, IntArray, IntArray, IntArray, FloatArray, IntArray],
-    in_cluster: FloatArray,
+    centres: FloatArray,
     inertia: FloatArray,
     n_iter: IntArray,
     state: IntArray,
     budget: int,
 ) -> bool:
-    """Fit all members to one sample of a study, from the squared distances between its points, (n, n).
+    """Fit all members to all samples of one study, (n, n_features), from the squared distances between its points.
 
-    tolerances : (n_members,), of the squared shifts
+    squared : (n, n)
     room : for the uniforms, picks, closest distances, labels, members, taken points, inertia and steps of all starts
-    in_cluster : (n_centres, n_drawn), written: the weight that every drawn point has in every cluster
-    Other arguments as above, for one sample.
+    Other arguments as above; no first centres are given.
     """
-    rows = np.flatnonzero(weights)
-    between, drawn = _between(squared, rows), weights[rows]
-    while state[MEMBER] < len(members):
-        member = state[MEMBER]
-        known = members[member]
-        if known[CLUSTERS] <= rows.size:
-            seed = words[member, : known[WORDS]]
-            if not _fit_distances(between, drawn, known, tolerances[member], seed, room, state, budget):
+    while state[SAMPLE] < len(weights):
+        sample = state[SAMPLE]
+        rows = np.flatnonzero(weights[sample])
+        between, drawn = _between(squared, rows), weights[sample][rows]
+        centred, mean = _centred(points, rows, drawn)
+        variance = _mean_square(centred, drawn) / n_features
+        if not math.isfinite(variance):
+            state[MEMBER] = len(members)
+        while state[MEMBER] < len(members):
+            member = state[MEMBER]
+            known = members[member]
+            if known[CLUSTERS] <= rows.size:
+                tol, seed = tolerances[member] * variance, words[sample, member, : known[WORDS]]
+                if not _fit_distances(between, drawn, known, tol, seed, room, state, budget):
+                    return False
+                best = room[6][: known[STARTS]].argmin()
+                begin = members[:member, CLUSTERS].sum()
+                means = centres[sample, begin : begin + known[CLUSTERS]]
+                _take_means(known, best, centred, drawn, room[4], room[5], means)
+                means += mean
+                inertia[sample, member], n_iter[sample, member] = room[6][best], -1 - room[7][best]
+            state[MEMBER], state[PHASE] = member + 1, BEGIN
+            budget -= rows.size * rows.size * known[STARTS] * USUAL_ITERATIONS
+            if budget < 0:
                 return False
-            best = room[6][: known[STARTS]].argmin()
-            begin = members[:member, CLUSTERS].sum()
-            _weigh_members(known, best, drawn, room[4], room[5], in_cluster[begin : begin + known[CLUSTERS]])
-            inertia[member], n_iter[member] = room[6][best], -1 - room[7][best]
-        state[MEMBER], state[PHASE] = member + 1, BEGIN
-        budget -= rows.size * rows.size * known[STARTS] * USUAL_ITERATIONS
-        if budget < 0:
-            return False
+        state[SAMPLE], state[MEMBER] = sample + 1, 0
     return True
+
+
+@compiled
+def _centred(points: FloatArray, rows: IntArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return some points without their weighted mean, (n_rows, n_features), and that mean."""
+    centred, mean = np.empty((rows.size, points.shape[1])), np.zeros(points.shape[1])
+    for i in range(rows.size):
+        centred[i] = points[rows[i]]
+        for f in range(mean.size):
+            mean[f] += weights[i] * centred[i, f]
+    mean /= weights.sum()
+    for i in range(rows.size):
+        for f in range(mean.size):
+            centred[i, f] -= mean[f]
+    return centred, mean
+
+
+@compiled
+def _mean_square(rows: FloatArray, weights: FloatArray) -> float:
+    """Return the weighted mean of the rows' squared lengths."""
+    lengths = squared_lengths(rows)
+    total: float = (weights * lengths).sum() / weights.sum()
+    return total
 
 
 @compiled
@@ -259,19 +298,35 @@ def _fit_distances(
 
 
 @compiled
-def _weigh_members(
-    known: IntArray, start: int, drawn: FloatArray, members: IntArray, taken: IntArray, in_cluster: FloatArray
+def _take_means(
+    known: IntArray,
+    start: int,
+    rows: FloatArray,
+    weights: FloatArray,
+    members: IntArray,
+    taken: IntArray,
+    means: FloatArray,
 ) -> None:
-    """Write the weight that every point has in every cluster, (k, n_drawn)."""
-    k, n = known[CLUSTERS], drawn.size
-    in_cluster[:] = 0.0
-    for i in range(n):
-        in_cluster[members[start * n + i], i] = drawn[i]
+    """Write the means of the clusters of one start, (k, n_features)."""
+    k, n, own = known[CLUSTERS], weights.size, weights.copy()
+    sizes = np.zeros(k)
+    means[:] = 0.0
     for j in range(k):
         point = taken[start * k + j]
         if point >= 0:  # a copy of it belongs to a cluster that had become empty
-            in_cluster[members[start * n + point], point] -= 1.0
-            in_cluster[j, point] += 1.0
+            own[point] -= 1.0
+            sizes[j] += 1.0
+            means[j] += rows[point]
+    for i in range(n):
+        j, w = members[start * n + i], own[i]
+        sizes[j] += w
+        for f in range(rows.shape[1]):
+            means[j, f] += w * rows[i, f]
+    for j in range(k):
+        if sizes[j] > 0.0:
+            means[j] /= sizes[j]
+        else:  # fewer different points than clusters: nobody's nearest
+            means[j] = np.inf
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -334,3 +389,18 @@ def _count_labels(labels: IntArray, weights: FloatArray, n_clusters: int) -> int
             seen[labels[i]] = True
     n_seen: int = seen.sum()
     return n_seen
+
+
+@compiled
+def count_tables(u: IntArray, v: IntArray, weights: FloatArray, tables: FloatArray) -> None:
+    """Count many labelings u against labelings v of the same weighted points.
+
+    u, v : (n_replicates, n_members, n_points)
+    weights : (n_replicates, n_points), whole numbers
+    tables : (n_replicates, n_members, k_u, k_v), added to
+    """
+    for b in range(len(tables)):
+        for m in range(tables.shape[1]):
+            table, rows, columns, times = tables[b, m], u[b, m], v[b, m], weights[b]
+            for i in range(times.size):
+                table[rows[i], columns[i]] += times[i]

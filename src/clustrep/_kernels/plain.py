@@ -215,3 +215,9 @@ def keep_least(block: FloatArray, first_column: int, values: FloatArray, columns
     together, where = np.hstack([values, block]), np.hstack([columns, numbers])
     order = np.argsort(together, axis=1, kind="stable")[:, : values.shape[1]]
     values[:], columns[:] = np.take_along_axis(together, order, axis=1), np.take_along_axis(where, order, axis=1)
+
+
+def count_tables(u: IntArray, v: IntArray, weights: FloatArray, tables: FloatArray) -> None:
+    """Count many labelings u against labelings v of the same weighted points, one point after the other."""
+    for b, m, i in np.ndindex(u.shape):
+        tables[b, m, u[b, m, i], v[b, m, i]] += weights[b, i]

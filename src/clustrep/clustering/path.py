@@ -19,7 +19,6 @@ from sklearn.utils.validation import has_fit_parameter
 
 from clustrep.clustering.function import ClusteringFunction, learn, learn_known, takes_nearest
 from clustrep.clustering.landmarks import CellDraw
-from clustrep.clustering.pair_scores import PairScores
 from clustrep.clustering.parameters import Clusterer, KnownLabels, count_clusters
 from clustrep.clustering.rotation import Rotation, can_rotate, in_coordinates, needs_basis, with_features
 from clustrep.clustering.sample import (
@@ -40,6 +39,7 @@ from clustrep.remembered import cached_property
 from clustrep.studies.study import Study, check_complete
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition, encode
+from clustrep.tables.scoring import PairScores
 from clustrep.types import FloatArray, IntArray, Labels
 
 T = TypeVar("T")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clustrep._kernels.fit_batch import count_tables
 from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import Failed
 from clustrep.tables.agreement import Agreement
@@ -135,6 +137,86 @@ def score_tables(agreements: Sequence[Agreement], tables: FloatArray) -> tuple[F
     n_rows, n_columns = np.count_nonzero(counts.rows, axis=1), np.count_nonzero(counts.columns, axis=1)
     scores = np.stack([agreement.of_counted(tables, counts) for agreement in agreements])
     return scores, (n_rows == 1) | (n_columns == 1)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# all pairs of studies in a batch of replicates, from arrays of labels: no object for any single pair
+
+
+@dataclass(frozen=True, eq=False)
+class PairScores:
+    """The scores of all ordered pairs of studies in some replicates; on the diagonal, those of second draws."""
+
+    scores: FloatArray  # (n_agreements, n_replicates, n_members, S, S)
+    trivial: BoolArray  # (n_replicates, n_members, S, S)
+    clusters_found: IntArray  # (n_replicates, n_members, S)
+    n_labels: tuple[int, ...]  # that each member can give
+    # Σ_c n_c ‖m_c − m‖² of the clusters of a training study in a test study, (n_replicates, n_members, S, S)
+    between: FloatArray | None = None
+
+
+class LabelBatch(Protocol):
+    """Samples of all studies, one replicate after the other, whose clustering functions label points together."""
+
+    @property
+    def points(self) -> Sequence[Any]:
+        """The points of every sample: one object, where replicates of a study share them."""
+        ...
+
+    @property
+    def n_labels(self) -> tuple[int, ...]:
+        """How many labels each member can give."""
+        ...
+
+    @property
+    def n_found(self) -> IntArray | None:
+        """How many labels samples have in their own draws, (n_samples, n_members); None where any of them failed."""
+        ...
+
+    def weights_at(self, points: Any) -> FloatArray:
+        """Return how often points were drawn, in all samples of them, (n_replicates, n_points)."""
+        ...
+
+    def labels_at(self, points: Any, places: Sequence[int]) -> IntArray:
+        """Return what the functions of some samples say of points, (n_places, n_members, n_points)."""
+        ...
+
+
+def score_batch(
+    batch: LabelBatch, again: LabelBatch | None, n_studies: int, agreements: Sequence[Agreement]
+) -> PairScores | None:
+    """Score all ordered pairs of studies; None where that takes more than tables of points that all replicates share.
+
+    again : second draws of the same studies, for the diagonal
+    """
+    S, k, points = n_studies, max(batch.n_labels), batch.points[:n_studies]
+    batches = [batch] if again is None else [batch, again]
+    is_shared = all(drawn is points[i % S] for some in batches for i, drawn in enumerate(some.points))
+    if not is_shared or k**2 > DENSE_CELLS or any(agreement.of_counts is None for agreement in agreements):
+        return None
+    n_found = batch.n_found
+    if n_found is None or any(some.n_found is None for some in batches):
+        return None
+    B, n_members = len(batch.points) // S, len(batch.n_labels)
+    scores = np.full((len(agreements), B, n_members, S, S), np.nan)
+    trivial = np.zeros((B, n_members, S, S), dtype=bool)
+    for t in range(S):
+        tested, weights = batch.labels_at(points[t], range(t, B * S, S)), batch.weights_at(points[t])  # Ψ(X_t; X_t)
+        for s in range(S):
+            trained_by = again if s == t else batch
+            if trained_by is None:
+                continue
+            trained = trained_by.labels_at(points[t], range(s, B * S, S))  # Ψ(X_t; X_s)
+            step = max(1, DENSE_CELLS // (n_members * k**2))
+            for begin in range(0, B, step):
+                some = slice(begin, begin + step)
+                tables = np.zeros((len(trained[some]), n_members, k, k))
+                count_tables(trained[some], tested[some], weights[some], tables)
+                of_tables, is_trivial = score_tables(agreements, tables.reshape(-1, k, k))
+                scores[:, some, :, s, t] = of_tables.reshape(len(agreements), -1, n_members)
+                trivial[some, :, s, t] = is_trivial.reshape(-1, n_members)
+    clusters_found = n_found.reshape(B, S, n_members).transpose(0, 2, 1)
+    return PairScores(scores, trivial, clusters_found, batch.n_labels)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

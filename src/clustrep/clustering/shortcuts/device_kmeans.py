@@ -16,7 +16,6 @@ import torch
 
 from clustrep._kernels import streams
 from clustrep._kernels.fit_batch import n_uniforms
-from clustrep.clustering.pair_scores import PairScores
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Learned, Psi
 from clustrep.clustering.rotation import Rotation
@@ -40,6 +39,7 @@ from clustrep.remembered import cached_property
 from clustrep.sentences import argument
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Counts
+from clustrep.tables.scoring import PairScores
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 # Numbers of clusters are filled up to a power of two, at least this, and computed together.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -15,7 +15,6 @@ from sklearn.cluster import KMeans
 
 from clustrep._kernels import first_centres, fit_batch, lloyd, lloyd_product, streams
 from clustrep.checks import is_whole
-from clustrep.clustering.pair_scores import PairScores, score_batch
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Learned, Path, Psi
 from clustrep.clustering.rotation import Rotation
@@ -33,6 +32,7 @@ from clustrep.engine.replicates import Failed, ReplicateFailure, breathe, run_in
 from clustrep.remembered import cached_property
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition
+from clustrep.tables.scoring import PairScores, score_batch
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 # From so many features on, a matrix product is faster than differences.
@@ -241,10 +241,8 @@ class KMeansSample:
         if strategy is Strategy.BY_PRODUCT:
             return _fit_by_product(self, settings, words[0])
         members = Members([settings], self.points.X.shape[1], words.shape[1])
-        if strategy is Strategy.BY_FEATURE:
-            weights = self.all_weights[None]
-            return fit_by_feature(self.points, weights, members, self.n_features, words[None]).solution(0, 0)
-        return fit_by_distance(self, members, words).solution(0, 0)
+        fit = fit_by_feature if strategy is Strategy.BY_FEATURE else fit_by_distance
+        return fit(self.points, self.all_weights[None], members, self.n_features, words[None]).solution(0, 0)
 
 
 class Members:
@@ -300,6 +298,12 @@ class Fits:
     inertia: FloatArray  # (n_samples, n_members)
     n_iter: IntArray  # (n_samples, n_members), 0 where nothing was fitted
 
+    @classmethod
+    def empty(cls, members: Members, n_samples: int, n_features: int) -> Fits:
+        """Make room for fits to so many samples."""
+        shape, centres = (n_samples, len(members)), np.zeros((n_samples, members.n_centres, n_features))
+        return cls(members, centres, np.zeros(shape), np.zeros(shape, np.int64))
+
     def solution(self, sample: int, member: int) -> Solution:
         """Return one of them."""
         place = slice(*self.members.borders[member : member + 2])
@@ -317,37 +321,25 @@ def fit_by_feature(points: PointSet, weights: FloatArray, members: Members, n_fe
     p, n = by_feature.shape
     most, uniforms, picks, inertia, steps = members.room_for_starts()
     room = (uniforms, picks, np.empty(n), np.empty(picks.size * p), np.empty(most * n, np.int32), inertia, steps)
-    shape = (len(weights), len(members))
-    fits = Fits(members, np.zeros((len(weights), members.n_centres, p)), np.zeros(shape), np.zeros(shape, np.int64))
+    fits = Fits.empty(members, len(weights), p)
     arrays = (weights, members.table, members.tolerances, n_features, words, members.given, room)
     outcome = (fits.centres, fits.inertia, fits.n_iter, np.zeros(5, np.int64))
     run_in_pieces(fit_batch.fit_by_feature, by_feature, *arrays, *outcome, BUDGET)
     return fits
 
 
-def fit_by_distance(sample: KMeansSample, members: Members, words: IntArray) -> Fits:
-    """Fit all members to one sample, in one call but for interrupts; `words` is (n_members, n_words)."""
-    squared = np.require(sample.points.distances(), requirements=["C", "W"])
-    n, n_drawn, n_centres = len(squared), len(sample.drawn), members.n_centres
+def fit_by_distance(points: PointSet, weights: FloatArray, members: Members, n_features: int, words: IntArray) -> Fits:
+    """Fit all members to all samples of a study, from the distances between its points; as `fit_by_feature` does."""
+    squared = np.require(points.distances(), requirements=["C", "W"])
+    n = len(squared)
     most, uniforms, picks, inertia, steps = members.room_for_starts()
     labels = np.empty(most * n, np.int32)
     room = (uniforms, picks, np.empty(n), labels, labels.copy(), picks.copy(), inertia, steps)
-    in_cluster = np.zeros((n_centres, n_drawn))
-    fits = Fits(
-        members,
-        np.zeros((1, n_centres, sample.points.X.shape[1])),
-        np.zeros((1, len(members))),
-        np.zeros((1, len(members)), np.int64),
-    )
-    tolerances = members.tolerances * sample.variance
-    arrays = (sample.all_weights, members.table, tolerances, words, room)
-    outcome = (in_cluster, fits.inertia[0], fits.n_iter[0], np.zeros(5, np.int64))
-    run_in_pieces(fit_batch.fit_by_distance, squared, *arrays, *outcome, BUDGET)
-    for begin, end in zip(members.borders, members.borders[1:], strict=False):
-        sizes = in_cluster[begin:end].sum(axis=1, keepdims=True)
-        centres = in_cluster[begin:end] @ sample.centred / np.maximum(sizes, 1) + sample.mean
-        centres[sizes[:, 0] == 0] = np.inf  # fewer different points than clusters: nobody's nearest
-        fits.centres[0, begin:end] = centres
+    fits = Fits.empty(members, len(weights), points.X.shape[1])
+    arrays = (weights, members.table, members.tolerances, n_features, words, room)
+    outcome = (fits.centres, fits.inertia, fits.n_iter, np.zeros(5, np.int64))
+    rows = np.array(points.X, dtype=float, order="C")
+    run_in_pieces(fit_batch.fit_by_distance, squared, rows, *arrays, *outcome, BUDGET)
     return fits
 
 
@@ -551,21 +543,11 @@ class Batch:
     def __init__(self, path: KMeansPath, samples: Sequence[Sample], at: Sequence[Sequence[PointSet]]):
         self.path = path
         self.samples = samples
+        self.points: Sequence[PointSet] = [sample.points for sample in samples]
         self.at = at
         self.settings = [path.settings_of(member) for member in path.members]
         self.classes = [np.arange(settings.n_clusters) for settings in self.settings]
         self.fewest = [member.fewest_clusters for member in path.members]
-        self._some_members: dict[tuple[int, ...], Members] = {}  # that are fitted to the same samples
-
-    @cached_property
-    def _strategies(self) -> list[list[Strategy]]:
-        """How every member is fitted to every sample."""
-        known: dict[PointSet, list[Strategy]] = {}
-        for sample in self.samples:
-            points = self.path.space(sample.points)
-            if points not in known:
-                known[points] = [settings.strategy(points) for settings in self.settings]
-        return [known[self.path.space(sample.points)] for sample in self.samples]
 
     @cached_property
     def _words(self) -> tuple[IntArray, list[int]]:
@@ -597,37 +579,45 @@ class Batch:
         return np.array([s.n_init_features in (None, self._n_features) for s in self.settings])
 
     @cached_property
-    def _fits(self) -> tuple[FloatArray, BoolArray]:
-        """The centres of all members, (n_samples, n_centres, n_features), and which of them were fitted."""
-        members, (words, _) = self._members, self._words
-        centres = np.zeros((len(self.samples), members.n_centres, members.given.shape[1]))
-        is_fitted = np.zeros((len(self.samples), len(members)), dtype=bool)
+    def _by_points(self) -> dict[PointSet, tuple[list[int], FloatArray]]:
+        """The places of all samples of the same points, and how often each point was drawn, (n_places, n_points)."""
         by_points: dict[PointSet, list[int]] = defaultdict(list)
         for i, sample in enumerate(self.samples):
-            if self._strategies[i][0] is Strategy.BY_FEATURE:
-                by_points[self.path.space(sample.points)].append(i)
-            else:
-                self._fit_distances(i, members.borders, centres[i], is_fitted[i])
-        for points, places in by_points.items():
-            fits = fit_by_feature(points, self._weights(places), members, self._n_features, words[places])
-            centres[places], is_fitted[places] = fits.centres, fits.n_iter > 0
+            by_points[sample.points].append(i)
+        return {
+            points: (places, np.array([self.samples[i].draw.weights for i in places], dtype=float))
+            for points, places in by_points.items()
+        }
+
+    def weights_at(self, points: PointSet) -> FloatArray:
+        """Return how often points were drawn, in all samples of them, (n_replicates, n_points)."""
+        return self._by_points[points][1]
+
+    @cached_property
+    def _fits(self) -> tuple[FloatArray, BoolArray]:
+        """The centres of all members, (n_samples, n_centres, n_features), and which of them were fitted."""
+        members, (words, n_words) = self._members, self._words
+        centres = np.zeros((len(self.samples), members.n_centres, members.given.shape[1]))
+        is_fitted = np.zeros((len(self.samples), len(members)), dtype=bool)
+        for unrotated, (places, weights) in self._by_points.items():
+            points = self.path.space(unrotated)
+            for fit, chosen in self._fitted_together(points):
+                some = Members([self.settings[m] for m in chosen], centres.shape[2], [n_words[m] for m in chosen])
+                seeds = np.ascontiguousarray(words[places][:, chosen])
+                fits = fit(points, weights, some, self._n_features, seeds)
+                for place, m in enumerate(chosen):
+                    begin, end = some.borders[place : place + 2]
+                    centres[places, slice(*members.borders[m : m + 2])] = fits.centres[:, begin:end]
+                    is_fitted[places, m] = fits.n_iter[:, place] > 0
         return centres, is_fitted & self._can_begin
 
-    def _fit_distances(self, i: int, borders: IntArray, centres: FloatArray, is_fitted: BoolArray) -> None:
-        """Fit those members that work with distances to one sample."""
-        chosen = tuple(m for m, strategy in enumerate(self._strategies[i]) if strategy is Strategy.BY_DISTANCE)
-        shared = self.path.share(self.samples[i])
-        if not chosen or not np.isfinite(shared.variance):
-            return
-        words, n_words = self._words
-        if chosen not in self._some_members:
-            settings, lengths = [self.settings[m] for m in chosen], [n_words[m] for m in chosen]
-            self._some_members[chosen] = Members(settings, centres.shape[1], lengths)
-        fits = fit_by_distance(shared, self._some_members[chosen], words[i, list(chosen)])
-        for place, m in enumerate(chosen):
-            if fits.n_iter[0, place]:
-                centres[borders[m] : borders[m + 1]] = fits.solution(0, place).centres
-                is_fitted[m] = True
+    def _fitted_together(self, points: PointSet) -> Iterator[tuple[Callable[..., Fits], list[int]]]:
+        """Say which members are fitted to points together, and how; those that are not there are fitted alone."""
+        strategies = [settings.strategy(points) for settings in self.settings]
+        for strategy, fit in ((Strategy.BY_FEATURE, fit_by_feature), (Strategy.BY_DISTANCE, fit_by_distance)):
+            chosen = [m for m, best in enumerate(strategies) if best is strategy]
+            if chosen:
+                yield fit, chosen
 
     @property
     def n_labels(self) -> tuple[int, ...]:
@@ -643,34 +633,32 @@ class Batch:
     @cached_property
     def _of_samples(self) -> tuple[dict[PointSet, tuple[list[int], IntArray]], IntArray]:
         """What functions say of their own samples' points, with the samples' places; how many labels draws have."""
-        by_points: dict[PointSet, list[int]] = defaultdict(list)
-        for i, sample in enumerate(self.samples):
-            by_points[sample.points].append(i)
         centres, is_fitted = self._fits
         n_found = np.zeros(is_fitted.shape, np.int64)
-        own: dict[PointSet, tuple[list[int], IntArray]] = {}
-        for points, places in by_points.items():
+        by_points: dict[PointSet, tuple[list[int], IntArray]] = {}
+        for points, (places, weights) in self._by_points.items():
             labels, n_found[places] = label_points(
-                self.path.space(points), self._members, centres[places], is_fitted[places], self._weights(places)
+                self.path.space(points), self._members, centres[places], is_fitted[places], weights
             )
-            own[points] = places, labels
-        return own, n_found
+            by_points[points] = places, labels
+        return by_points, n_found
 
     def labels_at(self, points: PointSet, places: Sequence[int]) -> IntArray:
         """Return what the functions of some samples say of points, (n_places, n_members, n_points)."""
-        own, _ = self._of_samples
-        if points in own and own[points][0] == list(places):
-            return own[points][1]
+        of_samples, some = self._of_samples[0], list(places)
+        if points in of_samples and of_samples[points][0] == some:
+            return of_samples[points][1]
         centres, is_fitted = self._fits
-        some = list(places)
         return label_points(self.path.space(points), self._members, centres[some], is_fitted[some], None)[0]
 
     @cached_property
     def _labels(self) -> tuple[dict[tuple[int, PointSet], IntArray], IntArray]:
         """What functions say of points, each (n_members, n_points), and how many labels they give to their own draw."""
-        own, n_found = self._of_samples
+        of_samples, n_found = self._of_samples
         known = {
-            (i, points): row for points, (places, rows) in own.items() for i, row in zip(places, rows, strict=True)
+            (i, points): row
+            for points, (places, rows) in of_samples.items()
+            for i, row in zip(places, rows, strict=True)
         }
         others: dict[PointSet, list[int]] = defaultdict(list)
         for i, sample in enumerate(self.samples):
@@ -681,9 +669,6 @@ class Batch:
             rows = self.labels_at(points, places)
             known.update({(i, points): row for i, row in zip(places, rows, strict=True)})
         return known, n_found
-
-    def _weights(self, places: Sequence[int]) -> FloatArray:
-        return np.array([self.samples[i].draw.weights for i in places], dtype=float)
 
     def labelled(self, i: int, member: int, at: Sequence[PointSet]) -> Labelled | None:
         """Return what one function says of points; None where it was not fitted, or has too few clusters."""

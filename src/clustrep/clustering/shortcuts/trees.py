@@ -11,7 +11,6 @@ from sklearn.cluster import AgglomerativeClustering
 from clustrep._kernels import agglomeration
 from clustrep.checks import is_whole
 from clustrep.clustering.neighbours import SCIPY_METRICS, by_tree, searches_on
-from clustrep.clustering.pair_scores import PairScores, score_batch
 from clustrep.clustering.parameters import Clusterer
 from clustrep.clustering.path import Learned, Path, Psi, fit_rows
 from clustrep.clustering.sample import (
@@ -29,6 +28,7 @@ from clustrep.errors import DataError
 from clustrep.remembered import cached_property
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition
+from clustrep.tables.scoring import PairScores, score_batch
 from clustrep.types import FloatArray, IntArray, Labels
 
 LINKAGES = {
@@ -277,8 +277,8 @@ class TreeBatch:
 
     def __init__(self, path: TreePath, learned: Sequence[Learned]):
         self.path = path
-        self.learned = [one for one in learned if isinstance(one, _LearnedTree)]
-        self.samples: Sequence[Sample] = [one.sample for one in self.learned]
+        self.trees = [tree for tree in learned if isinstance(tree, _LearnedTree)]
+        self.points: Sequence[PointSet] = [tree.sample.points for tree in self.trees]
 
     @property
     def n_labels(self) -> tuple[int, ...]:
@@ -288,19 +288,24 @@ class TreeBatch:
     @cached_property
     def n_found(self) -> IntArray | None:
         """How many clusters there are in the draws, (n_samples, n_members); None where anything failed."""
-        n_found = []
-        for one in self.learned:
-            counts = attempt(one.n_found)
-            if isinstance(counts, Failed) or (counts < [member.fewest_clusters for member in self.path.members]).any():
+        n_found, fewest = [], [member.fewest_clusters for member in self.path.members]
+        for tree in self.trees:
+            counts = attempt(tree.n_found)
+            if isinstance(counts, Failed) or (counts < fewest).any():
                 return None
             n_found.append(counts)
         return np.array(n_found)
+
+    def weights_at(self, points: PointSet) -> FloatArray:
+        """Return how often points were drawn, in all samples of them, (n_replicates, n_points)."""
+        samples = [tree.sample for tree in self.trees if tree.sample.points is points]
+        return np.array([sample.draw.weights for sample in samples], dtype=float)
 
     def labels_at(self, points: PointSet, places: Sequence[int]) -> IntArray:
         """Return what all cuts of some trees say of points, (n_places, n_members, n_points)."""
         labels = np.empty((len(places), len(self.path.members), len(points)), np.int32)
         for of_tree, i in zip(labels, places, strict=True):
-            self.learned[i].write_codes(points, of_tree)
+            self.trees[i].write_codes(points, of_tree)
         return labels
 
 

@@ -393,14 +393,18 @@ def _count_labels(labels: IntArray, weights: FloatArray, n_clusters: int) -> int
 
 @compiled
 def count_tables(u: IntArray, v: IntArray, weights: FloatArray, tables: FloatArray) -> None:
-    """Count many labelings u against labelings v of the same weighted points.
+    """Count the labelings of several functions u against one v of the same weighted points, in many replicates.
 
-    u, v : (n_replicates, n_members, n_points)
+    u : (n_replicates, n_functions, n_members, n_points)
+    v : (n_replicates, n_members, n_points)
     weights : (n_replicates, n_points), whole numbers
-    tables : (n_replicates, n_members, k_u, k_v), added to
+    tables : (n_replicates, n_functions, n_members, k_u, k_v), added to
     """
-    for b in range(len(tables)):
-        for m in range(tables.shape[1]):
-            table, rows, columns, times = tables[b, m], u[b, m], v[b, m], weights[b]
-            for i in range(times.size):
-                table[rows[i], columns[i]] += times[i]
+    n_replicates, n_functions, n_members = tables.shape[:3]
+    for b in range(n_replicates):
+        times = weights[b]
+        for f in range(n_functions):
+            for m in range(n_members):
+                table, rows, columns = tables[b, f, m], u[b, f, m], v[b, m]
+                for i in range(times.size):
+                    table[rows[i], columns[i]] += times[i]

@@ -218,6 +218,6 @@ def keep_least(block: FloatArray, first_column: int, values: FloatArray, columns
 
 
 def count_tables(u: IntArray, v: IntArray, weights: FloatArray, tables: FloatArray) -> None:
-    """Count many labelings u against labelings v of the same weighted points, one point after the other."""
-    for b, m, i in np.ndindex(u.shape):
-        tables[b, m, u[b, m, i], v[b, m, i]] += weights[b, i]
+    """Count the labelings of several functions u against one v of the same weighted points, in many replicates."""
+    for b, f, m, i in np.ndindex(u.shape):
+        tables[b, f, m, u[b, f, m, i], v[b, m, i]] += weights[b, i]

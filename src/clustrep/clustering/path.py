@@ -357,7 +357,7 @@ def fit_rows(path: Path, sample: Sample, configuration: Configuration) -> Cluste
 # Numbers that kernels compare in a second, roughly, and seconds that Python takes beside them: for a sample, for one
 # member of a path on a pair of studies, and for a fit by the clusterer itself, which also grows with the table.
 NUMBERS_PER_SECOND = 5e9
-SAMPLE_SECONDS, PAIR_SECONDS, FIT_SECONDS, NUMBER_SECONDS = 8e-5, 6e-6, 5e-3, 1e-7
+SAMPLE_SECONDS, PAIR_SECONDS, FIT_SECONDS, NUMBER_SECONDS = 3e-5, 2e-6, 5e-3, 1e-7
 # Nobody knows how long somebody else's clusterer takes: long enough for the workers that were asked for.
 UNKNOWN_SECONDS = 1.0
 # Bytes of distances that are kept for all resamples.

@@ -200,21 +200,25 @@ def score_batch(
     B, n_members = len(batch.points) // S, len(batch.n_labels)
     scores = np.full((len(agreements), B, n_members, S, S), np.nan)
     trivial = np.zeros((B, n_members, S, S), dtype=bool)
+    step = max(1, DENSE_CELLS // (S * n_members * k**2))
     for t in range(S):
-        tested, weights = batch.labels_at(points[t], range(t, B * S, S)), batch.weights_at(points[t])  # Ψ(X_t; X_t)
-        for s in range(S):
-            trained_by = again if s == t else batch
-            if trained_by is None:
-                continue
-            trained = trained_by.labels_at(points[t], range(s, B * S, S))  # Ψ(X_t; X_s)
-            step = max(1, DENSE_CELLS // (n_members * k**2))
-            for begin in range(0, B, step):
-                some = slice(begin, begin + step)
-                tables = np.zeros((len(trained[some]), n_members, k, k))
-                count_tables(trained[some], tested[some], weights[some], tables)
-                of_tables, is_trivial = score_tables(agreements, tables.reshape(-1, k, k))
-                scores[:, some, :, s, t] = of_tables.reshape(len(agreements), -1, n_members)
-                trivial[some, :, s, t] = is_trivial.reshape(-1, n_members)
+        others = [s for s in range(S) if s != t]
+        all_tested, weights = batch.labels_at(points[t], range(t, B * S, S)), batch.weights_at(points[t])
+        for begin in range(0, B, step):
+            some = slice(begin, begin + step)
+            tested, n = all_tested[some], len(weights[some])  # Ψ(X_t; X_t)
+            places = [b * S + s for b in range(begin, begin + n) for s in others]
+            trained = batch.labels_at(points[t], places).reshape(n, S - 1, *tested.shape[1:])  # Ψ(X_t; X_s)
+            trained_by = others if again is None else [*others, t]
+            tables = np.zeros((n, len(trained_by), n_members, k, k))
+            count_tables(trained, tested, weights[some], tables[:, : S - 1])
+            if again is not None:
+                trained = again.labels_at(points[t], range(begin * S + t, (begin + n) * S, S))[:, None]
+                count_tables(trained, tested, weights[some], tables[:, S - 1 :])
+            of_tables, is_trivial = score_tables(agreements, tables.reshape(-1, k, k))
+            shape = tables.shape[:3]
+            scores[:, some, :, trained_by, t] = of_tables.reshape(-1, *shape).swapaxes(2, 3)
+            trivial[some, :, trained_by, t] = is_trivial.reshape(shape).swapaxes(1, 2)
     clusters_found = n_found.reshape(B, S, n_members).transpose(0, 2, 1)
     return PairScores(scores, trivial, clusters_found, batch.n_labels)
 

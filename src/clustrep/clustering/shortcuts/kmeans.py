@@ -602,12 +602,16 @@ class Batch:
         for unrotated, (places, weights) in self._by_points.items():
             points = self.path.space(unrotated)
             for fit, chosen in self._fitted_together(points):
+                if len(chosen) == len(members):
+                    fits = fit(points, weights, members, self._n_features, words[places])
+                    centres[places], is_fitted[places] = fits.centres, fits.n_iter > 0
+                    continue
                 some = Members([self.settings[m] for m in chosen], centres.shape[2], [n_words[m] for m in chosen])
                 seeds = np.ascontiguousarray(words[places][:, chosen])
                 fits = fit(points, weights, some, self._n_features, seeds)
                 for place, m in enumerate(chosen):
-                    begin, end = some.borders[place : place + 2]
-                    centres[places, slice(*members.borders[m : m + 2])] = fits.centres[:, begin:end]
+                    of_member = fits.centres[:, slice(*some.borders[place : place + 2])]
+                    centres[places, slice(*members.borders[m : m + 2])] = of_member
                     is_fitted[places, m] = fits.n_iter[:, place] > 0
         return centres, is_fitted & self._can_begin
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +14,8 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, mutual_info_score, rand_score
 
 import clustrep as cr
+from clustrep.across import local as local_module
+from clustrep.across.local import LocalPlan, single_blocks
 
 PEERS = {"ari": adjusted_rand_score, "ami": adjusted_mutual_info_score, "ri": rand_score, "mi": mutual_info_score}
 WARD = AgglomerativeClustering(3)
@@ -285,6 +291,72 @@ def test_failed_resamples_are_left_out(cohorts):
     assert np.isfinite(result.mean).all()
     assert np.isfinite(result.co_clustering(0)).all()
     assert "Failed: 1 replicate: RuntimeError: no luck" in repr(result)
+
+
+def test_single_blocks_are_those_of_points_with_a_weight(rng):
+    sizes = [5, 1, 7, 4, 3, 6]
+    codes = [rng.integers(2, size=n) for n in sizes]
+    weights = [rng.integers(2, size=n) for n in sizes]
+    codes[0][:], codes[2][:4], weights[2][4:], weights[3][:], weights[4][:] = 1, 0, 0, 0, 1
+    codes[4][:] = [0, 0, 1]
+    expected = [len(set(u[w > 0].tolist())) <= 1 for u, w in zip(codes, weights, strict=True)]
+    assert single_blocks(codes, weights).tolist() == expected
+    assert expected[0]
+    assert expected[3]
+    assert not expected[4]
+    assert single_blocks([], []).tolist() == []
+
+
+def split_where_possible(X):
+    """As many clusters as samples, up to 300: more than a byte can number, in some draws."""
+    return np.arange(len(X)) if X[:, 0].mean() > 0 else np.arange(len(X)) % 3
+
+
+FIELDS = [
+    "estimate",
+    "tables",
+    "at_train",
+    "at_test",
+    "test_points_train",
+    "test_points_test",
+    "trivial",
+    "noise_codes",
+]
+
+
+@pytest.mark.parametrize(
+    ("clusterer", "n", "code"),
+    [(KMeans(3, n_init=2), 40, "u1"), (KMeans(5, n_init=1), 7, "u1"), (split_where_possible, 300, "u2")],
+    ids=["each fits", "some fail", "more than a byte"],
+)
+def test_labels_that_lie_in_the_result_from_the_start_are_those_that_are_copied(clusterer, n, code, rng, monkeypatch):
+    train, test = rng.normal(size=(2, n, 2))
+
+    def run():
+        with pytest.warns(cr.errors.ReplicateWarning) if n == 7 else contextlib.nullcontext():
+            return cr.local_replicability(
+                clusterer, train=train, test=test, n_resamples=12, resampling=cr.Bootstrap(), rng=0
+            )
+
+    in_place = run()
+    kept = LocalPlan._codes
+    monkeypatch.setattr(LocalPlan, "_codes", lambda plan, *place: kept(dataclasses.replace(plan, room=()), *place))
+    monkeypatch.setattr(local_module, "MOST_LABELS", 1)  # one replicate at a time
+    copied = run()
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(in_place, name), getattr(copied, name))
+    assert in_place.at_train.dtype == code
+    assert (n == 7) == bool(in_place.failed.any())
+    np.testing.assert_array_equal(in_place.at_train[in_place.failed[1:] > 0], 0)
+
+
+def test_a_plan_takes_no_room_for_results_to_other_processes(cohorts, monkeypatch):
+    plans = []
+    block = LocalPlan.block
+    monkeypatch.setattr(LocalPlan, "block", lambda plan, numbers: plans.append(plan) or block(plan, numbers))
+    local(cohorts["alpha"], cohorts["beta"])
+    assert plans[0].room[0].shape == (2, 4, len(cohorts["alpha"]))
+    assert pickle.loads(pickle.dumps(plans[0])).room == ()
 
 
 def test_a_clusterer_that_fails_on_the_training_study_has_no_clusters(cohorts):

@@ -34,7 +34,7 @@ from clustrep.tables.contingency import Partition
 from clustrep.tables.noise import RULES, Noise
 from clustrep.tables.scoring import binary_scores
 from clustrep.text import listing, plural
-from clustrep.types import FloatArray, IntArray, Labels
+from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 # Roughly, for a point to score, and each study whose function labels it: in kernels, and with Python's lock held.
 POINT_SECONDS = Cost(3e-9, 1e-9)
@@ -162,6 +162,9 @@ def local_replicability(
         agreement=resolve_agreement(agreement),
         noise=noise,
         setting=Setting.prepare(source, studies, [configuration], at=points.X),
+        room=tuple(
+            np.zeros((2, n_resamples, len(points.X)), np.min_scalar_type(configuration.n_clusters or 0)) for _ in tests
+        ),
     )
     choices = {"agreement": plan.agreement.name, "noise": noise}
     with kept_in(checkpoint, lambda: question_of(source, studies, [configuration], **choices), rng):
@@ -173,7 +176,7 @@ def local_replicability(
             f"{labels_of_points.cause}."
         )
     results = {
-        study.name: _result(plan, study, [scores.by_test[i] for scores in replicates], labels_of_points)
+        study.name: _result(plan, i, [scores.by_test[i] for scores in replicates], labels_of_points)
         for i, study in enumerate(tests)
     }
     return results if isinstance(test, Studies) else next(iter(results.values()))
@@ -214,6 +217,12 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
     samples: tuple[str, ...]  # the names of the points to score
     agreement: Agreement
     noise: Noise
+    # For every test study, where replicates that are computed in this process leave the points' codes, under the
+    # training and under the test function, (2, n_resamples, n_points): a result is made of them without a copy.
+    room: tuple[IntArray, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "room": ()}
 
     @property
     def train(self) -> Study:
@@ -285,6 +294,12 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
         return scores
 
     def block(self, numbers: Sequence[int]) -> list[LocalReplicate]:
+        """Score replicates, a batch at a time, also where a worker is given more."""
+        size = self.batch
+        batches = (numbers[begin : begin + size] for begin in range(0, len(numbers), size))
+        return [scores for batch in batches for scores in self._batch(batch)]
+
+    def _batch(self, numbers: Sequence[int]) -> list[LocalReplicate]:
         """Score replicates: learn every ψ once, from all samples together."""
         setting, (path,) = self.setting, self.setting.paths
         first = len(setting.studies) - self.n_tests
@@ -300,8 +315,8 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
         learned, n_drawn = path.learn(drawn, at), 1 + self.n_tests
         labelled = [of_sample.labels(0, points) for of_sample, points in zip(learned, at, strict=True)]
         pairs = [
-            self._pair(i, labelled[begin], labelled[begin + 1 + i], drawn[begin + 1 + i].draw.weights)
-            for begin in range(0, len(drawn), n_drawn)
+            self._pair(number, i, labelled[begin], labelled[begin + 1 + i], drawn[begin + 1 + i].draw.weights)
+            for number, begin in zip(numbers, range(0, len(drawn), n_drawn), strict=True)
             for i in range(self.n_tests)
         ]
         scores = self._scores(pairs)
@@ -315,7 +330,7 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
         return results
 
     def _pair(
-        self, i: int, trained: Labelled | Failed, tested: Labelled | Failed, weights: IntArray
+        self, number: int, i: int, trained: Labelled | Failed, tested: Labelled | Failed, weights: IntArray
     ) -> LabelledPair | Failed:
         """Prepare the comparison of two functions on the i-th test study."""
         if isinstance(trained, Failed):
@@ -323,33 +338,56 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
         if isinstance(tested, Failed):
             return tested
         by_trained, by_tested = trained.at(1 + i), tested.at(1)  # Ψ(X′; X) and Ψ(X′; X′)
-        counted = RULES[self.noise].counted(by_trained.is_noise, by_tested.is_noise)
+        rule = RULES[self.noise]
+        if rule.omits:
+            weights = np.where(rule.counted(by_trained.is_noise, by_tested.is_noise), weights, 0)
         return LabelledPair(
             by_trained,
             by_tested,
-            np.where(counted, weights, 0),
-            at=(trained.at(0).small_codes, tested.at(0).small_codes),
+            weights,
+            at=(self._codes(number, i, 0, trained.at(0)), self._codes(number, i, 1, tested.at(0))),
             test_points=(trained.at(1 + self.n_tests + i).small_codes, tested.at(2).small_codes),
         )
+
+    def _codes(self, number: int, i: int, side: int, points: Partition) -> IntArray:
+        """Return the codes of the points to score, in as few bytes as they need: at their place, where there is one."""
+        if not self.room or number == FULL_STUDY or self.room[i].dtype != np.min_scalar_type(points.n_labels):
+            return points.small_codes
+        row: IntArray = self.room[i][side, number - 1]
+        row[:] = points.codes
+        return row
 
     def _scores(self, pairs: Sequence[LabelledPair | Failed]) -> list[LocalScores | Failed]:
         """Score the points of all pairs together."""
         labelled = [(pair.trained, pair.tested, pair.weights) for pair in pairs if not isinstance(pair, Failed)]
-        tables = iter(binary_scores(self.agreement, labelled, self.noise, self.setting.device))
+        tables = binary_scores(self.agreement, labelled, self.noise, self.setting.device)
+        weights = [of_points for _, _, of_points in labelled]
+        trivial = single_blocks([trained.codes for trained, _, _ in labelled], weights)
+        trivial |= single_blocks([tested.codes for _, tested, _ in labelled], weights)
+        outcomes = zip(tables, trivial.tolist(), strict=True)
         scores: list[LocalScores | Failed] = []
         for pair in pairs:
             if isinstance(pair, Failed):
                 scores.append(pair)
                 continue
-            table = next(tables)
+            table, is_trivial = next(outcomes)
             if isinstance(table, Failed):
                 scores.append(table)
                 continue
-            partitions = (pair.trained, pair.tested)
-            trivial = any(np.ptp(partition.codes[pair.weights > 0]) == 0 for partition in partitions)
             noise = (pair.trained.noise, pair.tested.noise)
-            scores.append(LocalScores(table, trivial, pair.at, pair.test_points, noise))
+            scores.append(LocalScores(table, is_trivial, pair.at, pair.test_points, noise))
         return scores
+
+
+def single_blocks(codes: Sequence[IntArray], weights: Sequence[IntArray]) -> BoolArray:
+    """Return which of many partitions put all points that have a weight into a single block, (n_partitions,)."""
+    if not codes:
+        return np.zeros(0, dtype=bool)
+    is_drawn = np.concatenate(weights) > 0
+    drawn = np.concatenate(codes)[is_drawn]
+    partition = np.repeat(np.arange(len(codes)), [len(of_points) for of_points in codes])[is_drawn]
+    differs = (drawn[1:] != drawn[:-1]) & (partition[1:] == partition[:-1])
+    return np.asarray(np.bincount(partition[1:][differs], minlength=len(codes)) == 0)
 
 
 class LabelledPair(NamedTuple):
@@ -362,9 +400,8 @@ class LabelledPair(NamedTuple):
     test_points: tuple[IntArray, IntArray]
 
 
-def _result(
-    plan: LocalPlan, study: Study, outcomes: Sequence[LocalScores | Failed], labels: Labels
-) -> LocalReplicability:
+def _result(plan: LocalPlan, i: int, outcomes: Sequence[LocalScores | Failed], labels: Labels) -> LocalReplicability:
+    study = plan.tests[i]
     causes = np.array([outcome.cause if isinstance(outcome, Failed) else "" for outcome in outcomes], dtype=object)
     failed, cause_names = Failures.number(causes)
     scored = [outcome for outcome in outcomes if isinstance(outcome, LocalScores)]
@@ -374,17 +411,18 @@ def _result(
     k_test = max(scores.table.shape[1] for scores in scored)
     code = np.min_scalar_type(max(k_train, k_test))
     tables = np.full((n_resamples, k_train, k_test), np.nan)
-    at = np.zeros((2, n_resamples, n_points), dtype=code)
+    at = plan.room[i].astype(code, copy=False)
     test_points = np.zeros((2, n_resamples, len(study)), dtype=code)
     noise_codes = np.full((n_resamples, 2), -1)
     trivial = np.zeros(n_resamples, dtype=bool)
     for b, scores in enumerate(outcomes[1:]):
         if isinstance(scores, Failed):
+            at[:, b] = 0
             continue
         trivial[b] = scores.trivial
         tables[b, : scores.table.shape[0], : scores.table.shape[1]] = scores.table
         for side in (0, 1):
-            at[side, b] = scores.at[side]
+            at[side, b] = scores.at[side]  # nothing to do for NumPy where they are there already
             test_points[side, b] = scores.test_points[side]
             noise_codes[b, side] = scores.noise[side]
     full = outcomes[0]

@@ -311,11 +311,10 @@ class LocalReplicability(Failing, Saved):
         for table, i, j in zip(self.tables, self.at_train, self.at_test, strict=True):
             yield table[i, j]
 
-    def _labels_in(self, begin: int) -> list[FloatArray | IntArray]:
-        """Return tables and labels of some resamples, as kernels take them: whatever was frozen or read from a file."""
+    def _labels_in(self, begin: int) -> list[NDArray[Any]]:
+        """Return tables and labels of some resamples, as kernels are compiled for: contiguous, and frozen as here."""
         some = slice(begin, begin + RESAMPLES_AT_ONCE)
-        arrays = (self.tables, self.at_train, self.at_test)
-        return [np.require(array[some], requirements=["C", "W"]) for array in arrays]
+        return [np.ascontiguousarray(array[some]) for array in (self.tables, self.at_train, self.at_test)]
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:

@@ -169,7 +169,8 @@ class Partition:
     @property
     def noise(self) -> int:
         """The code of the noise label −1, itself −1 where there is none."""
-        return self.classes.tolist().index(NOISE) if NOISE in self.classes.tolist() else -1
+        classes = self.classes.tolist()
+        return classes.index(NOISE) if NOISE in classes else -1
 
     @property
     def is_noise(self) -> BoolArray:

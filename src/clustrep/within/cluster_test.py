@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clustrep._kernels.step_functions import integrate_steps
 from clustrep.across.gaussian_null import GaussianCollection
 from clustrep.checks import check_choice, check_flag, check_integer, check_points
 from clustrep.clustering.neighbours import by_tree, nearest_distances
@@ -36,8 +37,6 @@ Statistic: TypeAlias = Callable[[FloatArray], ArrayLike]  # of all values, (1 + 
 OBSERVED = 0  # the replicate that is the data themselves
 # Seconds, roughly: to draw a data set, to find a point's nearest neighbour in a tree, and to compare two numbers.
 DRAW_SECONDS, POINT_SECONDS, NUMBER_SECONDS = 2e-4, 8e-7, 1e-9
-# Data sets whose distribution functions are compared at once.
-ROWS_AT_ONCE = 64
 
 
 @on_engine
@@ -249,27 +248,12 @@ def whitened(X: FloatArray) -> FloatArray:
 def cdf_distances(values: FloatArray) -> FloatArray:
     """Return for every row ∫ {G_b(y) − (1/B) Σ_{b′≠b} G_b′(y)}² dy, with G the rows' distribution functions.
 
-    The average of all others differs from G_b by (B + 1)/B times what the average Ḡ of all rows does. Between two
-    neighbours of all M values, sorted, Ḡ is i/M; between two of the row's own, G_b is constant, so the integral there
-    is a quadratic in it with coefficients that are differences of cumulative sums.
+    The average of all others differs from G_b by (B + 1)/B times what the average Ḡ of all rows does.
     """
     n_rows, n = values.shape
-    order = np.argsort(values, axis=None, kind="stable")
-    widths = np.diff(values.ravel()[order])
-    heights = np.arange(1, order.size) / order.size  # Ḡ between the values
-    sums = [np.concatenate([[0.0], np.cumsum(widths * heights**power)]) for power in (0, 1, 2)]
-    steps = np.arange(n + 1) / n  # what G_b can be
-    is_first = np.concatenate([[True], widths > 0])  # of equal values
-    places = np.empty(order.size, np.int64)
-    places[order] = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
-    scores = np.empty(n_rows)
-    for begin in range(0, n_rows, ROWS_AT_ONCE):
-        rows = slice(begin, begin + ROWS_AT_ONCE)
-        of_rows = np.pad(np.sort(places.reshape(n_rows, n)[rows], axis=1), ((0, 0), (1, 1)))
-        of_rows[:, -1] = order.size - 1
-        zeroth, first, second = (np.diff(total[of_rows], axis=1) for total in sums)
-        scores[rows] = np.maximum(0.0, np.sum(second - 2 * steps * first + steps**2 * zeroth, axis=1))
-    return np.asarray(scores * (n_rows / (n_rows - 1)) ** 2)
+    integrals = np.empty((n_rows, n + 1))
+    integrate_steps(values, np.argsort(values, axis=None), integrals)
+    return np.asarray(np.maximum(0.0, integrals.sum(axis=1)) * (n_rows / (n_rows - 1)) ** 2)
 
 
 def _principal_components(X: FloatArray, q: int) -> FloatArray:

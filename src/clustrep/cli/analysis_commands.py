@@ -335,16 +335,23 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
 
     What another run has finished there is discarded where the user forces it.
     """
+    from clustrep.engine.checkpoints import holds_replicates
+
     if settings["out"] is None:
         return function()
     folder = settings["out"] / STATE / CHECKPOINT
     try:
+        try:
+            return function(checkpoint=folder)
+        except OtherRun:
+            if not settings["force"]:
+                raise
+        shutil.rmtree(folder)
         return function(checkpoint=folder)
-    except OtherRun:
-        if not settings["force"]:
-            raise
-    shutil.rmtree(folder)
-    return function(checkpoint=folder)
+    except KeyboardInterrupt:
+        if holds_replicates(folder):
+            write_message(f"The same command continues where this one stopped, with what {settings['out']} keeps.")
+        raise
 
 
 def tell_changes() -> Callable[[Preliminary], None]:

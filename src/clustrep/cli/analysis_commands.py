@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from clustrep.cli import options
-from clustrep.cli.clusterer_names import BY_GOWER, DEFAULT_CLUSTERERS, ranged_clusterers_of, without_range
+from clustrep.cli.clusterer_names import (
+    BY_GOWER,
+    DEFAULT_CLUSTERERS,
+    needing_k,
+    ranged_clusterers_of,
+    without_range,
+)
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
 from clustrep.cli.input_files import read_studies, warn_of_embedding, warn_of_scales
@@ -173,11 +179,11 @@ def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str
         raise click.UsageError(
             f"the first --agreement decides, and must be adjusted for chance: {' or '.join(adjusted)}."
         )
-    from clustrep.clustering.parameters import n_clusters_parameter, with_n_clusters
+    from clustrep.clustering.parameters import with_n_clusters
 
     for_all = {"resolution": settings["resolution"]} if settings["resolution"] else {}
     clusterers, settings["over"] = ranged_clusterers_of(settings["clusterer"], for_all)
-    need_k = [name for name, clusterer in clusterers.items() if n_clusters_parameter(clusterer)]
+    need_k = needing_k(clusterers)
     if settings["n_clusters"] is None and need_k:
         raise click.UsageError(f"set the number of clusters that {need_k[0]} is to find with --k.")
     for name in [name for name in need_k if name in settings["over"]]:

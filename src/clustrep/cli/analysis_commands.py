@@ -422,6 +422,8 @@ def write_tables(
     results.table("clusters.csv", analysis.clusters())
     results.table("presence.csv", analysis.presence())
     results.table("gaps.csv", gap_table(analysis))
+    if len(groups := analysis.groups()):
+        results.table("groups.csv", groups)
     if analysis.tree is not None:
         results.table("subclusters.csv", analysis.tree.to_frame())
     for name, cohort in (cohorts or {}).items():

@@ -89,6 +89,9 @@ def checked_results(folder: Path) -> list[Path]:
 @click.command(short_help="How files are read, and what looks wrong.")
 @options.studies
 @options.reading
+@options.units
+@options.impute
+@options.gower
 @options.configuration
 @click.option("--json", is_flag=True, help="Write what was read to stdout as JSON.")
 def inspect(**settings: Any) -> None:

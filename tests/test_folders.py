@@ -15,7 +15,7 @@ import pytest
 
 from clustrep import checksums, folders
 from clustrep.errors import DataError, ParameterError
-from clustrep.folders import claimed, is_free, is_unfinished
+from clustrep.folders import claimed, is_free, is_unfinished, nearest_entries
 
 OLD = {"result.npz": b"old", "config.toml": b"old", "figures/a.png": b"old", "figures/b.png": b"old"}
 NEW = {"result.npz": b"new", "config.toml": b"new", "figures/a.png": b"new", "tables/c.csv": b"new"}
@@ -497,3 +497,23 @@ def test_long_names_of_folders(tmp_path, way):
     publish(out, OLD)
     publish(out, NEW)
     assert published(out) == NEW
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# names that are not there
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("mians.csv", " Did you mean 'mainz.csv'?"),
+        ("MAINZ2.txt", " Did you mean 'mainz.csv'?"),
+        ("vxd.csv", " Did you mean 'vdx.csv' or 'vdx.rds'?"),
+        ("transbig.csv", ""),  # the ending alone is no similarity
+        ("hiden.csv", ""),
+        ("nowhere/mainz.csv", ""),
+    ],
+)
+def test_the_nearest_names_of_a_folder_are_named(name, hint, tmp_path):
+    put(tmp_path, dict.fromkeys(("mainz.csv", "vdx.csv", "vdx.rds", ".hidden.csv"), b""))
+    assert nearest_entries(tmp_path / name) == hint

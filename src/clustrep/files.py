@@ -25,7 +25,7 @@ import pandas as pd
 
 from clustrep.archives import Declared, TooLarge, check_seal, declared_arrays, read_array, write_archive
 from clustrep.errors import DataError, ParameterError
-from clustrep.folders import is_file_of, lock_descriptor
+from clustrep.folders import is_file_of, lock_descriptor, nearest_entries
 from clustrep.provenance import Provenance
 from clustrep.text import for_spreadsheet
 
@@ -190,7 +190,7 @@ def _opened(path: str | os.PathLike[str]) -> IO[bytes]:
     if Path(path).is_dir():
         raise DataError(f"{path} is a folder: name a file.")
     if not Path(path).is_file():
-        raise DataError(f"There is no file {path}: check the path.")
+        raise DataError(f"There is no file {path}: check the path.{nearest_entries(Path(path))}")
     try:
         return open(path, "rb")
     except OSError as error:

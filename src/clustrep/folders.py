@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import difflib
 import errno
 import hashlib
 import os
@@ -39,6 +40,8 @@ LOCK, NEW, READY, OLD, ROOM = "lock", "new-", "ready", "old", "room"
 ATTEMPTS = 100  # at a lock that others create and remove
 
 EXCHANGE = {"linux": "renameat2", "darwin": "renamex_np"}.get(sys.platform, "")  # the system's function, if it has one
+
+MOST_NAMED = 3  # of the entries of a folder whose names are similar to one that is not there
 
 NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # on some network file systems
 
@@ -216,6 +219,23 @@ class ClaimedFolder:
 def is_free(folder: Path) -> bool:
     """Whether a folder holds nothing but what a run that works in it, or died in it, needs for itself."""
     return all(path.name == STATE for path in folder.iterdir())
+
+
+def nearest_entries(path: Path) -> str:
+    """Return " Did you mean 'mainz.csv'?" if a path's folder has entries of a similar name, else nothing.
+
+    Names are compared without their ending, in which most are alike.
+    """
+    try:
+        names = sorted(entry.name for entry in path.parent.iterdir() if not entry.name.startswith("."))
+    except OSError:
+        return ""
+    by_stem: dict[str, list[str]] = {}
+    for name in names:
+        by_stem.setdefault(Path(name).stem.lower(), []).append(name)
+    close = difflib.get_close_matches(path.stem.lower(), by_stem, n=2)
+    similar = [repr(name) for stem in close for name in by_stem[stem]]
+    return f" Did you mean {' or '.join(similar[:MOST_NAMED])}?" if similar else ""
 
 
 def is_unfinished(folder: Path) -> bool:

@@ -8,14 +8,16 @@ import pty
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from tests.cli.support import process
 
 from clustrep._kernels.compiled import SENTENCE
 
 
-def what_is_said(cache, *, terminal):
+def what_is_said(cache, *, terminal, before=""):
     """The standard error of a new program that needs two kernels."""
-    code = "import clustrep; print(clustrep.mutual_information([0, 0, 1, 1], [0, 1, 1, 1]))"
+    code = f"import clustrep; {before}print(clustrep.mutual_information([0, 0, 1, 1], [0, 1, 1, 1]))"
     ours, theirs = pty.openpty() if terminal else os.pipe()
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
     with os.fdopen(theirs, "wb") as stream:
@@ -35,5 +37,26 @@ def test_on_a_terminal_it_is_said_once_that_kernels_are_compiled(tmp_path):
     assert what_is_said(tmp_path, terminal=True) == ""  # they were kept
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_it_is_said_where_progress_is_shown(terminal, tmp_path):
+    said = what_is_said(tmp_path, terminal=terminal, before=f"clustrep.set_config(progress={not terminal}); ")
+    assert said.split() == ([] if terminal else SENTENCE.split())
+
+
 def test_elsewhere_nothing_is_said(tmp_path):
     assert what_is_said(tmp_path, terminal=False) == ""
+
+
+def test_the_command_line_says_it_also_where_there_is_no_terminal(tmp_path):
+    table = np.random.default_rng(0).normal(size=(20, 2)) + 9 * (np.arange(20) % 2)[:, None]
+    for name in ("a.csv", "b.csv"):
+        np.savetxt(tmp_path / name, table, delimiter=",", header="x,y", comments="")
+    ask = ["gaps", "a.csv", "b.csv", "--k", "2", "--clusterer", "ward", "--figures", "none", "--force"]
+
+    def lines(*options, cache):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / cache)}
+        return process(*ask, *options, cwd=tmp_path, env=environment).stderr.splitlines()
+
+    assert lines(cache="one").count(SENTENCE) == 1
+    assert SENTENCE not in lines(cache="one")  # they were kept
+    assert lines("--quiet", cache="two") == []

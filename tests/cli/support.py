@@ -37,6 +37,7 @@ FILES = [
     "clusters.csv",
     "config.toml",
     "gaps.csv",
+    "groups.csv",
     "local.csv",
     "presence.csv",
     "report.html",

@@ -47,7 +47,7 @@ def test_nothing_eligible_is_an_answer(folder):
     assert done.stdout.startswith("No answer: no score can be relied on.\n")
     assert "\nEvery study is put into a single cluster in 100 % of resamples (dbscan:eps=1000).\n" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("Next: Run again with")
-    assert listed(folder / "clustrep-results") == FILES
+    assert listed(folder / "clustrep-results") == [name for name in FILES if name != "groups.csv"]
     invoke("report", "clustrep-results")
 
 
@@ -55,6 +55,15 @@ def test_a_table_of_nothing_has_its_columns(folder):
     invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000")
     text = Path("clustrep-results/clusters.csv").read_text()
     assert pd.read_csv(io.StringIO(text)).columns[:2].tolist() == ["train", "cluster"]
+
+
+def test_the_group_of_every_sample_is_written_where_there_are_groups(folder, frames):
+    invoke(*RUN)
+    table = pd.read_csv("clustrep-results/groups.csv")
+    assert table["sample"].tolist() == [sample for name in ("alpha", "beta") for sample in frames[name].index]
+    assert table.groupby("study")["group"].nunique().tolist() == [3, 3]
+    invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000", "--force")
+    assert not Path("clustrep-results/groups.csv").exists()
 
 
 def test_gaps_of_all_clusterers_are_in_one_table(folder):

@@ -6,6 +6,7 @@ import importlib
 import sys
 
 import pytest
+from tests.cli.support import invoke
 
 from clustrep.cli import clustrep
 from clustrep.cli.clusterer_names import SHORT_NAMES, clusterer_of, value_of
@@ -108,3 +109,32 @@ def test_what_is_wrong_in_the_users_own_module_is_said(code, told, tmp_path, mon
     importlib.invalidate_caches()
     with pytest.raises(ParameterError, match=told):
         clusterer_of("of_the_user.Mine")
+
+
+@pytest.mark.parametrize("command", ["run", "local", "gaps", "learn"])
+@pytest.mark.parametrize(
+    ("arguments", "is_said"),
+    [
+        (["--clusterer", "dbscan", "--k", "3"], True),
+        (["--clusterer", "dbscan"], False),
+        (["--clusterer", "kmeans", "--k", "3"], False),
+        (["--clusterer", "dbscan", "--config", "config.toml"], False),  # which has the default as well
+    ],
+    ids=["ignored", "not typed", "used", "configured"],
+)
+def test_a_number_of_clusters_that_nobody_uses_is_named(command, arguments, is_said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.toml").write_text('k = "2:3"\n' if command != "local" else "k = 3\n")
+    files = ["nofile.csv"] if command == "learn" else ["nofile.csv", "neither.csv"]
+    stderr = invoke(
+        command, *files, *arguments, *(["--induced", "centroid"] if command == "learn" else []), code=3
+    ).stderr
+    said = "warning: --k is ignored: no number of clusters can be set for dbscan.\n"
+    assert stderr.startswith(said) == is_said
+    assert ("--k" in stderr) == is_said
+
+
+def test_a_number_of_clusters_that_one_of_several_clusterers_uses_is_not_ignored(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = invoke("run", "a.csv", "b.csv", "--clusterer", "dbscan", "--clusterer", "ward", "--k", "3", code=3)
+    assert "--k" not in done.stderr

@@ -139,6 +139,10 @@ def test_a_command_that_is_not_understood_exits_with_2(arguments, sentence, fold
     ("arguments", "sentence"),
     [
         ([*RUN, "nofile.csv"], "There is no file nofile.csv."),
+        ([*RUN, "alhpa.csv"], "Did you mean 'alpha.csv'?"),
+        ([*RUN, "emtpy/alpha.csv"], "there is no folder emtpy. Check the path. Did you mean 'empty'"),
+        ([*RUN, "--features", "ohter.txt"], "or make it readable. Did you mean 'other.txt'?"),
+        (["report", "damagde"], "name the folder that a run wrote. Did you mean 'damaged'?"),
         (["run", *PAIR, *SMALL], "Leave it out, or use --label 'subtype' if that is the samples' known class."),
         (["run", *PAIR, *SMALL, "--label", "subtyp"], "subtyp"),
         ([*RUN, "bad.csv"], "bad.csv"),

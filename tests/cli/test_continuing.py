@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.support import NO_NULL, PAIR, READING, SMALL, contents, invoke, listed
+from tests.processes import running, wait_until
 
 KEPT = Path("out/.clustrep/checkpoint")
 ASK = ["run", *PAIR, "--k", "2:3", *READING, *SMALL, *NO_NULL]
@@ -39,6 +41,17 @@ def test_a_killed_run_continues_and_says_so(folder):
     done = invoke(*LONG)
     assert "of 60 resamples were done." in done.stderr
     assert contents(folder / "out") == contents(folder / "whole")
+
+
+def test_an_interrupted_run_says_how_far_it_came_and_that_it_continues(folder):
+    with running(sys.executable, "-m", "clustrep", *LONG, "--resamples", "100000") as interrupted:
+        wait_until(lambda: blocks() or interrupted.poll() is not None)
+        interrupted.send_signal(signal.SIGINT)
+        *_, done, continues, last = interrupted.communicate()[1].splitlines()
+    assert interrupted.returncode == 130
+    assert re.fullmatch(r"replicability: [1-9]\d* of 100000 resamples are done\.", done)
+    assert continues == "The same command continues where this one stopped, with what out keeps."
+    assert last == "Interrupted."
 
 
 def test_a_finished_run_is_continued_with_more_resamples(folder):

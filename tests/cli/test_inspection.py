@@ -76,3 +76,18 @@ def test_inspect_can_use_what_run_can_use(arguments, folder, frames):
         frames["alpha"].drop(columns="subtype").to_csv(folder / "alpha.csv")
     invoke("run", *PAIR, *arguments, *ASK)
     assert CliRunner().invoke(clustrep, ["inspect", *PAIR, *arguments]).exit_code == 0
+
+
+def test_inspect_reads_missing_values_categories_and_units_as_run_does(folder, frames):
+    for name in PAIR:
+        table = frames[name.removesuffix(".csv")].drop(columns="subtype")
+        table.insert(0, "donor", [f"d{i % 3}" for i in range(len(table))])
+        table["smokes"] = ["yes", "no"] * (len(table) // 2)
+        table.iloc[3, 1] = np.nan
+        table.to_csv(name)
+    ask = ["inspect", *PAIR, "--no-label", "--groups", "donor"]
+    for lacking in (["--impute", "median"], ["--gower"]):
+        assert "can't be used: " in invoke(*ask, *lacking, code=3).stdout
+    said = invoke(*ask, "--impute", "median", "--gower").stdout
+    assert "(gene1, gene2, gene3, …)" in said  # donors are no feature
+    assert said.endswith("\n5 shared features\n")

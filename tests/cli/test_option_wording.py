@@ -118,7 +118,7 @@ FRONT_END = {
         ("demo", [cr.analyse]),
         ("stability", [cr.validate, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
         ("test", [cr.cluster_test, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
-        ("inspect", [cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
+        ("inspect", [cr.analyse, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
     ],
 )
 def test_options_have_the_names_of_the_librarys_parameters(command, functions):

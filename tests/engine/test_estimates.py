@@ -9,7 +9,7 @@ import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 
 import clustrep as cr
-from clustrep.engine import estimates
+from clustrep.engine import estimates, run
 from clustrep.errors import DataError
 
 
@@ -64,3 +64,23 @@ def test_a_long_run_says_how_long_it_takes(monkeypatch, caplog):
     cr.replicability(KMeans(2, n_init=1), studies, n_resamples=300, rng=0)
     (said,) = caplog.messages
     assert "of 301 replicates are done, the others take about " in said
+
+
+@pytest.mark.parametrize(
+    ("n_workers", "times", "told"),
+    [
+        (1, [60, 62], "2 of 101 replicates are done, the others take about 3 minutes"),
+        (1, [60, 60.5, 61, 61.5], "3 of 101 replicates are done, the others take about 49 seconds"),
+        # The first is computed before there are workers; these start and import for ten seconds, and end together.
+        (2, [60, 72, 72.1, 74, 74.1], "5 of 101 replicates are done, the others take about 2 minutes"),
+        (4, [1, 9, 9, 9, 9, 10, 10, 10, 11, 12], "9 of 101 replicates are done, the others take about 46 seconds"),
+    ],
+)
+def test_what_is_paid_once_is_not_counted(n_workers, times, told, monkeypatch, caplog):
+    caplog.set_level(logging.INFO, "clustrep")
+    pace = run.Pace("replicability", 101, n_workers)
+    for now in times:
+        monkeypatch.setattr(run.time, "monotonic", lambda now=now: now)
+        pace.count(1)
+    (said,) = caplog.messages
+    assert said.startswith(f"replicability: {told}")

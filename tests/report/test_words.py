@@ -139,6 +139,9 @@ def test_cautions_of_two_humps_and_far_estimates(analysis):
     ]
     verdict = cr.Report(changed).facts["verdict"]
     assert [item["kind"] for item in verdict] == ["studies", "caution", "caution"]
+    for pair, others in (((2, 1), "1 more pair differs, too."), ((2, 0), "2 more pairs differ, too.")):
+        estimate[pair] = 0.6
+        assert words.cautions(dataclasses.replace(changed, estimate=estimate.copy()))[1].endswith(f"; {others}")
 
 
 def test_lists_are_joined():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -12,23 +12,30 @@ from numba.core import event
 from numba.extending import intrinsic, overload
 
 from clustrep._kernels.kernel_files import kernel_files
+from clustrep.engine.run import shows_progress, write_progress
 
-SENTENCE = "Compiling for this machine: once, the result is kept for later runs …"
+SENTENCE = "Compiling kernels for this machine, up to a minute: they are kept, and later runs start at once …"
+
+logger = logging.getLogger("clustrep")
 
 
 class _Announcement(event.Listener):
-    """Says on a terminal why the first run takes longer."""
+    """Says why the first run takes longer: to those who listen to the log, else to those who see progress."""
 
     def __init__(self) -> None:
         self.made = False
 
     def on_start(self, compilation: Any) -> None:
-        if self.made or sys.stderr is None or not sys.stderr.isatty():
-            return
         function = getattr(compilation.data.get("dispatcher"), "py_func", None)
-        if str(getattr(function, "__module__", "")).startswith("clustrep."):  # not what others compile
-            self.made = True
-            print(SENTENCE, file=sys.stderr, flush=True)
+        if self.made or not str(getattr(function, "__module__", "")).startswith("clustrep."):  # not what others compile
+            return
+        if logger.isEnabledFor(logging.INFO):  # as at the command line, which writes it to stderr unless it is quiet
+            logger.info(SENTENCE)
+        elif shows_progress():
+            write_progress(SENTENCE)
+        else:
+            return
+        self.made = True
 
     def on_end(self, compilation: Any) -> None:
         """Say nothing: what comes next speaks for itself."""

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from clustrep.cli import options
-from clustrep.cli.clusterer_names import BY_GOWER, DEFAULT_CLUSTERERS, ranged_clusterers_of, without_range
+from clustrep.cli.clusterer_names import (
+    BY_GOWER,
+    DEFAULT_CLUSTERERS,
+    needing_k,
+    ranged_clusterers_of,
+    without_range,
+)
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
 from clustrep.cli.input_files import read_studies, warn_of_embedding, warn_of_scales
@@ -173,11 +179,11 @@ def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str
         raise click.UsageError(
             f"the first --agreement decides, and must be adjusted for chance: {' or '.join(adjusted)}."
         )
-    from clustrep.clustering.parameters import n_clusters_parameter, with_n_clusters
+    from clustrep.clustering.parameters import with_n_clusters
 
     for_all = {"resolution": settings["resolution"]} if settings["resolution"] else {}
     clusterers, settings["over"] = ranged_clusterers_of(settings["clusterer"], for_all)
-    need_k = [name for name, clusterer in clusterers.items() if n_clusters_parameter(clusterer)]
+    need_k = needing_k(clusterers)
     if settings["n_clusters"] is None and need_k:
         raise click.UsageError(f"set the number of clusters that {need_k[0]} is to find with --k.")
     for name in [name for name in need_k if name in settings["over"]]:
@@ -335,16 +341,23 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
 
     What another run has finished there is discarded where the user forces it.
     """
+    from clustrep.engine.checkpoints import holds_replicates
+
     if settings["out"] is None:
         return function()
     folder = settings["out"] / STATE / CHECKPOINT
     try:
+        try:
+            return function(checkpoint=folder)
+        except OtherRun:
+            if not settings["force"]:
+                raise
+        shutil.rmtree(folder)
         return function(checkpoint=folder)
-    except OtherRun:
-        if not settings["force"]:
-            raise
-    shutil.rmtree(folder)
-    return function(checkpoint=folder)
+    except KeyboardInterrupt:
+        if holds_replicates(folder):
+            write_message(f"The same command continues where this one stopped, with what {settings['out']} keeps.")
+        raise
 
 
 def tell_changes() -> Callable[[Preliminary], None]:
@@ -409,6 +422,8 @@ def write_tables(
     results.table("clusters.csv", analysis.clusters())
     results.table("presence.csv", analysis.presence())
     results.table("gaps.csv", gap_table(analysis))
+    if len(groups := analysis.groups()):
+        results.table("groups.csv", groups)
     if analysis.tree is not None:
         results.table("subclusters.csv", analysis.tree.to_frame())
     for name, cohort in (cohorts or {}).items():

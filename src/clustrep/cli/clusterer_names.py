@@ -9,6 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
+import click
+from click.core import ParameterSource
+
+from clustrep.cli.console import write_warning
 from clustrep.cli.standard_output import prints_to_stderr
 from clustrep.errors import ParameterError
 from clustrep.text import nearest
@@ -134,6 +138,20 @@ def numbers_of_range(text: str) -> tuple[float, ...] | None:
     # Rounded to digits in which neighbours differ: 0.1 + 2 · 0.1 is not 0.3.
     digits = 2 - math.floor(math.log10((high - low) / (n - 1)))
     return tuple(round(low + (high - low) * i / (n - 1), digits) for i in range(n))
+
+
+def needing_k(clusterers: Mapping[str, Any]) -> list[str]:
+    """Return the names of the clusterers that have a number of clusters; where none has, say that --k is ignored.
+
+    A configuration has a --k for all clusterers, so that only one that was typed is worth a word.
+    """
+    from clustrep.clustering.parameters import n_clusters_parameter
+
+    names = [name for name, clusterer in clusterers.items() if n_clusters_parameter(clusterer)]
+    source = click.get_current_context().get_parameter_source("n_clusters")
+    if not names and source is ParameterSource.COMMANDLINE:
+        write_warning(f"--k is ignored: no number of clusters can be set for {' or '.join(clusterers)}.")
+    return names
 
 
 def clusterer_of(spec: str) -> Any:

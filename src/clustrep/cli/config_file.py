@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clustrep import __version__
+from clustrep.folders import nearest_entries
 
 if TYPE_CHECKING:
     from clustrep import Study
@@ -87,6 +88,7 @@ def _toml(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise click.BadParameter(
             f"{path} can't be read: {error.strerror}. Name another file, or make it readable."
+            f"{nearest_entries(path) if isinstance(error, FileNotFoundError) else ''}"
         ) from None
 
 

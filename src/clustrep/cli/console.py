@@ -51,6 +51,11 @@ def write_message(text: str, *, mark: str = "") -> None:
     click.echo(mark + printable(text, lines=True), err=True, color=coloured())
 
 
+def write_warning(text: str) -> None:
+    """Write a message to stderr that may matter."""
+    write_message(on_one_line(text), mark=click.style("warning:", fg="yellow") + " ")
+
+
 def write_data(text: str) -> None:
     """Write data to stdout."""
     click.echo(printable(text, lines=True), color=coloured())
@@ -142,7 +147,7 @@ def warnings_told(wording: Callable[[Worded], str]) -> Iterator[list[str]]:
             told.add(text)
             if not isinstance(message, MachineWarning):  # a report is the same on any machine
                 texts.append(text)
-            write_message(on_one_line(text), mark=click.style("warning:", fg="yellow") + " ")
+            write_warning(text)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -156,10 +161,10 @@ class Told(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one message, those that may matter as warnings."""
-        is_warning = record.levelno >= logging.WARNING
-        write_message(
-            on_one_line(record.getMessage()), mark=click.style("warning:", fg="yellow") + " " if is_warning else ""
-        )
+        if record.levelno >= logging.WARNING:
+            write_warning(record.getMessage())
+        else:
+            write_message(on_one_line(record.getMessage()))
 
 
 @contextlib.contextmanager

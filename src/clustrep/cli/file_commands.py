@@ -13,7 +13,7 @@ from clustrep.cli import options
 from clustrep.cli.console import BAD_DATA, Failure, write_data, write_message, write_page
 from clustrep.cli.input_files import read_studies
 from clustrep.cli.output import CONFIG, PAGE, RESULT
-from clustrep.folders import claimed, is_unfinished
+from clustrep.folders import claimed, is_unfinished, nearest_entries
 
 NEEDED = re.compile(rf"result(-\d+)?\.npz|{re.escape(CONFIG)}")  # of the files of a run, for a report
 
@@ -41,8 +41,10 @@ def report(folder: Path, format_name: str, out: Path | None, *, no_samples: bool
       clustrep report breast --format markdown > breast.md
     """
     if not folder.is_dir():
-        problem = f"{folder} is a file" if folder.exists() else f"There is no folder {folder}"
-        raise Failure(f"{problem}: name the folder that a run wrote.", BAD_DATA)
+        problem, hint = f"{folder} is a file", ""
+        if not folder.exists():
+            problem, hint = f"There is no folder {folder}", nearest_entries(folder)
+        raise Failure(f"{problem}: name the folder that a run wrote.{hint}", BAD_DATA)
     target = folder / PAGE if out is None and format_name == "html" else out
     if is_unfinished(folder):
         with claimed(folder):
@@ -87,6 +89,9 @@ def checked_results(folder: Path) -> list[Path]:
 @click.command(short_help="How files are read, and what looks wrong.")
 @options.studies
 @options.reading
+@options.units
+@options.impute
+@options.gower
 @options.configuration
 @click.option("--json", is_flag=True, help="Write what was read to stdout as JSON.")
 def inspect(**settings: Any) -> None:

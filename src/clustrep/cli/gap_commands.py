@@ -9,7 +9,7 @@ import click
 
 from clustrep.cli import options
 from clustrep.cli.analysis_commands import check_files, check_several_studies
-from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterer_of
+from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterer_of, needing_k
 from clustrep.cli.input_files import read_studies, warn_of_scales
 from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output
 
@@ -41,6 +41,7 @@ def gaps(ctx: click.Context, /, **settings: Any) -> None:
     settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
     (name,) = settings["clusterer"]
     clusterer = clusterer_of(name)
+    needing_k({name: clusterer})
     from clustrep import Report, separation
 
     studies = read_studies(settings)

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from clustrep.errors import DataError, DataWarning, warn
+from clustrep.folders import nearest_entries
 from clustrep.sentences import argument
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def listed_features(path: Path) -> list[str]:
     except OSError as error:
         raise DataError(
             f"The list of features {path} can't be read: {error.strerror}. Name another file, or make it readable."
+            f"{nearest_entries(path) if isinstance(error, FileNotFoundError) else ''}"
         ) from None
     except UnicodeDecodeError:
         raise DataError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clustrep.cli import options
-from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterers_of
+from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterers_of, needing_k
 from clustrep.cli.console import BAD_DATA, USAGE, Failure, write_data, write_message
 from clustrep.cli.input_files import read_studies
 from clustrep.cli.option_types import FilesOption, WholeNumber
@@ -103,7 +103,9 @@ def learn(**settings: Any) -> None:
       clustrep learn mainz.csv --k 2:6 --clusterer kmeans --resamples 100 --seed 7 --name mainz --out mainz.functions
     """
     settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
-    clusterers = induced(clusterers_of(settings["clusterer"]), settings)
+    clusterers = clusterers_of(settings["clusterer"])
+    needing_k(clusterers)
+    clusterers = induced(clusterers, settings)
     here = read_study(settings)
     target = checked_target(settings, here, ".functions")
     from clustrep import learn as learn_functions

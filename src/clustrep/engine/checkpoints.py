@@ -113,27 +113,31 @@ class Checkpoint:
     shard: Shard | None = None
     totals: Mapping[str, int] = field(default_factory=dict)  # of what is asked for in several calls, by unit
     _looked_at: set[str] = field(default_factory=set)
+    _latest: list[str] = field(default_factory=list)  # how much is finished of the step that was computed last
 
     def completed(
         self, plan: Stored, numbers: Sequence[int], compute: Compute
     ) -> tuple[list[Any], list[tuple[str, str]]]:
         """Return the values of replicates, of which only those that are not in the folder are computed."""
-        step = Step.of(self.folder, plan)
+        step, parts = Step.of(self.folder, plan), plan.parts  # digests, which take their time
         finished = step.read(plan, numbers)
         self._say(plan, step, numbers, finished)
         missing: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
         for number in numbers:
-            places = tuple(i for i, part in enumerate(plan.parts) if (part, number) not in finished.values)
+            places = tuple(i for i, part in enumerate(parts) if (part, number) not in finished.values)
             # All shards have the studies as they are: in a file of their own, which is the same in all of them.
             is_common = self.shard is not None and number == FULL_STUDY
             if places:
                 missing.setdefault((is_common, places), []).append(number)
         messages: list[tuple[str, str]] = []
         for (_, places), of_places in missing.items():
-            needed = plan if len(places) == len(plan.parts) else plan.only(places)
-            with Writer(step, needed, finished) as writer:
-                messages += compute(needed, of_places, writer.add)
-        values = [plan.join([finished.values[part, number] for part in plan.parts]) for number in numbers]
+            needed = plan if len(places) == len(parts) else plan.only(places)
+            try:
+                with Writer(step, needed, finished) as writer:
+                    messages += compute(needed, of_places, writer.add)
+            finally:
+                self._latest[:] = [self._part_done(plan, numbers, finished)] if finished.values else []
+        values = [plan.join([finished.values[part, number] for part in parts]) for number in numbers]
         return values, [*finished.warnings, *messages]
 
     def _say(self, plan: Stored, step: Step, numbers: Sequence[int], finished: Finished) -> None:
@@ -141,15 +145,24 @@ class Checkpoint:
         if step.digest in self._looked_at:
             return
         self._looked_at.add(step.digest)
-        first = 1 if numbers and numbers[0] == FULL_STUDY else 0
-        asked = list(numbers[first:])
-        if self.shard is None and plan.unit in self.totals:  # of which this call may ask for the first ones only
-            asked = list(range(1, 1 + self.totals[plan.unit]))
-        n_done = sum(all((part, number) in finished.values for part in plan.parts) for number in asked)
-        text = f"{getattr(plan, 'description', '')}: {n_done} of {len(asked)} {plan.unit} were done."
+        text = f"{self._part_done(plan, numbers, finished)} were done."
         if finished.values and text not in self._looked_at:
             self._looked_at.add(text)
             logger.info("%s", text)
+
+    def say_latest(self) -> None:
+        """Say how much of the step that was computed last is finished."""
+        for text in self._latest:
+            logger.info("%s are done.", text)
+
+    def _part_done(self, plan: Stored, numbers: Sequence[int], finished: Finished) -> str:
+        """Write how much of a step is finished: "replicability: 61 of 100 resamples"."""
+        first, parts = 1 if numbers and numbers[0] == FULL_STUDY else 0, plan.parts
+        asked = list(numbers[first:])
+        if self.shard is None and plan.unit in self.totals:  # of which this call may ask for the first ones only
+            asked = list(range(1, 1 + self.totals[plan.unit]))
+        n_done = sum(all((part, number) in finished.values for part in parts) for number in asked)
+        return f"{getattr(plan, 'description', '')}: {n_done} of {len(asked)} {plan.unit}"
 
 
 active: ContextVar[Checkpoint | None] = ContextVar("clustrep_checkpoint", default=None)  # of the run in progress
@@ -180,17 +193,26 @@ def checkpointing(
             _remove_files(folder_of_files, LEFTOVERS)
         is_new = not (path / MANIFEST).exists()
         _check_question(path, question())
-        token = active.set(Checkpoint(path, _shard.get(), totals or {}))
+        checkpoint = Checkpoint(path, _shard.get(), totals or {})
+        token = active.set(checkpoint)
         try:
             yield
+        except KeyboardInterrupt:
+            checkpoint.say_latest()
+            raise
         except (DataError, AllReplicatesFailed):
             if is_new:  # asking the same again would end here again
                 _discard(path)
             raise
         finally:
             active.reset(token)
-            if not any(any(step.glob(BLOCKS)) for step in _steps(path)):
+            if not holds_replicates(path):
                 _discard(path)
+
+
+def holds_replicates(folder: Path) -> bool:
+    """Whether something that a run has finished is kept in a folder."""
+    return any(any(step.glob(BLOCKS)) for step in _steps(folder))
 
 
 def _steps(folder: Path) -> list[Path]:

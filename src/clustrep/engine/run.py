@@ -349,23 +349,45 @@ def _compute_all(
     """Compute replicates, and hand over every block as it is finished; return warnings that belong to none."""
     run_of_blocks = Run(os.getpid(), next(_run_numbers))
     outcomes = _outcomes(plan, numbers, run_of_blocks, n_jobs)
-    n_done, n_first, begun, is_forecast = 0, 0, 0.0, False
+    pace = Pace(plan.description, len(numbers), 1 if plan.here else _effective_n_jobs(n_jobs))
     with one_thread(), _recorded_warnings() as messages, _progress_bar(len(numbers), plan.description) as bar:
         try:
             for block, outcome in outcomes:
-                n_done += len(block)
                 keep(block, outcome)
                 bar.update(len(block))
-                if not n_first:  # kernels may have been compiled until now
-                    n_first, begun = n_done, time.monotonic()
-                elif not is_forecast and (seconds := time.monotonic() - begun) >= estimates.SURE_AFTER:
-                    is_forecast = True
-                    estimates.forecast(plan.description, seconds, n_done - n_first, n_done, len(numbers))
+                pace.count(len(block))
         except BaseException:
             abandoned.add(run_of_blocks)
             outcomes.close()
             raise
     return messages
+
+
+class Pace:
+    """Times the blocks of a run, and says once how long the others take.
+
+    What is paid once is not counted: kernels are compiled for the first block, and workers start and import for the
+    first block of each. Blocks of several workers end together, so that whole rounds of them are timed.
+    """
+
+    def __init__(self, description: str, n_replicates: int, n_workers: int):
+        self._description, self._n_replicates, self._n_workers = description, n_replicates, n_workers
+        self._n_first_blocks = 1 if n_workers == 1 else 1 + n_workers
+        self._n_blocks = self._n_done = self._n_untimed = 0
+        self._begun, self._is_said = 0.0, False
+
+    def count(self, n_replicates: int) -> None:
+        """Take note that a block of so many replicates is done."""
+        self._n_blocks += 1
+        self._n_done += n_replicates
+        if self._n_blocks <= self._n_first_blocks:
+            self._n_untimed, self._begun = self._n_done, time.monotonic()
+        elif not self._is_said and (self._n_blocks - self._n_first_blocks) % self._n_workers == 0:
+            seconds = time.monotonic() - self._begun
+            if seconds >= estimates.SURE_AFTER:
+                self._is_said = True
+                n_timed = self._n_done - self._n_untimed
+                estimates.forecast(self._description, seconds, n_timed, self._n_done, self._n_replicates)
 
 
 def check_n_jobs(n_jobs: int | None) -> int | None:
@@ -387,9 +409,7 @@ def _outcomes(
 
         yield from Dispatch(engine, plan, numbers, run_of_blocks).outcomes()
         return
-    import joblib
-
-    n_workers = joblib.effective_n_jobs(n_jobs)
+    n_workers = _effective_n_jobs(n_jobs)
     workers = Workers.NONE
     if n_workers > 1 and not plan.here:
         workers = _chosen_by_user() or choose_workers(plan.cost, len(numbers), n_workers, in_threads=plan.in_threads)
@@ -406,6 +426,12 @@ def _outcomes(
     yield from ((block, compute(plan, block, run_of_blocks)) for block in blocks[:n_here])
     in_threads, blocks = workers is Workers.THREADS, blocks[n_here:]
     yield from zip(blocks, compute_in_workers(plan, blocks, run_of_blocks, n_jobs, in_threads=in_threads), strict=True)
+
+
+def _effective_n_jobs(n_jobs: int | None) -> int:
+    import joblib
+
+    return int(joblib.effective_n_jobs(n_jobs))
 
 
 def _chosen_by_user() -> Workers | None:

@@ -276,7 +276,8 @@ def cautions(result: Replicability) -> list[str]:
         )
     if far:
         pair, estimate, mean = max(far, key=lambda item: abs(item[1] - item[2]))
-        others = "" if len(far) == 1 else f"; {plural(len(far) - 1, 'more pair')} differ, too"
+        differ = "differs" if len(far) == 2 else "differ"
+        others = "" if len(far) == 1 else f"; {plural(len(far) - 1, 'more pair')} {differ}, too"
         sentences.append(
             f"{pair} scores {estimate:z.2f} as the studies are, far from the mean over resamples, {mean:z.2f}{others}."
         )

@@ -29,7 +29,7 @@ from clustrep.results.pairwise import Replicability
 from clustrep.results.presence_words import Presence
 from clustrep.results.relations import StudyDifferences, StudyRelations, relations_if_any
 from clustrep.results.shared_numbers import renamed, renamed_list, shared_names
-from clustrep.results.verdict import Verdict, separation_of, verdict_of
+from clustrep.results.verdict import SEPARATED, STRUCTURED, Verdict, separation_of, verdict_of
 from clustrep.tables.agreement import is_adjusted
 from clustrep.tables.noise import NOISE_NAME
 from clustrep.types import FloatArray
@@ -46,6 +46,7 @@ HOLDS, WEAK, NOT_ABOVE, UNSURE, TOO_FEW, UNTESTED, NOISE, NO_SCORE, NOT_COMPARED
     "not compared with data without clusters",
 )
 PRESENCE = ("train", "cluster", "test", "word")
+GROUPS = ("study", "sample", "cluster", "group")
 NO_CLUSTERS = ("train", "cluster", "size", "test", "estimate", "mean", "sd", "low", "high", "verdict")
 IS_NOISE = rf"^{NOISE_NAME}( \(.*\))?$"
 # A cluster above data without clusters holds if its score is at least half-way from chance, 0, to identity, 1: for
@@ -296,6 +297,27 @@ class Analysis(Saved):
         names = {study: self._presence_names(self.presence_result, study) for study in frame["train"].unique()}
         clusters = zip(frame["train"], frame["cluster"].astype(str), strict=True)
         return frame.assign(cluster=[names[study].get(cluster, cluster) for study, cluster in clusters])
+
+    def groups(self) -> pd.DataFrame:
+        """One row for every sample: study, sample, cluster, group.
+
+        The cluster is that of the sample's own study, as in `presence`; the group is the separated one that all studies
+        together have, missing for noise and where there are no gaps. Samples of studies whose clusters were not
+        followed are numbered. Empty where there are neither groups nor structure.
+        """
+        presence, separation = self.presence_result, self.verdict.separation
+        if self.degree not in (SEPARATED, STRUCTURED) or presence is None:
+            return pd.DataFrame(columns=list(GROUPS))
+        samples = {local.train: local.samples for local in self.local}
+        frames = []
+        for study in self.names:
+            labels, names = presence.labels_of(study).tolist(), self._presence_names(presence, study)
+            clusters = [NOISE if label < 0 else names.get(str(label), str(label)) for label in labels]
+            numbered = [str(i + 1) for i in range(len(labels))]
+            frames.append(pd.DataFrame({"study": study, "sample": samples.get(study, numbered), "cluster": clusters}))
+        table = pd.concat(frames, ignore_index=True)
+        groups = pd.Series(-1 if separation is None else separation.labels, table.index, dtype="Int64")
+        return table.assign(group=groups.mask(groups < 0))
 
     def to_anndata(self, adata: Any, study_key: str, *, key: str = "clustrep") -> Any:
         """Write clusters, scores and verdicts of all cells into the AnnData that was analysed, and return it.

@@ -243,7 +243,7 @@ def _next(evidence: Evidence) -> str:
             row = absent.iloc[0]
             cluster = f"cluster {row['cluster']} of {row['train']}"
             return f"Check whether {row['test']} should have {cluster}, which is absent there."
-        return "Describe the groups by their features; the result has the group of every sample."
+        return "Describe the groups by their features; the table of groups has that of every sample."
     if degree == STRUCTURED:
         return "Call the clusters a convention, not types; a score along the continuum may serve better."
     if degree == ONE_PIECE:

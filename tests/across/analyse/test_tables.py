@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,6 +51,36 @@ def test_a_cluster_has_the_same_name_in_every_table(found, studies):
         numbers = found.presence_result.labels_of(study).astype(str)
         same = [name.split(" ")[0] for name in found.clusters_of(study)] == numbers
         assert same.mean() > 0.9  # clusters near each other are not cut in the same way
+
+
+def test_every_sample_has_its_cluster_and_its_group(found, studies):
+    table = found.groups()
+    assert table.columns.tolist() == ["study", "sample", "cluster", "group"]
+    for study, rows in table.groupby("study"):
+        assert rows["sample"].tolist() == list(studies[study].samples)
+        assert set(rows["cluster"]) == set(found.presence().query("train == @study and cluster != 'new'")["cluster"])
+    groups = found.verdict.separation.labels
+    assert table["group"].fillna(-1).tolist() == groups.tolist()
+    assert (table["cluster"].str.split(" ").str[0] == table["group"].astype(str)).mean() > 0.9
+
+
+def test_without_gaps_samples_have_clusters_and_without_structure_neither(found):
+    structured = replace(found, separations=())
+    assert structured.degree == "structured"
+    assert structured.groups()["cluster"].equals(found.groups()["cluster"])
+    assert structured.groups()["group"].isna().all()
+    unknown = replace(structured, reference=None)
+    assert unknown.degree is None
+    assert unknown.groups().columns.tolist() == found.groups().columns.tolist()
+    assert unknown.groups().empty
+
+
+def test_noise_is_in_no_group(found):
+    labels = {"labels": np.full_like(found.presence_result.labels, -1)}
+    separations = tuple(replace(result, **labels) for result in found.separations)
+    table = replace(found, presence_result=replace(found.presence_result, **labels), separations=separations).groups()
+    assert set(table["cluster"]) == {"noise"}
+    assert table["group"].isna().all()
 
 
 def test_q_values_are_over_all_rows(found):
@@ -349,6 +381,11 @@ def test_presence_is_of_the_studies_that_are_followed(studies):
     followed = cr.analyse(WARD, studies, train="beta", **options)
     expected = everywhere[everywhere["train"] == "beta"].reset_index(drop=True)
     pd.testing.assert_frame_equal(followed.presence(), expected)
+    assert followed.groups().groupby("study")["sample"].first().to_dict() == {
+        "alpha": "1",
+        "beta": "beta1",
+        "gamma": "1",
+    }
     assert cr.analyse(WARD, studies, train=[], **options).presence().equals(everywhere)
     tables = {item["id"]: item for part in cr.Report(followed).facts["sections"] for item in part["tables"]}
     for name, key in (("presence-table", "train"), ("counterparts-table", "train"), ("differences-table", "study")):

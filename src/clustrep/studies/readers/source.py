@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple
 
 from clustrep.checks import check_names_differ
 from clustrep.errors import DataError
+from clustrep.folders import nearest_entries
 from clustrep.text import listing
 
 PARQUET_MAGIC = b"PAR1"
@@ -135,11 +136,14 @@ def _check_is_file(file: Path) -> None:
         raise DataError(f"{file} is a folder: name the files in it.")
     if not _is_there(file):
         if not file.parent.is_dir():
-            raise DataError(f"There is no file {file}: there is no folder {file.parent}. Check the path.")
+            raise DataError(
+                f"There is no file {file}: there is no folder {file.parent}. Check the path."
+                f"{nearest_entries(file.parent)}"
+            )
         siblings = sorted(entry.name for entry in file.parent.iterdir() if not entry.is_dir())
         folder = "This folder" if file.parent == Path() else file.parent
         contents = f" {folder} holds {listing(siblings)}." if siblings else ""
-        raise DataError(f"There is no file {file}.{contents}")
+        raise DataError(f"There is no file {file}.{contents}{nearest_entries(file)}")
     if not file.is_file():
         raise DataError(f"{file} is a pipe or device, which is read only once: write it to a file first.")
 

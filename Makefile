@@ -5,6 +5,8 @@ BIN := .venv/bin
 QUICK_TESTS := tests/studies --ignore=tests/studies/readers/test_untrusted.py tests/_kernels/test_kernel_files.py tests/cli/test_clusterer_names.py \
 	tests/cli/test_other_clusterers.py::test_a_minimal_clusterer_by_its_dotted_name \
 	tests/across/test_replicability.py::test_golden_run_pins_the_random_streams
+# Two workers on two cores: with several threads each, those of BLAS and OpenMP spin while they wait for one another.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --editable
 
 .PHONY: demo dist docs test test-all coverage test-failed test-oldest test-newest bench check format clean
@@ -30,14 +32,14 @@ dist: .venv/installed-release
 	  build/bare/bin/clustrep --version || exit 1; done
 
 test: .venv/installed-dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
 
 test-all: .venv/installed-dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 # How much of the package the tests run, half as long again: before a release, and after larger changes.
 coverage: .venv/installed-dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
 
 # What failed in the run before, one after another: tests of processes and signals can fail on a busy machine.
 test-failed: .venv/installed-dev

@@ -199,8 +199,7 @@ def write_bomb(path, n_floats):
                 archive.writestr(name, data)
         with archive.open("distribution.npy", "w", force_zip64=True) as member:
             member.write(declaring((n_floats // 9, 3, 3)))
-            for _ in range(n_floats // 9):
-                member.write(bytes(72))
+            member.write(bytes(72 * (n_floats // 9)))
     with open(path, "r+b") as stream:
         seal(stream)
     return path

@@ -327,9 +327,7 @@ def test_a_malformed_input_gets_its_sentence(malformed, empty_folder):
 
 IN_A_PROCESS = (
     "--k 8:2",
-    "--config unknown key",
     "report, pickle",
-    "--clusterer kmean",
 )
 
 

@@ -114,7 +114,7 @@ def test_local_stability_test_and_inspect_as_processes(folder):
     assert done.stderr == ""
 
 
-def test_h5ad_and_parquet_as_processes(frames, folder):
+def test_h5ad_as_a_process_and_parquet_give_the_scores_of_csv(frames, folder):
     pytest.importorskip("pyarrow")
     anndata = pytest.importorskip("anndata")
     whole = pd.concat([frame.assign(donor=name) for name, frame in frames.items()])
@@ -125,7 +125,7 @@ def test_h5ad_and_parquet_as_processes(frames, folder):
     process("run", "cells.h5ad", "--study-key", "donor", "--rep", "X_pca", "--out", "cells", *options)
     for name in ("alpha", "beta", "gamma"):
         frames[name].to_parquet(folder / f"{name}.parquet")
-    process("run", *(f"{name}.parquet" for name in frames), "--out", "parquet", *options)
+    invoke("run", *(f"{name}.parquet" for name in frames), "--out", "parquet", *options)
     invoke("run", *PAIR, "gamma.csv", "--out", "csv", *options)
     for name in ("cells", "parquet"):
         assert (folder / name / "scores.csv").read_bytes() == (folder / "csv" / "scores.csv").read_bytes()

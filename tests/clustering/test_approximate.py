@@ -91,6 +91,7 @@ def test_nothing_else_changes_and_nothing_is_said_of_it():
     kmeans, exact = score(KMeans(4, n_init=2)), cr.replicability(KMeans(4, n_init=2), STUDIES, n_resamples=3, rng=0)
     np.testing.assert_array_equal(kmeans.distribution, exact.distribution)
     assert "neighbour_recall" not in kmeans.provenance
+    assert "neighbours" not in kmeans.provenance
     assert "neighbours" not in exact.provenance
     jittered = score(Leiden(0.5, 10), resampling=cr.Jitter(0.1))
     assert "neighbour_recall" not in jittered.provenance
@@ -100,26 +101,51 @@ def test_nothing_else_changes_and_nothing_is_said_of_it():
 @pytest.mark.usefixtures("in_its_place")
 def test_small_studies_and_other_metrics_are_searched_exactly():
     small = {name: X[:90] for name, X in STUDIES.items()}
+    result = score(Leiden(0.5, 10), studies=small)
     np.testing.assert_array_equal(
-        score(Leiden(0.5, 10), studies=small).distribution,
-        cr.replicability(Leiden(0.5, 10), small, n_resamples=3, rng=0).distribution,
+        result.distribution, cr.replicability(Leiden(0.5, 10), small, n_resamples=3, rng=0).distribution
     )
+    assert "neighbours" not in result.provenance
+    assert "pynndescent" not in result.provenance.versions
     assert "neighbour_recall" not in score(Leiden(0.5, 10, "canberra")).provenance
     assert list(score(Leiden(0.5, 10, "cityblock")).provenance["neighbour_recall"]["a"]) == ["graph"]
+
+
+@pytest.mark.usefixtures("in_its_place")
+def test_other_questions_say_it_of_the_studies_and_of_their_pools():
+    leiden, pools = Leiden(0.5, 10), {"all but a", "all but b"}
+    with cr.config_context(neighbours="pynndescent"):
+        left_out = cr.leave_one_study_out(leiden, STUDIES, n_resamples=1, rng=0)
+        relations = cr.study_relations(leiden, STUDIES, n_resamples=2, rng=0)
+        gaps = cr.separation(leiden, STUDIES, rng=0)
+        reference = cr.null_reference(score(leiden), n=2, rng=0)
+    assert left_out.provenance["neighbour_recall"].keys() == {*STUDIES, *pools}
+    assert relations.provenance["neighbour_recall"].keys() == {*STUDIES, *pools}
+    assert gaps.provenance["neighbour_recall"].keys() == {"all studies", *pools}
+    assert reference.provenance["neighbour_recall"] == score(leiden).provenance["neighbour_recall"]
+    for result in (left_out, relations, gaps, reference):
+        assert result.provenance["neighbours"] == "pynndescent"
+        assert all(0.5 < recall["graph"] < 1 for recall in result.provenance["neighbour_recall"].values())
 
 
 @pytest.mark.parametrize(
     ("options", "arguments", "message"),
     [
-        ({"sketch": 50}, {}, "can't be combined with a sketch"),
-        ({"accelerate": False}, {}, "can't be combined with accelerate=False"),
-        ({}, {"embed": "train"}, "can't be combined with the transformer TrainEmbedding"),
+        ({"sketch": 50}, {}, "can't be combined with a sketch: only landmarks are searched"),
+        ({"accelerate": False}, {}, "can't be combined with accelerate=False: that has every clusterer search"),
+        ({}, {"embed": "train"}, "can't be combined with the transformer TrainEmbedding.*: it is fitted anew in every"),
     ],
 )
 def test_what_it_cannot_be_combined_with(options, arguments, message):
     with cr.config_context(**options), pytest.raises(ParameterError, match=message) as caught:
         score(Leiden(), **arguments)
     assert caught.value.parameter == "neighbours"
+
+
+def test_a_device_searches_exactly():
+    source = sample.Source(cr.Bootstrap(), 0, device="cuda", neighbours="pynndescent")
+    with pytest.raises(ParameterError, match="can't be combined with the device cuda: the device itself searches"):
+        source.check_neighbours()
 
 
 def test_without_pynndescent_an_error_says_what_to_install(monkeypatch):

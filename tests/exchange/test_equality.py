@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import NearestCentroid
+from tests.cli.support import invoke, process
 from tests.exchange.sites import CLUSTERERS, SMALL, assert_same, cohorts, exchanged
 
 import clustrep as cr
@@ -121,38 +118,30 @@ def test_workers_change_nothing():
 # three sites, three folders, three processes
 
 
-def clustrep(folder, *arguments):
-    """Run the command line in a folder of its own, and nowhere else."""
-    environment = {name: value for name, value in os.environ.items() if name != "CLUSTREP_DATA"}
-    done = subprocess.run(
-        [sys.executable, "-m", "clustrep", *map(str, arguments)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done
-
-
-def test_three_sites_in_three_folders_with_three_processes(tmp_path):
+def test_three_sites_in_three_folders_with_three_processes(tmp_path, monkeypatch):
+    """One site learns, and another scores, in a process of its own; everything else is done in this one."""
+    monkeypatch.delenv("CLUSTREP_DATA", raising=False)
     studies = cohorts(90)
+    alpha, beta, _ = studies
+
+    def command(folder, *arguments, alone=False):
+        monkeypatch.chdir(folder)
+        (process if alone else invoke)(*arguments)
+
     options = ["--k", "2:3", "--resamples", "6", "--seed", "7", "--jobs", "1", "--induced", "centroid"]
     clusterers = ["--clusterer", "kmeans", "--clusterer", "gmm", "--clusterer", "ward"]
     for name, study in studies.items():
         (tmp_path / name).mkdir()
         study.to_frame().to_csv(tmp_path / name / "patients.csv", index_label="patient")
-        clustrep(
-            tmp_path / name, "learn", "patients.csv", "--name", name, *options, *clusterers, "--out", "out.functions"
-        )
+        arguments = ["--name", name, *options, *clusterers, "--out", "out.functions"]
+        command(tmp_path / name, "learn", "patients.csv", *arguments, alone=name == alpha)
     for name in studies:
         others = [tmp_path / other / "out.functions" for other in studies if other != name]
         arguments = ["--name", name, "--functions", *others, "--out", "out.scores", "--jobs", "1"]
-        clustrep(tmp_path / name, "score", "patients.csv", *arguments)
+        command(tmp_path / name, "score", "patients.csv", *arguments, alone=name == beta)
     (tmp_path / "together").mkdir()
     files = [tmp_path / name / "out.scores" for name in studies]
-    clustrep(tmp_path / "together", "combine", *files, "--out", "results", "--figures", "none")
+    command(tmp_path / "together", "combine", *files, "--out", "results", "--figures", "none")
     combined = cr.load(tmp_path / "together" / "results" / "result.npz")
     ward = cr.Induced(AgglomerativeClustering(), classifier=NearestCentroid())
     pooled = cr.compare(

@@ -124,10 +124,12 @@ def differences_of(
     """Test every study for both."""
     names = studies.names
     assigned: list[Assigned] = []
+    recall: dict[str, dict[str, float]] = {}
     for name, held_out in studies.items():
         first, *rest = [studies[other] for other in sorted(studies) if other != name]  # whatever their order
         pooled = first.with_samples_of(rest, f"all but {name}")
         plan = AssignPlan(Setting.prepare(source, (pooled, held_out), [configuration]))
+        recall |= plan.setting.recall_by_study
         (outcome,) = run(plan, [FULL_STUDY], n_jobs)
         if isinstance(outcome, Failed):
             raise AllReplicatesFailed(f"The clusterer failed on all studies but {name!r}: {outcome.cause}.")
@@ -155,7 +157,9 @@ def differences_of(
         lacks_pvalue=np.minimum(1, 2 * n_asked * lacks),
         unexplained=np.exp(logs),
         blurred_pvalue=np.minimum(1, 2 * len(names) * blurred_pvalues(logs, errors)),
-        provenance=provenance_of_run(source, tuple(studies.values()), [configuration], n_resamples=n_resamples),
+        provenance=provenance_of_run(
+            source, tuple(studies.values()), [configuration], n_resamples=n_resamples, neighbour_recall=recall
+        ),
     )
 
 

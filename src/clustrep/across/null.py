@@ -183,7 +183,14 @@ def reference_of(
     configurations = [origin.configuration for origin in origins]
     of = "" if isinstance(result, Replicability) else result._fingerprint
     provenance = provenance_of_run(
-        source, origins[0].studies, configurations, n=n, null=describe(null), statistic=statistic, of=of
+        source,
+        origins[0].studies,
+        configurations,
+        n=n,
+        null=describe(null),
+        statistic=statistic,
+        of=of,
+        neighbour_recall=result.provenance.get("neighbour_recall"),  # simulated studies have as many samples
     )
     observed = _observed(result, origins, statistic)
     references: list[NullReference] = []

@@ -97,7 +97,9 @@ def cluster_tree(
         clusterer=tuple(outcome.clusterer for outcome in outcomes),
         n_pieces=tuple(outcome.n_pieces for outcome in outcomes),
         labels=np.concatenate([_smallest_clusters(grown, name, len(study)) for name, study in studies.items()]),
-        provenance=provenance_of_run(source, tuple(studies.values()), given),
+        provenance=provenance_of_run(
+            source, tuple(studies.values()), given, neighbour_recall=gaps[0].provenance.get("neighbour_recall")
+        ),
     )
 
 

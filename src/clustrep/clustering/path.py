@@ -445,13 +445,18 @@ class Setting:
 
     @property
     def recall(self) -> dict[str, dict[str, dict[str, float]]]:
-        """What approximate searches found of what they were for, by study, as provenance has it; empty without any."""
+        """What approximate searches found of what they were for, as `provenance_of_run` takes it."""
+        return {"neighbour_recall": self.recall_by_study}
+
+    @property
+    def recall_by_study(self) -> dict[str, dict[str, float]]:
+        """What approximate searches found of what they were for, by study; empty without any."""
         by_study: dict[str, dict[str, float]] = {}
         for study, place in zip(self.studies, self.places, strict=True):
             for points in (place, place.rotated):
                 if points is not None and points.recall:
                     by_study.setdefault(study.name, {}).update(points.recall)
-        return {"neighbour_recall": by_study} if by_study else {}
+        return by_study
 
     @property
     def serve_other_studies(self) -> bool:
@@ -507,7 +512,7 @@ class Setting:
 
     def samples_of(self, s: int, replicates: Sequence[int], *, second: bool = False) -> list[Sample]:
         """Draw one of the studies for many replicates."""
-        together = self.has_kernels  # else no kernel is compiled before workers start
+        together = self.has_kernels  # else a kernel would be compiled for the draws alone
         return self.source.samples(self.studies[s], self.places[s], replicates, second=second, together=together)
 
     def samples(self, replicates: Sequence[int], *, second: bool = False) -> list[Sample]:

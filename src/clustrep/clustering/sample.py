@@ -325,16 +325,19 @@ class Source:
     def check_neighbours(self) -> None:
         """Refuse an approximate search together with what it can't be combined with."""
         hindrances = {
-            f"the device {self.device}": self.device != "cpu",
-            "a sketch": self.sketch is not None,
-            f"the transformer {describe(self.transformer)}": self.transformer is not None,
-            "accelerate=False": not self.accelerate,
+            f"the device {self.device}": (self.device != "cpu", "the device itself searches, and exactly"),
+            "a sketch": (self.sketch is not None, "only landmarks are searched, few enough for an exact search"),
+            f"the transformer {describe(self.transformer)}": (
+                self.transformer is not None,
+                "it is fitted anew in every draw, and moves the points that an index was made of",
+            ),
+            "accelerate=False": (not self.accelerate, "that has every clusterer search in its own way"),
         }
-        for hindrance, is_there in hindrances.items():
+        for hindrance, (is_there, reason) in hindrances.items():
             if self.neighbours != EXACT and is_there:
                 raise ParameterError(
-                    f"neighbours={self.neighbours!r} can't be combined with {hindrance}: its index is made of the "
-                    "studies as they are, once. Leave out one of the two.",
+                    f"neighbours={self.neighbours!r} can't be combined with {hindrance}: {reason}. Leave out one of "
+                    "the two.",
                     parameter="neighbours",
                 )
         if self.neighbours != EXACT and self.neighbours not in sys.modules and find_spec(self.neighbours) is None:
@@ -405,21 +408,30 @@ class Source:
 
 
 def provenance_of_run(
-    source: Source, studies: Sequence[Study], configurations: Sequence[Configuration], **parameters: Any
+    source: Source,
+    studies: Sequence[Study],
+    configurations: Sequence[Configuration],
+    *,
+    neighbour_recall: Mapping[str, Mapping[str, float]] | None = None,
+    **parameters: Any,
 ) -> Provenance:
-    """Record a run that clusters: where its replicates came from, its studies, clusterers and further parameters."""
+    """Record a run that clusters: where its replicates came from, its studies, clusterers and further parameters.
+
+    neighbour_recall : of approximate searches, by study; without any, nothing was searched approximately
+    """
     if source.device != "cpu":
         parameters["device"] = device_name(source.device)
+    if neighbour_recall:
+        parameters |= {"neighbours": source.neighbours, "neighbour_recall": neighbour_recall}
     return provenance_of_data(
         source.root,
         studies,
         configurations,
         resampling=describe(source.resampling),
         accelerate=source.accelerate,
-        packages=() if source.neighbours == EXACT else (source.neighbours,),
+        packages=(source.neighbours,) if neighbour_recall else (),
         **({} if source.sketch is None else {"sketch": source.sketch.size}),
         **({} if source.transformer is None else {"transformer": describe(source.transformer)}),
-        **({} if source.neighbours == EXACT else {"neighbours": source.neighbours}),
         **({"shared_embedding": name} if (name := shared_embedding(studies)) else {}),
         **parameters,
     )

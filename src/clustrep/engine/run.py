@@ -417,14 +417,15 @@ def _outcomes(
         blocks = [numbers[begin : begin + plan.batch] for begin in range(0, len(numbers), plan.batch)]
         yield from ((block, compute(plan, block, run_of_blocks)) for block in blocks)
         return
-    sizes = block_sizes(plan.batch, plan.cost, len(numbers), n_workers)
-    blocks = [numbers[end - size : end] for size, end in zip(sizes, itertools.accumulate(sizes), strict=True)]
     from clustrep.engine.workers import compute_in_workers
 
-    # Kernels are compiled once, here, and not by every process.
-    n_here = int(plan.compiles and workers is Workers.PROCESSES)
-    yield from ((block, compute(plan, block, run_of_blocks)) for block in blocks[:n_here])
-    in_threads, blocks = workers is Workers.THREADS, blocks[n_here:]
+    if plan.compiles and workers is Workers.PROCESSES:
+        # Kernels are compiled once, here, and not by every process.
+        first, numbers = numbers[:1], numbers[1:]
+        yield first, compute(plan, first, run_of_blocks)
+    sizes = block_sizes(plan.batch, plan.cost, len(numbers), n_workers)
+    blocks = [numbers[end - size : end] for size, end in zip(sizes, itertools.accumulate(sizes), strict=True)]
+    in_threads = workers is Workers.THREADS
     yield from zip(blocks, compute_in_workers(plan, blocks, run_of_blocks, n_jobs, in_threads=in_threads), strict=True)
 
 

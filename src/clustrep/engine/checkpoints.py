@@ -113,7 +113,7 @@ class Checkpoint:
     shard: Shard | None = None
     totals: Mapping[str, int] = field(default_factory=dict)  # of what is asked for in several calls, by unit
     _looked_at: set[str] = field(default_factory=set)
-    _latest: list[str] = field(default_factory=list)  # how much is finished of the step that was computed last
+    _latest: list[str] = field(default_factory=list)  # how much is finished of the last step that has anything
 
     def completed(
         self, plan: Stored, numbers: Sequence[int], compute: Compute
@@ -136,7 +136,8 @@ class Checkpoint:
                 with Writer(step, needed, finished) as writer:
                     messages += compute(needed, of_places, writer.add)
             finally:
-                self._latest[:] = [self._part_done(plan, numbers, finished)] if finished.values else []
+                if finished.values:
+                    self._latest[:] = [self._part_done(plan, numbers, finished)]
         values = [plan.join([finished.values[part, number] for part in parts]) for number in numbers]
         return values, [*finished.warnings, *messages]
 
@@ -151,7 +152,7 @@ class Checkpoint:
             logger.info("%s", text)
 
     def say_latest(self) -> None:
-        """Say how much of the step that was computed last is finished."""
+        """Say how much is finished of the last step that has anything."""
         for text in self._latest:
             logger.info("%s are done.", text)
 
@@ -461,6 +462,7 @@ class Writer(contextlib.AbstractContextManager["Writer"]):
 
     def __init__(self, step: Step, plan: Stored, finished: Finished):
         self._step, self._plan, self._finished = step, plan, finished
+        self._parts = plan.parts  # digests, which take their time
         self._pending, self._numbers = Finished(), list[int]()
         self._written = time.monotonic()
         self._works = True
@@ -469,7 +471,7 @@ class Writer(contextlib.AbstractContextManager["Writer"]):
         """Take a block: its numbers, and its values with their warnings. What was lost is not written."""
         values: dict[tuple[str, int], Any] = {}
         for number, value in zip(numbers, outcome.values, strict=True):
-            parts = zip(self._plan.parts, self._plan.split(value), strict=True)
+            parts = zip(self._parts, self._plan.split(value), strict=True)
             values.update({(part, number): of_part for part, of_part in parts})
         if outcome.lost:
             self._finished.values.update(values)
@@ -486,7 +488,7 @@ class Writer(contextlib.AbstractContextManager["Writer"]):
             return
         if self._works:
             try:
-                self._step.write(tuple(dict.fromkeys(self._plan.parts)), self._numbers, self._pending)
+                self._step.write(tuple(dict.fromkeys(self._parts)), self._numbers, self._pending)
             except (OSError, DataError) as error:
                 self._works = False
                 reason = str(getattr(error, "strerror", None) or error).rstrip(".")

@@ -221,17 +221,17 @@ def is_free(folder: Path) -> bool:
     return all(path.name == STATE for path in folder.iterdir())
 
 
-def nearest_entries(path: Path) -> str:
-    """Return " Did you mean 'mainz.csv'?" if a path's folder has entries of a similar name, else nothing.
+def nearest_entries(path: Path, *, folders: bool = False) -> str:
+    """Return " Did you mean 'mainz.csv'?" if a path's folder has files of a similar name, or folders, else nothing.
 
     Names are compared without their ending, in which most are alike.
     """
     try:
-        names = sorted(entry.name for entry in path.parent.iterdir() if not entry.name.startswith("."))
+        entries = [entry for entry in path.parent.iterdir() if entry.is_dir() == folders]
     except OSError:
         return ""
     by_stem: dict[str, list[str]] = {}
-    for name in names:
+    for name in sorted(entry.name for entry in entries if not entry.name.startswith(".")):
         by_stem.setdefault(Path(name).stem.lower(), []).append(name)
     close = difflib.get_close_matches(path.stem.lower(), by_stem, n=2)
     similar = [repr(name) for stem in close for name in by_stem[stem]]

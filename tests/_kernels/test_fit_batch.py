@@ -124,12 +124,13 @@ def test_numbers_that_are_not_finite_are_not_fitted():
 
 @pytest.mark.parametrize("form", ["compiled", "interpreted"])
 def test_tables_in_one_call_are_the_plain_ones(form, rng):
-    u, v = rng.integers(3, size=(4, 3, 2, 50)).astype(np.int32), rng.integers(5, size=(4, 2, 50)).astype(np.int32)
+    u, v = rng.integers(3, size=(4, 2, 3, 50)).astype(np.int32), rng.integers(3, size=(4, 3, 50)).astype(np.int32)
     weights = rng.integers(4, size=(4, 50)).astype(float)
-    tables, expected = np.zeros((2, 4, 3, 2, 3, 5))
+    tables, expected = np.zeros((2, 4, 3, 2, 3, 3))
     kernel = fit_batch.count_tables
-    (kernel if form == "compiled" else kernel.py_func)(u, v, weights, tables)
-    plain.count_tables(u, v, weights, expected)
+    (kernel if form == "compiled" else kernel.py_func)(u, v, weights, 1, 1, tables)
+    plain.count_tables(u, v, weights, 1, 1, expected)
+    assert expected[:, 1:].sum() == 2 * 2 * weights.sum()
     np.testing.assert_array_equal(tables, expected)
 
 

@@ -20,7 +20,7 @@ from sklearn.metrics import (
 import clustrep as cr
 from clustrep.errors import ReplicateWarning
 from clustrep.resampling import Draw
-from clustrep.tables.scoring import score_batch
+from clustrep.tables.scoring import _members_together, score_batch
 
 PEERS = {
     "ari": adjusted_rand_score,
@@ -173,6 +173,32 @@ def test_a_batch_in_which_a_fit_fails_is_scored_pair_by_pair(rng, clusterer):
         result = cr.compare(clusterer, few, n_clusters=[2, 7], n_resamples=20, rng=0)
     alone = cr.compare(clusterer, few, n_clusters=[2], n_resamples=20, rng=0)
     np.testing.assert_array_equal(result.distribution[:1], alone.distribution)
+
+
+def test_draws_of_one_sample_fail_without_noise_in_any_batch(rng):
+    tables = [rng.normal(size=(2, 2)), rng.normal(size=(3, 2))]
+    options = {"n_resamples": 30, "noise": "drop", "rng": 0, "resampling": cr.Bootstrap(distinct=True)}
+    with pytest.warns(ReplicateWarning, match="fewer than two points left after dropping noise"):
+        result = cr.replicability(KMeans(1, n_init=1), tables, **options)
+    drawn = np.array([len(set(draw_of(result, result.names[1], b))) for b in range(30)])
+    np.testing.assert_array_equal(np.isnan(result.distribution[:, 0, 1]), drawn < 2)
+
+
+def test_scores_of_many_numbers_of_clusters_are_divided(cohorts, monkeypatch):
+    options = {"n_clusters": range(2, 12), "n_resamples": 4, "rng": 3}
+    at_once = cr.compare(AgglomerativeClustering(), cohorts, **options)
+    monkeypatch.setattr("clustrep.tables.scoring.DENSE_CELLS", 500)
+    divided = cr.compare(AgglomerativeClustering(), cohorts, **options)
+    np.testing.assert_array_equal(at_once.distribution, divided.distribution)
+    np.testing.assert_array_equal(at_once.trivial, divided.trivial)
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "expected"), [((3,), [(0, 1)]), ((2, 3, 4, 10), [(0, 3), (3, 4)]), ((99, 99), [(0, 1), (1, 2)])]
+)
+def test_members_are_scored_together_as_far_as_there_is_room(n_labels, expected, monkeypatch):
+    monkeypatch.setattr("clustrep.tables.scoring.DENSE_CELLS", 100)
+    assert [(some.start, some.stop) for some in _members_together(n_labels, 2)] == expected
 
 
 def test_known_labels_travel_with_the_draw(cohorts):

@@ -20,6 +20,7 @@ from clustrep.engine.cost import (
     block_sizes,
     choose_workers,
 )
+from clustrep.engine.run import compute
 from clustrep.within.cluster_test import TestPlan
 
 MEASURED = {"PROCESSES_START": PROCESSES_START, "THREADS_START": THREADS_START, "WORTHWHILE": WORTHWHILE}
@@ -134,3 +135,17 @@ def test_points_to_score_count():
     few, many = costs
     assert many.total > 2 * few.total
     assert many.kernels - few.kernels > many.python - few.python > 0
+
+
+def test_kernels_are_compiled_by_a_draw_here_before_processes_start(monkeypatch):
+    computed_here = []
+
+    def recorded(plan, block, run_of_blocks):
+        computed_here.append(list(block))
+        return compute(plan, block, run_of_blocks)
+
+    monkeypatch.setattr("clustrep.engine.run.compute", recorded)
+    tables = [np.random.default_rng(i).normal(size=(30, 2)) for i in range(2)]
+    with joblib.parallel_config(backend="loky"):
+        cr.replicability(KMeans(2, n_init=1), tables, n_resamples=5, rng=0, n_jobs=2)
+    assert computed_here == [[0, 1]]

@@ -392,19 +392,19 @@ def _count_labels(labels: IntArray, weights: FloatArray, n_clusters: int) -> int
 
 
 @compiled
-def count_tables(u: IntArray, v: IntArray, weights: FloatArray, tables: FloatArray) -> None:
+def count_tables(u: IntArray, v: IntArray, weights: FloatArray, function: int, member: int, tables: FloatArray) -> None:
     """Count the labelings of several functions u against one v of the same weighted points, in many replicates.
 
-    u : (n_replicates, n_functions, n_members, n_points)
-    v : (n_replicates, n_members, n_points)
+    u : (n_replicates, n_functions, all_members, n_points)
+    v : (n_replicates, all_members, n_points)
     weights : (n_replicates, n_points), whole numbers
-    tables : (n_replicates, n_functions, n_members, k_u, k_v), added to
+    function, member : the place of the first function in the tables, and of the first table among all members
+    tables : (n_replicates, all_functions, n_members, k, k), added to
     """
-    n_replicates, n_functions, n_members = tables.shape[:3]
-    for b in range(n_replicates):
+    for b in range(len(tables)):
         times = weights[b]
-        for f in range(n_functions):
-            for m in range(n_members):
-                table, rows, columns = tables[b, f, m], u[b, f, m], v[b, m]
+        for f in range(u.shape[1]):
+            for m in range(tables.shape[2]):
+                table, rows, columns = tables[b, function + f, m], u[b, f, member + m], v[b, member + m]
                 for i in range(times.size):
                     table[rows[i], columns[i]] += times[i]

@@ -180,6 +180,16 @@ def count_together(codes: IntArray, first: IntArray, second: IntArray, together:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# tables of pairs of labelings
+
+
+def count_tables(u: IntArray, v: IntArray, weights: FloatArray, function: int, member: int, tables: FloatArray) -> None:
+    """Count the labelings of several functions u against one v of the same weighted points, in many replicates."""
+    for b, f, m, i in np.ndindex(len(tables), u.shape[1], tables.shape[2], u.shape[3]):
+        tables[b, function + f, m, u[b, f, member + m, i], v[b, member + m, i]] += weights[b, i]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # scores of points
 
 
@@ -232,9 +242,3 @@ def keep_least(block: FloatArray, first_column: int, values: FloatArray, columns
     together, where = np.hstack([values, block]), np.hstack([columns, numbers])
     order = np.argsort(together, axis=1, kind="stable")[:, : values.shape[1]]
     values[:], columns[:] = np.take_along_axis(together, order, axis=1), np.take_along_axis(where, order, axis=1)
-
-
-def count_tables(u: IntArray, v: IntArray, weights: FloatArray, tables: FloatArray) -> None:
-    """Count the labelings of several functions u against one v of the same weighted points, in many replicates."""
-    for b, f, m, i in np.ndindex(u.shape):
-        tables[b, f, m, u[b, f, m, i], v[b, m, i]] += weights[b, i]

@@ -328,6 +328,9 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
         # Halves have the same samples: theirs is the question whether independent data put the same ones together.
         halves = bool(getattr(setting.source.resampling, "halves", False))
         other_points = [sample.points for sample in (second if halves else samples[: len(second)])]
+        rule = RULES[self.noise]
+        too_few = rule.omits and any(len(sample.draw.order) < 2 for sample in samples)
+        one_by_one = halves or rule.is_split or too_few
         n_configurations = len(self.configurations)
         clusters_found = np.full((B, n_configurations, S), -1)
         pairs = Pairs(self.agreements, self.noise, (B, n_configurations, S, S), setting.device)
@@ -338,7 +341,7 @@ class ScorePlan(ClusteringPlan[ReplicateScores], Stored):
             learned = path.learn(samples, [point_sets[i // S] for i in range(B * S)])
             learned_again = path.learn(second, [[points] for points in other_points])
             scored = None
-            if not (halves or RULES[self.noise].is_split):
+            if not one_by_one:
                 scored = path.score_pairs(learned, learned_again, S, self.agreements, spread=self.separateness)
             if scored is not None:
                 some = slice(c, c + len(path.members))

@@ -323,9 +323,14 @@ def merge(ctx: click.Context, /, shards: tuple[Path, ...], **settings: Any) -> N
     check_folder(settings["out"], force=settings["force"])
     with claimed(settings["out"]), progress_told(quiet=settings["quiet"]):
         kept = settings["out"] / STATE / CHECKPOINT
-        if settings["force"]:
-            shutil.rmtree(kept, ignore_errors=True)
-        merge_into(kept, [shard / STATE / CHECKPOINT for shard in shards])
+        kept_by_shards = [shard / STATE / CHECKPOINT for shard in shards]
+        try:
+            merge_into(kept, kept_by_shards)
+        except OtherRun:
+            if not settings["force"]:
+                raise
+            shutil.rmtree(kept)
+            merge_into(kept, kept_by_shards)
     arguments = ["--config", str(shards[0] / CONFIG), "--out", str(settings["out"]), "--jobs", str(settings["n_jobs"])]
     arguments += ["--engine", settings["engine"]] if settings["engine"] else []
     arguments += [f"--{name.replace('_', '-')}" for name in FLAGS if settings[name]]

@@ -43,7 +43,7 @@ def report(folder: Path, format_name: str, out: Path | None, *, no_samples: bool
     if not folder.is_dir():
         problem, hint = f"{folder} is a file", ""
         if not folder.exists():
-            problem, hint = f"There is no folder {folder}", nearest_entries(folder)
+            problem, hint = f"There is no folder {folder}", nearest_entries(folder, folders=True)
         raise Failure(f"{problem}: name the folder that a run wrote.{hint}", BAD_DATA)
     target = folder / PAGE if out is None and format_name == "html" else out
     if is_unfinished(folder):

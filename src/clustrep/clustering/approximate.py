@@ -122,4 +122,5 @@ def keep_approximate_lists(points: PointSet, asked: list[PointSet], n_kept: int)
         points.keep_nearest(others, lists)
         if others is not points:  # each of its own points is the nearest to itself
             recalls.append(index.recall_of_nearest(lists, others.X))
-    points.recall["nearest"] = min(recalls, default=1.0)
+    if recalls:
+        points.recall["nearest"] = min(recalls)

@@ -348,8 +348,9 @@ def _compute_all(
 ) -> list[tuple[str, str]]:
     """Compute replicates, and hand over every block as it is finished; return warnings that belong to none."""
     run_of_blocks = Run(os.getpid(), next(_run_numbers))
-    outcomes = _outcomes(plan, numbers, run_of_blocks, n_jobs)
-    pace = Pace(plan.description, len(numbers), 1 if plan.here else _effective_n_jobs(n_jobs))
+    workers, n_workers = _workers_of(plan, len(numbers), n_jobs)
+    outcomes = _outcomes(plan, numbers, run_of_blocks, n_jobs, workers, n_workers)
+    pace = Pace(plan.description, len(numbers), 1 if workers is Workers.NONE else n_workers)
     with one_thread(), _recorded_warnings() as messages, _progress_bar(len(numbers), plan.description) as bar:
         try:
             for block, outcome in outcomes:
@@ -400,8 +401,19 @@ def check_n_jobs(n_jobs: int | None) -> int | None:
     return n_jobs
 
 
+def _workers_of(plan: Plan[Any], n_replicates: int, n_jobs: int | None) -> tuple[Workers, int]:
+    """Choose who computes a run on this machine, and say how many there would be."""
+    import joblib
+
+    n_workers = int(joblib.effective_n_jobs(n_jobs))
+    if n_workers == 1 or plan.here or engines.active.get() is not None:
+        return Workers.NONE, n_workers
+    chosen = _chosen_by_user() or choose_workers(plan.cost, n_replicates, n_workers, in_threads=plan.in_threads)
+    return chosen, n_workers
+
+
 def _outcomes(
-    plan: Plan[T], numbers: Sequence[int], run_of_blocks: Run, n_jobs: int | None
+    plan: Plan[T], numbers: Sequence[int], run_of_blocks: Run, n_jobs: int | None, workers: Workers, n_workers: int
 ) -> Generator[tuple[Sequence[int], Outcome[T]], None, None]:
     """Compute blocks, here or elsewhere, and yield them with their numbers, in any order."""
     if (engine := engines.active.get()) is not None and not plan.here:
@@ -409,10 +421,6 @@ def _outcomes(
 
         yield from Dispatch(engine, plan, numbers, run_of_blocks).outcomes()
         return
-    n_workers = _effective_n_jobs(n_jobs)
-    workers = Workers.NONE
-    if n_workers > 1 and not plan.here:
-        workers = _chosen_by_user() or choose_workers(plan.cost, len(numbers), n_workers, in_threads=plan.in_threads)
     if workers is Workers.NONE:
         blocks = [numbers[begin : begin + plan.batch] for begin in range(0, len(numbers), plan.batch)]
         yield from ((block, compute(plan, block, run_of_blocks)) for block in blocks)
@@ -420,19 +428,13 @@ def _outcomes(
     from clustrep.engine.workers import compute_in_workers
 
     if plan.compiles and workers is Workers.PROCESSES:
-        # Kernels are compiled once, here, and not by every process.
-        first, numbers = numbers[:1], numbers[1:]
+        # Kernels are compiled once, here, and not by every process: the studies as they are need not be drawn.
+        first, numbers = numbers[:2], numbers[2:]
         yield first, compute(plan, first, run_of_blocks)
     sizes = block_sizes(plan.batch, plan.cost, len(numbers), n_workers)
     blocks = [numbers[end - size : end] for size, end in zip(sizes, itertools.accumulate(sizes), strict=True)]
     in_threads = workers is Workers.THREADS
     yield from zip(blocks, compute_in_workers(plan, blocks, run_of_blocks, n_jobs, in_threads=in_threads), strict=True)
-
-
-def _effective_n_jobs(n_jobs: int | None) -> int:
-    import joblib
-
-    return int(joblib.effective_n_jobs(n_jobs))
 
 
 def _chosen_by_user() -> Workers | None:

@@ -303,7 +303,8 @@ class Analysis(Saved):
 
         The cluster is that of the sample's own study, as in `presence`; the group is the separated one that all studies
         together have, missing for noise and where there are no gaps. Samples of studies whose clusters were not
-        followed are numbered. Empty where there are neither groups nor structure.
+        followed are numbered, because results do not keep their names. Empty where there are neither groups nor
+        structure, and where the clusterer that was chosen finds the number of clusters by itself.
         """
         presence, separation = self.presence_result, self.verdict.separation
         if self.degree not in (SEPARATED, STRUCTURED) or presence is None:

@@ -191,7 +191,9 @@ def score_batch(
     """
     S, k, points = n_studies, max(batch.n_labels), batch.points[:n_studies]
     batches = [batch] if again is None else [batch, again]
-    is_shared = all(drawn is points[i % S] for some in batches for i, drawn in enumerate(some.points))
+    is_shared = len(set(map(id, points))) == S and all(
+        drawn is points[i % S] for some in batches for i, drawn in enumerate(some.points)
+    )
     if not is_shared or k**2 > DENSE_CELLS or any(agreement.of_counts is None for agreement in agreements):
         return None
     n_found = batch.n_found
@@ -203,24 +205,37 @@ def score_batch(
     step = max(1, DENSE_CELLS // (S * n_members * k**2))
     for t in range(S):
         others = [s for s in range(S) if s != t]
-        all_tested, weights = batch.labels_at(points[t], range(t, B * S, S)), batch.weights_at(points[t])
+        trained_by = others if again is None else [*others, t]
+        all_tested, all_weights = batch.labels_at(points[t], range(t, B * S, S)), batch.weights_at(points[t])
         for begin in range(0, B, step):
             some = slice(begin, begin + step)
-            tested, n = all_tested[some], len(weights[some])  # Ψ(X_t; X_t)
+            tested, weights = all_tested[some], all_weights[some]  # Ψ(X_t; X_t)
+            n = len(weights)
             places = [b * S + s for b in range(begin, begin + n) for s in others]
-            trained = batch.labels_at(points[t], places).reshape(n, S - 1, *tested.shape[1:])  # Ψ(X_t; X_s)
-            trained_by = others if again is None else [*others, t]
-            tables = np.zeros((n, len(trained_by), n_members, k, k))
-            count_tables(trained, tested, weights[some], tables[:, : S - 1])
+            trained = [batch.labels_at(points[t], places).reshape(n, S - 1, *tested.shape[1:])]  # Ψ(X_t; X_s)
             if again is not None:
-                trained = again.labels_at(points[t], range(begin * S + t, (begin + n) * S, S))[:, None]
-                count_tables(trained, tested, weights[some], tables[:, S - 1 :])
-            of_tables, is_trivial = score_tables(agreements, tables.reshape(-1, k, k))
-            shape = tables.shape[:3]
-            scores[:, some, :, trained_by, t] = of_tables.reshape(-1, *shape).swapaxes(2, 3)
-            trivial[some, :, trained_by, t] = is_trivial.reshape(shape).swapaxes(1, 2)
+                trained.append(again.labels_at(points[t], range(begin * S + t, (begin + n) * S, S))[:, None])
+            for members in _members_together(batch.n_labels, n * S):
+                k = max(batch.n_labels[members])
+                tables = np.zeros((n, len(trained_by), members.stop - members.start, k, k))
+                for labels, function in zip(trained, (0, S - 1), strict=False):
+                    count_tables(labels, tested, weights, function, members.start, tables)
+                of_tables, is_trivial = score_tables(agreements, tables.reshape(-1, k, k))
+                shape = tables.shape[:3]
+                scores[:, some, members, trained_by, t] = of_tables.reshape(-1, *shape).swapaxes(2, 3)
+                trivial[some, members, trained_by, t] = is_trivial.reshape(shape).swapaxes(1, 2)
     clusters_found = n_found.reshape(B, S, n_members).transpose(0, 2, 1)
     return PairScores(scores, trivial, clusters_found, batch.n_labels)
+
+
+def _members_together(n_labels: Sequence[int], n_pairs: int) -> Iterator[slice]:
+    """Divide members, so that the tables of those together, as large as the largest of them, have room at once."""
+    begin = 0
+    for end in range(1, len(n_labels) + 1):
+        is_last = end == len(n_labels)
+        if is_last or n_pairs * (end + 1 - begin) * max(n_labels[begin : end + 1]) ** 2 > DENSE_CELLS:
+            yield slice(begin, end)
+            begin = end
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -338,7 +338,7 @@ def fit_by_distance(points: PointSet, weights: FloatArray, members: Members, n_f
     fits = Fits.empty(members, len(weights), points.X.shape[1])
     arrays = (weights, members.table, members.tolerances, n_features, words, room)
     outcome = (fits.centres, fits.inertia, fits.n_iter, np.zeros(5, np.int64))
-    rows = np.array(points.X, dtype=float, order="C")
+    rows = np.require(points.X, float, ["C", "W"])
     run_in_pieces(fit_batch.fit_by_distance, squared, rows, *arrays, *outcome, BUDGET)
     return fits
 
@@ -602,10 +602,6 @@ class Batch:
         for unrotated, (places, weights) in self._by_points.items():
             points = self.path.space(unrotated)
             for fit, chosen in self._fitted_together(points):
-                if len(chosen) == len(members):
-                    fits = fit(points, weights, members, self._n_features, words[places])
-                    centres[places], is_fitted[places] = fits.centres, fits.n_iter > 0
-                    continue
                 some = Members([self.settings[m] for m in chosen], centres.shape[2], [n_words[m] for m in chosen])
                 seeds = np.ascontiguousarray(words[places][:, chosen])
                 fits = fit(points, weights, some, self._n_features, seeds)

@@ -138,7 +138,7 @@ def _check_is_file(file: Path) -> None:
         if not file.parent.is_dir():
             raise DataError(
                 f"There is no file {file}: there is no folder {file.parent}. Check the path."
-                f"{nearest_entries(file.parent)}"
+                f"{nearest_entries(file.parent, folders=True)}"
             )
         siblings = sorted(entry.name for entry in file.parent.iterdir() if not entry.is_dir())
         folder = "This folder" if file.parent == Path() else file.parent

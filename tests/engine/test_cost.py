@@ -45,6 +45,7 @@ KERNELS, MIXED, PYTHON = Cost(0.02, 1e-4), Cost(2e-4, 3e-4), Cost(0.0, 0.05)
         (MIXED, True, 100, 16, Workers.NONE),
         (MIXED, True, 1_000, 2, Workers.THREADS),
         (MIXED, True, 1_000_000, 2, Workers.PROCESSES),  # Python's part is more than half, and takes minutes
+        (MIXED._replace(n_bytes=1e6), True, 1_000_000, 2, Workers.THREADS),  # sending values takes longer
         (PYTHON, False, 20, 16, Workers.NONE),
         (PYTHON, False, 1_000, 2, Workers.PROCESSES),
         (PYTHON, True, 1_000, 2, Workers.PROCESSES),

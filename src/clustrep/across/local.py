@@ -255,9 +255,12 @@ class LocalPlan(ClusteringPlan[LocalReplicate], Stored):
     @property
     def cost(self) -> Cost:
         """Roughly how long a replicate takes: every study's function also labels the points to score."""
-        kernels, python = self.setting.cost
-        n_labels = (1 + self.n_tests) * len(self.points)
-        return Cost(kernels + POINT_SECONDS.kernels * n_labels, python + POINT_SECONDS.python * n_labels)
+        of_fits, n_labels = self.setting.cost, (1 + self.n_tests) * len(self.points)
+        return Cost(
+            of_fits.kernels + POINT_SECONDS.kernels * n_labels,
+            of_fits.python + POINT_SECONDS.python * n_labels,
+            n_bytes=n_labels,  # few clusters have labels of one byte
+        )
 
     @property
     def compiles(self) -> bool:

@@ -18,11 +18,16 @@ LEAST_BLOCK = 0.05
 BLOCKS_PER_WORKER = 4
 
 
+# Bytes of results that come back from other processes in a second, roughly: one process takes them all.
+BYTES_PER_SECOND = 5e8
+
+
 class Cost(NamedTuple):
     """Roughly how many seconds a replicate takes: in kernels, and in Python, which has one lock."""
 
     kernels: float
     python: float
+    n_bytes: float = 0.0  # of its value, where that is large
 
     @property
     def total(self) -> float:
@@ -42,7 +47,8 @@ def choose_workers(cost: Cost, n_replicates: int, n_workers: int, *, in_threads:
     """Choose who computes a run, from its cost and the number of workers that were asked for.
 
     Threads can only share what kernels do: Python's part is done by one of them at a time. Processes share all of it,
-    but take seconds to start. A run that neither makes clearly shorter is computed here. No choice changes a result.
+    but take seconds to start, and have to send what they have computed. A run that neither makes clearly shorter is
+    computed here. No choice changes a result.
 
     Examples
     --------
@@ -56,7 +62,7 @@ def choose_workers(cost: Cost, n_replicates: int, n_workers: int, *, in_threads:
     """
     alone = n_replicates * cost.total
     with_threads = THREADS_START + max(n_replicates * cost.python, alone / n_workers)
-    with_processes = PROCESSES_START + alone / n_workers
+    with_processes = PROCESSES_START + alone / n_workers + n_replicates * cost.n_bytes / BYTES_PER_SECOND
     if in_threads and with_threads <= min(with_processes, WORTHWHILE * alone):
         return Workers.THREADS
     return Workers.PROCESSES if with_processes <= WORTHWHILE * alone else Workers.NONE

@@ -200,7 +200,8 @@ class TestPlan(Plan[FloatArray]):
         if not self.in_threads:
             return super().cost
         n, p = self.data.shape
-        return Cost(n * (POINT_SECONDS if by_tree("euclidean", p) else n * p * NUMBER_SECONDS), DRAW_SECONDS)
+        kernels = n * (POINT_SECONDS if by_tree("euclidean", p) else n * p * NUMBER_SECONDS)
+        return Cost(kernels, DRAW_SECONDS, n_bytes=8 * n)
 
     @property
     def compiles(self) -> bool:

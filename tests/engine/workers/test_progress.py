@@ -40,9 +40,11 @@ def terminal(monkeypatch):
         def read():
             stream.flush()
             os.set_blocking(ours, False)
-            with contextlib.suppress(BlockingIOError):
-                return os.read(ours, 2**16).decode()
-            return ""
+            pieces = []
+            with contextlib.suppress(BlockingIOError):  # a terminal hands out a part at a time
+                while piece := os.read(ours, 2**16):
+                    pieces.append(piece)
+            return b"".join(pieces).decode()
 
         yield read
     os.close(ours)

@@ -90,6 +90,10 @@ def test_more_unexplained_than_elsewhere_is_blurred():
     assert pvalues[3] < 1e-3
     assert (pvalues[:3] > 0.5).all()
     assert blurred_pvalues(np.log([0.2, 0.24]), [0.05, 0.05]).min() > 0.5  # less than the margin
+    # Measured with another number of clusters, nothing can be said; the others are compared with each other.
+    apart = blurred_pvalues(np.log([0.2, 0.2, 0.2, 0.6]), [0.1] * 4, [3, 3, 3, 4])
+    assert apart[3] == 1
+    np.testing.assert_array_equal(apart[:3], blurred_pvalues(np.log([0.2] * 3), [0.1] * 3))
 
 
 def test_counts_are_those_of_a_function_learned_on_the_others():

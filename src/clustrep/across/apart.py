@@ -57,6 +57,7 @@ def study_relations(
     *blurred*: u(s) is the share of the spread of s that the clusters leave unexplained, of what k clusters can explain
     at most (the first k − 1 principal axes). Its logarithm is compared with the median of the other studies', each
     measured in the same way, and must exceed it by more than log 1.25; standard errors come from resampled samples.
+    Only studies whose pools have as many clusters are compared: what k clusters can explain depends on k.
 
     Both are tested at half the level, adjusted for all studies (and clusters) together (Bonferroni).
 
@@ -156,7 +157,9 @@ def differences_of(
         counts_elsewhere=counts_elsewhere,
         lacks_pvalue=np.minimum(1, 2 * n_asked * lacks),
         unexplained=np.exp(logs),
-        blurred_pvalue=np.minimum(1, 2 * len(names) * blurred_pvalues(logs, errors)),
+        blurred_pvalue=np.minimum(
+            1, 2 * len(names) * blurred_pvalues(logs, errors, [outcome.n_clusters for outcome in assigned])
+        ),
         provenance=provenance_of_run(
             source, tuple(studies.values()), [configuration], n_resamples=n_resamples, neighbour_recall=recall
         ),
@@ -227,12 +230,22 @@ def _log_unexplained(X: FloatArray, labels: IntArray, n_clusters: int) -> float:
     return float(np.log(max(1 - between / most, LEAST_UNEXPLAINED))) if most > 0 else 0.0
 
 
-def blurred_pvalues(logs: Sequence[float] | FloatArray, errors: Sequence[float] | FloatArray) -> FloatArray:
-    """Return for every study whether more is unexplained than of the others, by more than the margin."""
+def blurred_pvalues(
+    logs: Sequence[float] | FloatArray,
+    errors: Sequence[float] | FloatArray,
+    n_clusters: Sequence[int] | None = None,
+) -> FloatArray:
+    """Return for every study whether more is unexplained than of the others, by more than the margin.
+
+    n_clusters : how many each was measured with; studies with other numbers are no yardstick, and without any p is 1
+    """
     logs, errors = np.asarray(logs), np.asarray(errors)
-    pvalues = np.empty(len(logs))
+    numbers = np.zeros(len(logs)) if n_clusters is None else np.asarray(n_clusters)
+    pvalues = np.ones(len(logs))
     for s in range(len(logs)):
-        others = np.delete(np.arange(len(logs)), s)
+        others = np.flatnonzero((numbers == numbers[s]) & (np.arange(len(logs)) != s))
+        if not others.size:
+            continue
         # The median of the others: one among them may itself differ.
         middle = float(np.median(logs[others]))
         error = float(np.sqrt(errors[s] ** 2 + np.mean(errors[others] ** 2) / len(others)))

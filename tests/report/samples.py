@@ -62,6 +62,7 @@ def crafted(analysis, mean, n=40, sd=0.01, estimate=None):
         names=tuple("abcdef"[: len(mean)]),
         estimate=mean if estimate is None else np.array(estimate, dtype=float),
         distribution=mean + noise,
+        trivial=np.zeros(noise.shape, dtype=bool),
     )
 
 

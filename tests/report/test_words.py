@@ -55,6 +55,16 @@ def test_half_way_from_chance_is_known_for_agreements_that_are_adjusted_for_it(a
     assert ("do not replicate even within" in words.about_studies(result, result.relations())) == is_said
 
 
+def test_trivial_scores_say_nothing_about_studies(analysis):
+    result = crafted(analysis, [[1, 1, 1]] * 3, sd=0)
+    trivial = np.zeros_like(result.trivial)
+    trivial[: len(trivial) // 2 + 1] = ~np.eye(3, dtype=bool)
+    text = words.about_studies(dataclasses.replace(result, trivial=trivial), result.relations())
+    assert text == "ward, k = 3: most scores compare a single block, or noise alone, and say nothing about studies."
+    trivial[0] = False
+    assert "score about 1.00" in words.about_studies(dataclasses.replace(result, trivial=trivial), None)
+
+
 def test_equal_pairs_are_told_once(analysis):
     result = crafted(analysis, [[1, 1], [1, 1]], sd=0)
     assert words.about_studies(result, None) == "ward, k = 3: all pairs of studies score about 1.00."

@@ -33,6 +33,7 @@ from clustrep.results.analysis import (
     WEAK,
 )
 from clustrep.results.base import FALSE_FINDING
+from clustrep.results.choice import MOSTLY
 from clustrep.results.headline import FOUND_AGAIN, no_groups_text, p_text
 from clustrep.results.labels import label
 from clustrep.results.obstacles import percent
@@ -145,6 +146,9 @@ def named(result: Candidate | Replicability) -> str:
 
 def about_studies(result: Replicability, relations: StudyRelations | None, *, differ: bool = False) -> str:
     """Say which studies agree, and which stands apart; that none does is not said where their clusters `differ`."""
+    is_pair = ~np.eye(len(result.names), dtype=bool)
+    if result.trivial.size and result.trivial[:, is_pair].mean() > MOSTLY:
+        return f"{named(result)}: most scores compare a single block, or noise alone, and say nothing about studies."
     text = f"{named(result)}: {_extremes(result)}"
     if relations is None:
         return text

@@ -113,7 +113,7 @@ class Checkpoint:
     shard: Shard | None = None
     totals: Mapping[str, int] = field(default_factory=dict)  # of what is asked for in several calls, by unit
     _looked_at: set[str] = field(default_factory=set)
-    _latest: list[str] = field(default_factory=list)  # how much is finished of the last step that has anything
+    _latest: dict[str, str] = field(default_factory=dict)  # how much is finished, by what is computed
 
     def completed(
         self, plan: Stored, numbers: Sequence[int], compute: Compute
@@ -137,7 +137,7 @@ class Checkpoint:
                     messages += compute(needed, of_places, writer.add)
             finally:
                 if finished.values:
-                    self._latest[:] = [self._part_done(plan, numbers, finished)]
+                    self._latest[str(getattr(plan, "description", ""))] = self._part_done(plan, numbers, finished)
         values = [plan.join([finished.values[part, number] for part in parts]) for number in numbers]
         return values, [*finished.warnings, *messages]
 
@@ -152,8 +152,8 @@ class Checkpoint:
             logger.info("%s", text)
 
     def say_latest(self) -> None:
-        """Say how much is finished of the last step that has anything."""
-        for text in self._latest:
+        """Say how much is finished of everything that was computed."""
+        for text in self._latest.values():
             logger.info("%s are done.", text)
 
     def _part_done(self, plan: Stored, numbers: Sequence[int], finished: Finished) -> str:

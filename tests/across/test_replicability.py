@@ -154,13 +154,11 @@ def test_scores_from_arrays_of_labels_are_those_of_single_pairs(cohorts, cluster
         batches.append(score_batch(*arguments))
         return batches[-1]
 
-    for module in ("kmeans", "trees"):
-        monkeypatch.setattr(f"clustrep.clustering.shortcuts.{module}.score_batch", recorded)
+    monkeypatch.setattr("clustrep.clustering.path.score_batch", recorded)
     together = cr.compare(clusterer, cohorts, **options)
     assert batches
     assert None not in batches
-    for module in ("kmeans", "trees"):
-        monkeypatch.setattr(f"clustrep.clustering.shortcuts.{module}.score_batch", lambda *arguments: None)
+    monkeypatch.setattr("clustrep.clustering.path.score_batch", lambda *arguments: None)
     one_by_one = cr.compare(clusterer, cohorts, **options)
     pd.testing.assert_frame_equal(together.to_frame(), one_by_one.to_frame(), check_exact=True)
     np.testing.assert_array_equal(together.distribution, one_by_one.distribution)

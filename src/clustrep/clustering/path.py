@@ -39,7 +39,7 @@ from clustrep.remembered import cached_property
 from clustrep.studies.study import Study, check_complete
 from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition, encode
-from clustrep.tables.scoring import PairScores
+from clustrep.tables.scoring import LabelBatch, PairScores, score_batch
 from clustrep.types import FloatArray, IntArray, Labels
 
 T = TypeVar("T")
@@ -160,6 +160,11 @@ class Path(ABC):
         learned_again : from independent draws of the same, or none
         spread : whether that between clusters is asked for, too; of draws without weights
         """
+        batch = None if spread else self.label_batch(learned)
+        return None if batch is None else score_batch(batch, self.label_batch(learned_again), n_studies, agreements)
+
+    def label_batch(self, learned: Sequence[Learned]) -> LabelBatch | None:
+        """Return what was learned from samples as one thing that labels points; None without samples, or where it can't."""
         return None
 
 

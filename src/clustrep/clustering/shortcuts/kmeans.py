@@ -30,9 +30,8 @@ from clustrep.clustering.sample import (
 from clustrep.device.available import PROCESSOR
 from clustrep.engine.replicates import Failed, ReplicateFailure, breathe, run_in_pieces, words_of
 from clustrep.remembered import cached_property
-from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition
-from clustrep.tables.scoring import PairScores, score_batch
+from clustrep.tables.scoring import LabelBatch
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 # From so many features on, a matrix product is faster than differences.
@@ -490,18 +489,9 @@ class KMeansPath(Path):
         batch = Batch(self, samples, [[] for _ in samples] if at is None else at)
         return [_LearnedTogether(self, sample, batch, i) for i, sample in enumerate(samples)]
 
-    def score_pairs(
-        self,
-        learned: Sequence[Learned],
-        learned_again: Sequence[Learned],
-        n_studies: int,
-        agreements: Sequence[Agreement],
-        *,
-        spread: bool = False,
-    ) -> PairScores | None:
-        """Score all pairs from arrays of labels; None where a fit failed, and labels say why."""
-        batch = batch_of(learned)
-        return None if spread or batch is None else score_batch(batch, batch_of(learned_again), n_studies, agreements)
+    def label_batch(self, learned: Sequence[Learned]) -> LabelBatch | None:
+        """Return the batch of these samples."""
+        return batch_of(learned)
 
     def share(self, sample: Sample) -> KMeansSample:
         """Prepare the drawn points."""

@@ -26,9 +26,8 @@ from clustrep.clustering.shortcuts.nearest import NearestDrawn, Neighbours
 from clustrep.engine.replicates import Failed, ReplicateFailure, attempt, run_in_pieces
 from clustrep.errors import DataError
 from clustrep.remembered import cached_property
-from clustrep.tables.agreement import Agreement
 from clustrep.tables.contingency import Partition
-from clustrep.tables.scoring import PairScores, score_batch
+from clustrep.tables.scoring import LabelBatch
 from clustrep.types import FloatArray, IntArray, Labels
 
 LINKAGES = {
@@ -189,20 +188,9 @@ class TreePath(Path):
         """Build a tree for every sample, once it is asked for, and cut it for all members at once."""
         return [_LearnedTree(self, sample) for sample in samples]
 
-    def score_pairs(
-        self,
-        learned: Sequence[Learned],
-        learned_again: Sequence[Learned],
-        n_studies: int,
-        agreements: Sequence[Agreement],
-        *,
-        spread: bool = False,
-    ) -> PairScores | None:
-        """Score all pairs from arrays of labels; None where a fit failed, and labels say why."""
-        if spread or self.here:
-            return None
-        batch, again = (TreeBatch(self, some) for some in (learned, learned_again))
-        return score_batch(batch, again if learned_again else None, n_studies, agreements)
+    def label_batch(self, learned: Sequence[Learned]) -> LabelBatch | None:
+        """Return the trees of these samples; where there is a device, tables are counted there."""
+        return None if self.here or not learned else TreeBatch(self, learned)
 
     def share(self, sample: Sample) -> Cuts:
         """Build the tree of the drawn points."""

@@ -164,7 +164,7 @@ class Path(ABC):
         return None if batch is None else score_batch(batch, self.label_batch(learned_again), n_studies, agreements)
 
     def label_batch(self, learned: Sequence[Learned]) -> LabelBatch | None:
-        """Return what was learned from samples as one thing that labels points; None without samples, or where it can't."""
+        """Return what labels points for all samples together; None where there is no such thing, or no sample."""
         return None
 
 

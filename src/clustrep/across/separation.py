@@ -157,7 +157,7 @@ def separations(
     if source.transformer is None:
         check_complete(tuple(studies.values()))
     by_name = [studies[name] for name in sorted(studies)]  # whatever their order
-    pool = _Pool.of(by_name, source.root)
+    pool = Pool.of(by_name, source.root)
     pools = [by_name[0].with_samples_of(by_name[1:], EVERYTHING)]
     for h, held_out in enumerate(by_name):
         first, *rest = [study for s, study in enumerate(by_name) if s != h]
@@ -170,7 +170,7 @@ def separations(
     n_tried = sum(configuration.n_clusters != 1 for configuration in configurations)
     with one_thread():
         cuts = [
-            _cut(pool, _Labels.of(pool, [labels[c] for labels in by_pool]), max(n_tried, 1) / share)
+            cut_of(pool, FoldLabels.of(pool, [labels[c] for labels in by_pool]), max(n_tried, 1) / share)
             for c in range(len(configurations))
         ]
     order = _order_of_samples(by_name, studies)
@@ -238,7 +238,7 @@ class PoolPlan(ClusteringPlan["list[IntArray | Failed]"], Stored):
 
 
 @dataclass(frozen=True, eq=False)
-class _Pool:
+class Pool:
     """The samples of all studies."""
 
     X: FloatArray  # (n, p), ties spread
@@ -246,22 +246,22 @@ class _Pool:
     n_studies: int
 
     @classmethod
-    def of(cls, studies: Sequence[Study], root: int) -> _Pool:
+    def of(cls, studies: Sequence[Study], root: int) -> Pool:
         X = np.concatenate([completed(study.X) for study in studies]).astype(float)
         spread = spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY)))
         return cls(spread, np.repeat(np.arange(len(studies)), [len(study) for study in studies]), len(studies))
 
 
 @dataclass(frozen=True, eq=False)
-class _Labels:
-    """The pieces of all samples, and of the other studies' samples for every study that was held out."""
+class FoldLabels:
+    """The pieces of all samples, and of the other folds' samples for every fold that was held out."""
 
     reference: IntArray  # (n,): names of the pieces; −1 for noise
     n_pieces: int
     by_fold: dict[int, IntArray]  # by held-out study: the training samples' pieces, under the reference's names
 
     @classmethod
-    def of(cls, pool: _Pool, by_pool: Sequence[IntArray | Failed]) -> _Labels:
+    def of(cls, pool: Pool, by_pool: Sequence[IntArray | Failed]) -> FoldLabels:
         reference, *folds = by_pool
         if isinstance(reference, Failed):
             return cls(np.full(len(pool.X), NOISE), 0, {})
@@ -324,7 +324,7 @@ class Cut:
         return -float(np.log(max(self.pvalue, np.finfo(float).tiny))) * self.n_pieces * self.strength**3
 
 
-def _cut(pool: _Pool, labels: _Labels, multiplicity: float) -> Cut:
+def cut_of(pool: Pool, labels: FoldLabels, multiplicity: float) -> Cut:
     m = labels.n_pieces
     edges = gabriel_edges(centres_of(pool.X, labels.reference, m)) if m > 1 else np.empty((0, 2), dtype=np.int64)
     members = np.zeros((len(pool.X), len(edges), 3), dtype=bool)
@@ -347,7 +347,8 @@ def _cut(pool: _Pool, labels: _Labels, multiplicity: float) -> Cut:
     if adjusted <= FALSE_FINDING:
         group_of_piece = join_pieces(m, edges, middle, side)
     joined = int(group_of_piece.max()) + 1
-    near_depth = _near_depth(pool, labels, edges, group_of_piece) if joined > 1 else np.nan
+    # A cut with more than one pair of pieces joined is never chosen.
+    near_depth = _near_depth(pool, labels, edges, group_of_piece) if joined > 1 and joined >= m - 1 else np.nan
     return Cut(
         labels=labels.reference,
         group_of_piece=group_of_piece,
@@ -365,7 +366,7 @@ def _cut(pool: _Pool, labels: _Labels, multiplicity: float) -> Cut:
     )
 
 
-def _strength(pool: _Pool, labels: _Labels, predicted: IntArray) -> float:
+def _strength(pool: Pool, labels: FoldLabels, predicted: IntArray) -> float:
     """Return the prediction strength across studies, of the worst piece.
 
     Of the pairs of samples of one study in one piece, it is the share that is still in one piece when the pieces are
@@ -383,16 +384,14 @@ def _strength(pool: _Pool, labels: _Labels, predicted: IntArray) -> float:
     )
 
 
-def _near_depth(pool: _Pool, labels: _Labels, edges: IntArray, group_of_piece: IntArray) -> float:
+def _near_depth(pool: Pool, labels: FoldLabels, edges: IntArray, group_of_piece: IntArray) -> float:
     """Return the depth of the valley between the facing halves of pieces of different groups."""
     between = edges[group_of_piece[edges[:, 0]] != group_of_piece[edges[:, 1]]]
     turned = group_of_piece[between[:, 0]] > group_of_piece[between[:, 1]]
     between[turned] = between[turned][:, ::-1]
     by_fold = []
     for h, fold in labels.by_fold.items():
-        training, held_out = near_counts(pool.X, pool.study != h, fold, between, labels.n_pieces)
-        fullest = training[:, MIDDLE] >= training[:, MIDDLE].max() / 2  # where a bridge would be
-        by_fold.append((training + held_out)[fullest].sum(axis=0))
+        by_fold.append(near_counts(pool.X, pool.study != h, fold, between, labels.n_pieces))
     counts = np.array(by_fold)
     side = counts[np.arange(len(counts)), poorer_sides(counts)].sum()
     return 1 - float(counts[:, MIDDLE].sum() / side) if side else 0.0
@@ -418,7 +417,7 @@ def choose(cuts: Sequence[Cut]) -> int | None:
     return max(range(len(cuts)), key=lambda i: cuts[i].evidence)
 
 
-def _groups_of_chosen(cuts: Sequence[Cut], chosen: int) -> IntArray:
+def groups_of_chosen(cuts: Sequence[Cut], chosen: int) -> IntArray:
     """Return the group of every piece: pieces stay apart where a cut into fewer was tried and explains less."""
     cut = cuts[chosen]
     fewer_tried = any(other.n_pieces == cut.joined for other in cuts)
@@ -438,7 +437,7 @@ def _result(
     chosen = choose(cuts)
     labels: Any = np.zeros(len(order), dtype=np.int64)
     if chosen is not None:
-        cut, groups = cuts[chosen], _groups_of_chosen(cuts, chosen)
+        cut, groups = cuts[chosen], groups_of_chosen(cuts, chosen)
         labels = np.asarray(np.where(cut.labels >= 0, groups[np.maximum(cut.labels, 0)], NOISE)[order])
     ranks = np.argsort(sorted(range(len(studies)), key=lambda s: studies.names[s]))  # of studies, by name
     depths = [

@@ -1,0 +1,1 @@
+"""The one answer: clusters of each study, matched across studies, and the verdict that follows."""

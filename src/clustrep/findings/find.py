@@ -1,0 +1,231 @@
+"""From studies to findings: coordinates, clusters of each study, matching, statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clustrep.across.separation import PoolPlan
+from clustrep.clustering.parameters import with_starts
+from clustrep.clustering.path import Setting
+from clustrep.clustering.sample import Configuration, Source
+from clustrep.engine.replicates import Stream, make_generator, one_thread, seed_of
+from clustrep.engine.run import run
+from clustrep.findings.coordinates import Coordinates, coordinates_of
+from clustrep.findings.model import Model, model_of
+from clustrep.findings.own import OwnClusters, Propose, compact
+from clustrep.findings.result import INCONCLUSIVE, SEPARATED, UNDETERMINED, Findings, letters
+from clustrep.findings.status import entries_of
+from clustrep.results.base import FALSE_FINDING
+from clustrep.studies.collection import Studies
+from clustrep.studies.missing_values import completed
+from clustrep.studies.study import Study
+from clustrep.types import FloatArray, IntArray
+
+# Every partition is the best of this many random starts at least: a poor local optimum hides valleys.
+STARTS = 10
+# Neighbours among which batch mixing is measured, as in scib-metrics (perplexity 30), and samples of a study that are asked.
+MIXING_NEIGHBOURS, MOST_ASKED = 90, 500
+NOT_TESTED = "no cluster is separated, and the scores were not compared with a null model; run again with one"
+
+
+def find_clusters(
+    studies: Studies,
+    configurations: Sequence[Configuration],
+    source: Source,
+    *,
+    scale: str = "auto",
+    labels: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+) -> Findings:
+    """Find the clusters of all studies: whether they are separated, and which study has which.
+
+    The answer does not depend on the order of studies, samples or features: studies and features are taken by name, samples by their values.
+    Where no clusters are separated, the verdict is left to the null model: see `analyse`.
+
+    Parameters
+    ----------
+    studies : Studies
+        One or more.
+    configurations : sequence of Configuration
+        The clusterers whose partitions are tested for density valleys.
+    source : Source
+        Of the seed.
+    scale : {"auto", "none", "pooled"}, default="auto"
+        See `coordinates_of`.
+    labels : mapping of study to labels, optional
+        Known clusters instead of those that each study shows by itself.
+    n_jobs : int, optional
+    """
+    names = sorted(studies)
+    by_name = [studies[name] for name in names]
+    columns = np.argsort(np.array(studies.features), kind="stable")
+    tables = [completed(study.X).astype(float)[:, columns] for study in by_name]
+    orders = [np.lexsort(table.T[::-1]) for table in tables]
+    seed = int(make_generator(seed_of(source.root, Stream.TIES, "findings", 0)).integers(2**31))
+    propose = proposer(configurations, source, n_jobs)
+    with one_thread():
+        rng = np.random.default_rng(seed)
+        every = coordinates_of([X[order] for X, order in zip(tables, orders, strict=True)], scale, rng)
+        known = None if labels is None else [_known(labels[name], order) for name, order in zip(names, orders, strict=True)]
+        models = [model_of(each, propose, seed, known) for each in every]
+        model = replace(best_of(models), pvalue=min(1.0, len(models) * best_of(models).pvalue))
+        is_separated = model.n_clusters > 1 and model.pvalue <= FALSE_FINDING
+        found = _findings(studies, names, tables, orders, columns, model, is_separated=is_separated)
+    return found
+
+
+def proposer(configurations: Sequence[Configuration], source: Source, n_jobs: int | None) -> Propose:
+    """Return a function from tables to their partitions by every configuration."""
+    members = [replace(each, clusterer=with_starts(each.clusterer, STARTS)) for each in configurations]
+
+    def propose(tables: Sequence[FloatArray]) -> Any:
+        pools = [Study(np.ascontiguousarray(table), f"table {i}") for i, table in enumerate(tables)]
+        return run(PoolPlan(Setting.prepare(source, pools, members, each_alone=True)), range(len(pools)), n_jobs)
+
+    return propose
+
+
+def best_of(models: Sequence[Model]) -> Model:
+    """Return the model with separated clusters, if any, then with most evidence: −log p for each of its clusters."""
+
+    def evidence(model: Model) -> tuple[bool, float]:
+        shows = model.n_clusters > 1 and model.pvalue * len(models) <= FALSE_FINDING
+        return shows, -float(np.log(max(model.pvalue, np.finfo(float).tiny))) * model.n_clusters
+
+    return max(models, key=evidence)
+
+
+def _known(labels: Any, order: IntArray) -> OwnClusters:
+    return OwnClusters(0.0, compact(np.asarray(labels)[order]))
+
+
+def _findings(
+    studies: Studies,
+    names: Sequence[str],
+    tables: Sequence[FloatArray],
+    orders: Sequence[IntArray],
+    columns: IntArray,
+    model: Model,
+    *,
+    is_separated: bool,
+) -> Findings:
+    """Put the model into the order of the studies and samples as they were given."""
+    n_studies, n_features = len(names), len(columns)
+    sizes = np.array([len(study) for study in studies.values()])
+    place_of = [names.index(name) for name in studies.names]  # of the studies as given, among those by name
+    own = [model.own[s] for s in place_of]
+    common: dict[str, Any] = {
+        "names": studies.names,
+        "samples": np.array([sample for study in studies.values() for sample in study.samples], dtype=str),
+        "sizes": sizes,
+        "pvalue": model.pvalue,
+        "own_clusters": np.array([each.n_clusters for each in own]),
+        "own_pvalue": np.array([each.pvalue for each in own]),
+        "detectable": np.nan,
+    }
+    if not is_separated:
+        nothing = np.full((1, n_studies), np.nan)
+        return Findings(
+            **common,
+            verdict=INCONCLUSIVE,
+            reason=NOT_TESTED,
+            letters=("A",),
+            codes=np.zeros(int(sizes.sum()), dtype=np.int64),
+            status=np.full((1, n_studies), "found", dtype=f"<U{len(UNDETERMINED)}"),
+            valley_depth=nothing,
+            valley_p=nothing,
+            replicability=nothing,
+            low=nothing,
+            high=nothing,
+            shift=np.full(n_studies, np.nan),
+            scale=np.full(n_studies, np.nan),
+            offset=np.zeros((n_studies, n_features)),
+            divisor=np.ones(n_features),
+            mixing=np.full(n_studies, np.nan),
+            alignment="Studies were compared as given.",
+        )
+    entries = entries_of(model)
+    by_size = np.argsort(-entries.counts.sum(axis=1), kind="stable")
+    number = np.argsort(by_size)
+    codes = []
+    for s in place_of:
+        place = model.places[s]
+        own_codes = np.full(len(place.labels), -1) if place.undetermined else number[place.labels]
+        back = np.empty_like(own_codes)
+        back[orders[s]] = own_codes
+        codes.append(back)
+    divisor = model.coordinates.divisor[np.argsort(columns)]
+    aligned = [None if (place := model.places[s]).undetermined or place.shift is None else place for s in place_of]
+    lengths = np.array([np.nan if place is None or place.shift is None else np.linalg.norm(place.shift) for place in aligned])
+    scales = np.array([np.nan if place is None else place.scale for place in aligned])
+    given = [completed(study.X).astype(float) / divisor for study in studies.values()]
+    offset = _offsets(given, codes, np.nan_to_num(scales, nan=1.0), ~np.isnan(lengths))
+    nothing = np.full((len(by_size), n_studies), np.nan)
+    return Findings(
+        **common,
+        verdict=SEPARATED,
+        reason="",
+        letters=tuple(letters(len(by_size))),
+        codes=np.concatenate(codes),
+        status=entries.status[by_size][:, place_of],
+        valley_depth=entries.valley_depth[by_size][:, place_of],
+        valley_p=entries.valley_p[by_size][:, place_of],
+        replicability=nothing,
+        low=nothing,
+        high=nothing,
+        shift=lengths,
+        scale=scales,
+        offset=offset,
+        divisor=divisor,
+        mixing=_mixing(model)[place_of],
+        alignment="",
+    )
+
+
+def _offsets(tables: Sequence[FloatArray], codes: Sequence[IntArray], scales: FloatArray, known: Any) -> FloatArray:
+    """Return by how much every study lies off in every feature: the mean over the clusters that it shares with others.
+
+    tables : features divided by their divisor; so is the offset, (n_studies, n_features)
+    """
+    n_clusters = max(int(code.max(initial=0)) for code in codes) + 1
+    means = np.full((len(tables), n_clusters, tables[0].shape[1]), np.nan)
+    for s, (X, code) in enumerate(zip(tables, codes, strict=True)):
+        for c in np.unique(code[code >= 0]):
+            means[s, c] = X[code == c].mean(axis=0)
+    offset = np.zeros((len(tables), tables[0].shape[1]))
+    there = ~np.isnan(means[:, :, 0]) & np.asarray(known)[:, None]
+    several = there.sum(axis=1) > 1  # with a single cluster, a shift cannot be estimated
+    for _ in range(5):
+        moved = (means - offset[:, None]) / scales[:, None, None]
+        weight = there.astype(float)
+        joint = np.nansum(np.where(there[:, :, None], moved, 0), axis=0) / np.maximum(weight.sum(axis=0), 1)[:, None]
+        for s in np.flatnonzero(several):
+            offset[s] = (means[s, there[s]] - scales[s] * joint[there[s]]).mean(axis=0)
+    return offset
+
+
+def _mixing(model: Model) -> FloatArray:
+    """Return the integration LISI of every study, scaled to 0 … 1: the median over its samples, after alignment."""
+    from sklearn.neighbors import NearestNeighbors
+
+    n_studies = len(model.places)
+    if n_studies < 2:
+        return np.full(n_studies, np.nan)
+    moved = []
+    for X, place in zip(model.X, model.places, strict=True):
+        moved.append(X if place.shift is None or place.undetermined else (X - place.shift) / place.scale)
+    every, study = np.concatenate(moved), model.coordinates.study
+    n_neighbors = min(MIXING_NEIGHBOURS, len(every) - 1)
+    search = NearestNeighbors(n_neighbors=n_neighbors).fit(every)
+    mixing = np.empty(n_studies)
+    for s in range(n_studies):
+        rows = np.flatnonzero(study == s)[:: max(1, int((study == s).sum() // MOST_ASKED))]
+        shares = np.array(
+            [np.bincount(study[near], minlength=n_studies) for near in search.kneighbors(every[rows], return_distance=False)]
+        ) / n_neighbors
+        mixing[s] = (np.median(1 / (shares**2).sum(axis=1)) - 1) / (n_studies - 1)
+    return mixing

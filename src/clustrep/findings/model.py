@@ -1,0 +1,416 @@
+"""The clusters of all studies together: those of each study, matched, then looked for in every study sample by sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from clustrep.across.gaps import centres_of, nearest_centre
+from clustrep.across.own_groups import FEWEST
+from clustrep.findings.coordinates import Coordinates, within_sd
+from clustrep.findings.matching import match_centres
+from clustrep.findings.own import OwnClusters, Propose, compact, joined_where_filled, own_clusters, valleys
+from clustrep.findings.placement import locate, refine
+from clustrep.results.base import FALSE_FINDING
+from clustrep.types import FloatArray, IntArray
+
+# Clusters of the studies by themselves count if their p-value, adjusted for the studies, is at most this: it is not the level of the verdict.
+OWN_LEVEL = 2 * FALSE_FINDING
+# Within-cluster covariances are drawn to their diagonal by this share.
+SHRINKAGE = 0.1
+# Clusters of all studies together are this many sd apart at least; valleys need 3.5.
+CLOSEST = 2.0
+# A cluster that one study alone has is explained by two known ones if these leave no more than this times the variance of the others.
+EXPLAINED = 1.3
+# A study with one cluster: which one it is, is undetermined unless it lies within this share of the separation from its place, and beyond the
+# quarter point of the line to the next one: D₂² − D₁² ≥ ½ separation².
+CLOSE_TO_ITS_PLACE, BEYOND = 0.75, 0.5
+
+
+@dataclass(eq=False)
+class Place:
+    """Where one study lies, and its samples' clusters.
+
+    shift : (n_coordinates,), or None where no cluster of it was matched: then nothing is known about its shift
+    """
+
+    shift: FloatArray | None
+    scale: float
+    labels: IntArray
+    is_own: bool = True  # matched by its own clusters
+    dropped: dict[int, str] = field(default_factory=dict)
+    undetermined: bool = False
+
+    @property
+    def unmatched(self) -> bool:
+        """Whether none of its clusters could be matched."""
+        return self.shift is None
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """The joint clusters, and where every study lies.
+
+    pvalue : of the valleys, over all that was tried in these coordinates
+    X : whitened coordinates by study
+    metric : (n_coordinates, n_coordinates): whitened = coordinates @ metric
+    centres : (n_clusters, n_coordinates), whitened; empty without clusters
+    """
+
+    pvalue: float
+    coordinates: Coordinates
+    own: list[OwnClusters]
+    X: list[FloatArray] = field(default_factory=list)
+    metric: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    centres: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    places: list[Place] = field(default_factory=list)
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters, 1 without valleys."""
+        return max(len(self.centres), 1)
+
+
+def model_of(coordinates: Coordinates, propose: Propose, seed: int, own: Sequence[OwnClusters] | None = None) -> Model:
+    """Find the clusters of every study by itself, match them, and look for all of them in every study.
+
+    Parameters
+    ----------
+    coordinates : Coordinates
+    propose : function
+        Partitions of tables by the clusterers that were asked for.
+    seed : int
+        Every study is split by the same seed, so that equal studies have equal clusters.
+    own : sequence of OwnClusters, optional
+        Known clusters of the studies instead.
+    """
+    tables = coordinates.by_study
+    if own is None:
+        alone = [own_clusters(X, propose, np.random.default_rng(seed)) for X in tables]
+        own = [
+            each if each.pvalue * len(alone) <= OWN_LEVEL else OwnClusters(each.pvalue, 0 * each.labels)
+            for each in alone
+        ]
+    strong = [s for s, each in enumerate(own) if each.n_clusters > 1]
+    p_own = min(1.0, len(own) * min(each.pvalue for each in own))
+    pooled = _Pooled(1.0) if strong or len(own) < 2 else _valleys_across(tables, propose, seed)
+    roads = 2 if len(own) > 1 else 1  # within a study, or across
+    pvalue = min(1.0, roads * min(p_own, pooled.pvalue))
+    if not strong and pooled.labels is None:
+        return Model(pvalue, coordinates, list(own))
+    joint = _Joint.of(tables, own, pooled, seed)
+    joint.match_own_clusters()
+    joint.place_all_studies()
+    places = [joint.places[s] for s in range(len(own))]
+    return Model(pvalue, coordinates, list(own), joint.X, joint.metric, joint.centres, places)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# valleys across studies, where no study shows any by itself
+
+
+@dataclass(frozen=True, eq=False)
+class _Pooled:
+    """Clusters of all studies pooled; labels is None where there are none."""
+
+    pvalue: float
+    labels: IntArray | None = None  # (n_samples,)
+    X: FloatArray = field(default_factory=lambda: np.empty((0, 0)))  # aligned
+    shifts: list[FloatArray] = field(default_factory=list)
+
+
+def _valleys_across(tables: Sequence[FloatArray], propose: Propose, seed: int) -> _Pooled:
+    """Look for valleys in studies that did not define them, under several alignments (Bonferroni).
+
+    Studies are pooled as they are, centred at their means, and placed by two or three clusters of the largest study.
+    """
+    n_coordinates = tables[0].shape[1]
+    fold = np.repeat(np.arange(len(tables)), [len(X) for X in tables])
+    largest = int(np.argmax([len(X) for X in tables]))
+    alignments = [[np.zeros(n_coordinates)] * len(tables), [X.mean(axis=0) for X in tables]]
+    for k in (2, 3):
+        labels = k_means(tables[largest], k, seed)
+        centres = centres_of(tables[largest], labels, k)
+        sd = float(np.sqrt(np.mean((tables[largest] - centres[labels]) ** 2))) or 1.0
+        shifts = [locate(X / sd, centres / sd, starts_of(X / sd, centres / sd, seed)).shift * sd for X in tables]
+        shifts[largest] = np.zeros(n_coordinates)
+        alignments.append(shifts)
+    best = _Pooled(1.0)
+    for shifts in alignments:
+        X = np.concatenate([table - shift for table, shift in zip(tables, shifts, strict=True)])
+        pools = [X, *(X[fold != h] for h in range(len(tables)))]
+        found = valleys(X, fold, propose(pools))
+        if found.n_clusters > 1 and found.pvalue < best.pvalue:
+            best = _Pooled(found.pvalue, found.labels, X, shifts)
+    return replace(best, pvalue=min(1.0, len(alignments) * best.pvalue))
+
+
+def k_means(X: FloatArray, k: int, seed: int, n_init: int = 5) -> IntArray:
+    """Partition samples by k-means: hypotheses about where clusters are, not the clusters that are reported."""
+    from sklearn.cluster import KMeans
+
+    return np.asarray(KMeans(k, n_init=n_init, random_state=seed % 2**32).fit_predict(X), dtype=np.int64)
+
+
+def starts_of(X: FloatArray, centres: FloatArray, seed: int) -> list[tuple[FloatArray, FloatArray]]:
+    """Return hypotheses about a study's shift: any of its k-means centres, for up to 4, is any of the known ones."""
+    starts = [(X.mean(axis=0), centres.mean(axis=0))]
+    for k in range(1, min(len(centres), 4, max(1, len(X) // 5)) + 1):
+        own = X.mean(axis=0)[None] if k == 1 else centres_of(X, k_means(X, k, seed, 3), k)
+        starts += [(here, there) for here in own for there in centres]
+    return starts
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the joint clusters
+
+
+@dataclass(eq=False)
+class _Joint:
+    """The joint clusters while they are being found: their centres, and where every study lies."""
+
+    X: list[FloatArray]  # whitened
+    metric: FloatArray
+    own: Sequence[OwnClusters]
+    spread: list[float]  # within clusters, of every study
+    seed: int
+    order: list[int]  # studies with clusters of their own; the first defines the coordinates
+    centres: FloatArray
+    places: dict[int, Place]
+
+    @classmethod
+    def of(cls, tables: Sequence[FloatArray], own: Sequence[OwnClusters], pooled: _Pooled, seed: int) -> _Joint:
+        order = sorted(
+            (s for s, each in enumerate(own) if each.n_clusters > 1),
+            key=lambda s: (-own[s].n_clusters, own[s].pvalue, -len(tables[s])),
+        )
+        if pooled.labels is None:
+            metric = whitening([tables[s] for s in order], [own[s].labels for s in order])
+        else:
+            metric = whitening([pooled.X], [pooled.labels])
+        X = [table @ metric for table in tables]
+        spread = [
+            float(np.sqrt(np.mean(within_sd(x, each.labels) ** 2))) if each.n_clusters > 1 else 1.0
+            for x, each in zip(X, own, strict=True)
+        ]
+        if pooled.labels is not None:
+            ends = np.cumsum([len(table) for table in tables])[:-1]
+            labels = np.split(compact(pooled.labels), ends)
+            places = {s: Place(pooled.shifts[s] @ metric, 1.0, labels[s]) for s in range(len(tables))}
+            centres = centres_of(pooled.X @ metric, compact(pooled.labels), int(pooled.labels.max()) + 1)
+        else:
+            first = order[0]
+            centres = centres_of(X[first], own[first].labels, own[first].n_clusters)
+            places = {first: Place(np.zeros(X[first].shape[1]), 1.0, own[first].labels)}
+        return cls(X, metric, own, spread, seed, order, centres, places)
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.centres)
+
+    def means(self, s: int, labels: IntArray) -> FloatArray:
+        """Return the study's own centres of the joint clusters, NaN where it has none."""
+        return centres_of(self.X[s], labels, self.n_clusters)
+
+    def joint_centres(self, places: dict[int, Place]) -> FloatArray:
+        """Average the centres of the studies, moved back to the common place, weighted by √n."""
+        total, weight = np.zeros_like(self.centres), np.zeros(self.n_clusters)
+        for s, place in places.items():
+            if place.shift is None or place.undetermined:
+                continue
+            counts = np.bincount(place.labels, minlength=self.n_clusters)
+            there = counts >= FEWEST
+            moved = (self.means(s, place.labels) - place.shift) / place.scale
+            total[there] += np.sqrt(counts[there])[:, None] * moved[there]
+            weight[there] += np.sqrt(counts[there])
+        known = weight > 0
+        return np.where(known[:, None], total / np.where(known, weight, 1.0)[:, None], self.centres)
+
+    def drop_unused(self) -> None:
+        """Leave out clusters that no study has, and number the others again."""
+        used = np.unique(np.concatenate([place.labels for place in self.places.values()]))
+        number = np.full(self.n_clusters, -1)
+        number[used] = np.arange(len(used))
+        for place in self.places.values():
+            place.labels = number[place.labels]
+        self.centres = self.centres[used]
+
+    # -----------------------------------------------------------------------------------------------------------------
+    # clusters of the studies by themselves
+
+    def match_own_clusters(self) -> None:
+        """Match the own clusters of every study to the joint ones, twice; unmatched ones are new joint clusters."""
+        if len(self.order) == 0:
+            return
+        for s in self.order[1:]:
+            self._match(s)
+        if len(self.order) > 2:
+            for s in self.order:
+                self._match(s)
+        for s in self.order[1:]:
+            self._explain_new(s)
+
+    def _match(self, s: int) -> None:
+        others = {t: place for t, place in self.places.items() if t != s}
+        if s in self.places and not self.places[s].unmatched and others:
+            used = np.unique(np.concatenate([place.labels for place in others.values()]))
+            known = self.joint_centres(others)[used]
+        else:
+            used, known = np.arange(self.n_clusters), self.centres
+        own = self.own[s]
+        here = centres_of(self.X[s], own.labels, own.n_clusters)
+        match = match_centres(known, here, self.spread[s] / self.spread[self.order[0]])
+        names = np.full(own.n_clusters, -1)
+        shift, scale = match.shift, match.scale
+        if match.pairs:
+            i, j = np.array(match.pairs).T
+            names[j] = used[i]
+            shift = (here[j] - scale * known[i]).mean(axis=0)
+        for new in np.flatnonzero(names < 0):
+            names[new] = self.n_clusters
+            place = (here[new] - shift) / scale if match.pairs else here[new]
+            self.centres = np.vstack([self.centres, place])
+        self.places[s] = Place(shift if match.pairs else None, scale, names[own.labels])
+        self.drop_unused()
+        self.centres = self.joint_centres(self.places)
+
+    def _explain_new(self, s: int) -> None:
+        """Give up clusters that one study alone has where two known ones, joined there, explain its samples as well."""
+        place = self.places[s]
+        if place.shift is None:
+            return
+        elsewhere = np.unique(np.concatenate([other.labels for t, other in self.places.items() if t != s]))
+        here = np.unique(place.labels)
+        new = np.setdiff1d(here, elsewhere)
+        old = np.setdiff1d(np.arange(self.n_clusters), new)
+        if len(new) == 0 or len(old) < 2:
+            return
+        X, own = self.X[s], self.means(s, place.labels)
+        was_new = np.isin(place.labels, new)
+        labels = old[refine(X, place.shift + place.scale * self.centres[old], own[old]).labels]
+        residual = ((X - self.means(s, labels)[labels]) ** 2).sum(axis=1)
+        usual = residual[~was_new].mean() if (~was_new).any() else 0.0
+        limit = EXPLAINED * max(usual, place.scale**2 * X.shape[1])
+        if len(np.unique(labels)) >= len(here) and residual[was_new].mean() <= limit:
+            place.labels = labels
+            self.drop_unused()
+            self.centres = self.joint_centres(self.places)
+
+    # -----------------------------------------------------------------------------------------------------------------
+    # every study, sample by sample
+
+    def place_all_studies(self) -> None:
+        """Look for all joint clusters in every study; then for finer ones that all studies together show, once."""
+        for again in (True, False):
+            for s in range(len(self.X)):
+                self._place(s)
+            self.centres = self.joint_centres(self.places)
+            if not again:
+                return
+            closed = self._drop_close()
+            if not closed and not self._refine_together():
+                return
+
+    def _place(self, s: int) -> None:
+        place = self.places.get(s)
+        if place is not None and place.unmatched:
+            return
+        X, nothing = self.X[s], np.full_like(self.centres, np.nan)
+        ways = []
+        if place is not None and place.is_own:
+            assert place.shift is not None
+            expected = place.shift + place.scale * self.centres
+            ways.append((place.shift, place.scale, refine(X, expected, self.means(s, place.labels))))
+        if not ways or len(np.unique(ways[0][2].labels)) < self.n_clusters:
+            found = locate(X, self.centres, starts_of(X, self.centres, self.seed))
+            expected = found.shift + found.scale * self.centres
+            ways.append((found.shift, found.scale, refine(X, expected, nothing)))
+        shift, scale, placed = max(ways, key=lambda way: len(np.unique(way[2].labels)))  # the first of equals
+        here = np.unique(placed.labels)
+        is_own = place is not None and place.is_own
+        if len(here) == 1 and self.n_clusters > 1:
+            self.places[s] = self._place_single(X, is_own=is_own)
+            return
+        if len(here) > 1:
+            shift = (self.means(s, placed.labels)[here] - scale * self.centres[here]).mean(axis=0)
+        self.places[s] = Place(shift, scale, placed.labels, is_own, placed.dropped)
+
+    def _place_single(self, X: FloatArray, *, is_own: bool) -> Place:
+        """Say which joint cluster a study with a single one has: one that is clearly nearest, without any shift."""
+        middle = np.median(X, axis=0)
+        distance = np.linalg.norm(self.centres - middle, axis=1)
+        first, second = np.argsort(distance, kind="stable")[:2]
+        apart = float(np.linalg.norm(self.centres[first] - self.centres[second]))
+        beyond = distance[second] ** 2 - distance[first] ** 2 >= BEYOND * apart**2
+        labels = np.full(len(X), first)
+        undetermined = not (beyond and distance[first] <= CLOSE_TO_ITS_PLACE * apart)
+        return Place(middle - self.centres[first], 1.0, labels, is_own, undetermined=undetermined)
+
+    def _drop_close(self) -> bool:
+        """Drop the smaller of two joint clusters that are too close to be apart; return whether any was dropped."""
+        closest = CLOSEST * (self.spread[self.order[0]] if self.order else 1.0)
+        dropped = False
+        while self.n_clusters > 2:
+            distances = np.linalg.norm(self.centres[:, None] - self.centres, axis=-1)
+            np.fill_diagonal(distances, np.inf)
+            if distances.min() >= closest:
+                break
+            counts = np.sum([np.bincount(p.labels, minlength=self.n_clusters) for p in self.places.values()], axis=0)
+            pair = np.unravel_index(int(distances.argmin()), distances.shape)
+            gone = int(min(pair, key=lambda c: counts[c]))
+            self.centres = np.delete(self.centres, gone, axis=0)
+            for s, place in self.places.items():
+                X = self.X[s] if place.shift is None else (self.X[s] - place.shift) / place.scale
+                moved = place.labels - (place.labels > gone)
+                place.labels = np.where(place.labels == gone, nearest_centre(X, self.centres), moved)
+            dropped = True
+        return dropped
+
+    def _refine_together(self) -> bool:
+        """Take a finer partition of all studies together, each cluster of each at its joint place, where it has valleys."""
+        usable = [s for s, place in self.places.items() if not place.unmatched and not place.undetermined]
+        if len(usable) < len(self.places):
+            return False
+        usable.sort()
+        moved = []
+        for s in usable:
+            place = self.places[s]
+            own = self.means(s, place.labels)[place.labels]
+            moved.append((self.X[s] - own) / place.scale + self.centres[place.labels])
+        X = np.concatenate(moved)
+        rng = np.random.default_rng(self.seed)
+        fold = np.concatenate([rng.permutation(len(x)) % 2 for x in moved])
+        numbers = range(max(2, self.n_clusters), self.n_clusters + 3)
+        partitions = [[k_means(rows, k, self.seed) for k in numbers] for rows in (X, X[fold != 0], X[fold != 1])]
+        finer = valleys(X, fold, partitions)
+        labels = joined_where_filled(X, finer.labels)
+        if finer.pvalue > FALSE_FINDING or labels.max() + 1 <= self.n_clusters:
+            return False
+        self.centres = centres_of(X, labels, int(labels.max()) + 1)
+        ends = np.cumsum([len(x) for x in moved])[:-1]
+        for s, own in zip(usable, np.split(labels, ends), strict=True):
+            self.places[s].labels = own
+        return True
+
+
+def whitening(tables: Sequence[FloatArray], labels: Sequence[IntArray]) -> FloatArray:
+    """Return the matrix that makes the covariance within clusters the identity, (n_coordinates, n_coordinates).
+
+    Every study has the same weight of spread: its residuals are divided by their own size first.
+    """
+    residuals, sizes, lost = [], [], 0
+    for X, clusters in zip(tables, labels, strict=True):
+        centres = centres_of(X, clusters, int(clusters.max()) + 1)
+        residual = X - centres[clusters]
+        size = float(np.sqrt(np.mean(residual**2))) or 1.0
+        residuals.append(residual / size)
+        sizes.append(size)
+        lost += len(np.unique(clusters))
+    R = np.concatenate(residuals) * np.median(sizes)
+    covariance = R.T @ R / max(len(R) - lost, 1)
+    covariance = (1 - SHRINKAGE) * covariance + SHRINKAGE * np.diag(np.diag(covariance))
+    covariance += 1e-9 * np.trace(covariance) / len(covariance) * np.eye(len(covariance))
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors / np.sqrt(values) @ vectors.T)

@@ -1,0 +1,132 @@
+"""Clusters that a set of samples shows by itself: valleys that one random half finds in the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from clustrep.across.gaps import centres_of, gabriel_edges, nearest_centre
+from clustrep.across.own_groups import log_odds_of_filled
+from clustrep.across.separation import FoldLabels, Pool, choose, cut_of, groups_of_chosen
+from clustrep.engine.replicates import Failed
+from clustrep.results.base import FALSE_FINDING
+from clustrep.types import FloatArray, IntArray
+
+# Random halves of a study, over which the median p-value is taken: a p-value of a single split depends on the split.
+SPLITS = 5
+# After this many splits that agree, without any sign of clusters or with the same number at p-values this small, the others are not tried.
+EARLY, NO_SIGN, CLEAR = 3, 0.2, 1e-4
+# Samples that a cluster must have on average, and that a study must have to be tested by itself.
+SAMPLES_PER_CLUSTER, FEWEST_SAMPLES = 8, 16
+
+# From several tables of samples to their partitions by every configuration: [table][configuration].
+Propose = Callable[[Sequence[FloatArray]], "Sequence[Sequence[IntArray | Failed]]"]
+
+
+class OwnClusters(NamedTuple):
+    """What a set of samples shows by itself."""
+
+    pvalue: float  # adjusted for the configurations that were tried
+    labels: IntArray  # (n_samples,): 0, 1, …; all 0 without clusters
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters, 1 where none are separated."""
+        return int(self.labels.max()) + 1
+
+
+def own_clusters(X: FloatArray, propose: Propose, rng: np.random.Generator) -> OwnClusters:
+    """Find clusters with valleys that the halves of a study find in each other; the median over five splits decides.
+
+    Under a unimodal density each split's p-value is valid; twice their median is, too (Rüger 1978), and the median itself was never above its
+    level in the simulations of docs/exam.md, because the p-values of one split are conservative.
+    """
+    n = len(X)
+    if n < FEWEST_SAMPLES:
+        return OwnClusters(1.0, np.zeros(n, dtype=np.int64))
+    folds = []
+    for _ in range(SPLITS):
+        fold = np.zeros(n, dtype=np.int64)
+        fold[rng.permutation(n)[n // 2 :]] = 1
+        folds.append(fold)
+    whole, *halves = propose([X, *(X[fold != h] for fold in folds for h in (0, 1))])
+    found: list[OwnClusters] = []
+    for r, fold in enumerate(folds):
+        found.append(valleys(X, fold, [whole, halves[2 * r], halves[2 * r + 1]]))
+        if r + 1 == EARLY and (
+            all(each.pvalue > NO_SIGN or each.n_clusters == 1 for each in found)
+            or (len({each.n_clusters for each in found}) == 1 and max(each.pvalue for each in found) <= CLEAR)
+        ):
+            break
+    pvalue = float(np.median([each.pvalue if each.n_clusters > 1 else 1.0 for each in found]))
+    if pvalue > FALSE_FINDING:
+        return OwnClusters(pvalue, np.zeros(n, dtype=np.int64))
+    numbers = [each.n_clusters for each in found if each.n_clusters > 1]
+    usual = max(set(numbers), key=lambda number: (numbers.count(number), -number))
+    clearest = min((each for each in found if each.n_clusters == usual), key=lambda each: each.pvalue)
+    return OwnClusters(pvalue, joined_where_filled(X, clearest.labels))
+
+
+def valleys(X: FloatArray, fold: IntArray, partitions: Sequence[Sequence[IntArray | Failed]]) -> OwnClusters:
+    """Test the partitions of all samples, and of all folds but one, for valleys in the fold that was left out.
+
+    partitions : of all samples, then of all but the first fold, and so on; [table][configuration]
+    """
+    pool = Pool(X, fold, int(fold.max()) + 1)
+    usable = [c for c, labels in enumerate(partitions[0]) if _is_fine_enough(labels)]
+    if not usable:
+        return OwnClusters(1.0, np.zeros(len(X), dtype=np.int64))
+    cuts = [cut_of(pool, FoldLabels.of(pool, [of_fold[c] for of_fold in partitions]), len(usable)) for c in usable]
+    chosen = choose(cuts)
+    if chosen is None:
+        smallest = min(cut.pvalue for cut in cuts)
+        return OwnClusters(min(1.0, smallest * len(usable)), np.zeros(len(X), dtype=np.int64))
+    labels = cuts[chosen].labels
+    groups = groups_of_chosen(cuts, chosen)[np.maximum(labels, 0)]
+    if (labels < 0).any():  # noise belongs to the nearest cluster
+        known = np.where(labels >= 0, groups, -1)
+        groups = np.where(labels >= 0, groups, nearest_centre(X, centres_of(X, known, int(groups.max()) + 1)))
+    return OwnClusters(min(1.0, cuts[chosen].adjusted), compact(groups))
+
+
+def _is_fine_enough(labels: IntArray | Failed) -> bool:
+    """Whether a partition has two clusters at least, and enough samples for each on average."""
+    if isinstance(labels, Failed):
+        return False
+    n_clusters = int(labels.max(initial=-1)) + 1
+    return 2 <= n_clusters <= max(2, len(labels) // SAMPLES_PER_CLUSTER)
+
+
+def joined_where_filled(X: FloatArray, labels: IntArray) -> IntArray:
+    """Join neighbouring clusters whose middle is rather filled than empty, the fullest first."""
+    while labels.max() > 0:
+        labels = compact(labels)
+        centres = centres_of(X, labels, int(labels.max()) + 1)
+        worst, pair = 0.0, None
+        for a, b in gabriel_edges(centres):
+            left, middle, right = counts_between(X[(labels == a) | (labels == b)], centres[a], centres[b])
+            odds = log_odds_of_filled(middle, min(left, right))
+            if odds > worst:
+                worst, pair = odds, (a, b)
+        if pair is None:
+            break
+        labels = np.where(labels == pair[1], pair[0], labels)
+    return compact(labels)
+
+
+def counts_between(X: FloatArray, a: FloatArray, b: FloatArray) -> tuple[int, int, int]:
+    """Count samples around one centre, in the middle, and around the other: windows a third of the distance wide."""
+    line = b - a
+    along = 3 * ((X - (a + b) / 2) @ line) / max(float(line @ line), 1e-300)
+    return (
+        int(((along >= -2) & (along < -1)).sum()),
+        int((np.abs(along) < 0.5).sum()),
+        int(((along > 1) & (along <= 2)).sum()),
+    )
+
+
+def compact(labels: IntArray) -> IntArray:
+    """Number labels 0, 1, … without gaps, in their order."""
+    return np.unique(labels, return_inverse=True)[1]

@@ -1,0 +1,169 @@
+"""Where the clusters of all studies lie in one study, sample by sample: which of them it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import chi2
+
+from clustrep.across.gaps import centres_of, nearest_centre
+from clustrep.across.own_groups import FEWEST, log_odds_of_filled
+from clustrep.findings.own import counts_between
+from clustrep.types import BoolArray, FloatArray, IntArray
+
+# The odds of a filled middle to a valley at which two clusters are one in a study, though other studies keep them apart.
+ODDS_TO_MERGE = 20.0
+# Samples farther from all places than this quantile of the chi-squared distribution belong to none of them.
+INSIDE = 0.9999
+# Scales that are tried where a study is placed by its samples; the scale stays within these limits.
+SCALES, SMALLEST_SCALE, LARGEST_SCALE = (1.0, 0.5, 2.0), 0.4, 2.5
+# Steps of the EM algorithm for every start, then for the best starts, and without a shift; how many starts are best.
+FIRST_STEPS, STEPS, STEPS_UNSHIFTED, BEST_STARTS = 2, 20, 25, 4
+FEW, ELSEWHERE, FILLED = "few", "elsewhere", "filled"
+
+
+class Placed(NamedTuple):
+    """The samples of one study by the clusters of all."""
+
+    labels: IntArray  # (n_samples,): clusters of all studies
+    dropped: dict[int, str]  # clusters that the study does not have, and why: few samples, elsewhere, or filled middle
+
+
+def refine(X: FloatArray, places: FloatArray, own: FloatArray) -> Placed:
+    """Find which clusters a study has, by means that start at its own centres or at the predicted places.
+
+    A cluster stays if it has samples, lies nearer to its place than to its neighbour, and the middle between it and the neighbour is not
+    filled. The worst is dropped first, and everything is done again.
+
+    Parameters
+    ----------
+    X : ndarray, (n_samples, n_coordinates)
+    places : ndarray, (n_clusters, n_coordinates)
+        Where the clusters of all studies are expected in this one.
+    own : ndarray, (n_clusters, n_coordinates)
+        Centres of the study's own clusters that were matched; NaN for the others.
+    """
+    is_own = ~np.isnan(own[:, 0])
+    starts = np.where(is_own[:, None], own, places)
+    kept, dropped = np.ones(len(places), dtype=bool), {}
+    while True:
+        clusters = np.flatnonzero(kept)
+        centres, labels = _means(X, starts[clusters])
+        if len(clusters) == 1:
+            return Placed(clusters[labels], dropped)
+        worst = _worst(X, centres, labels, places[clusters], is_own[clusters])
+        if worst is None:
+            return Placed(clusters[labels], dropped)
+        place, why = worst
+        kept[clusters[place]] = False
+        dropped[int(clusters[place])] = why
+
+
+def _means(X: FloatArray, centres: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Run Lloyd's algorithm for a few steps from these centres; a cluster without samples keeps its centre."""
+    for _ in range(10):
+        labels = nearest_centre(X, centres)
+        counts = np.bincount(labels, minlength=len(centres))
+        new = np.where(counts[:, None] > 0, centres_of(X, labels, len(centres)), centres)
+        if np.allclose(new, centres):
+            break
+        centres = new
+    return centres, labels
+
+
+def _worst(
+    X: FloatArray, centres: FloatArray, labels: IntArray, places: FloatArray, is_own: BoolArray
+) -> tuple[int, str] | None:
+    """Return the cluster that the study has least of all, and why; None where it has all of them."""
+    counts = np.bincount(labels, minlength=len(centres))
+    distances = np.linalg.norm(centres[:, None] - centres, axis=-1)
+    np.fill_diagonal(distances, np.inf)
+    bad: list[tuple[int, float, int, str]] = []
+    for i in range(len(centres)):
+        j = int(distances[i].argmin())
+        off = float(np.linalg.norm(centres[i] - places[i]))
+        left, middle, right = counts_between(X[(labels == i) | (labels == j)], centres[i], centres[j])
+        odds = log_odds_of_filled(middle, min(left, right))
+        if counts[i] < min(FEWEST, 0.1 * len(X) + 1):
+            bad.append((3, -float(counts[i]), i, FEW))
+        elif off > distances[i, j] and not is_own[i]:
+            bad.append((2, off / float(distances[i, j]), i, ELSEWHERE))
+        elif odds > np.log(ODDS_TO_MERGE) and not (is_own[i] and is_own[j]):
+            bad.append((1, odds - 100 * is_own[i], i, FILLED))
+    if not bad:
+        return None
+    _, _, place, why = max(bad)
+    return place, why
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# by samples: shift, scale and shares
+
+
+class Located(NamedTuple):
+    """Where a study lies: sample = shift + scale · joint place, and how well that explains it."""
+
+    bic: float
+    shift: FloatArray
+    scale: float
+    shares: FloatArray  # (n_clusters + 1,): the last is of samples that belong to none
+
+
+def locate(X: FloatArray, centres: FloatArray, starts: Sequence[tuple[FloatArray, FloatArray]]) -> Located:
+    """Fit a mixture of the known clusters with unit spread, one shift and one scale to a study, by EM from many starts.
+
+    A shift and a scale are taken only if they pay by Schwarz's criterion.
+
+    Parameters
+    ----------
+    X : ndarray, (n_samples, n_coordinates)
+        In units of the spread within clusters.
+    centres : ndarray, (n_clusters, n_coordinates)
+    starts : sequence of (place in the study, place among the centres)
+        Hypotheses about the shift.
+    """
+    shares = np.full(len(centres) + 1, 1 / (len(centres) + 1))
+    squares = (X**2).sum(axis=1)
+    start = Located(-np.inf, np.zeros(X.shape[1]), 1.0, shares)
+    best = _em(X, squares, centres, start, STEPS_UNSHIFTED, free=False)
+    for scale in SCALES:
+        tried = [
+            _em(X, squares, centres, Located(-np.inf, here - scale * there, scale, shares), FIRST_STEPS, free=True)
+            for here, there in starts
+        ]
+        for promising in sorted(tried, key=lambda located: -located.bic)[:BEST_STARTS]:
+            located = _em(X, squares, centres, promising, STEPS, free=True)
+            best = located if located.bic > best.bic else best
+    return best
+
+
+def _em(X: FloatArray, squares: FloatArray, centres: FloatArray, start: Located, steps: int, *, free: bool) -> Located:
+    n, q = X.shape
+    outside = -0.5 * chi2.ppf(INSIDE, q)
+    _, shift, scale, shares = start
+    likelihood = -np.inf
+    for _ in range(steps):
+        places = shift + scale * centres
+        squared = squares[:, None] - 2 * X @ places.T + (places**2).sum(axis=1)
+        logs = np.column_stack([-0.5 * squared / scale**2 - q * np.log(scale), np.full(n, outside)])
+        logs += np.log(shares + 1e-300)
+        top = logs.max(axis=1, keepdims=True)
+        weights = np.exp(logs - top)
+        total = weights.sum(axis=1, keepdims=True)
+        likelihood = float((top + np.log(total)).sum())
+        weights /= total
+        shares = weights.mean(axis=0)
+        weights = weights[:, :-1]
+        members = weights.sum(axis=0)
+        if free and members.sum() > 1:
+            mean = weights.sum(axis=1) @ X / members.sum()
+            expected = members @ centres / members.sum()
+            if scale != 1 and (members > FEWEST).sum() > 1:
+                about = centres - expected
+                slope = ((weights.T @ (X - mean)) * about).sum() / max((members[:, None] * about**2).sum(), 1e-9)
+                scale = float(np.clip(slope, SMALLEST_SCALE, LARGEST_SCALE))
+            shift = mean - scale * expected
+    parameters = free * (q + 2 * (scale != 1))
+    return Located(likelihood - 0.5 * parameters * np.log(n), shift, scale, shares)

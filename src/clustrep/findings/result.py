@@ -1,0 +1,267 @@
+"""Findings: which clusters there are, in which studies, and how sure that is. Every sentence, table and file is a view of it."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clustrep.checks import check_known, freeze
+from clustrep.results.base import Saved
+from clustrep.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SEPARATED, CONTINUOUS, NO_EVIDENCE, INCONCLUSIVE = (
+    "separated",
+    "continuous structure",
+    "no evidence of clusters",
+    "inconclusive",
+)
+VERDICTS = (SEPARATED, CONTINUOUS, NO_EVIDENCE, INCONCLUSIVE)
+FOUND, NOT_FOUND, MERGED, SPLIT, UNDETERMINED = "found", "not found", "merged", "split", "undetermined"
+STATUSES = (FOUND, NOT_FOUND, MERGED, SPLIT, UNDETERMINED)
+# The label of samples whose study cannot be matched to the clusters of the others.
+UNMATCHED = "?"
+
+
+def letters(n: int) -> list[str]:
+    """Return names of clusters: A to Z, then AA, AB, …"""
+    alphabet = string.ascii_uppercase
+
+    def names() -> Iterator[str]:
+        yield from alphabet
+        yield from ("".join(pair) for pair in product(alphabet, repeat=2))
+
+    return [name for name, _ in zip(names(), range(n), strict=False)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings(Saved):
+    """Clusters of all studies, matched across them: one table of cluster × study.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The studies.
+    samples : ndarray of str, (n_samples,)
+        The names of all samples, study by study.
+    sizes : ndarray of int, (n_studies,)
+        Numbers of samples.
+    verdict : {"separated", "continuous structure", "no evidence of clusters", "inconclusive"}
+        What the table says.
+    reason : str
+        Why the verdict is inconclusive, and the remedy; empty for the others.
+    pvalue : float
+        Of the verdict's own claim: of the density valleys where clusters are separated, else of the best score under the null model; NaN
+        where nothing was tested.
+    letters : tuple of str
+        The clusters, A, B, C…, by their number of samples.
+    codes : ndarray of int, (n_samples,)
+        The cluster of every sample, as a position in `letters`; −1 where its study cannot be matched.
+    status : ndarray of str, (n_clusters, n_studies)
+        *found*, *not found*, *merged*, *split* or *undetermined*.
+    valley_depth, valley_p : ndarray, (n_clusters, n_studies)
+        How much lower the density is halfway to the nearest cluster of the same study, and the p-value of that valley.
+    replicability, low, high : ndarray, (n_clusters, n_studies)
+        Local replicability of the study's samples in that cluster, averaged over the other studies, and its 95 % interval; NaN where it
+        was not computed.
+    shift, scale : ndarray, (n_studies,)
+        How far the study as a whole lies from the others, in within-cluster standard deviations, and how much wider it is; NaN where
+        that cannot be estimated.
+    divisor : ndarray, (n_features,)
+        What every feature is divided by, so that all have one scale; 1 where they stay as given.
+    offset : ndarray, (n_studies, n_features)
+        The shift by feature: ``(X / divisor - offset) / scale`` is aligned.
+    own_clusters : ndarray of int, (n_studies,)
+        How many clusters each study shows by itself.
+    own_pvalue : ndarray, (n_studies,)
+        The p-value of the density valleys within each study by itself, adjusted for the numbers of clusters that were tried.
+    mixing : ndarray, (n_studies,)
+        Batch mixing of the aligned samples: effective number of studies among the nearest neighbours (iLISI), from 0, no mixing, to 1.
+    alignment : str
+        What was done to make the studies comparable, as one sentence.
+    detectable : float
+        The separation, in within-cluster standard deviations, that two equal clusters need to be found in 80 % of studies of these
+        sizes; NaN where it was not simulated.
+
+    See Also
+    --------
+    analyse : The function that computes it.
+    """
+
+    names: tuple[str, ...]
+    samples: NDArray[np.str_]
+    sizes: IntArray
+    verdict: str
+    reason: str
+    pvalue: float
+    letters: tuple[str, ...]
+    codes: IntArray
+    status: NDArray[np.str_]
+    valley_depth: FloatArray
+    valley_p: FloatArray
+    replicability: FloatArray
+    low: FloatArray
+    high: FloatArray
+    shift: FloatArray
+    scale: FloatArray
+    divisor: FloatArray
+    offset: FloatArray
+    own_clusters: IntArray
+    own_pvalue: FloatArray
+    mixing: FloatArray
+    alignment: str
+    detectable: float
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    # -----------------------------------------------------------------------------------------------------------------
+    # views
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters of all studies together."""
+        return len(self.letters)
+
+    @property
+    def counts(self) -> IntArray:
+        """Samples of every cluster in every study, (n_clusters, n_studies)."""
+        study = np.repeat(np.arange(len(self.names)), self.sizes)
+        counts = np.zeros((self.n_clusters, len(self.names)), dtype=np.int64)
+        known = self.codes >= 0
+        np.add.at(counts, (self.codes[known], study[known]), 1)
+        return counts
+
+    @property
+    def labels(self) -> dict[str, NDArray[np.str_]]:
+        """The cluster of every sample, by study: arrays of letters; "?" where the study cannot be matched."""
+        letter = np.array([*self.letters, UNMATCHED])[self.codes]
+        return dict(zip(self.names, np.split(letter, np.cumsum(self.sizes)[:-1]), strict=True))
+
+    def labels_of(self, study: str) -> NDArray[np.str_]:
+        """Return the cluster of every sample of one study."""
+        check_known(study, "study", self.names, parameter="study")
+        return self.labels[study]
+
+    def table(self) -> pd.DataFrame:
+        """One row for every cluster and study.
+
+        Columns: cluster, study, status, n, share, shift, valley_depth, valley_p, replicability, low, high.
+        """
+        rows = []
+        counts = self.counts
+        for c, letter in enumerate(self.letters):
+            for s, study in enumerate(self.names):
+                rows.append(
+                    {
+                        "cluster": letter,
+                        "study": study,
+                        "status": str(self.status[c, s]),
+                        "n": int(counts[c, s]),
+                        "share": float(counts[c, s] / self.sizes[s]),
+                        "shift": float(self.shift[s]),
+                        "valley_depth": float(self.valley_depth[c, s]),
+                        "valley_p": float(self.valley_p[c, s]),
+                        "replicability": float(self.replicability[c, s]),
+                        "low": float(self.low[c, s]),
+                        "high": float(self.high[c, s]),
+                    }
+                )
+        return pd.DataFrame(rows)
+
+    def clusters(self) -> pd.DataFrame:
+        """One row for every cluster.
+
+        Columns: cluster, n (samples), found (studies in which it is found, merged or split), of (studies that could show it: all but the
+        undetermined), pvalue (partial conjunction: the valley is in at least two of them, or in one where only one has the cluster),
+        replicability (mean over the studies in which it is found).
+        """
+        rows = []
+        for c, letter in enumerate(self.letters):
+            there = np.isin(self.status[c], (FOUND, MERGED, SPLIT))
+            found = self.replicability[c, there]
+            rows.append(
+                {
+                    "cluster": letter,
+                    "n": int(self.counts[c].sum()),
+                    "found": int(there.sum()),
+                    "of": int((self.status[c] != UNDETERMINED).sum()),
+                    "pvalue": partial_conjunction(self.valley_p[c, there], min(2, int(there.sum()))),
+                    "replicability": float(np.nanmean(found)) if np.isfinite(found).any() else np.nan,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def studies(self) -> pd.DataFrame:
+        """One row for every study.
+
+        Columns: study, n, clusters (found in it), own_clusters (that it shows by itself), own_pvalue, shift, scale, mixing, outlier, why.
+        """
+        here = np.isin(self.status, (FOUND, MERGED, SPLIT)).sum(axis=0)
+        outlier = [self._why_outlier(s) for s in range(len(self.names))]
+        return pd.DataFrame(
+            {
+                "study": self.names,
+                "n": self.sizes,
+                "clusters": here,
+                "own_clusters": self.own_clusters,
+                "own_pvalue": self.own_pvalue,
+                "shift": self.shift,
+                "scale": self.scale,
+                "mixing": self.mixing,
+                "outlier": [bool(why) for why in outlier],
+                "why": outlier,
+            }
+        )
+
+    def _why_outlier(self, s: int) -> str:
+        """Say why a study is an outlier: it lacks most clusters that the others share; empty where it is none."""
+        if self.verdict != SEPARATED or len(self.names) < 3:
+            return ""
+        others = np.delete(np.isin(self.status, (FOUND, MERGED, SPLIT)), s, axis=1)
+        shared = others.all(axis=1)
+        lacking = shared & (self.status[:, s] == NOT_FOUND)
+        if shared.any() and 2 * lacking.sum() > shared.sum():
+            return f"lacks {lacking.sum()} of {shared.sum()} clusters that all other studies have"
+        return ""
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the table: clusters × studies, shares as areas, statuses as signs.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        """
+        from clustrep.findings.plot import draw_findings
+
+        return draw_findings(self, ax)
+
+    def __repr__(self) -> str:
+        from clustrep.findings.sentences import sentences_of
+
+        table = self.table().pivot(index="cluster", columns="study", values="status")[list(self.names)]
+        return "\n".join([*sentences_of(self), table.to_string()])
+
+
+def partial_conjunction(pvalues: FloatArray, u: int) -> float:
+    """Return the p-value of "at least u of the n hypotheses are false": (n − u + 1) p₍ᵤ₎ (Benjamini and Heller 2008, Bonferroni).
+
+    Examples
+    --------
+    >>> round(partial_conjunction(np.array([0.001, 0.02, 0.4]), 2), 3)
+    0.04
+    """
+    known = np.sort(pvalues[np.isfinite(pvalues)])
+    if u < 1 or len(known) < u:
+        return float("nan")
+    return float(min(1.0, (len(known) - u + 1) * known[u - 1]))

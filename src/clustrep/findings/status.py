@@ -1,0 +1,94 @@
+"""The table of cluster × study: statuses, and the density valleys between clusters."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from clustrep.across.own_groups import FEWEST
+from clustrep.findings.model import Model
+from clustrep.findings.own import counts_between
+from clustrep.findings.placement import FILLED
+from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, UNDETERMINED
+from clustrep.results.base import FALSE_FINDING
+from clustrep.types import FloatArray, IntArray
+
+# A cluster is not found where a study with half its share elsewhere would have no sample of it with a probability of at most 5 %.
+LEAST_SHARE = 0.5
+# A cluster is merged into its neighbour where that is this many times wider towards it than in other studies.
+WIDE, FEWEST_FOR_WIDTH = 3.0, 8
+
+
+class Entries(NamedTuple):
+    """All entries of the table, (n_clusters, n_studies) each."""
+
+    counts: IntArray
+    status: NDArray[np.str_]
+    valley_depth: FloatArray
+    valley_p: FloatArray
+
+
+def entries_of(model: Model) -> Entries:
+    """Say for every cluster and study whether it is found there."""
+    n_clusters, n_studies = model.n_clusters, len(model.places)
+    counts = np.array([np.bincount(place.labels, minlength=n_clusters) for place in model.places]).T
+    determined = np.array([not (place.undetermined or place.unmatched) for place in model.places])
+    shares = counts / counts.sum(axis=0)
+    status = np.full((n_clusters, n_studies), UNDETERMINED, dtype=f"<U{len(UNDETERMINED)}")
+    for s, place in enumerate(model.places):
+        if place.undetermined:
+            continue
+        for c in range(n_clusters):
+            if counts[c, s] > 0:
+                status[c, s] = FOUND
+                continue
+            known = determined & (counts[c] >= FEWEST)
+            known[s] = False
+            if place.unmatched or not known.any():
+                continue
+            expected = LEAST_SHARE * float(np.median(shares[c, known]))
+            if place.dropped.get(c) == FILLED or _is_wide(model, s, c, counts):
+                status[c, s] = MERGED
+            elif binom.pmf(0, len(model.X[s]), expected) <= FALSE_FINDING:
+                status[c, s] = NOT_FOUND
+    depth, p = _valleys(model, counts)
+    return Entries(counts, status, depth, p)
+
+
+def _is_wide(model: Model, s: int, c: int, counts: IntArray) -> bool:
+    """Whether the study's cluster nearest to the place of c is much wider towards it than the same cluster elsewhere."""
+    here = np.flatnonzero(counts[:, s] > 0)
+    nearest = here[((model.centres[here] - model.centres[c]) ** 2).sum(axis=1).argmin()]
+    line = model.centres[c] - model.centres[nearest]
+    line /= np.linalg.norm(line)
+    variance = {
+        t: float(np.var(model.X[t][place.labels == nearest] @ line)) / place.scale**2
+        for t, place in enumerate(model.places)
+        if counts[nearest, t] >= FEWEST_FOR_WIDTH
+    }
+    elsewhere = [value for t, value in variance.items() if t != s]
+    return s in variance and bool(elsewhere) and variance[s] > WIDE * max(float(np.median(elsewhere)), 0.5)
+
+
+def _valleys(model: Model, counts: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return depth and p-value of the valley between every cluster of a study and the nearest other one there."""
+    depth, pvalue = np.full(counts.shape, np.nan), np.full(counts.shape, np.nan)
+    for s, place in enumerate(model.places):
+        here = np.flatnonzero(counts[:, s])
+        if len(here) < 2:
+            continue
+        centres = np.array([model.X[s][place.labels == c].mean(axis=0) for c in here])
+        distances = np.linalg.norm(centres[:, None] - centres, axis=-1)
+        np.fill_diagonal(distances, np.inf)
+        for i, c in enumerate(here):
+            j = int(distances[i].argmin())
+            both = np.isin(place.labels, (c, here[j]))
+            left, middle, right = counts_between(model.X[s][both], centres[i], centres[j])
+            side = min(left, right)
+            if side:
+                depth[c, s] = 1 - middle / side
+            pvalue[c, s] = float(binom.cdf(middle, middle + side, 0.5)) if side else 1.0
+    return depth, pvalue

@@ -1,11 +1,13 @@
 """
-Three hospitals that may not share patients
-===========================================
+Three hospitals that do not pool their tables
+=============================================
 
-Algorithm 2 needs the clustering *function* of the training site at the test site, not its patients. Each hospital
-learns its functions, scores those of the others on its own patients, and only functions and scores travel. The
-result is that of the pooled data, bit for bit. (:doc:`/exchange` says what such files still disclose; a data
-protection officer decides.)
+Algorithm 2 needs the clustering *function* of the training site at the test site, not its table. Each hospital
+learns its functions, scores those of the others on its own patients, and sends functions and scores. The result is
+that of the pooled data, bit for bit.
+
+This is for partners who trust each other: the files can reveal patients to a partner who tries. :doc:`/exchange` lists
+the attacks that were tried, with their rates; a data protection officer decides.
 """
 
 # %%
@@ -70,5 +72,6 @@ together.comparison.plot()
 together.comparison.replicability("KMeans", together.comparison.best().n_clusters).plot()
 
 # %%
-# For patients, keep the draws secret (``Disclosure(secret=...)``, ``--secret FILE``): with public draws and many
-# resamples, means of clusters tell a lot about single patients.
+# With public draws, as here, the means of 25 to 400 resamples gave 66 to 100 % of patients to an attacker who knows who
+# is in which cluster. Secret draws (``Disclosure(secret=...)``, ``--secret FILE``) stop that calculation, not all
+# others: of 200 files of k-means with k = 2 to 6 and secret draws, 162 gave at least one of 120 patients exactly.

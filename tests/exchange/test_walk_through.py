@@ -45,7 +45,7 @@ def test_the_commands_of_the_document_lead_to_the_page(hospitals):
 def test_the_tables_of_the_document_are_those_of_the_program():
     """Its rows, at least: the numbers take minutes."""
     text = DOCUMENT.read_text(encoding="utf-8")
-    rows = exchange.attacks(120, 3, 25, 0)
+    rows = {**exchange.attacks(120, 3, 25, 0), **exchange.regression(120, 3, 25, 0)}
     assert all(f"| {name} |" in text for name in rows)
     assert "ATTACKTABLE" not in text
     assert "COSTTABLE" not in text
@@ -53,10 +53,9 @@ def test_the_tables_of_the_document_are_those_of_the_program():
 
 
 @pytest.mark.slow
-def test_the_attack_reconstructs_patients_from_public_draws_and_not_from_secret_ones():
-    errors = exchange.attacks(120, 3, 400, 1)
+def test_the_attacks_reconstruct_patients_from_public_draws():
+    errors = {**exchange.attacks(120, 3, 400, 1), **exchange.regression(120, 3, 400, 1)}
     medians = {name: float(np.median(error)) for name, error in errors.items()}
     assert medians["who was drawn and who is in which cluster"] < 1e-3
-    assert medians["who was drawn"] < 0.5 * medians["in which cluster the patient is"]
-    assert medians["the seed, but draws are secret"] > medians["in which cluster the patient is"]
+    assert medians["who was drawn"] < 0.25  # standard deviations
     assert medians["all other patients"] < 1e-9

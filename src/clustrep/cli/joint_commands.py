@@ -1,4 +1,4 @@
-"""`clustrep combine` and `clustrep show`: files of several sites, and no sample."""
+"""`clustrep combine` and `clustrep show`: files of several sites, without their tables."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 @click.pass_context
 def combine(ctx: click.Context, /, **settings: Any) -> None:
     """Put the scores of all sites together: tables, figures and the page, which name no samples.
+
+    For partners who trust each other: scores can reveal patients to a partner who tries (docs/exchange.md). Files are
+    not signed: one in another site's name, with scores out of range, is accepted.
 
     \b
     Example:
@@ -77,6 +80,8 @@ def _draw(results: Results, combined: Combined, formats: list[str]) -> None:
 @options.configuration
 def show(file: Path, **_: Any) -> None:
     """Say what a file holds, for the person who must approve it: how many numbers, from how many samples each.
+
+    What can be computed from these numbers is not shown: they can reveal patients (docs/exchange.md).
 
     \b
     Example:

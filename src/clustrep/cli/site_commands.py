@@ -32,13 +32,14 @@ rules = options.several(
         metavar="N",
         default=10,
         show_default=True,
-        help="Withhold numbers of fewer samples.",
+        help="Withhold numbers of clusters of fewer samples. Patients can still follow from several clusters.",
     ),
     click.option(
         "--secret",
         type=options.FILE,
         metavar="FILE",
-        help="Keep draws secret by the number in this file, which is made if there is none and never leaves the site.",
+        help="Keep draws secret by the number in this file, which is made if there is none. Keep it at the site. It "
+        "does not hide patients.",
     ),
 )
 
@@ -48,7 +49,7 @@ written_to = options.several(
 )
 
 
-@click.command(short_help="At one site: clustering functions for others to score.")
+@click.command(short_help="At one site: clustering functions for trusted partners to score.")
 @study
 @name
 @options.reading
@@ -84,7 +85,12 @@ written_to = options.several(
     show_default=True,
     help="In how many digits functions are written.",
 )
-@click.option("--epsilon", type=float, metavar="E", help="Add Gaussian noise to means, for this ε.")
+@click.option(
+    "--epsilon",
+    type=float,
+    metavar="E",
+    help="Add Gaussian noise to means, of the size that this ε sets. It gives no guarantee of differential privacy.",
+)
 @click.option("--delta", type=float, metavar="D", default=1e-5, show_default=True, help="The δ of the noise.")
 @click.option("--bound", type=float, metavar="R", default=4.0, show_default=True, help="Bound on samples for it.")
 @written_to
@@ -94,7 +100,11 @@ written_to = options.several(
 @options.configuration
 @options.quiet
 def learn(**settings: Any) -> None:
-    """Learn clustering functions at one site and write them to a file that holds no sample.
+    """Learn clustering functions at one site and write them to a file, for partners who trust each other.
+
+    The file stores no rows of the table, but it can reveal patients to a partner who tries: of files of k-means with
+    k = 2 to 6, 162 of 200 gave at least one of 120 patients exactly, with --secret and at least 10 samples in every
+    cluster. docs/exchange.md lists the attacks that were tried.
 
     Other sites score the file; the site that gets all scores combines them. `clustrep show` says what is in a file.
 
@@ -123,7 +133,7 @@ def learn(**settings: Any) -> None:
     tell(settings, functions, target)
 
 
-@click.command(short_help="At one site: score the functions of other sites.")
+@click.command(short_help="At one site: score the functions of trusted partners.")
 @study
 @name
 @options.reading
@@ -139,7 +149,11 @@ def learn(**settings: Any) -> None:
 @options.configuration
 @options.quiet
 def score(**settings: Any) -> None:
-    """Score the clustering functions of other sites on this site's study; only scores are written.
+    """Score the clustering functions of other sites on this site's study, for partners who trust each other.
+
+    The scores can reveal patients to a partner who tries: a crafted file of functions located 150 of 150 patients
+    within 0.02 sd, with --secret and --decimals 1. The file also chooses which columns of the table are read: remove
+    those that were not agreed on. docs/exchange.md lists the attacks that were tried.
 
     Name the study before --functions. Clusterers, seed, resampling and scaling are those that the functions were
     learned with.

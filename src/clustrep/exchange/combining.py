@@ -31,6 +31,8 @@ from clustrep.types import FloatArray
 def combine(scores: Sequence[SiteScores | str | PathLike[str]]) -> Combined:
     """Put the scores of all sites together.
 
+    For partners who trust each other: files of scores can reveal samples, and their origin is not verified (see Notes).
+
     Parameters
     ----------
     scores : sequence of files or of SiteScores
@@ -51,6 +53,9 @@ def combine(scores: Sequence[SiteScores | str | PathLike[str]]) -> Combined:
     -----
     Scores of a training and a test site are computed at the test site; here they are only put into matrices. What sites
     withheld is missing from these, counted among the failures, and listed in `.withheld`.
+
+    Files are not signed, and the range of scores is not checked: a file in another site's name with ARI = 50 is
+    accepted, and so is an old file. docs/exchange.md lists what files of scores reveal.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What may leave a site, and the log of what did not."""
+"""What the files of a site store, and the log of what they do not."""
 
 from __future__ import annotations
 
@@ -19,19 +19,23 @@ from clustrep.text import plural
 
 # A number that can't be guessed has at least so many bits.
 SECRET_BITS = 64
-# Causes of failures that tell nothing of any sample; of others only the kind of error is told.
+# Causes of failures whose text names no sample and no value; of others only the kind of error is told.
 HARMLESS = (FEWER_CLUSTERS, FEW_DISTINCT_POINTS, TOO_LARGE, ONLY_NOISE, NO_NUMBER)
 
 
 @dataclass(frozen=True)
 class Disclosure:
-    """The rules by which a site decides what may leave it.
+    """The rules by which a site decides what its files store.
+
+    They do not make the files safe: these can reveal patients to a partner who tries, and are for partners who trust
+    each other.
 
     Parameters
     ----------
     min_cluster_size : int
-        Numbers of a cluster (or subcluster, leaf or component) of fewer different samples are withheld, and counts of
-        fewer samples are not told. Sites use 3 to 11.
+        Numbers of a cluster (or subcluster, leaf or component) of fewer different samples are withheld, and counts from
+        1 to one less are not told; a count of 0 is. Sites use 3 to 11. Clusters of two functions that both pass can
+        differ by a single sample, which then follows from their means and sizes.
     small : {"omit", "merge"}
         What becomes of a function with a small cluster: it is left out and counted; or the cluster is merged into the
         nearest, where the function consists of means.
@@ -39,11 +43,11 @@ class Disclosure:
         In how many digits functions are written. Single precision halves the file, and may change labels of samples
         that lie on a border.
     noise : GaussianNoise, optional
-        Noise on the means of clusters.
+        Noise on the means of clusters, without a guarantee of differential privacy: see `GaussianNoise`.
     secret : int, optional
-        A number of at least 64 bits that this site keeps to itself and uses in every call: its draws then can't be
-        told from the seed and the study's name. Scores are as valid, but no longer those of the pooled run, bit for
-        bit. `secrets.randbits(128)` makes one.
+        A number of at least 64 bits that this site keeps to itself and uses in every call: its draws then do not follow
+        from the seed and the study's name. It does not protect the functions of the full study. Scores are as valid,
+        but no longer those of the pooled run, bit for bit. `secrets.randbits(128)` makes one.
 
     See Also
     --------
@@ -51,7 +55,9 @@ class Disclosure:
 
     Notes
     -----
-    docs/exchange.md says what remains after these rules, and how far an attack on the means of many resamples gets.
+    With k-means, k = 2 to 6, secret draws and the default rules, 162 of 200 files of 120 samples gave at least one
+    sample exactly, by the difference of two clusters. docs/exchange.md lists the attacks that were tried, with their
+    rates.
 
     Examples
     --------

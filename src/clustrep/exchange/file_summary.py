@@ -13,6 +13,11 @@ from clustrep.exchange.inquiry import Inquiry, describe_written, resampling_of
 from clustrep.exchange.site_files import Shelf, SiteFunctions, SiteScores
 from clustrep.text import listing, plural, printable
 
+REVEALS = (
+    "For partners who trust each other: the numbers can reveal single samples (docs/exchange.md). The file stores no "
+    "rows, names or labels of samples."
+)
+
 
 def summary_of_functions(file: SiteFunctions) -> str:
     """Say what functions a file holds, how many numbers, and from how many samples each."""
@@ -24,8 +29,8 @@ def summary_of_functions(file: SiteFunctions) -> str:
         f"Clustering functions of study {file.study!r} ({plural(file.n_samples, 'sample')}), exchange format "
         f"{file.version}",
         *_question_lines(question),
-        f"Numbers: {n_numbers:,} in {_precision(file.rules)} precision, {n_bytes / 1e6:,.2f} MB before compression. "
-        "No sample, no name of a sample, no label of a sample.",
+        f"Numbers: {n_numbers:,} in {_precision(file.rules)} precision, {n_bytes / 1e6:,.2f} MB before compression.",
+        REVEALS,
     ]
     lines += [
         _shelf_line(name, written, shelf)
@@ -59,7 +64,8 @@ def summary_of_scores(file: SiteScores) -> str:
         *_question_lines(file.question),
         f"{n_scores:,} scores ({', '.join(file.agreements)}), "
         + ("not rounded" if file.decimals is None else f"rounded to {file.decimals} decimals")
-        + ". No sample, no name of a sample, no label of a sample.",
+        + ".",
+        REVEALS,
         f"Scores of single clusters: {sum(int((table.sizes != 0).sum()) for table in file.clusters):,}; counts between "
         f"clusters: {sum(table.counts.size for table in file.gaps):,}; contingency tables: {len(file.tables):,}",
     ]
@@ -87,17 +93,17 @@ def _precision(rules: Any) -> str:
 
 def _rule_lines(rules: Any) -> list[str]:
     lines = [
-        f"Rules: nothing of fewer than {plural(int(rules['min_cluster_size']), 'sample')}; functions with smaller "
-        f"clusters: {rules['small']}"
+        f"Rules: numbers of clusters of fewer than {plural(int(rules['min_cluster_size']), 'sample')} are withheld; "
+        f"functions with smaller clusters: {rules['small']}"
     ]
     noise = rules["noise"]
     if noise is not None:
         lines.append(
             f"Gaussian noise on means: ε = {noise['epsilon']:g}, δ = {noise['delta']:g}, samples bounded at "
-            f"{noise['bound']:g}"
+            f"{noise['bound']:g}; no guarantee of differential privacy"
         )
     if rules["secret_draws"]:
-        lines.append("Draws are secret: nobody else can tell which samples were drawn")
+        lines.append("Draws are secret: they do not follow from the seed. Functions of the full study use no draws")
     else:
         lines.append(
             "Draws follow from the seed and the study's name: others can tell which rows were drawn (docs/exchange.md)"

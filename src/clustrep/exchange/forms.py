@@ -1,7 +1,8 @@
-"""Clustering functions without the samples that they were learned from: what may travel between sites.
+"""Clustering functions without the rows that they were learned from: what files between sites store.
 
 Every form gives a point the same label as the clusterer that it was taken from, bit for bit. Its numbers belong to
 groups of samples (clusters, subclusters, leaves): `groups` says which, so that small ones can be withheld.
+Samples can still follow from the numbers of several functions (docs/exchange.md).
 """
 
 from __future__ import annotations

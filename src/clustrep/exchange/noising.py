@@ -1,4 +1,4 @@
-"""Gaussian noise on the means of clusters, for a chosen (ε, δ)."""
+"""Gaussian noise on the means of clusters, of a size that (ε, δ) sets; no guarantee of differential privacy."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from clustrep.types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class GaussianNoise:
-    """Gaussian noise on the means of clusters.
+    """Gaussian noise on the means of clusters, without a guarantee of differential privacy.
 
     Parameters
     ----------
     epsilon, delta : float
-        How much the published means may tell of any one sample, all functions of a file together.
+        They set the size of the noise, by the formula below, for all functions of a file together.
     bound : float
         Samples farther than this from the mean of the study are moved to that distance before means are taken, in the
         units of the features as they are clustered. Smaller bounds need less noise and distort more.
@@ -31,21 +31,24 @@ class GaussianNoise:
 
     Notes
     -----
-    A mean of m samples within the bound R changes by at most 2R / m if one sample's values do. Noise of the standard
-    deviation
+    The noise has the standard deviation
 
         σ = (2R / m) / √(2ρ / F),        ε = ρ + 2 √(ρ ln(1/δ)),
 
-    makes F such means together (ε, δ)-differentially private in the values of any one sample (zero-concentrated
-    differential privacy, Bun and Steinke 2016). F is the number of functions in which a sample takes part, at most.
+    for a mean of m samples within the bound R, and F functions at most in which a sample takes part (zero-concentrated
+    differential privacy, Bun and Steinke 2016). The formula takes the scaling of features, the centre about which
+    samples are bounded and the memberships of clusters as fixed. All three are computed from the samples, so that the
+    released means are not (ε, δ)-differentially private. With features scaled by zscore, one changed value of one
+    sample was detected at ε = 1, δ = 1e-5 with true positive rate 1.00 at false positive rate 0.00 (100 + 100 runs).
 
-    The guarantee is for the means, given who is in which cluster and given the centre about which samples are bounded.
-    Memberships and sizes of clusters are not protected by it, and are told as they are. The noise comes from the
-    computer's own entropy, never from the seed.
+    Memberships and sizes of clusters, and scores, get no noise. The noise comes from NumPy's default generator with the
+    computer's entropy, never from the seed; the generator is not cryptographic, and noise in floating point is not safe
+    (Mironov 2012). Nothing counts how many files of the same samples have left the site.
 
     References
     ----------
     Bun and Steinke (2016). Concentrated differential privacy: simplifications, extensions, and lower bounds. TCC.
+    Mironov (2012). On significance of the least significant bits for differential privacy. CCS.
 
     Examples
     --------

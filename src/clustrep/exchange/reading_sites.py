@@ -1,6 +1,7 @@
-"""Reading files of other sites, which trusts nothing.
+"""Reading files of other sites: no code in them is run.
 
-Sizes are checked before anything is decompressed (`files`), kinds, shapes and numbers before anything is used.
+Sizes are checked before anything is decompressed (`files`), kinds and shapes before anything is used. Not checked: who
+wrote a file, whether a function has as many centres as the question states clusters, and the range of scores.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From what was learned to what may leave the site: small groups are withheld or merged, noise is added."""
+"""From what was learned to what a file stores: small groups are withheld or merged, noise is added."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OF_MEANS = (NearestCentres, PredictedCentres, Centroids)  # forms that noise can
 
 
 class LearnedFunction(NamedTuple):
-    """A function that may travel, and the samples behind its numbers; or why there is none."""
+    """A function that a file stores, and the samples behind its numbers; or why there is none."""
 
     form: Form | None
     sizes: IntArray | None

@@ -1,7 +1,7 @@
 """Files that travel between sites: clustering functions, and scores. Arrays and JSON, never a pickle.
 
 `docs/exchange.md` has the schema; `reading_sites` reads them. Every kind says in `check` what its numbers must be like,
-and a digest says whether a file is as it was written.
+and a digest detects damage; it does not detect forgery, because whoever writes a file computes it.
 """
 
 from __future__ import annotations

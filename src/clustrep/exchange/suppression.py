@@ -1,4 +1,7 @@
-"""Small counts: withheld, together with as many others as keep them from being found by subtraction."""
+"""Small counts: withheld, together with as many others as keep them from being found by subtraction in one table.
+
+Subtraction between tables, or between the tables and the scores, is not considered.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ def suppressed_sizes(sizes: IntArray, least: int) -> IntArray:
 
     The sum is known, so that one alone, or two of a single sample each, would follow from the others. So would one
     that is withheld with the next larger, if another number of clusters leaves that one as it is and tells its size.
+    Zeros remain: whoever chooses the clusters learns which of them are empty.
 
     Examples
     --------

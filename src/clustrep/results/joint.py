@@ -212,7 +212,7 @@ class SiteTables(Saved):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Combined(Saved):
-    """What the scores of several sites say together; no sample was pooled for it.
+    """What the scores of several sites say together; no tables were pooled for it.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The whole analysis: compare, compare with data without clusters, choose, follow the clusters of the choice."""
+"""The whole analysis: findings, scores on the aligned studies, the null model where no clusters are separated."""
 
 from __future__ import annotations
 
@@ -13,15 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clustrep.across.apart import RESAMPLES_FOR_ERRORS, differences_of
 from clustrep.across.compare import compare, comparison_plan, configurations_to_compare, run_comparison
-from clustrep.across.counterparts import counterparts
 from clustrep.across.local import local_replicability
 from clustrep.across.null import NullPlan, check_takes_simulated, null_reference, reference_of
 from clustrep.across.null_models import ONE_PIECE, PIECES, Sampler, check_null
-from clustrep.across.presence import presence
 from clustrep.across.replicability import ScorePlan, check_several
-from clustrep.across.separation import separations
 from clustrep.across.subclusters import cluster_tree
 from clustrep.checks import check_choice, check_flag, check_integer, check_known
 from clustrep.clustering.identity import agreements_of, question_of
@@ -31,17 +27,14 @@ from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
 from clustrep.engine.run import Kept, config_context, kept_in, on_engine, shows_progress, write_progress
 from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
+from clustrep.findings.alignment import AUTO, aligned
+from clustrep.findings.find import find_clusters, partition_of, with_partition, with_replicability
+from clustrep.findings.power import detectable_of
+from clustrep.findings.result import CONTINUOUS, SEPARATED, Findings
+from clustrep.findings.verdict import best_above, focus_of
 from clustrep.provenance import Provenance
 from clustrep.resampling import Rerun, Resampling, resampling_for
-from clustrep.results import (
-    Analysis,
-    ClusterTree,
-    LocalReplicability,
-    NullReference,
-    Preliminary,
-    Separation,
-    StudyDifferences,
-)
+from clustrep.results import Analysis, Candidate, Choice, ClusterTree, LocalReplicability, Preliminary
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.missing_values import completed
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
@@ -75,31 +68,31 @@ def analyse(
     on_progress: Callable[[Preliminary], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     sketch: int | None = None,
+    scale: str = AUTO,
     recursive: bool = False,
     embed: Any = None,
     impute: Any = None,
 ) -> Analysis:
-    """Say to what degree there are groups, how many, which studies agree, and which clusters are where.
+    """Find the clusters of several studies: how many, in which studies, and whether they are separated.
 
-    `compare`, `separation` and `null_reference` give the degree: *separated* (gaps between groups are found again in
-    studies that did not define them), *structured* (more than data in one piece explain, but no gaps) or *one piece*.
-    Then, for the configuration that shows the groups (for one piece: the cut that repeats best), the presence of every
-    cluster in every other study, `local_replicability` between all pairs of studies, and `counterparts`. The same seed
-    gives the same scores as these functions do by themselves.
+    First the findings: clusters of each study by itself, matched across studies, with a status in every study. Where
+    none are separated, scores are compared with a null model. The verdict is *separated* (density valleys between
+    clusters), *continuous structure* (partitions replicate better than under the null model, without valleys), *no
+    evidence of clusters* or *inconclusive*. Then `compare` on the studies, aligned by the clusters that they share,
+    and `local_replicability` between all pairs of studies.
 
     Parameters
     ----------
     clusterers, studies, n_clusters, over, agreement, n_resamples, noise, resampling, rng, n_jobs, engine
         As in `compare`. The first agreement decides.
     null : str, function of (study, rng), or None
-        As in `null_reference`: by default data in one piece, of three kinds. Single clusters are compared with the kind
-        that explains the scores best. None omits these data: then structure can't be distinguished from one piece.
-    n_null : int
-        Number of simulated collections, at least 19.
+        As in `null_reference`: by default unimodal data, of three kinds. It is needed only where no clusters are
+        separated. None omits it: then the verdict is inconclusive there.
+    n_null : int, default=199
+        Number of simulated data sets, at least 19.
     train : str or sequence of str, optional
-        Whose clusters to follow into the other studies; by default all studies'. An empty sequence leaves out all
-        scores of single clusters: the degree, the number of clusters and their presence in every study are found in a
-        fraction of the time.
+        The studies whose samples have local scores in the others; by default all. An empty sequence leaves local
+        scores out: the findings are the same, in a fraction of the time.
     embedding : {"pca", "tsne"}
         How samples with more than two features are placed in figures.
     checkpoint : str or path, optional
@@ -107,6 +100,11 @@ def analyse(
         killed; with more resamples, clusterers or numbers of clusters it computes only what is new. Needs a seed.
     sketch : int, optional
         As in `replicability`: all steps fit to so many landmarks of each larger study.
+    scale : {"auto", "none", "pooled", "study", "reference=NAME"}, default="auto"
+        How studies are made comparable. "auto": features as they are given or divided by their spread within studies,
+        whichever shows clusters more clearly, and studies moved and scaled so that the clusters that they share
+        coincide; without clusters, studies whose means differ by more than one standard deviation are centred. The
+        others are those of `Studies.scaled`, and nothing is moved.
     recursive : bool
         Whether every separated cluster is split again by the same clusterers, and tested again: `Analysis.tree`. The
         chance of any false split in the whole tree is controlled; see Notes.
@@ -124,28 +122,26 @@ def analyse(
     Returns
     -------
     Analysis
-        `.headline`, the answer in words; `.degree`; `.focus`, the configuration that the rest is about; `.clusters()`,
-        one row for every cluster; and the results of the single functions.
+        `.verdict`, `.n_clusters`, `.findings` (the table of cluster × study, and the label of every sample),
+        `.headline`, the answer in words; and the scores of all clusterers.
 
     See Also
     --------
-    compare, separation, null_reference : The steps that decide the degree and the number of clusters.
-    local_replicability, counterparts : The steps that follow single clusters.
+    compare, null_reference, local_replicability : The steps for themselves.
     Report : The analysis as a page.
 
     Notes
     -----
-    Meant as the first call on several studies of the same kind. The degree is one of three words for a continuum:
-    groups that overlap much are called structured or one piece. Error rates and power on many kinds of data, and what
-    other methods answer there, are in docs/exam.md. All decisions are made at a level of 5 %; with several analyses of
-    the same studies, errors add up.
+    Meant as the first call on several studies of the same kind. A single study is taken, too: its random halves are
+    then compared, and whether another study has its clusters is not tested. Error rates and power on many kinds of
+    data, and what other methods answer there, are in docs/exam.md. All decisions are made at a level of 5 %; with
+    several analyses of the same studies, errors add up.
 
     With ``recursive=True`` a cluster that holds n of all N samples is tested for gaps at the level
     0.05 · (n − 1) / (N − 1), and only where the cluster around it was split [2]_; its parts are kept apart by gaps that
     are significant one by one. The largest clusters without gaps within have no samples in common, and their levels
     add up to at most 5 %: with that chance at most there is any false split in the tree, as far as the test of a gap
-    keeps its level (docs/sub-clusters.md has simulations). The degree asks only whether there is any gap: its
-    groups may be more than those that the tree begins with.
+    keeps its level (docs/sub-clusters.md has simulations).
 
     References
     ----------
@@ -160,21 +156,22 @@ def analyse(
     >>> from clustrep.datasets import simulate_cohorts
     >>> studies = simulate_cohorts(n_cohorts=2, n_samples=60, missing={}, shifted={}, rng=1)
     >>> analysis = analyse(KMeans(n_init=3), studies, n_clusters=[3, 4], n_resamples=10, n_null=39, rng=0)
-    >>> analysis.focus.n_clusters
-    4
-    >>> analysis.clusters()["verdict"].unique().tolist()
-    ['holds']
+    >>> analysis.verdict, analysis.n_clusters
+    ('separated', 4)
+    >>> analysis.findings.table()["status"].unique().tolist()
+    ['found']
     """
-    checked = check_several(as_studies(studies, allow_missing=impute is not None))
+    given = as_studies(studies, allow_missing=impute is not None)
     check_choice(embedding, "embedding", EMBEDDINGS)
     check_integer(n_null, "n_null", at_least=19)
     check_flag(recursive, "recursive")
     wanted = [train] if isinstance(train, str) else train
-    followed = checked.names if wanted is None else tuple(dict.fromkeys(wanted))
+    followed = given.names if wanted is None else tuple(dict.fromkeys(wanted))
     for name in followed:
-        check_known(name, "study to train on", checked, parameter="train")
+        check_known(name, "study to train on", given, parameter="train")
     if null is not None:
         check_null(null)
+    given = given if scale == AUTO else given.scaled(scale)
     configurations = configurations_to_compare(clusterers, n_clusters, over)
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
     with (
@@ -182,84 +179,71 @@ def analyse(
         transforming(impute=impute, embed=embed),
     ):
         # One seed and one way to resample for all steps.
-        source = Source.of(resampling_for(resampling, tuple(checked.values())), rng)
+        source = Source.of(resampling_for(resampling, tuple(given.values())), rng)
         if null is not None:
             check_takes_simulated(source.transformer, null)
-        asked_for = partial(question_of_analysis, configurations, checked, agreement, noise, source)
+        asked_for = partial(question_of_analysis, configurations, given, agreement, noise, source)
         totals = {ScorePlan.unit: n_resamples, NullPlan.unit: n_null}
         with kept_in(checkpoint, asked_for, rng, totals):
-            plan = comparison_plan(checked, configurations, source, n_resamples, agreement, noise)
-            steps = Steps(checked, plan, configurations, null, n_null, n_jobs)
+            findings = find_clusters(given, configurations, Source.of(Rerun(), source.root), scale=scale, n_jobs=n_jobs)
+            compared, findings = aligned(given, findings, scale)
+            if len(given) == 1:  # what one study can show: whether its halves agree
+                (name,) = given.names
+                compared, followed = Studies.split(compared[name], 2, rng=source.root), ()
+            plan = comparison_plan(check_several(compared), configurations, source, n_resamples, agreement, noise)
+            steps = Steps(compared, findings, plan, configurations, null, n_null, n_jobs)
             tell = on_progress or (write_progress if shows_progress() else None)
-            gaps = [] if tell is None else steps.preliminary(tell)
-            answer = steps.final(gaps, always_null=bool(followed))
-            places, names = place_samples(checked, embedding)
+            if tell is not None:
+                steps.preliminary(tell)
+            answer = steps.final()
+            places, names = place_samples(compared if len(given) > 1 else given, embedding)
             start = Analysis(
+                steps.with_partition(answer.findings, answer.choice),
                 answer.comparison,
                 answer.reference,
                 (),
-                (),
-                None,
                 places,
                 names,
-                known_labels_of(checked),
-                separations=tuple(answer.separations),
+                known_labels_of(given),
             )
-            start = replace(start, tree=steps.tree(start)) if recursive else start
+            if recursive and start.verdict == SEPARATED and len(given) > 1:
+                start = replace(start, tree=steps.tree(start.findings))
             return _followed(start, steps, followed, decisive)
 
 
 def _followed(start: Analysis, steps: Steps, followed: Sequence[str], decisive: AgreementSpec) -> Analysis:
-    """Follow the clusters of the configuration in focus into every study: those of the studies that are named."""
-    focus, studies, n_jobs = start.focus, steps.studies, steps.n_jobs
-    if focus is None:
+    """Score the samples of the studies that are named in every other study, by the configuration in focus."""
+    focus, plan = start.focus, steps.plan
+    if focus is None or not followed:
         return start
-    (in_focus,) = [
-        configuration
-        for configuration in steps.configurations
-        if (configuration.name, configuration.n_clusters) == (focus.clusterer, focus.n_clusters)
-    ]
-    clusterer, plan, source = in_focus.clusterer, steps.plan, steps.plan.setting.source
-    groups = start.verdict.separation or in_focus.n_clusters
-    if groups is not None:
-        words = presence(clusterer, studies, groups, n_clusters=in_focus.n_clusters, rng=source.root, n_jobs=n_jobs)
-        start = replace(start, presence_result=words.of_training_on(followed) if followed else words)
-    if not followed:
-        return start
-    options: dict[str, Any] = {
-        "n_resamples": plan.n_resamples,
-        "rng": source.root,
-        "resampling": source.resampling,
-        "n_jobs": n_jobs,
-    }
+    clusterer = steps.configuration_of(focus).clusterer
     local: list[LocalReplicability] = []
     for name in followed:
         by_test = local_replicability(
-            clusterer, train=studies[name], test=studies, agreement=decisive, noise=plan.noise, **options
+            clusterer,
+            train=steps.studies[name],
+            test=steps.studies,
+            agreement=decisive,
+            noise=plan.noise,
+            n_resamples=plan.n_resamples,
+            rng=plan.setting.source.root,
+            resampling=plan.setting.source.resampling,
+            n_jobs=steps.n_jobs,
         )
         local += [replace(result, clusterer=focus.clusterer) for result in by_test.values()]
-    references: list[NullReference] = []
-    if steps.null is not None:
-        same = start.reference.model if start.reference is not None and steps.null == ONE_PIECE else steps.null
-        references = [null_reference(result, steps.n_null, null=same, n_jobs=n_jobs) for result in local]
-    return replace(
-        start,
-        local=tuple(local),
-        local_references=tuple(references),
-        counterparts=replace(counterparts(clusterer, studies, **options), clusterer=focus.clusterer),
-        differences=_differences(studies, in_focus, Source.of(Rerun(), source.root), n_jobs),
-    )
+    return replace(start, local=tuple(local), findings=with_replicability(start.findings, local))
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Scores, gaps and data in one piece: what the answer rests on, computed in parts.
+    """Scores and null model: what the verdict rests on where no clusters are separated, computed in parts.
 
     Replicates are functions of their numbers: a preliminary answer uses the first ones, and the final answer computes
     only the others.
     """
 
-    studies: Studies
+    studies: Studies  # aligned
+    findings: Findings
     plan: ScorePlan
     configurations: Sequence[Configuration]
     null: str | Sampler | None
@@ -267,52 +251,59 @@ class Steps:
     n_jobs: int | None
     kept: Kept = field(default_factory=Kept)
 
-    def final(self, gaps: Sequence[Separation], *, always_null: bool) -> Preliminary:
-        """Score all resamples, and compare with data in one piece; only where there are no gaps, or always."""
+    def final(self) -> Preliminary:
+        """Score all resamples, and compare with the null model where no clusters are separated."""
         comparison = run_comparison(self.plan, self.n_jobs, self.kept)
-        gaps = gaps or self.gaps()
         reference = None
-        if self.null is not None and (always_null or not any_separated(gaps)):
+        if self.null is not None and self.findings.verdict != SEPARATED:
             reference = reference_of(comparison, self.n_null, self.null, n_jobs=self.n_jobs, kept=self.kept)
-        return Preliminary(comparison, gaps, reference)
+        answer = Preliminary(comparison, self.findings, reference)
+        if reference is None or best_above(answer.choice) is not None:
+            return answer
+        detectable = detectable_of(self.findings, self.studies, len(self.configurations), self.plan.setting.source.root)
+        return replace(answer, found=replace(self.findings, detectable=detectable))
 
-    def preliminary(self, on_progress: Callable[[Preliminary], None]) -> Sequence[Separation]:
-        """Hand out what the first resamples say, then the first collections; return the gaps, which are final."""
+    def preliminary(self, on_progress: Callable[[Preliminary], None]) -> None:
+        """Hand out what the first resamples say, then the first simulated data sets."""
         if self.plan.n_resamples <= FIRST_RESAMPLES:
-            return []
+            return
         try:
             with _without_warnings():  # the whole run gives them
                 first = run_comparison(replace(self.plan, n_resamples=FIRST_RESAMPLES), self.n_jobs, self.kept)
         except AllReplicatesFailed:  # perhaps the other resamples do not
-            return []
-        gaps = self.gaps()
-        on_progress(Preliminary(first, gaps, None))
-        if self.null is None or any_separated(gaps) or self.n_null <= FIRST_COLLECTIONS:
-            return gaps
+            return
+        on_progress(Preliminary(first, self.findings, None))
+        if self.null is None or self.findings.verdict == SEPARATED or self.n_null <= FIRST_COLLECTIONS:
+            return
         with contextlib.suppress(AllReplicatesFailed), _without_warnings():
             reference = reference_of(first, FIRST_COLLECTIONS, self.null, n_jobs=self.n_jobs, kept=self.kept)
-            on_progress(Preliminary(first, gaps, reference))
-        return gaps
+            on_progress(Preliminary(first, self.findings, reference))
 
-    def gaps(self) -> list[Separation]:
-        """Look for gaps between clusters, by every clusterer."""
-        return separations(self.studies, by_clusterer(self.configurations), self.rerun, self.n_jobs)
+    def configuration_of(self, candidate: Candidate) -> Configuration:
+        """Return the configuration of a candidate."""
+        (found,) = [
+            each
+            for each in self.configurations
+            if (each.name, each.n_clusters) == (candidate.clusterer, candidate.n_clusters)
+        ]
+        return found
 
-    def tree(self, start: Analysis) -> ClusterTree:
-        """Look for gaps within the separated clusters, and again within those."""
-        shown = start.verdict.separation
-        gaps = start.separations if shown is None else [shown]
-        return cluster_tree(self.studies, by_clusterer(self.configurations), gaps, self.rerun, self.n_jobs)
+    def with_partition(self, findings: Findings, choice: Choice) -> Findings:
+        """Fill the table with the partition of continuous structure: the best one of all studies pooled."""
+        focus = focus_of(findings, choice)
+        if findings.verdict != CONTINUOUS or focus is None or len(findings.names) < 2:
+            return findings
+        labels = partition_of(self.studies, self.configuration_of(focus), self.rerun, self.n_jobs)
+        return findings if labels is None else with_partition(findings, labels)
+
+    def tree(self, findings: Findings) -> ClusterTree:
+        """Look for clusters within the separated clusters, and again within those."""
+        return cluster_tree(self.studies, by_clusterer(self.configurations), findings, self.rerun, self.n_jobs)
 
     @property
     def rerun(self) -> Source:
         """The same seed, with studies as they are."""
         return Source.of(Rerun(), self.plan.setting.source.root)
-
-
-def any_separated(gaps: Sequence[Separation]) -> bool:
-    """Whether any clusterer shows separated groups."""
-    return any(separation.separated for separation in gaps)
 
 
 @contextlib.contextmanager
@@ -371,17 +362,6 @@ def compute_share(
             with contextlib.suppress(AllReplicatesFailed):  # of this share
                 null_reference(comparison, n_null, null=model, n_jobs=options["n_jobs"])
     return comparison.provenance
-
-
-def _differences(
-    studies: Studies, configuration: Configuration, source: Source, n_jobs: int | None
-) -> StudyDifferences | None:
-    """Say which study lacks a cluster; None where the clusterer fails on the studies pooled, or finds noise alone."""
-    try:
-        differences = differences_of(studies, configuration, source, RESAMPLES_FOR_ERRORS, n_jobs)
-    except AllReplicatesFailed:
-        return None
-    return differences if (differences.counts >= 0).any() else None
 
 
 def by_clusterer(configurations: Sequence[Configuration]) -> list[list[Configuration]]:

@@ -10,7 +10,6 @@ how far that holds.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -20,14 +19,14 @@ from numpy.typing import NDArray
 
 from clustrep.across.gaps import holm
 from clustrep.across.own_groups import FEWEST
-from clustrep.across.presence import presence
 from clustrep.across.separation import separations
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Stream, root_entropy, seed_of
+from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, UNDETERMINED, Findings
+from clustrep.findings.status import status_by_counts
 from clustrep.results.base import FALSE_FINDING
 from clustrep.results.cluster_tree import EVERYTHING, NO_GAP, SPLIT, TOO_SMALL, ClusterTree
 from clustrep.results.groups import Separation
-from clustrep.results.presence_words import Presence
 from clustrep.studies.collection import Studies
 from clustrep.tables.contingency import tables_of
 from clustrep.tables.noise import NOISE
@@ -35,14 +34,12 @@ from clustrep.types import BoolArray, IntArray
 
 # A study takes part in the test of a cluster where it has room for two clusters within it.
 FEWEST_IN_STUDY = 2 * FEWEST
-PRESENT, ABSENT, CANT_TELL = "present", "absent", "can't tell"
-THERE = (PRESENT, "split", "merged")
 
 
 def cluster_tree(
     studies: Studies,
     clusterers: Sequence[Sequence[Configuration]],
-    gaps: Sequence[Separation],
+    findings: Findings,
     source: Source,
     n_jobs: int | None,
 ) -> ClusterTree:
@@ -54,8 +51,8 @@ def cluster_tree(
         At least two.
     clusterers : sequence of sequences of Configuration
         For every clusterer its configurations, as `separations` takes them.
-    gaps : sequence of Separation
-        The gaps of all samples, by these clusterers, the one that shows the groups first.
+    findings : Findings
+        Of the same studies: the tree begins with its clusters and their statuses.
     source : Source
         The seed of every cluster follows from this one and from the cluster's name.
     n_jobs : int or None
@@ -64,7 +61,7 @@ def cluster_tree(
     Returns
     -------
     ClusterTree
-        With presence in every study.
+        With the status of every cluster in every study.
 
     References
     ----------
@@ -76,11 +73,16 @@ def cluster_tree(
     """
     everything: dict[str, IntArray] = {name: np.arange(len(study)) for name, study in studies.items()}
     grown = [_Cluster(EVERYTHING, -1, everything, ("",) * len(studies))]
-    outcomes = [_outcome(gaps, clusterers, FALSE_FINDING)]
+    outcomes = [_Outcome(SPLIT, FALSE_FINDING, findings.pvalue)]
+    for c, letter in enumerate(findings.letters):
+        rows = {name: np.flatnonzero(labels == letter) for name, labels in findings.labels.items()}
+        status = tuple(str(word) for word in findings.status[c])
+        grown.append(_Cluster(letter, 0, {name: places for name, places in rows.items() if len(places)}, status))
     splitting = _Splitting(studies, clusterers, source, n_jobs)
     for place, cluster in enumerate(grown):  # which grows on the way: parents before their parts
-        if place > 0:
-            outcomes.append(splitting.test(cluster))
+        if place == 0:
+            continue
+        outcomes.append(splitting.test(cluster))
         separation = outcomes[place].separation
         if separation is not None:
             grown += splitting.parts(cluster, place, separation)
@@ -98,7 +100,7 @@ def cluster_tree(
         n_pieces=tuple(outcome.n_pieces for outcome in outcomes),
         labels=np.concatenate([_smallest_clusters(grown, name, len(study)) for name, study in studies.items()]),
         provenance=provenance_of_run(
-            source, tuple(studies.values()), given, neighbour_recall=gaps[0].provenance.get("neighbour_recall")
+            source, tuple(studies.values()), given
         ),
     )
 
@@ -193,34 +195,23 @@ class _Splitting:
 
     def parts(self, cluster: _Cluster, place: int, separation: Separation) -> list[_Cluster]:
         """Return the parts of a cluster, with their presence in every study; `place` is that of the cluster."""
-        within = self.studies_within(cluster) or self.studies
-        words = self.words(cluster, within, separation)
+        within = self.studies_within(cluster)
+        assert within is not None
         ends = np.cumsum([len(study) for study in within.values()])[:-1]
         of_study = dict(zip(within, np.split(separation.labels, ends), strict=True))
+        counts = np.array([[(of_study[name] == group).sum() if name in of_study else 0 for name in self.studies] for group in range(separation.groups)])
+        sizes = np.array([len(of_study[name]) if name in of_study else 0 for name in self.studies])
+        status = status_by_counts(counts, sizes)
         parts = []
         for group in range(separation.groups):
             rows = {name: cluster.rows[name][labels == group] for name, labels in of_study.items()}
-            name = str(group) if place == 0 else f"{cluster.name}.{group}"
-            parts.append(_Cluster(name, place, {study: r for study, r in rows.items() if len(r)}, tuple(words[group])))
-        return parts
-
-    def words(self, cluster: _Cluster, within: Studies, separation: Separation) -> list[list[str]]:
-        """Say of every part whether it is in every study, (n_parts, S)."""
-        asked_for = (separation.clusterer, separation.n_clusters[separation.chosen])
-        shown_by = next(
-            configuration.clusterer
-            for members in self.clusterers
-            for configuration in members
-            if (configuration.name, configuration.n_clusters) == asked_for
-        )
-        result = presence(shown_by, within, separation, rng=self.root_of(cluster), n_jobs=self.n_jobs)
-        return [
-            [
-                _word(result, group, study) if study in within else ABSENT if word == ABSENT else CANT_TELL
-                for study, word in zip(self.studies, cluster.words, strict=True)
+            words = [
+                str(status[group, s]) if name in within else NOT_FOUND if word == NOT_FOUND else UNDETERMINED
+                for s, (name, word) in enumerate(zip(self.studies, cluster.words, strict=True))
             ]
-            for group in range(separation.groups)
-        ]
+            name = f"{cluster.name}.{group + 1}"
+            parts.append(_Cluster(name, place, {study: r for study, r in rows.items() if len(r)}, tuple(words)))
+        return parts
 
     def studies_within(self, cluster: _Cluster) -> Studies | None:
         """Return the samples of a cluster, by study; None where fewer than two studies have enough of them."""
@@ -243,26 +234,14 @@ def _possible(clusterers: Sequence[Sequence[Configuration]], sizes: Sequence[int
     return [members for members in kept if members]
 
 
-def _word(result: Presence, group: int, study: str) -> str:
-    """Say whether a group is in a study: what most other studies say that have it; without a majority, can't tell.
-
-    A study that alone has the group has it.
-    """
-    is_group, t = result.cluster == group, result.names.index(study)
-    said = Counter(result.word[is_group & (result.test == t)].tolist()).most_common(2)
-    if not said:
-        return PRESENT if (is_group & (result.train == t)).any() else ABSENT
-    return CANT_TELL if len(said) > 1 and said[0][1] == said[1][1] else str(said[0][0])
-
-
 def _with_parts(parents: Sequence[int], words: Sequence[Sequence[str]]) -> NDArray[np.str_]:
-    """Call a cluster present wherever a part of it is: with parts missing, its centre may be elsewhere."""
+    """A cluster is found wherever a part of it is: with parts missing, its centre may be elsewhere."""
     result = np.array(words, dtype=np.str_)
     for place in range(len(parents) - 1, 0, -1):  # parts first
         above = parents[place]
         if above > 0:
-            is_there = np.isin(result[place], THERE) & np.isin(result[above], (ABSENT, CANT_TELL))
-            result[above, is_there] = PRESENT
+            is_there = np.isin(result[place], (FOUND, MERGED)) & np.isin(result[above], (NOT_FOUND, UNDETERMINED))
+            result[above, is_there] = FOUND
     return result
 
 

@@ -12,14 +12,15 @@ from clustrep.across.separation import PoolPlan
 from clustrep.clustering.parameters import with_starts
 from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
-from clustrep.engine.replicates import Stream, make_generator, one_thread, seed_of
+from clustrep.engine.replicates import Failed, Stream, make_generator, one_thread, seed_of
 from clustrep.engine.run import run
-from clustrep.findings.coordinates import Coordinates, coordinates_of
+from clustrep.findings.coordinates import coordinates_of
 from clustrep.findings.model import Model, model_of
 from clustrep.findings.own import OwnClusters, Propose, compact
 from clustrep.findings.result import INCONCLUSIVE, SEPARATED, UNDETERMINED, Findings, letters
-from clustrep.findings.status import entries_of
-from clustrep.results.base import FALSE_FINDING
+from clustrep.findings.status import entries_of, status_by_counts
+from clustrep.results.base import FALSE_FINDING, quiet, tails
+from clustrep.results.local_scores import LocalReplicability
 from clustrep.studies.collection import Studies
 from clustrep.studies.missing_values import completed
 from clustrep.studies.study import Study
@@ -69,7 +70,8 @@ def find_clusters(
     propose = proposer(configurations, source, n_jobs)
     with one_thread():
         rng = np.random.default_rng(seed)
-        every = coordinates_of([X[order] for X, order in zip(tables, orders, strict=True)], scale, rng)
+        sorted_tables = [X[order] for X, order in zip(tables, orders, strict=True)]
+        every = coordinates_of(sorted_tables, "auto" if scale == "auto" else "none", rng)
         known = None if labels is None else [_known(labels[name], order) for name, order in zip(names, orders, strict=True)]
         models = [model_of(each, propose, seed, known) for each in every]
         model = replace(best_of(models), pvalue=min(1.0, len(models) * best_of(models).pvalue))
@@ -229,3 +231,57 @@ def _mixing(model: Model) -> FloatArray:
         ) / n_neighbors
         mixing[s] = (np.median(1 / (shares**2).sum(axis=1)) - 1) / (n_studies - 1)
     return mixing
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is added when the scores are known
+
+
+def partition_of(
+    studies: Studies, configuration: Configuration, source: Source, n_jobs: int | None
+) -> list[IntArray] | None:
+    """Return the labels of every study's samples by one configuration, learned from all studies pooled; None if it fails."""
+    tables = [completed(study.X).astype(float) for study in studies.values()]
+    ((labels,),) = proposer([configuration], source, n_jobs)([np.concatenate(tables)])
+    if isinstance(labels, Failed):
+        return None
+    return np.split(labels, np.cumsum([len(table) for table in tables])[:-1])
+
+
+def with_partition(findings: Findings, labels: Sequence[IntArray]) -> Findings:
+    """Return findings whose clusters are those of a partition of all studies: each is found where a study has its samples."""
+    n_clusters = max(int(of_study.max(initial=-1)) for of_study in labels) + 1
+    counts = np.array([np.bincount(of_study[of_study >= 0], minlength=n_clusters) for of_study in labels]).T
+    by_size = np.argsort(-counts.sum(axis=1), kind="stable")
+    number = np.append(np.argsort(by_size), -1)  # the last is noise
+    nothing = np.full(counts.shape, np.nan)
+    return replace(
+        findings,
+        letters=tuple(letters(n_clusters)),
+        codes=np.concatenate([number[of_study] for of_study in labels]),
+        status=status_by_counts(counts, findings.sizes)[by_size],
+        valley_depth=nothing,
+        valley_p=nothing,
+        replicability=nothing,
+        low=nothing,
+        high=nothing,
+    )
+
+
+def with_replicability(findings: Findings, local: Sequence[LocalReplicability]) -> Findings:
+    """Return findings with the local replicability of every cluster in every study: the mean over the other studies."""
+    shape = (findings.n_clusters, len(findings.names))
+    mean, low, high = (np.full(shape, np.nan) for _ in range(3))
+    codes = dict(zip(findings.names, np.split(findings.codes, np.cumsum(findings.sizes)[:-1]), strict=True))
+    for s, name in enumerate(findings.names):
+        results = [result for result in local if result.train == name]
+        if not results:
+            continue
+        for c in np.unique(codes[name][codes[name] >= 0]):
+            inside = codes[name] == c
+            with quiet():
+                by_test = [np.nanmean(result.distribution[:, inside], axis=1) for result in results]
+                scores = np.nanmean(by_test, axis=0)  # (n_resamples,)
+                mean[c, s] = np.nanmean(scores)
+                low[c, s], high[c, s] = np.nanquantile(scores, tails(0.95))
+    return replace(findings, replicability=mean, low=low, high=high)

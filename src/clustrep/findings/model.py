@@ -87,18 +87,9 @@ def model_of(coordinates: Coordinates, propose: Propose, seed: int, own: Sequenc
         Known clusters of the studies instead.
     """
     tables = coordinates.by_study
-    if own is None:
-        alone = [own_clusters(X, propose, np.random.default_rng(seed)) for X in tables]
-        own = [
-            each if each.pvalue * len(alone) <= OWN_LEVEL else OwnClusters(each.pvalue, 0 * each.labels)
-            for each in alone
-        ]
-    strong = [s for s, each in enumerate(own) if each.n_clusters > 1]
-    p_own = min(1.0, len(own) * min(each.pvalue for each in own))
-    pooled = _Pooled(1.0) if strong or len(own) < 2 else _valleys_across(tables, propose, seed)
-    roads = 2 if len(own) > 1 else 1  # within a study, or across
-    pvalue = min(1.0, roads * min(p_own, pooled.pvalue))
-    if not strong and pooled.labels is None:
+    tested = test_valleys(tables, propose, seed, own)
+    pvalue, own, pooled = tested.pvalue, tested.own, tested.pooled
+    if not any(each.n_clusters > 1 for each in own) and pooled.labels is None:
         return Model(pvalue, coordinates, list(own))
     joint = _Joint.of(tables, own, pooled, seed)
     joint.match_own_clusters()
@@ -108,11 +99,40 @@ def model_of(coordinates: Coordinates, propose: Propose, seed: int, own: Sequenc
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# valleys across studies, where no study shows any by itself
+# density valleys: within a study, or across
 
 
 @dataclass(frozen=True, eq=False)
-class _Pooled:
+class Valleys:
+    """Density valleys of several studies: the p-value of any, and the clusters between them."""
+
+    pvalue: float
+    own: list[OwnClusters]
+    pooled: Pooled
+
+
+def test_valleys(
+    tables: Sequence[FloatArray], propose: Propose, seed: int, own: Sequence[OwnClusters] | None = None
+) -> Valleys:
+    """Look for valleys between the halves of every study; where there are none, across studies.
+
+    The p-value is adjusted for the studies, the alignments, and the two roads (Bonferroni).
+    """
+    if own is None:
+        alone = [own_clusters(X, propose, np.random.default_rng(seed)) for X in tables]
+        own = [
+            each if each.pvalue * len(alone) <= OWN_LEVEL else OwnClusters(each.pvalue, 0 * each.labels)
+            for each in alone
+        ]
+    is_strong = any(each.n_clusters > 1 for each in own)
+    pooled = Pooled(1.0) if is_strong or len(own) < 2 else _valleys_across(tables, propose, seed)
+    p_own = len(own) * min(each.pvalue for each in own)
+    roads = 2 if len(own) > 1 else 1
+    return Valleys(min(1.0, roads * min(p_own, pooled.pvalue)), list(own), pooled)
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
     """Clusters of all studies pooled; labels is None where there are none."""
 
     pvalue: float
@@ -121,7 +141,7 @@ class _Pooled:
     shifts: list[FloatArray] = field(default_factory=list)
 
 
-def _valleys_across(tables: Sequence[FloatArray], propose: Propose, seed: int) -> _Pooled:
+def _valleys_across(tables: Sequence[FloatArray], propose: Propose, seed: int) -> Pooled:
     """Look for valleys in studies that did not define them, under several alignments (Bonferroni).
 
     Studies are pooled as they are, centred at their means, and placed by two or three clusters of the largest study.
@@ -137,13 +157,13 @@ def _valleys_across(tables: Sequence[FloatArray], propose: Propose, seed: int) -
         shifts = [locate(X / sd, centres / sd, starts_of(X / sd, centres / sd, seed)).shift * sd for X in tables]
         shifts[largest] = np.zeros(n_coordinates)
         alignments.append(shifts)
-    best = _Pooled(1.0)
+    best = Pooled(1.0)
     for shifts in alignments:
         X = np.concatenate([table - shift for table, shift in zip(tables, shifts, strict=True)])
         pools = [X, *(X[fold != h] for h in range(len(tables)))]
         found = valleys(X, fold, propose(pools))
         if found.n_clusters > 1 and found.pvalue < best.pvalue:
-            best = _Pooled(found.pvalue, found.labels, X, shifts)
+            best = Pooled(found.pvalue, found.labels, X, shifts)
     return replace(best, pvalue=min(1.0, len(alignments) * best.pvalue))
 
 
@@ -181,7 +201,7 @@ class _Joint:
     places: dict[int, Place]
 
     @classmethod
-    def of(cls, tables: Sequence[FloatArray], own: Sequence[OwnClusters], pooled: _Pooled, seed: int) -> _Joint:
+    def of(cls, tables: Sequence[FloatArray], own: Sequence[OwnClusters], pooled: Pooled, seed: int) -> _Joint:
         order = sorted(
             (s for s, each in enumerate(own) if each.n_clusters > 1),
             key=lambda s: (-own[s].n_clusters, own[s].pvalue, -len(tables[s])),

@@ -92,3 +92,15 @@ def _valleys(model: Model, counts: IntArray) -> tuple[FloatArray, FloatArray]:
                 depth[c, s] = 1 - middle / side
             pvalue[c, s] = float(binom.cdf(middle, middle + side, 0.5)) if side else 1.0
     return depth, pvalue
+
+
+def status_by_counts(counts: IntArray, sizes: IntArray) -> NDArray[np.str_]:
+    """Return statuses of clusters of one partition of all studies, from their counts alone, (n_clusters, n_studies)."""
+    status = np.full(counts.shape, FOUND, dtype=f"<U{len(UNDETERMINED)}")
+    shares = counts / np.maximum(sizes, 1)
+    for c, s in zip(*np.nonzero(counts < FEWEST), strict=True):
+        elsewhere = np.delete(shares[c], s)[np.delete(counts[c], s) >= FEWEST]
+        expected = LEAST_SHARE * float(np.median(elsewhere)) if len(elsewhere) else 0.0
+        is_rare = binom.cdf(counts[c, s], sizes[s], expected) <= FALSE_FINDING
+        status[c, s] = NOT_FOUND if is_rare else UNDETERMINED if counts[c, s] == 0 else FOUND
+    return status

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
+from clustrep.findings.result import SEPARATED, Findings
+from clustrep.findings.verdict import decided, focus_of
 from clustrep.remembered import cached_property
-from clustrep.results.analysis import PRESENCE
 from clustrep.results.choice import Choice
 from clustrep.results.comparison import Comparison
-from clustrep.results.groups import Separation
 from clustrep.results.headline import Evidence, Said, headline_of
 from clustrep.results.null_scores import NullReference
 from clustrep.results.obstacles import obstacle_to
-from clustrep.results.verdict import Verdict, verdict_of
 from clustrep.text import plural
 
 
@@ -30,8 +26,8 @@ class Preliminary:
     ----------
     comparison : Comparison
         All clusterers and numbers of clusters, with the resamples so far.
-    separations : sequence of Separation
-        The gaps between clusters, for every clusterer: these are final.
+    found : Findings
+        The clusters and statuses, which are final; the verdict is, too, where clusters are separated.
     reference : NullReference or None
         The comparison beside the simulated collections so far; None where there are none yet.
 
@@ -41,7 +37,7 @@ class Preliminary:
     """
 
     comparison: Comparison
-    separations: Sequence[Separation]
+    found: Findings
     reference: NullReference | None
 
     @property
@@ -60,20 +56,25 @@ class Preliminary:
         return self.comparison.choice(self.reference)
 
     @cached_property
-    def verdict(self) -> Verdict:
-        """To what degree there are groups, as far as is known."""
-        return verdict_of(self.choice, self.separations)
+    def findings(self) -> Findings:
+        """The findings, with the verdict as far as it is known."""
+        return decided(self.found, self.choice)
+
+    @property
+    def verdict(self) -> str | None:
+        """The verdict; None where it needs a null model and nothing was simulated yet."""
+        return None if self.reference is None and self.found.verdict != SEPARATED else self.findings.verdict
 
     @cached_property
     def headline(self) -> tuple[Said, ...]:
         """The answer in sentences, as far as it is known."""
-        obstacle, nowhere = obstacle_to(self.comparison, self.verdict.focus), pd.DataFrame(columns=list(PRESENCE))
-        return headline_of(Evidence(self.verdict, self.choice, self.separations, obstacle, nowhere))
+        obstacle = obstacle_to(self.comparison, focus_of(self.findings, self.choice))
+        return headline_of(Evidence(self.findings, self.choice, obstacle))
 
     @property
     def answer(self) -> str:
-        """The first sentence of the headline."""
-        return self.headline[0].text
+        """The first sentence of the headline; the best clusterer, where there is no verdict yet."""
+        return self.headline[0].text if self.verdict is not None or len(self.headline) < 2 else self.headline[1].text
 
     def __str__(self) -> str:
         collections = f" and {plural(self.n_null, 'simulated collection')}" if self.n_null else ""

@@ -1,0 +1,138 @@
+"""Findings in sentences: the verdict, which cluster is where, and what was done to compare the studies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clustrep.findings.result import (
+    CONTINUOUS,
+    FOUND,
+    INCONCLUSIVE,
+    MERGED,
+    NO_EVIDENCE,
+    NOT_FOUND,
+    SEPARATED,
+    SPLIT,
+    UNDETERMINED,
+    Findings,
+)
+from clustrep.text import listing, plural
+
+# A list of names is cut after this many.
+MOST_NAMES = 5
+
+
+def verdict_sentence(findings: Findings, partition: str = "") -> str:
+    """Return the verdict as one or two sentences.
+
+    partition : for continuous structure, the clusterer and its score: "ward, k = 5, ARI 0.44"
+    """
+    p = p_text(findings.pvalue)
+    if findings.verdict == SEPARATED:
+        return f"{findings.n_clusters} separated clusters ({p}){_where(findings)}."
+    if findings.verdict == CONTINUOUS:
+        shown = f"{partition}, " if partition else ""
+        return (
+            f"Continuous structure: the partition replicates better than under the null model ({shown}{p}), but no clusters are separated."
+        )
+    if findings.verdict == NO_EVIDENCE:
+        power = ""
+        if np.isfinite(findings.detectable):
+            power = (
+                f" With these sample sizes, two equal clusters {findings.detectable:.1f} sd apart would be found in 80 % of studies; closer "
+                "ones may be missed."
+            )
+        return f"No evidence of clusters: no score exceeds its null distribution (smallest adjusted {p}).{power}"
+    assert findings.verdict == INCONCLUSIVE
+    return f"Inconclusive: {findings.reason}."
+
+
+def _where(findings: Findings) -> str:
+    """Say in how many studies the clusters are found."""
+    n_studies = len(findings.names)
+    if n_studies == 1:
+        return f", in one study: whether another study has them is not tested"
+    found = np.isin(findings.status, (FOUND, MERGED, SPLIT)).sum(axis=1)
+    if (found == n_studies).all():
+        return f", each found in all {n_studies} studies"
+    parts = []
+    for c, letter in enumerate(findings.letters):
+        if found[c] == n_studies:
+            where = f"in all {n_studies} studies"
+        elif found[c] == 1:
+            where = f"in {findings.names[int(np.flatnonzero(np.isin(findings.status[c], (FOUND, MERGED, SPLIT)))[0])]} alone"
+        else:
+            able = int((findings.status[c] != UNDETERMINED).sum())
+            where = f"in {found[c]} of {able} studies"
+        parts.append(f"{letter} {where}")
+    return f": {'; '.join(parts)}" if len(parts) <= MOST_NAMES else f", found in {found.min()} to {found.max()} of {n_studies} studies"
+
+
+def missing_sentences(findings: Findings) -> list[str]:
+    """Name the studies in which a cluster is not found, merged or undetermined."""
+    if findings.verdict != SEPARATED:
+        return []
+    sentences = []
+    shares = findings.counts / findings.sizes
+    for c, letter in enumerate(findings.letters):
+        there = np.isin(findings.status[c], (FOUND, MERGED, SPLIT))
+        elsewhere = float(findings.counts[c, there].sum() / max(findings.sizes[there].sum(), 1))
+        missing = [f"{findings.names[s]} ({shares[c, s]:.0%})".replace("%", " %") for s in _studies(findings, c, NOT_FOUND)]
+        if missing:
+            share = f"{elsewhere:.0%}".replace("%", " %")
+            sentences.append(f"Cluster {letter} ({share} of samples elsewhere) is not found in {listing(missing, MOST_NAMES)}.")
+        merged = [findings.names[s] for s in _studies(findings, c, MERGED)]
+        if merged:
+            sentences.append(f"Cluster {letter} is merged with its neighbour in {listing(merged, MOST_NAMES)}.")
+    undetermined = [name for s, name in enumerate(findings.names) if (findings.status[:, s] == UNDETERMINED).all()]
+    if undetermined:
+        verb = "shows" if len(undetermined) == 1 else "show"
+        sentences.append(
+            f"{listing(undetermined, MOST_NAMES)} {verb} a single cluster that may be any of the others after a shift: undetermined. A study "
+            "with both clusters, measured in the same way, would decide."
+        )
+    return sentences
+
+
+def _studies(findings: Findings, c: int, status: str) -> list[int]:
+    return [int(s) for s in np.flatnonzero(findings.status[c] == status)]
+
+
+def depth_sentence(findings: Findings) -> str:
+    """Say how deep the valleys are; empty without any."""
+    depths = findings.valley_depth[np.isfinite(findings.valley_depth)]
+    if findings.verdict != SEPARATED or not len(depths):
+        return ""
+    depth = float(np.median(depths))
+    if depth >= 0.995:
+        return "Hardly any samples lie halfway between neighbouring clusters."
+    return f"Density halfway between neighbouring clusters is {100 * depth:.0f} % lower than on either side (median)."
+
+
+def alignment_sentence(findings: Findings) -> str:
+    """Say what was done to compare the studies."""
+    return findings.alignment
+
+
+def sentences_of(findings: Findings) -> list[str]:
+    """Return all sentences about the findings alone."""
+    said = [verdict_sentence(findings), depth_sentence(findings), *missing_sentences(findings), findings.alignment]
+    return [sentence for sentence in said if sentence]
+
+
+def p_text(value: float) -> str:
+    """Write a p-value with two digits, never 0.
+
+    Examples
+    --------
+    >>> p_text(0.0371), p_text(0.00002), p_text(1.0), p_text(float("nan"))
+    ('p = 0.037', 'p < 0.001', 'p = 1', 'p not known')
+    """
+    if np.isnan(value):
+        return "p not known"
+    return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
+
+
+def studies_text(n: int) -> str:
+    """Return "1 study" or "3 studies"."""
+    return plural(n, "study", "studies")

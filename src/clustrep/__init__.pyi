@@ -4,10 +4,7 @@ from . import datasets as datasets
 from . import errors as errors
 from . import results as results
 from .across.analyse import analyse as analyse
-from .across.apart import study_relations as study_relations
 from .across.compare import compare as compare
-from .across.counterparts import counterparts as counterparts
-from .across.label_words import label_presence as label_presence
 from .across.leave_one_out import leave_one_study_out as leave_one_study_out
 from .across.local import local_replicability as local_replicability
 from .across.null import null_reference as null_reference

@@ -28,6 +28,10 @@ FILLED_NEARBY = 0.5
 SHALLOWEST, DEEPEST = 0.6, 0.1
 
 LEFT, MIDDLE, RIGHT = range(3)
+# A study has a cluster if it has at least this many samples of it: fewer may be strays of other clusters.
+FEWEST = 4
+# How deep a valley is, middle / side, that a filled middle is compared with: that of two clusters 4 sd apart.
+TYPICAL_GAP = 0.3
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -178,9 +182,7 @@ def _cells(X: FloatArray, centres: FloatArray, known: BoolArray, shares: FloatAr
     return _Cells(squared, nearest, ~known | (counts == 0) | (counts < LACKS * shares * len(X)))
 
 
-def near_counts(
-    X: FloatArray, in_training: BoolArray, labels: IntArray, edges: IntArray, n_pieces: int
-) -> IntArray:
+def near_counts(X: FloatArray, in_training: BoolArray, labels: IntArray, edges: IntArray, n_pieces: int) -> IntArray:
     """Count samples between the facing halves of two pieces, in the left, middle and right window, (3,).
 
     Only the half of either piece that faces the other counts, and the line is drawn between these halves. At this range
@@ -264,6 +266,12 @@ def holm(pvalues: FloatArray) -> FloatArray:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # groups
+
+
+def log_odds_of_filled(middle: int, side: int) -> float:
+    """Return the log odds of "the middle holds as much as the side" against a typical valley, from their counts."""
+    r = TYPICAL_GAP
+    return float(middle * np.log((1 + r) / (2 * r)) + side * np.log((1 + r) / 2))
 
 
 def join_pieces(n_pieces: int, edges: IntArray, middle: IntArray, side: IntArray) -> IntArray:

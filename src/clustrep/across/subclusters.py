@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clustrep.across.gaps import holm
-from clustrep.across.own_groups import FEWEST
+from clustrep.across.gaps import FEWEST, holm
 from clustrep.across.separation import separations
 from clustrep.clustering.sample import Configuration, Source, provenance_of_run
 from clustrep.engine.replicates import FULL_STUDY, Stream, root_entropy, seed_of
@@ -99,9 +98,7 @@ def cluster_tree(
         clusterer=tuple(outcome.clusterer for outcome in outcomes),
         n_pieces=tuple(outcome.n_pieces for outcome in outcomes),
         labels=np.concatenate([_smallest_clusters(grown, name, len(study)) for name, study in studies.items()]),
-        provenance=provenance_of_run(
-            source, tuple(studies.values()), given
-        ),
+        provenance=provenance_of_run(source, tuple(studies.values()), given),
     )
 
 
@@ -199,7 +196,12 @@ class _Splitting:
         assert within is not None
         ends = np.cumsum([len(study) for study in within.values()])[:-1]
         of_study = dict(zip(within, np.split(separation.labels, ends), strict=True))
-        counts = np.array([[(of_study[name] == group).sum() if name in of_study else 0 for name in self.studies] for group in range(separation.groups)])
+        counts = np.array(
+            [
+                [(of_study[name] == group).sum() if name in of_study else 0 for name in self.studies]
+                for group in range(separation.groups)
+            ]
+        )
         sizes = np.array([len(of_study[name]) if name in of_study else 0 for name in self.studies])
         status = status_by_counts(counts, sizes)
         parts = []

@@ -9,7 +9,7 @@ import numpy as np
 
 from clustrep.figures.canvas import SINGLE, canvas, literal
 from clustrep.figures.charts import Chart, axis, chart, escaped, scatter, view
-from clustrep.results.presence_words import SIGNS
+from clustrep.findings.result import SIGNS
 from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:

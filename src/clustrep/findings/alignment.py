@@ -71,7 +71,9 @@ def _by_moments(studies: Studies, findings: Findings) -> tuple[Studies, Findings
     findings = replace(findings, alignment=text, divisor=divisor, offset=offset)
     if not done:
         return studies, findings
-    tables = {name: np.asarray(each.X, dtype=float) / divisor - offset[s] for s, (name, each) in enumerate(studies.items())}
+    tables = {
+        name: np.asarray(each.X, dtype=float) / divisor - offset[s] for s, (name, each) in enumerate(studies.items())
+    }
     return with_tables(studies, tables), findings
 
 

@@ -72,7 +72,9 @@ def find_clusters(
         rng = np.random.default_rng(seed)
         sorted_tables = [X[order] for X, order in zip(tables, orders, strict=True)]
         every = coordinates_of(sorted_tables, "auto" if scale == "auto" else "none", rng)
-        known = None if labels is None else [_known(labels[name], order) for name, order in zip(names, orders, strict=True)]
+        known = (
+            None if labels is None else [_known(labels[name], order) for name, order in zip(names, orders, strict=True)]
+        )
         models = [model_of(each, propose, seed, known) for each in every]
         model = replace(best_of(models), pvalue=min(1.0, len(models) * best_of(models).pvalue))
         is_separated = model.n_clusters > 1 and model.pvalue <= FALSE_FINDING
@@ -162,7 +164,9 @@ def _findings(
         codes.append(back)
     divisor = model.coordinates.divisor[np.argsort(columns)]
     aligned = [None if (place := model.places[s]).undetermined or place.shift is None else place for s in place_of]
-    lengths = np.array([np.nan if place is None or place.shift is None else np.linalg.norm(place.shift) for place in aligned])
+    lengths = np.array(
+        [np.nan if place is None or place.shift is None else np.linalg.norm(place.shift) for place in aligned]
+    )
     scales = np.array([np.nan if place is None else place.scale for place in aligned])
     given = [completed(study.X).astype(float) / divisor for study in studies.values()]
     offset = _offsets(given, codes, np.nan_to_num(scales, nan=1.0), ~np.isnan(lengths))
@@ -226,9 +230,15 @@ def _mixing(model: Model) -> FloatArray:
     mixing = np.empty(n_studies)
     for s in range(n_studies):
         rows = np.flatnonzero(study == s)[:: max(1, int((study == s).sum() // MOST_ASKED))]
-        shares = np.array(
-            [np.bincount(study[near], minlength=n_studies) for near in search.kneighbors(every[rows], return_distance=False)]
-        ) / n_neighbors
+        shares = (
+            np.array(
+                [
+                    np.bincount(study[near], minlength=n_studies)
+                    for near in search.kneighbors(every[rows], return_distance=False)
+                ]
+            )
+            / n_neighbors
+        )
         mixing[s] = (np.median(1 / (shares**2).sum(axis=1)) - 1) / (n_studies - 1)
     return mixing
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from clustrep.across.gaps import centres_of, nearest_centre
-from clustrep.across.own_groups import FEWEST
+from clustrep.across.gaps import FEWEST, centres_of, nearest_centre
 from clustrep.findings.coordinates import Coordinates, within_sd
 from clustrep.findings.matching import match_centres
 from clustrep.findings.own import OwnClusters, Propose, compact, joined_where_filled, own_clusters, valleys

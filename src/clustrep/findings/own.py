@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clustrep.across.gaps import centres_of, gabriel_edges, nearest_centre
-from clustrep.across.own_groups import log_odds_of_filled
+from clustrep.across.gaps import centres_of, gabriel_edges, log_odds_of_filled, nearest_centre
 from clustrep.across.separation import FoldLabels, Pool, choose, cut_of, groups_of_chosen
 from clustrep.engine.replicates import Failed
 from clustrep.results.base import FALSE_FINDING

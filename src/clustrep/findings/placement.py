@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
-from clustrep.across.gaps import centres_of, nearest_centre
-from clustrep.across.own_groups import FEWEST, log_odds_of_filled
+from clustrep.across.gaps import FEWEST, centres_of, log_odds_of_filled, nearest_centre
 from clustrep.findings.own import counts_between
 from clustrep.types import BoolArray, FloatArray, IntArray
 

@@ -28,6 +28,8 @@ SEPARATED, CONTINUOUS, NO_EVIDENCE, INCONCLUSIVE = (
 VERDICTS = (SEPARATED, CONTINUOUS, NO_EVIDENCE, INCONCLUSIVE)
 FOUND, NOT_FOUND, MERGED, SPLIT, UNDETERMINED = "found", "not found", "merged", "split", "undetermined"
 STATUSES = (FOUND, NOT_FOUND, MERGED, SPLIT, UNDETERMINED)
+# One sign for each, for tables of clusters × studies.
+SIGNS = {FOUND: "✓", NOT_FOUND: "✗", SPLIT: "⋏", MERGED: "⋎", UNDETERMINED: "?"}
 # The label of samples whose study cannot be matched to the clusters of the others.
 UNMATCHED = "?"
 

@@ -32,9 +32,7 @@ def verdict_sentence(findings: Findings, partition: str = "") -> str:
         return f"{findings.n_clusters} separated clusters ({p}){_where(findings)}."
     if findings.verdict == CONTINUOUS:
         shown = f"{partition}, " if partition else ""
-        return (
-            f"Continuous structure: the partition replicates better than under the null model ({shown}{p}), but no clusters are separated."
-        )
+        return f"Continuous structure: the partition replicates better than under the null model ({shown}{p}), but no clusters are separated."
     if findings.verdict == NO_EVIDENCE:
         power = ""
         if np.isfinite(findings.detectable):
@@ -65,7 +63,11 @@ def _where(findings: Findings) -> str:
             able = int((findings.status[c] != UNDETERMINED).sum())
             where = f"in {found[c]} of {able} studies"
         parts.append(f"{letter} {where}")
-    return f": {'; '.join(parts)}" if len(parts) <= MOST_NAMES else f", found in {found.min()} to {found.max()} of {n_studies} studies"
+    return (
+        f": {'; '.join(parts)}"
+        if len(parts) <= MOST_NAMES
+        else f", found in {found.min()} to {found.max()} of {n_studies} studies"
+    )
 
 
 def missing_sentences(findings: Findings) -> list[str]:
@@ -77,10 +79,14 @@ def missing_sentences(findings: Findings) -> list[str]:
     for c, letter in enumerate(findings.letters):
         there = np.isin(findings.status[c], (FOUND, MERGED, SPLIT))
         elsewhere = float(findings.counts[c, there].sum() / max(findings.sizes[there].sum(), 1))
-        missing = [f"{findings.names[s]} ({shares[c, s]:.0%})".replace("%", " %") for s in _studies(findings, c, NOT_FOUND)]
+        missing = [
+            f"{findings.names[s]} ({shares[c, s]:.0%})".replace("%", " %") for s in _studies(findings, c, NOT_FOUND)
+        ]
         if missing:
             share = f"{elsewhere:.0%}".replace("%", " %")
-            sentences.append(f"Cluster {letter} ({share} of samples elsewhere) is not found in {listing(missing, MOST_NAMES)}.")
+            sentences.append(
+                f"Cluster {letter} ({share} of samples elsewhere) is not found in {listing(missing, MOST_NAMES)}."
+            )
         merged = [findings.names[s] for s in _studies(findings, c, MERGED)]
         if merged:
             sentences.append(f"Cluster {letter} is merged with its neighbour in {listing(merged, MOST_NAMES)}.")

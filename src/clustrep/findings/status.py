@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from clustrep.across.own_groups import FEWEST
+from clustrep.across.gaps import FEWEST
 from clustrep.findings.model import Model
 from clustrep.findings.own import counts_between
 from clustrep.findings.placement import FILLED

@@ -9,9 +9,9 @@ import numpy as np
 from clustrep.findings.result import CONTINUOUS, INCONCLUSIVE, NO_EVIDENCE, SEPARATED, Findings
 from clustrep.results.choice import Candidate, Choice
 
-# No evidence is said only where two clusters this many sd apart would have been found in 80 %: at 6 sd a twentieth of a per cent of the
-# samples lies beyond the middle, and any eye sees the two.
-LARGEST_DETECTABLE = 6.0
+# No evidence is said only where two clusters this many sd apart would have been found in 80 %: at 5 sd the density halfway between two normal
+# clusters is a tenth of that at their centres, which any eye sees.
+LARGEST_DETECTABLE = 5.0
 NOT_COMPARED = "no cluster is separated, and scores were not compared with a null model. Run again with a null model"
 SINGLE_CLUSTERS = (
     "most scores are of studies in a single cluster, or of noise alone. Run again with other parameters, other numbers of clusters or "

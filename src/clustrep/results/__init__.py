@@ -11,6 +11,7 @@ from clustrep.archives import Declared
 from clustrep.checks import check_integer
 from clustrep.errors import DataError
 from clustrep.files import Fields, load_fields
+from clustrep.findings.result import Findings
 from clustrep.provenance import Provenance
 from clustrep.results.analysis import Analysis
 from clustrep.results.choice import Best, Candidate, Choice
@@ -23,13 +24,10 @@ from clustrep.results.groups import Separation
 from clustrep.results.joint import Combined, SiteClusters, SiteGaps, SiteTables
 from clustrep.results.left_out import LeaveOneStudyOut
 from clustrep.results.local_scores import LocalReplicability
-from clustrep.results.matches import Counterparts
 from clustrep.results.null_scores import NullReference
 from clustrep.results.pairwise import Replicability, TrainingAverage
 from clustrep.results.preliminary import Preliminary
-from clustrep.results.presence_words import Presence
 from clustrep.results.proportions import InGroupProportion, InGroupStability
-from clustrep.results.relations import StudyDifferences, StudyRelations
 from clustrep.results.significance import ClusterTest
 from clustrep.results.validation import Validation
 from clustrep.text import listing
@@ -47,7 +45,7 @@ __all__ = [
     "Combined",
     "Comparison",
     "Consensus",
-    "Counterparts",
+    "Findings",
     "InGroupProportion",
     "InGroupStability",
     "LeaveOneStudyOut",
@@ -55,7 +53,6 @@ __all__ = [
     "NullReference",
     "PredictionStrength",
     "Preliminary",
-    "Presence",
     "RelativeValidation",
     "Replicability",
     "Sensitivity",
@@ -64,8 +61,6 @@ __all__ = [
     "SiteGaps",
     "SiteTables",
     "Stability",
-    "StudyDifferences",
-    "StudyRelations",
     "TrainingAverage",
     "Validation",
     "load",
@@ -81,7 +76,6 @@ RESULTS: dict[str, Any] = {
         Sensitivity,
         Separation,
         PredictionStrength,
-        Presence,
         BootstrapInstability,
         RelativeValidation,
         InGroupProportion,
@@ -92,9 +86,8 @@ RESULTS: dict[str, Any] = {
         AssignmentConsistency,
         Validation,
         NullReference,
-        Counterparts,
         LeaveOneStudyOut,
-        StudyDifferences,
+        Findings,
         Analysis,
         Combined,
         SiteClusters,

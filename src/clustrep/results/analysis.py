@@ -82,7 +82,7 @@ class Analysis(Saved):
 
     @property
     def verdict(self) -> str:
-        """"separated", "continuous structure", "no evidence of clusters" or "inconclusive"."""
+        """ "separated", "continuous structure", "no evidence of clusters" or "inconclusive"."""
         return self.findings.verdict
 
     @property

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from clustrep.checks import check_known, freeze
 from clustrep.provenance import Provenance
 from clustrep.results.base import FALSE_FINDING, Saved
-from clustrep.results.presence_words import SIGNS
+from clustrep.findings.result import SIGNS
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
 

@@ -61,7 +61,9 @@ def headline_of(evidence: Evidence) -> tuple[Said, ...]:
     said = [Said(findings.verdict, verdict_sentence(findings, partition))]
     if focus is not None:
         said.append(Said(SURE, f"{_best(findings, choice, focus)} {_rivals(choice, focus)}".strip()))
-    said += [Said(REASON, text) for text in (depth_sentence(findings), *missing_sentences(findings), findings.alignment)]
+    said += [
+        Said(REASON, text) for text in (depth_sentence(findings), *missing_sentences(findings), findings.alignment)
+    ]
     if evidence.obstacle is not None:
         said.append(Said(CAUTION, evidence.obstacle.sentence))
     said.append(Said(NEXT, _next(evidence)))

@@ -11,7 +11,7 @@ import pandas as pd
 from clustrep.checks import check_choice, check_integer, check_known, freeze, read_only
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
-from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Printed, Resampled, Saved
+from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Printed, Resampled, Saved, quiet
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from clustrep.clustering.function import ClusteringFunction
-    from clustrep.results.relations import StudyRelations
+
+# A variance between scores that rounding alone may have.
+ROUNDING = 1e-20
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,21 +153,24 @@ class Replicability(Resampled, Failing, Saved):
             name, float(self.estimate[t, others].mean()), read_only(self.distribution[:, t, others].mean(axis=1))
         )
 
-    def relations(self) -> StudyRelations:
-        """Compute which studies agree, and which one stands apart.
+    @property
+    def heterogeneity(self) -> float:
+        """I²: the share of the variance between pairs of studies that resampling does not explain, 0 to 1.
 
-        Returns
-        -------
-        StudyRelations
-
-        Raises
-        ------
-        ParameterError
-            With fewer than three studies, without the diagonal, or by mutual information, which has no upper bound.
+        max(0, 1 − W / V): V is the variance between pairs of their means over resamples, W the mean over resamples of
+        the variance between pairs of the deviations from these means, times B / (B − 1). NaN with one resample, or
+        with fewer than two pairs.
         """
-        from clustrep.results.relations import StudyRelations
-
-        return StudyRelations.of(self)
+        scores = self.distribution[:, ~np.eye(len(self.names), dtype=bool)]  # (n_resamples, n_pairs)
+        B = len(scores)
+        if B < 2 or scores.shape[1] < 2:
+            return float("nan")
+        with quiet():
+            means = np.nanmean(scores, axis=0)
+            between = float(np.nanvar(means, ddof=1))
+            # What pairs share in a resample, because they share studies, is no difference between them.
+            resampling = float(np.nanmean(np.nanvar(scores - means, axis=1, ddof=1))) * B / (B - 1)
+        return max(0.0, 1 - resampling / between) if between > ROUNDING else 0.0
 
     def clustering_function(self, name: str, resample: int | None = None) -> ClusteringFunction:
         """Return ψ learned on a study as it is, or on its draw in a resample: fitted again from its seed.

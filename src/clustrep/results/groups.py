@@ -10,9 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.checks import check_known, freeze
-from clustrep.findings.sentences import p_text
 from clustrep.provenance import Provenance
-from clustrep.results.base import FALSE_FINDING
 from clustrep.saved import Saved
 from clustrep.text import listing
 from clustrep.types import BoolArray, FloatArray, IntArray
@@ -187,14 +185,16 @@ class Separation(Saved):
         return GapDensities.of(self, place).draw(ax)
 
     def __str__(self) -> str:
-        p = p_text(self.overall_pvalue)
-        if not self.separated and self.overall_pvalue <= FALSE_FINDING:
-            return f"No separated clusters: valleys between some clusters repeat in other studies ({p}), but not between all."
         if not self.separated:
-            return f"No separated clusters: no density valley repeats in other studies ({p})."
+            from clustrep.results.headline import no_groups_text  # which reads results like this one
+
+            return f"{no_groups_text(self.overall_pvalue)}."
         deeper = [n for n in self.levels if n != self.groups]
-        also = f" Valleys repeat also between {listing(deeper)} clusters." if deeper else ""
-        return f"{self.groups} separated clusters: the density valleys between them repeat in other studies ({p}).{also}"
+        also = f" Gaps were also found between {listing(deeper)} groups." if deeper else ""
+        return (
+            f"{self.groups} separated groups: the gaps between them were found again in studies that did not define "
+            f"them (p = {self.overall_pvalue:.2g}).{also}"
+        )
 
     def __repr__(self) -> str:
         return f"{self}\n{self.summary().round(3).to_string(index=False)}"

@@ -9,7 +9,7 @@ site_commands         learn, score: at one site; joint_commands: combine, show
 options               options that commands share; option_types: the values that they take
 input_files           options → Studies; inspection: what can be said of files before anything is computed
 config_file           options from a TOML file, and back
-output                the folder of results; drawing: its figures; answers: what is printed
+output                the folder of results; drawing: its figures
 console               the terminal and exit codes; option_wording: the library's sentences in terms of options
 standard_output       what clusterers print goes to stderr
 """

@@ -395,7 +395,6 @@ def write_analysis(
         analysis = without_names(analysis)
     output = Output(
         Report(analysis, samples=not settings["no_samples"]),
-        answer=analysis,
         save=lambda results: analysis.save(results.path(RESULT)),
         tables=lambda results: write_tables(results, analysis, cohorts, settings),
         figures=lambda results: draw_analysis(results, analysis, options.figure_formats(settings)),

@@ -10,7 +10,6 @@ import click
 
 from clustrep.checksums import SUMS, check_files, has_sums
 from clustrep.cli import options
-from clustrep.cli.answers import json_of
 from clustrep.cli.console import BAD_DATA, Failure, write_data, write_message, write_page
 from clustrep.cli.input_files import read_studies
 from clustrep.cli.output import CONFIG, PAGE, RESULT
@@ -69,13 +68,9 @@ def report(folder: Path, format_name: str, out: Path | None, *, no_samples: bool
 def report_of(folder: Path, format_name: str, *, samples: bool) -> str:
     """Make the report of the results in a folder, after these have been checked."""
     from clustrep import Report, load
-    from clustrep.results import Analysis
 
-    results = [load(path) for path in checked_results(folder)]
-    again = Report(*results, samples=samples)
-    if format_name == "json":
-        return json_of(again, next((result for result in results if isinstance(result, Analysis)), None))
-    return again.to_html() if format_name == "html" else again.to_markdown()
+    again = Report(*(load(path) for path in checked_results(folder)), samples=samples)
+    return {"html": again.to_html, "markdown": again.to_markdown, "json": again.to_json}[format_name]()
 
 
 def checked_results(folder: Path) -> list[Path]:

@@ -9,10 +9,10 @@ import click
 
 from clustrep.cli import options
 from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterer_of
-from clustrep.cli.console import exit_if_failed, write_data
+from clustrep.cli.console import exit_if_failed
 from clustrep.cli.input_files import read_studies
 from clustrep.cli.option_types import Words, WordsOption, accepted_indices
-from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output
+from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output, write_report
 
 if TYPE_CHECKING:
     from clustrep import Report, Studies, Study
@@ -121,7 +121,7 @@ def test(ctx: click.Context, /, **settings: Any) -> None:
     if settings["out"] is not None:
         write_tests(ctx, settings, tests, report, studies)
     else:
-        write_data(report.to_json() if settings["json"] else repr(report))
+        write_report(settings, report)
 
 
 def write_tests(

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clustrep.checksums import has_sums
-from clustrep.cli.answers import json_of, text_of
 from clustrep.cli.config_file import RUN_RECORD, config_values, digests
 from clustrep.cli.console import BAD_DATA, USAGE, Failure, write_data, write_message
 from clustrep.errors import DataError, ReplicateWarning, warn
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clustrep import Report, Study
-    from clustrep.results import Analysis
 
 CONFIG = "config.toml"
 RESULT = "result.npz"
@@ -154,17 +152,6 @@ class Output:
     figures: Callable[[Results], Any]
     provenance: Mapping[str, Any]
     studies: Mapping[str, Study]
-    answer: Analysis | None = None  # whose findings are printed
-
-    @property
-    def text(self) -> str:
-        """What the terminal shows."""
-        return repr(self.report) if self.answer is None else text_of(self.answer)
-
-    @property
-    def json(self) -> str:
-        """What `--json` writes."""
-        return json_of(self.report, self.answer)
 
     def write(self, ctx: click.Context, settings: dict[str, Any], results: Results) -> None:
         """Write everything but the figures."""
@@ -214,16 +201,14 @@ def write_output(ctx: click.Context, settings: dict[str, Any], output: Output) -
             output.write(ctx, settings, Results(staged, settings["out"]))
     except (OSError, DataError) as error:
         rescued = rescue(settings["out"], partial(output.write, ctx, settings)) or rescue(settings["out"], output.save)
-        write_answer(settings, output)
+        write_verdict(settings, output.report)
         problem = f"Results can't be written to {settings['out']} ({reason_of(error)})"
         raise Failure(f"{problem}; {said_of(rescued)}", BAD_DATA) from None
     except BaseException:  # interrupted, or a mistake in the page or a table
         write_message(f"Results are not in {settings['out']}; {said_of(rescue(settings['out'], output.save))}")
         raise
     write_figures(folder, settings, output)
-    write_answer(settings, output)
-    if settings["out"] is not None and not settings["quiet"]:
-        write_message(f"Results are in {settings['out']}; open {settings['out'] / PAGE} in a browser.")
+    write_report(settings, output.report)
 
 
 def write_figures(folder: ClaimedFolder, settings: dict[str, Any], output: Output) -> None:
@@ -238,9 +223,16 @@ def write_figures(folder: ClaimedFolder, settings: dict[str, Any], output: Outpu
         raise
 
 
-def write_answer(settings: dict[str, Any], output: Output) -> None:
-    """Write the answer to the terminal."""
-    write_data(output.json if settings["json"] else output.text)
+def write_report(settings: dict[str, Any], report: Report) -> None:
+    """Write the report to the terminal, and say where the page is."""
+    write_verdict(settings, report)
+    if settings["out"] is not None and not settings["quiet"]:
+        write_message(f"Results are in {settings['out']}; open {settings['out'] / PAGE} in a browser.")
+
+
+def write_verdict(settings: dict[str, Any], report: Report) -> None:
+    """Write the report to the terminal."""
+    write_data(report.to_json() if settings["json"] else repr(report))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -182,7 +182,7 @@ def test_our_own_mistake_is_one_sentence_unless_debugging(folder, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("oh")
 
-    monkeypatch.setattr("clustrep.across.analyse.comparison_plan", broken)
+    monkeypatch.setattr("clustrep.across.analyse.find_clusters", broken)
     done = invoke(*RUN, code=1)
     assert done.stderr.splitlines()[-1] == (
         "error: This is a mistake in clustrep, not in your data: RuntimeError: oh. "
@@ -206,7 +206,7 @@ def test_what_may_happen_on_the_way_has_its_sentence(error, code, sentence, fold
     def broken(*_, **__):
         raise error
 
-    monkeypatch.setattr("clustrep.across.analyse.comparison_plan", broken)
+    monkeypatch.setattr("clustrep.across.analyse.find_clusters", broken)
     assert sentence in invoke(*RUN, code=code).stderr
     assert sorted(os.listdir(folder)) == ["alpha.csv", "beta.csv", "gamma.csv"]
 

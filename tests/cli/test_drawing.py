@@ -21,7 +21,7 @@ def test_figures_are_drawn_in_every_format_the_same_each_time(folder):
     assert not plt.get_fignums()
     # Letters stay letters, which can be edited and searched, and the same in every journal.
     vector = contents(folder / "one")
-    assert b"null model</text>" in vector["figures/test-alpha.svg"]
+    assert b"null distribution</text>" in vector["figures/test-alpha.svg"]
     assert b"/Type3" not in vector["figures/test-alpha.pdf"]
     assert b"/CIDFontType2" in vector["figures/test-alpha.pdf"]
 

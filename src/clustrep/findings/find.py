@@ -69,7 +69,7 @@ def find_clusters(
     seed = int(make_generator(seed_of(source.root, Stream.TIES, "findings", 0)).integers(2**31))
     propose = proposer(configurations, source, n_jobs)
     with one_thread():
-        rng = np.random.default_rng(seed)
+        rng = make_generator(seed)
         sorted_tables = [X[order] for X, order in zip(tables, orders, strict=True)]
         every = coordinates_of(sorted_tables, "auto" if scale == "auto" else "none", rng)
         known = (

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from clustrep.across.gaps import FEWEST, centres_of, nearest_centre
+from clustrep.engine.replicates import make_generator
 from clustrep.findings.coordinates import Coordinates, within_sd
 from clustrep.findings.matching import match_centres
 from clustrep.findings.own import OwnClusters, Propose, compact, joined_where_filled, own_clusters, valleys
@@ -118,7 +119,7 @@ def test_valleys(
     The p-value is adjusted for the studies, the alignments, and the two roads (Bonferroni).
     """
     if own is None:
-        alone = [own_clusters(X, propose, np.random.default_rng(seed)) for X in tables]
+        alone = [own_clusters(X, propose, make_generator(seed)) for X in tables]
         own = [
             each if each.pvalue * len(alone) <= OWN_LEVEL else OwnClusters(each.pvalue, 0 * each.labels)
             for each in alone
@@ -399,7 +400,7 @@ class _Joint:
             own = self.means(s, place.labels)[place.labels]
             moved.append((self.X[s] - own) / place.scale + self.centres[place.labels])
         X = np.concatenate(moved)
-        rng = np.random.default_rng(self.seed)
+        rng = make_generator(self.seed)
         fold = np.concatenate([rng.permutation(len(x)) % 2 for x in moved])
         numbers = range(max(2, self.n_clusters), self.n_clusters + 3)
         partitions = [[k_means(rows, k, self.seed) for k in numbers] for rows in (X, X[fold != 0], X[fold != 1])]

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
+from clustrep.engine.replicates import make_generator
 from clustrep.findings.coordinates import coordinates_of
 from clustrep.findings.model import k_means, test_valleys
 from clustrep.findings.result import Findings
@@ -36,7 +37,7 @@ def detectable_separation(sizes: Sequence[int], n_coordinates: int, n_tried: int
         Configurations that the p-value is adjusted for.
     seed : int
     """
-    rng = np.random.default_rng(seed)
+    rng = make_generator(seed)
     separations = np.linspace(SMALLEST, LARGEST, SIMULATED)
     found = np.zeros(SIMULATED)
     for i, separation in enumerate(separations):
@@ -73,6 +74,6 @@ def _where(separations: FloatArray, found: FloatArray) -> float:
 def detectable_of(findings: Findings, studies: Studies, n_tried: int, seed: int) -> float:
     """Return the detectable separation for these studies."""
     tables = [completed(study.X).astype(float) for study in studies.values()]
-    coordinates = coordinates_of(tables, "none", np.random.default_rng(seed % 2**32))[0]
+    coordinates = coordinates_of(tables, "none", make_generator(seed % 2**32))[0]
     sizes = [int(n) for n in findings.sizes]
     return detectable_separation(sizes, coordinates.X.shape[1], n_tried, seed % 2**32)

@@ -56,11 +56,12 @@ class Design:
     separation: float
 
 
-def design(setting: Setting, number: int) -> Design:
+def design(setting: Setting, number: int, n_features: int | None = None) -> Design:
     """Draw studies: 2 to 6 of 40 to 400 samples, 2 to 6 clusters at 4.75 to 7 sd, in 2 to 300 features."""
     rng = np.random.default_rng([2026, SETTINGS.index(setting), number])
     n_studies = int(rng.integers(2, 7))
-    p = int(rng.choice([2, 3, 5, 10, 30, 100, 300]))
+    drawn = int(rng.choice([2, 3, 5, 10, 30, 100, 300]))
+    p = n_features or drawn
     k = int(rng.integers(2, 7))
     if setting.composition in ("one absent", "one alone"):
         k = max(k, 3)

@@ -11,7 +11,7 @@ from clustrep.across.gaps import FEWEST, centres_of, nearest_centre
 from clustrep.findings.coordinates import Coordinates, within_sd
 from clustrep.findings.matching import match_centres
 from clustrep.findings.own import OwnClusters, Propose, compact, joined_where_filled, own_clusters, valleys
-from clustrep.findings.placement import locate, refine
+from clustrep.findings.placement import Placed, locate, refine
 from clustrep.results.base import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 
@@ -39,7 +39,7 @@ class Place:
     scale: float
     labels: IntArray
     is_own: bool = True  # matched by its own clusters
-    dropped: dict[int, str] = field(default_factory=dict)
+    merged: frozenset[int] = frozenset()
     undetermined: bool = False
 
     @property
@@ -86,7 +86,7 @@ def model_of(coordinates: Coordinates, propose: Propose, seed: int, own: Sequenc
         Known clusters of the studies instead.
     """
     tables = coordinates.by_study
-    tested = test_valleys(tables, propose, seed, own)
+    tested = find_valleys(tables, propose, seed, own)
     pvalue, own, pooled = tested.pvalue, tested.own, tested.pooled
     if not any(each.n_clusters > 1 for each in own) and pooled.labels is None:
         return Model(pvalue, coordinates, list(own))
@@ -110,7 +110,7 @@ class Valleys:
     pooled: Pooled
 
 
-def test_valleys(
+def find_valleys(
     tables: Sequence[FloatArray], propose: Propose, seed: int, own: Sequence[OwnClusters] | None = None
 ) -> Valleys:
     """Look for valleys between the halves of every study; where there are none, across studies.
@@ -241,6 +241,7 @@ class _Joint:
                 continue
             counts = np.bincount(place.labels, minlength=self.n_clusters)
             there = counts >= FEWEST
+            there[list(place.merged)] = False
             moved = (self.means(s, place.labels) - place.shift) / place.scale
             total[there] += np.sqrt(counts[there])[:, None] * moved[there]
             weight[there] += np.sqrt(counts[there])
@@ -342,19 +343,18 @@ class _Joint:
             assert place.shift is not None
             expected = place.shift + place.scale * self.centres
             ways.append((place.shift, place.scale, refine(X, expected, self.means(s, place.labels))))
-        if not ways or len(np.unique(ways[0][2].labels)) < self.n_clusters:
+        if not ways or ways[0][2].n_groups < self.n_clusters:
             found = locate(X, self.centres, starts_of(X, self.centres, self.seed))
             expected = found.shift + found.scale * self.centres
             ways.append((found.shift, found.scale, refine(X, expected, nothing)))
-        shift, scale, placed = max(ways, key=lambda way: len(np.unique(way[2].labels)))  # the first of equals
-        here = np.unique(placed.labels)
+        shift, scale, placed = max(ways, key=lambda way: way[2].n_groups)  # the first of equals
         is_own = place is not None and place.is_own
-        if len(here) == 1 and self.n_clusters > 1:
+        if placed.n_groups == 1 and self.n_clusters > 1:
             self.places[s] = self._place_single(X, is_own=is_own)
             return
-        if len(here) > 1:
-            shift = (self.means(s, placed.labels)[here] - scale * self.centres[here]).mean(axis=0)
-        self.places[s] = Place(shift, scale, placed.labels, is_own, placed.dropped)
+        if placed.n_groups > 1:
+            shift = _shift_of_groups(X, placed, scale * self.centres)
+        self.places[s] = Place(shift, scale, placed.labels, is_own, placed.merged)
 
     def _place_single(self, X: FloatArray, *, is_own: bool) -> Place:
         """Say which joint cluster a study with a single one has: one that is clearly nearest, without any shift."""
@@ -412,6 +412,15 @@ class _Joint:
         for s, own in zip(usable, np.split(labels, ends), strict=True):
             self.places[s].labels = own
         return True
+
+
+def _shift_of_groups(X: FloatArray, placed: Placed, centres: FloatArray) -> FloatArray:
+    """Return the mean difference between the groups of a study and the same samples at the joint centres."""
+    group = placed.group[placed.labels]
+    differences = [
+        X[group == g].mean(axis=0) - centres[placed.labels[group == g]].mean(axis=0) for g in np.unique(group)
+    ]
+    return np.asarray(np.mean(differences, axis=0))
 
 
 def whitening(tables: Sequence[FloatArray], labels: Sequence[IntArray]) -> FloatArray:

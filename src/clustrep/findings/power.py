@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from clustrep.findings.coordinates import coordinates_of
-from clustrep.findings.model import k_means, test_valleys
+from clustrep.findings.model import k_means, find_valleys
 from clustrep.findings.result import Findings
 from clustrep.results.base import FALSE_FINDING
 from clustrep.studies.collection import Studies
@@ -45,7 +45,7 @@ def detectable_separation(sizes: Sequence[int], n_coordinates: int, n_tried: int
             X = rng.normal(size=(n, n_coordinates))
             X[: n // 2, 0] += separation
             tables.append(X)
-        tested = test_valleys(tables, lambda pools: [[_halves(X, seed)] for X in pools], seed)
+        tested = find_valleys(tables, lambda pools: [[_halves(X, seed)] for X in pools], seed)
         found[i] = n_tried * tested.pvalue <= FALSE_FINDING
     return _where(separations, found)
 

@@ -354,9 +354,11 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
     try:
         try:
             return function(checkpoint=folder)
-        except OtherRun:
+        except OtherRun as other:
             if not settings["force"]:
                 raise
+            if not settings["quiet"]:
+                write_message(f"--force discards the checkpoint in {settings['out']}: {other.differences}.")
         shutil.rmtree(folder)
         return function(checkpoint=folder)
     except KeyboardInterrupt:

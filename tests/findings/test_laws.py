@@ -31,7 +31,7 @@ every_analysis = pytest.mark.parametrize(
 
 
 def assert_same_answer(first, second):
-    """Assert that two findings of the same studies and samples, in the same order, have the same clusters everywhere."""
+    """Assert that two findings of the same studies and samples, in the same order, have the same clusters."""
     assert first.verdict == second.verdict
     assert first.letters == second.letters
     assert first.names == second.names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,7 +65,7 @@ def coordinates_of(tables: Sequence[FloatArray], scale: str, rng: np.random.Gene
         varies[0] = True
     X = without_extremes(X[:, varies], study)
     if X.shape[1] <= MOST_FEATURES_WITH_TIES:
-        X = spread_ties(X, rng)
+        X = spread_ties(X, uniform_by_study(tables, int(rng.integers(2**31)))[:, varies])
     sd = within_sd(X, study)
     divisors = {AS_GIVEN: np.ones(len(sd)), BY_SPREAD: sd}
     if scale == "none" or (scale == "auto" and sd.max() <= SCALES_DIFFER * sd.min()):
@@ -80,6 +81,15 @@ def coordinates_of(tables: Sequence[FloatArray], scale: str, rng: np.random.Gene
         full[varies] = divisor
         coordinates.append(Coordinates(scaling, X / divisor @ axes.T, study, full, whole))
     return coordinates
+
+
+def uniform_by_study(tables: Sequence[FloatArray], seed: int) -> FloatArray:
+    """Draw one number between 0 and 1 for every value, study by study: equal studies have equal ones, wherever they lie."""
+    draws = []
+    for table in tables:
+        content = np.ascontiguousarray(table - table[:1], dtype=np.float32).tobytes()
+        draws.append(np.random.default_rng([seed, zlib.crc32(content)]).random(table.shape))
+    return np.concatenate(draws)
 
 
 def without_extremes(X: FloatArray, study: IntArray) -> FloatArray:

@@ -14,9 +14,9 @@ from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import Failed, Stream, make_generator, one_thread, seed_of
 from clustrep.engine.run import run
-from clustrep.findings.coordinates import coordinates_of
+from clustrep.findings.coordinates import coordinates_of, within_sd
 from clustrep.findings.model import Model, model_of
-from clustrep.findings.own import OwnClusters, Propose, compact
+from clustrep.findings.own import OwnClusters, Propose
 from clustrep.findings.result import INCONCLUSIVE, SEPARATED, UNDETERMINED, Findings, letters
 from clustrep.findings.status import entries_of, status_by_counts
 from clustrep.results.base import FALSE_FINDING, quiet, tails
@@ -44,7 +44,8 @@ def find_clusters(
 ) -> Findings:
     """Find the clusters of all studies: whether they are separated, and which study has which.
 
-    The answer does not depend on the order of studies, samples or features: studies and features are taken by name, samples by their values.
+    The answer does not depend on the order of studies, samples or features, nor on the names of features: studies are taken by name, features by
+    their spread within studies, samples by their values.
     Where no clusters are separated, the verdict is left to the null model: see `analyse`.
 
     Parameters
@@ -63,8 +64,9 @@ def find_clusters(
     """
     names = sorted(studies)
     by_name = [studies[name] for name in names]
-    columns = np.argsort(np.array(studies.features), kind="stable")
-    tables = [completed(study.X).astype(float)[:, columns] for study in by_name]
+    tables = [completed(study.X).astype(float) for study in by_name]
+    columns = _order_of_features(tables, studies.features)
+    tables = [table[:, columns] for table in tables]
     orders = [np.lexsort(table.T[::-1]) for table in tables]
     seed = int(make_generator(seed_of(source.root, Stream.TIES, "findings", 0)).integers(2**31))
     propose = proposer(configurations, source, n_jobs)
@@ -103,8 +105,17 @@ def best_of(models: Sequence[Model]) -> Model:
     return max(models, key=evidence)
 
 
+def _order_of_features(tables: Sequence[FloatArray], names: Sequence[str]) -> IntArray:
+    """Order features by their spread within studies, which no shift changes, then by name: rounding decides nothing."""
+    study = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+    spread = [float(f"{sd:.9g}") for sd in within_sd(np.concatenate(tables), study)]
+    return np.lexsort((np.array(names, dtype=str), spread))
+
+
 def _known(labels: Any, order: IntArray) -> OwnClusters:
-    return OwnClusters(0.0, compact(np.asarray(labels)[order]))
+    """Number known clusters by their first samples: their names decide nothing."""
+    _, first, number = np.unique(np.asarray(labels)[order], return_index=True, return_inverse=True)
+    return OwnClusters(0.0, np.argsort(np.argsort(first))[number])
 
 
 def _findings(

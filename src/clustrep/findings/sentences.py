@@ -16,7 +16,7 @@ from clustrep.findings.result import (
     UNDETERMINED,
     Findings,
 )
-from clustrep.text import listing, plural
+from clustrep.text import listing, p_text
 
 # A list of names is cut after this many.
 MOST_NAMES = 5
@@ -124,21 +124,3 @@ def sentences_of(findings: Findings) -> list[str]:
     """Return all sentences about the findings alone."""
     said = [verdict_sentence(findings), depth_sentence(findings), *missing_sentences(findings), findings.alignment]
     return [sentence for sentence in said if sentence]
-
-
-def p_text(value: float) -> str:
-    """Write a p-value with two digits, never 0.
-
-    Examples
-    --------
-    >>> p_text(0.0371), p_text(0.00002), p_text(1.0), p_text(float("nan"))
-    ('p = 0.037', 'p < 0.001', 'p = 1', 'p not known')
-    """
-    if np.isnan(value):
-        return "p not known"
-    return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
-
-
-def studies_text(n: int) -> str:
-    """Return "1 study" or "3 studies"."""
-    return plural(n, "study", "studies")

@@ -30,6 +30,8 @@ FOUND, NOT_FOUND, MERGED, SPLIT, UNDETERMINED = "found", "not found", "merged", 
 STATUSES = (FOUND, NOT_FOUND, MERGED, SPLIT, UNDETERMINED)
 # One sign for each, for tables of clusters × studies.
 SIGNS = {FOUND: "✓", NOT_FOUND: "✗", SPLIT: "⋏", MERGED: "⋎", UNDETERMINED: "?"}
+# With two studies, neither can be called the outlier.
+FEWEST_FOR_OUTLIER = 3
 # The label of samples whose study cannot be matched to the clusters of the others.
 UNMATCHED = "?"
 
@@ -227,7 +229,7 @@ class Findings(Saved):
 
     def _why_outlier(self, s: int) -> str:
         """Say why a study is an outlier: it lacks most clusters that the others share; empty where it is none."""
-        if self.verdict != SEPARATED or len(self.names) < 3:
+        if self.verdict != SEPARATED or len(self.names) < FEWEST_FOR_OUTLIER:
             return ""
         others = np.delete(np.isin(self.status, (FOUND, MERGED, SPLIT)), s, axis=1)
         shared = others.all(axis=1)

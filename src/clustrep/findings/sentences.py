@@ -6,6 +6,7 @@ import numpy as np
 
 from clustrep.findings.result import (
     CONTINUOUS,
+    FEWEST_FOR_OUTLIER,
     FOUND,
     INCONCLUSIVE,
     MERGED,
@@ -49,7 +50,7 @@ def _where(findings: Findings) -> str:
     """Say in how many studies the clusters are found."""
     n_studies = len(findings.names)
     if n_studies == 1:
-        return f", in one study: whether another study has them is not tested"
+        return ", in one study: whether another study has them is not tested"
     found = np.isin(findings.status, (FOUND, MERGED, SPLIT)).sum(axis=1)
     if (found == n_studies).all():
         return f", each found in all {n_studies} studies"
@@ -115,12 +116,25 @@ def depth_sentence(findings: Findings) -> str:
     return f"Density halfway between neighbouring clusters is {100 * depth:.0f} % lower than on either side (median)."
 
 
-def alignment_sentence(findings: Findings) -> str:
-    """Say what was done to compare the studies."""
-    return findings.alignment
+def outlier_sentence(findings: Findings) -> str:
+    """Name the outlier studies, with the reason; empty where no study could be one."""
+    if findings.verdict != SEPARATED or len(findings.names) < FEWEST_FOR_OUTLIER:
+        return ""
+    table = findings.studies()
+    outliers = [f"{study} {why}" for study, why in zip(table["study"], table["why"], strict=True) if why]
+    if not outliers:
+        return "No outlier study."
+    which = "Outlier study" if len(outliers) == 1 else "Outlier studies"
+    return f"{which}: {listing(outliers, MOST_NAMES)}."
 
 
 def sentences_of(findings: Findings) -> list[str]:
     """Return all sentences about the findings alone."""
-    said = [verdict_sentence(findings), depth_sentence(findings), *missing_sentences(findings), findings.alignment]
+    said = [
+        verdict_sentence(findings),
+        depth_sentence(findings),
+        *missing_sentences(findings),
+        outlier_sentence(findings),
+        findings.alignment,
+    ]
     return [sentence for sentence in said if sentence]

@@ -113,7 +113,10 @@ class Analysis(Saved):
     @cached_property
     def headline(self) -> tuple[Said, ...]:
         """The answer in sentences: what it is, how sure that is, why, and what to do next."""
-        return headline_of(Evidence(self.findings, self.choice, obstacle_to(self.comparison, self.focus)))
+        several = len(self.names) > 2 and self.replicability is not None  # two studies are a single pair
+        heterogeneity = self.replicability.heterogeneity if several and self.replicability else float("nan")
+        obstacle = obstacle_to(self.comparison, self.focus)
+        return headline_of(Evidence(self.findings, self.choice, obstacle, heterogeneity))
 
     @cached_property
     def replicability(self) -> Replicability | None:

@@ -11,7 +11,7 @@ import numpy as np
 from clustrep.figures.canvas import SINGLE, canvas, in_legend, legend_above, literal
 from clustrep.figures.charts import Chart, Trace, View, axis, chart, escaped, scatter, view
 from clustrep.figures.local_maps import FEWEST_POINTS, MOST_POINTS, MOST_VECTORS
-from clustrep.figures.style import look, look_of_cluster
+from clustrep.figures.style import Look, look, look_of_cluster
 from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from clustrep.results import Analysis
 
-MOST_VIEWS = 12  # studies with a view of their own
+MOST_VIEWS = 12  # studies with a view each
+NOT_KNOWN = "not known"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,30 +76,37 @@ class SampleMap:
             return ax
 
     def chart(self) -> Chart:
-        """Write the map for the page: a view of all studies, one of each, and one of known labels."""
-        several = 1 < len(self.studies) <= MOST_VIEWS
-        rows = [("all studies", np.arange(len(self.samples)))]
-        if several:
-            rows += [(name, np.flatnonzero(self.study == s)) for s, name in enumerate(self.studies)]
-        has_known = any(self.known)
-        most = max(FEWEST_POINTS, MOST_POINTS // (len(rows) + has_known))
-        views = [self._view(name, _thinned(of_view, most), self.clusters, self.cluster) for name, of_view in rows]
-        if has_known:
-            labels, known = np.unique([label or "not known" for label in self.known], return_inverse=True)
-            views.append(self._view("known labels", _thinned(rows[0][1], most), labels.tolist(), known))
+        """Write the map for the page: by cluster, of all studies and of each; by study; by known label."""
+        every = np.arange(len(self.samples))
+        by_cluster = (self.clusters, self.cluster)
+        shown: list[tuple[str, IntArray, Sequence[str], IntArray]] = []
+        if len(self.clusters) > 1:
+            shown.append(("clusters, all studies", every, *by_cluster))
+            if 1 < len(self.studies) <= MOST_VIEWS:
+                of_study = [np.flatnonzero(self.study == s) for s in range(len(self.studies))]
+                shown += [
+                    (f"clusters, {name}", rows, *by_cluster) for name, rows in zip(self.studies, of_study, strict=True)
+                ]
+        shown.append(("studies", every, self.studies, self.study))
+        if any(self.known):
+            labels, known = np.unique([label or NOT_KNOWN for label in self.known], return_inverse=True)
+            shown.append(("known labels", every, labels.tolist(), known))
+        most = max(FEWEST_POINTS, MOST_POINTS // len(shown))
         omitted = f" At most {most:,} samples are drawn in one view." if len(self.samples) > most else ""
+        what = "cluster" if len(self.clusters) > 1 else "study"
         return chart(
             "samples",
-            "Samples by cluster",
-            f"All samples of all studies as they were compared; colour and shape show the cluster.{omitted}",
+            f"Samples by {what}",
+            f"All samples after alignment; colour and shape show the {what}.{omitted}",
             520,
-            views,
+            [self._view(name, _thinned(rows, most), groups, group) for name, rows, groups, group in shown],
         )
 
     def _view(self, name: str, kept: IntArray, groups: Sequence[str], group: IntArray) -> View:
         """Write the samples that are kept, a trace for every group."""
+        is_cluster = groups is self.clusters
         traces = [
-            self._trace(i, of_group, str(of_all))
+            self._trace(of_group, str(of_all), look_of_cluster(str(of_all), i) if is_cluster else look(i))
             for i, of_all in enumerate(groups)
             if len(of_group := kept[group[kept] == i])
         ]
@@ -110,8 +118,7 @@ class SampleMap:
         }
         return view(name, traces, **layout)
 
-    def _trace(self, i: int, rows: IntArray, name: str) -> Trace:
-        style = look_of_cluster(name, i) if name in self.clusters else look(i)
+    def _trace(self, rows: IntArray, name: str, style: Look) -> Trace:
         marker = {"symbol": style.symbol, "size": 7, "color": style.token, "opacity": 0.75}
         texts = [self._hover(int(row)) for row in rows]
         return scatter("markers", *self.xy[rows].T, name=escaped(name), text=texts, hoverinfo="text", marker=marker)

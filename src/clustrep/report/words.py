@@ -28,7 +28,7 @@ VERDICTS = {
     "continuous-structure": ANSWER,
     "no-evidence-of-clusters": ANSWER,
     "inconclusive": ANSWER,
-    "sure": "Replicability",
+    "sure": "Scores",
     "reason": "Why",
     "studies": "Studies",
     "clusters": "Clusters",

@@ -70,10 +70,8 @@ def headline_of(evidence: Evidence) -> tuple[Said, ...]:
     said = [Said(findings.verdict, verdict_sentence(findings, partition))]
     if focus is not None:
         said.append(Said(SURE, f"{_best(findings, choice, focus)} {_rivals(choice, focus)}".strip()))
-    said += [
-        Said(REASON, text) for text in (depth_sentence(findings), *missing_sentences(findings), findings.alignment)
-    ]
-    studies = (outlier_sentence(findings), heterogeneity_sentence(evidence.heterogeneity))
+    said += [Said(REASON, text) for text in (depth_sentence(findings), *missing_sentences(findings))]
+    studies = (findings.alignment, outlier_sentence(findings), heterogeneity_sentence(evidence.heterogeneity))
     said.append(Said(STUDIES, " ".join(filter(None, studies))))
     if evidence.obstacle is not None:
         said.append(Said(CAUTION, evidence.obstacle.sentence))

@@ -46,7 +46,7 @@ def against_null(result: NullReference, agreement: str | None = None) -> ScoresB
 
 @dataclass(frozen=True, eq=False)
 class ScoresBesideNull:
-    """The scores of clusters or of pairs of studies, beside the 95 % interval of the null distribution; (n_scores,) each."""
+    """The scores of clusters or of pairs of studies, beside 95 % of their null distributions; (n_scores,) each."""
 
     score: str
     of_clusters: bool

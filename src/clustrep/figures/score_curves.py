@@ -48,7 +48,7 @@ def is_wide(n_curves: int, ks: Sequence[float]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class NullBand:
-    """Null distributions of the scores of a clusterer's configurations, over all pairs of studies; (n_configurations,) each.
+    """Null distributions of a clusterer's scores, over all pairs of studies; (n_configurations,) each.
 
     `observed` is the score that they are compared with, `low` and `high` the ends of their 95 % interval, and 95 % of
     them are at most `upper`.

@@ -67,7 +67,7 @@ class ValleyDensities:
         )
 
     def draw(self, ax: Axes | None = None) -> Axes | NDArray[Any]:
-        """Draw a panel for each pair, and return the axes of all; on axes given, the pair whose valley is least clear."""
+        """Draw a panel for each pair, and return the axes of all; on axes given, the least clear pair alone."""
         if ax is not None:
             with canvas(ax):
                 if not self.pairs:

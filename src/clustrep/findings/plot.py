@@ -179,7 +179,8 @@ class FindingsGrid:
 
     def _hover(self, c: int, s: int) -> str:
         share = percent_of(float(self.share[c, s]))
-        text = f"{self.clusters[c]} in {escaped(self.studies[s])}: {self.status[c][s]}, n = {self.counts[c, s]:,} ({share})"
+        where = f"{self.clusters[c]} in {escaped(self.studies[s])}"
+        text = f"{where}: {self.status[c][s]}, n = {self.counts[c, s]:,} ({share})"
         if not np.isfinite(self.replicability[c, s]):
             return text
         interval = f"{self.low[c, s]:.2f} to {self.high[c, s]:.2f}"

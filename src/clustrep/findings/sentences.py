@@ -33,13 +33,16 @@ def verdict_sentence(findings: Findings, partition: str = "") -> str:
         return f"{findings.n_clusters} separated clusters ({p}){_where(findings)}."
     if findings.verdict == CONTINUOUS:
         shown = f"{partition}, " if partition else ""
-        return f"Continuous structure: the partition replicates better than under the null model ({shown}{p}), but no clusters are separated."
+        return (
+            f"Continuous structure: the partition replicates better than under the null model ({shown}{p}), but no "
+            "clusters are separated."
+        )
     if findings.verdict == NO_EVIDENCE:
         power = ""
         if np.isfinite(findings.detectable):
             power = (
-                f" With these sample sizes, two equal clusters {findings.detectable:.1f} sd apart would be found in 80 % of studies; closer "
-                "ones may be missed."
+                f" With these sample sizes, two equal clusters {findings.detectable:.1f} sd apart would be found in "
+                "80 % of studies; closer ones may be missed."
             )
         return f"No evidence of clusters: no score exceeds its null distribution (smallest adjusted {p}).{power}"
     assert findings.verdict == INCONCLUSIVE
@@ -59,7 +62,8 @@ def _where(findings: Findings) -> str:
         if found[c] == n_studies:
             where = f"in all {n_studies} studies"
         elif found[c] == 1:
-            where = f"in {findings.names[int(np.flatnonzero(np.isin(findings.status[c], (FOUND, MERGED, SPLIT)))[0])]} alone"
+            there = np.isin(findings.status[c], (FOUND, MERGED, SPLIT))
+            where = f"in {findings.names[int(there.argmax())]} alone"
         else:
             able = int((findings.status[c] != UNDETERMINED).sum())
             where = f"in {found[c]} of {able} studies"
@@ -95,8 +99,8 @@ def missing_sentences(findings: Findings) -> list[str]:
     if undetermined:
         verb = "shows" if len(undetermined) == 1 else "show"
         sentences.append(
-            f"{listing(undetermined, MOST_NAMES)} {verb} a single cluster that may be any of the others after a shift: undetermined. A study "
-            "with both clusters, measured in the same way, would decide."
+            f"{listing(undetermined, MOST_NAMES)} {verb} a single cluster that may be any of the others after a shift: "
+            "undetermined. A study with both clusters, measured in the same way, would decide."
         )
     return sentences
 

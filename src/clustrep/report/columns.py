@@ -219,8 +219,8 @@ def table_of(
 ) -> Table:
     """Write a frame as a table of plain types; of `columns`, those that it has.
 
-    Columns after the first `most` are shown on demand ("more"). `explanations` are for columns of this table alone; `note`
-    stands below it.
+    Columns after the first `most` are shown on demand ("more"). `explanations` are for columns of this table alone;
+    `note` stands below it.
     """
     kept = [column for column in columns or frame.columns if column in frame]
     meaning = {**EXPLANATIONS, **(explanations or {})}

@@ -184,7 +184,7 @@ def _findings(material: Material) -> list[Section]:
     tables = [studies_of(findings)]
     if material.known is not None and findings.n_clusters > 1:
         tables.append(_known_table(material.known, findings))
-    return [*sections, _section("studies", "Studies", [findings.alignment], [], tables)]
+    return [*sections, _section("studies", "Studies", list(filter(None, [findings.alignment])), [], tables)]
 
 
 def _known_table(known: pd.DataFrame, findings: Findings) -> Table:
@@ -246,7 +246,7 @@ def _choice(material: Material) -> Section | None:
     ]
     tables = []
     for place, agreement in enumerate(comparison.agreements):
-        table = without_zero_counts(summary[summary["agreement"] == agreement])
+        table = without_zero_counts(summary[summary["agreement"] == agreement]).dropna(axis=1, how="all")
         name = "choice-table" if place == 0 else f"choice-table-{place}"
         tables.append(
             table_of(table, name, f"Clusterers and numbers of clusters by {shown(agreement)}", columns.CHOICE)

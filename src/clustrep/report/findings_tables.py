@@ -18,7 +18,7 @@ SCALE = "How much wider the clusters of the study are than those of the others"
 
 
 def overview_of(findings: Findings) -> Table:
-    """Make the table of clusters × studies: in every cell status, n, share and local replicability with its interval."""
+    """Make the table of clusters × studies: status, n, share and local replicability in every cell."""
     rows: dict[str, dict[str, Any]] = {}
     for entry in findings.table().to_dict("records"):
         row = rows.setdefault(entry["cluster"], {"cluster": entry["cluster"]})

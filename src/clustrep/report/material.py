@@ -166,8 +166,8 @@ class Material:
     @property
     def names_samples(self) -> bool:
         """Whether hover texts name samples."""
-        maps = [*self.maps, *([] if self.samples is None else [self.samples])]
-        return any(points.names_samples for points in maps)
+        in_samples = self.samples is not None and self.samples.names_samples
+        return in_samples or any(points.names_samples for points in self.maps)
 
     @property
     def results(self) -> tuple[Any, ...]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clustrep.findings.result import SEPARATED, Findings
 from clustrep.provenance import Provenance
 from clustrep.report.words import joined
 from clustrep.resampling import resamples_in_words
-from clustrep.findings.result import SEPARATED, Findings
 from clustrep.results import Comparison, NullReference
 from clustrep.tables.agreement import in_sentence
 from clustrep.text import plural
@@ -162,12 +162,12 @@ def _findings(findings: Findings) -> str:
     """Say how clusters were found, matched and tested."""
     if len(findings.names) == 1:
         return (
-            "Clusters were found by density valleys between random halves of the study, at a level of 5 %; scores compare "
-            "two random halves."
+            "Clusters were found by density valleys between random halves of the study, at a level of 5 %; scores "
+            "compare two random halves."
         )
     matched = (
-        " Clusters of different studies were matched after shifts that the matched clusters agree about, and looked for in "
-        "every study."
+        " Clusters of different studies were matched after shifts that the matched clusters agree about, and looked "
+        "for in every study."
         if findings.verdict == SEPARATED
         else ""
     )

@@ -1,6 +1,7 @@
 """Sentences of a report about single results, and what its sections explain.
 
-The answer of an analysis is in the words of `findings.sentences` and `results.headline`; nothing here decides or rewords it.
+The answer of an analysis is in the words of `findings.sentences` and `results.headline`; nothing here decides or
+rewords it.
 """
 
 from __future__ import annotations
@@ -44,15 +45,15 @@ SCORE_AND_RIVALS = (
     "from the best: the resample-wise difference has a 95 % interval that includes 0."
 )
 ABOUT_TABLE = (
-    "Clusters are named by their number of samples. Replicability is the local replicability of the study's samples in the "
-    "cluster, averaged over the other studies. Valley depth compares the density halfway to the nearest cluster of the same "
-    "study with that on either side."
+    "Cluster A has the most samples, B the second most. Replicability is the local replicability of the study's samples "
+    "in the cluster, averaged over the other studies. Valley depth compares the density halfway to the nearest "
+    "cluster of the same study with that on either side."
 )
 LEGEND = f"{', '.join(f'{sign} {status}' for status, sign in SIGNS.items())}. n and share of the study's samples"
 LEGEND_WITH_SCORES = f"{LEGEND}; local replicability with its 95 % interval."
 ABOUT_LOCAL = (
-    "The local score of a sample is high where both studies agree which samples belong to its cluster. The score of a cluster is "
-    "the mean over its samples."
+    "The local score of a sample is high where both studies agree which samples belong to its cluster. The score of a "
+    "cluster is the mean over its samples."
 )
 ABOUT_VALLEYS = (
     "Clusters are learned on the other studies. Held-out samples are counted around two neighbouring centres and "
@@ -61,12 +62,13 @@ ABOUT_VALLEYS = (
 ABOUT_EMBEDDED = (
     "One embedding of all studies together has aligned them before they are compared. Beside its scores are those in "
     "an embedding that is learned on every draw of the training study alone, and applied to the test study: scaling, "
-    "variable features and principal components. Where the first are much higher, clusters replicate only after the alignment."
+    "variable features and principal components. Where the first are much higher, clusters replicate only after the "
+    "alignment."
 )
 ABOUT_TREE = (
-    "Every separated cluster is split again and tested again for density valleys, at the level of 5 % times its share of all "
-    "samples (Kimes et al. 2017), and only where the cluster around it was split. Every valley between two parts is significant "
-    "by itself."
+    "Every separated cluster is split again and tested again for density valleys, at the level of 5 % times its share "
+    "of all samples (Kimes et al. 2017), and only where the cluster around it was split. Every valley between two "
+    "parts is significant by itself."
 )
 NUMBERS_OF_CLUSTERS = "Clusters a and b are numbered for every k by itself."
 AFTER_VALLEYS = "Run `clustrep run` to see in which study each cluster is found."

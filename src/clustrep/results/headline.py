@@ -71,7 +71,8 @@ def headline_of(evidence: Evidence) -> tuple[Said, ...]:
     if focus is not None:
         said.append(Said(SURE, f"{_best(findings, choice, focus)} {_rivals(choice, focus)}".strip()))
     said += [Said(REASON, text) for text in (depth_sentence(findings), *missing_sentences(findings))]
-    studies = (findings.alignment, outlier_sentence(findings), heterogeneity_sentence(evidence.heterogeneity))
+    said.append(Said(STUDIES, findings.alignment))
+    studies = (outlier_sentence(findings), heterogeneity_sentence(evidence.heterogeneity))
     said.append(Said(STUDIES, " ".join(filter(None, studies))))
     if evidence.obstacle is not None:
         said.append(Said(CAUTION, evidence.obstacle.sentence))
@@ -89,7 +90,9 @@ def headline_of_comparison(choice: Choice, obstacle: Obstacle | None) -> tuple[S
     """Return the best clusterer, its score beside the null distribution, and cautions: what scores alone can show."""
     said = []
     if choice.best is not None:
-        said.append(Said(SURE, f"Best clusterer: {_score(choice, choice.best)}. {_rivals(choice, choice.best)}".strip()))
+        said.append(
+            Said(SURE, f"Best clusterer: {_score(choice, choice.best)}. {_rivals(choice, choice.best)}".strip())
+        )
     said.append(Said(REASON, _beside_null(choice)))
     if obstacle is not None:
         said += [Said(CAUTION, obstacle.sentence), Said(NEXT, obstacle.next_step)]

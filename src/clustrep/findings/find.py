@@ -215,7 +215,8 @@ def _offsets(tables: Sequence[FloatArray], codes: Sequence[IntArray], scales: Fl
             means[s, c] = X[code == c].mean(axis=0)
     offset = np.zeros((len(tables), tables[0].shape[1]))
     there = ~np.isnan(means[:, :, 0]) & np.asarray(known)[:, None]
-    several = there.sum(axis=1) > 1  # with a single cluster, a shift cannot be estimated
+    there &= there.sum(axis=0) > 1  # a cluster of one study alone says nothing about its shift
+    several = there.sum(axis=1) > 1  # with a single shared cluster, a shift cannot be estimated
     for _ in range(5):
         moved = (means - offset[:, None]) / scales[:, None, None]
         weight = there.astype(float)

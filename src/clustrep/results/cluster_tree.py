@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.checks import check_known, freeze
+from clustrep.findings.result import SIGNS
 from clustrep.provenance import Provenance
 from clustrep.results.base import FALSE_FINDING, Saved
-from clustrep.findings.result import SIGNS
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
 

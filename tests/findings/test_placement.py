@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import chi2
 
-from clustrep.findings.placement import ELSEWHERE, FEW, FILLED, INSIDE, Located, _em, locate, refine
+from clustrep.findings.placement import INSIDE, Located, _em, locate, refine
 
 CENTRES = np.array([[0.0, 0], [7, 0], [0, 8]])
 UNKNOWN = np.full((3, 2), np.nan)
@@ -22,30 +22,32 @@ def test_a_study_with_all_clusters_keeps_them(rng):
     X, labels = samples(rng, [30, 20, 10])
     placed = refine(X, CENTRES, UNKNOWN)
     np.testing.assert_array_equal(placed.labels, labels)
-    assert placed.dropped == {}
+    assert placed.n_groups == 3
+    assert placed.merged == frozenset()
     nearest = ((X[:, None] - CENTRES) ** 2).sum(axis=2).argmin(axis=1)
     np.testing.assert_array_equal(placed.labels, nearest)
 
 
-def test_a_cluster_without_samples_is_dropped(rng):
+def test_a_cluster_without_samples_is_left_out(rng):
     X, labels = samples(rng, [40, 0, 40])
     placed = refine(X, CENTRES, UNKNOWN)
     np.testing.assert_array_equal(placed.labels, labels)
-    assert list(placed.dropped) == [1]
-    assert placed.dropped[1] in (FEW, ELSEWHERE, FILLED)
+    assert placed.n_groups == 2
+    assert 1 not in placed.labels
 
 
-@pytest.mark.parametrize(("n", "dropped"), [(3, {1: FEW}), (4, {})])
-def test_a_cluster_needs_four_samples(rng, n, dropped):
+@pytest.mark.parametrize(("n", "group"), [(3, -1), (4, 1)])
+def test_a_cluster_needs_four_samples(rng, n, group):
     X, _ = samples(rng, [50, n, 50])
-    assert refine(X, CENTRES, UNKNOWN).dropped == dropped
+    assert refine(X, CENTRES, UNKNOWN).group[1] == group
 
 
-def test_two_places_with_a_filled_middle_are_one_cluster(rng):
+def test_two_places_with_a_filled_middle_are_merged(rng):
     X = rng.normal(size=(300, 2)) * [4, 1]
     placed = refine(X, np.array([[-3.0, 0], [3, 0]]), np.full((2, 2), np.nan))
-    assert len(np.unique(placed.labels)) == 1
-    assert list(placed.dropped.values()) == [FILLED]
+    assert placed.n_groups == 1
+    assert placed.merged == {0, 1}
+    np.testing.assert_array_equal(placed.labels, X[:, 0] > 0)  # samples belong to the nearest place
 
 
 def test_own_clusters_stay_though_their_places_are_elsewhere(rng):

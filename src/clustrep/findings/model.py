@@ -255,6 +255,7 @@ class _Joint:
         number[used] = np.arange(len(used))
         for place in self.places.values():
             place.labels = number[place.labels]
+            place.merged = frozenset(int(number[c]) for c in place.merged if number[c] >= 0)
         self.centres = self.centres[used]
 
     # -----------------------------------------------------------------------------------------------------------------
@@ -309,11 +310,12 @@ class _Joint:
             return
         X, own = self.X[s], self.means(s, place.labels)
         was_new = np.isin(place.labels, new)
-        labels = old[refine(X, place.shift + place.scale * self.centres[old], own[old]).labels]
+        placed = refine(X, place.shift + place.scale * self.centres[old], own[old])
+        labels = old[placed.labels]
         residual = ((X - self.means(s, labels)[labels]) ** 2).sum(axis=1)
         usual = residual[~was_new].mean() if (~was_new).any() else 0.0
         limit = EXPLAINED * max(usual, place.scale**2 * X.shape[1])
-        if len(np.unique(labels)) >= len(here) and residual[was_new].mean() <= limit:
+        if placed.n_groups >= len(here) and residual[was_new].mean() <= limit:
             place.labels = labels
             self.drop_unused()
             self.centres = self.joint_centres(self.places)
@@ -327,11 +329,9 @@ class _Joint:
             for s in range(len(self.X)):
                 self._place(s)
             self.centres = self.joint_centres(self.places)
-            if not again:
-                return
-            closed = self._drop_close()
-            if not closed and not self._refine_together():
-                return
+            if not again or not (self._drop_close() or self._refine_together()):
+                break
+        self.drop_unused()
 
     def _place(self, s: int) -> None:
         place = self.places.get(s)

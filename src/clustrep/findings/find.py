@@ -28,7 +28,8 @@ from clustrep.types import FloatArray, IntArray
 
 # Every partition is the best of this many random starts at least: a poor local optimum hides valleys.
 STARTS = 10
-# Neighbours among which batch mixing is measured, as in scib-metrics (perplexity 30), and samples of a study that are asked.
+# Neighbours among which batch mixing is measured, as in scib-metrics (perplexity 30), and samples of a study that are
+# asked.
 MIXING_NEIGHBOURS, MOST_ASKED = 90, 500
 NOT_TESTED = "no cluster is separated, and the scores were not compared with a null model; run again with one"
 
@@ -44,9 +45,9 @@ def find_clusters(
 ) -> Findings:
     """Find the clusters of all studies: whether they are separated, and which study has which.
 
-    The answer does not depend on the order of studies, samples or features, nor on the names of features: studies are taken by name, features by
-    their spread within studies, samples by their values.
-    Where no clusters are separated, the verdict is left to the null model: see `analyse`.
+    The answer does not depend on the order of studies, samples or features, nor on the names of features: studies are
+    taken by name, features by their spread within studies, samples by their values. Where no clusters are separated,
+    the verdict is left to the null model: see `analyse`.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def find_clusters(
     seed = int(make_generator(seed_of(source.root, Stream.TIES, "findings", 0)).integers(2**31))
     propose = proposer(configurations, source, n_jobs)
     with one_thread():
-        rng = np.random.default_rng(seed)
+        rng = make_generator(np.random.SeedSequence(seed))
         sorted_tables = [X[order] for X, order in zip(tables, orders, strict=True)]
         every = coordinates_of(sorted_tables, "auto" if scale == "auto" else "none", rng)
         known = (
@@ -80,8 +81,7 @@ def find_clusters(
         models = [model_of(each, propose, seed, known) for each in every]
         model = replace(best_of(models), pvalue=min(1.0, len(models) * best_of(models).pvalue))
         is_separated = model.n_clusters > 1 and model.pvalue <= FALSE_FINDING
-        found = _findings(studies, names, tables, orders, columns, model, is_separated=is_separated)
-    return found
+        return _findings(studies, names, tables, orders, columns, model, is_separated=is_separated)
 
 
 def proposer(configurations: Sequence[Configuration], source: Source, n_jobs: int | None) -> Propose:
@@ -262,7 +262,7 @@ def _mixing(model: Model) -> FloatArray:
 def partition_of(
     studies: Studies, configuration: Configuration, source: Source, n_jobs: int | None
 ) -> list[IntArray] | None:
-    """Return the labels of every study's samples by one configuration, learned from all studies pooled; None if it fails."""
+    """Return the labels of every study's samples, learned from all studies pooled; None if the clusterer fails."""
     tables = [completed(study.X).astype(float) for study in studies.values()]
     ((labels,),) = proposer([configuration], source, n_jobs)([np.concatenate(tables)])
     if isinstance(labels, Failed):
@@ -271,7 +271,7 @@ def partition_of(
 
 
 def with_partition(findings: Findings, labels: Sequence[IntArray]) -> Findings:
-    """Return findings whose clusters are those of a partition of all studies: each is found where a study has its samples."""
+    """Return findings whose clusters are those of a partition of all studies pooled."""
     n_clusters = max(int(of_study.max(initial=-1)) for of_study in labels) + 1
     counts = np.array([np.bincount(of_study[of_study >= 0], minlength=n_clusters) for of_study in labels]).T
     by_size = np.argsort(-counts.sum(axis=1), kind="stable")

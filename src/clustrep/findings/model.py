@@ -1,4 +1,4 @@
-"""The clusters of all studies together: those of each study, matched, then looked for in every study sample by sample."""
+"""The clusters of all studies together: those of each study, matched, then looked for in every study."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from clustrep.across.gaps import FEWEST, centres_of, nearest_centre
+from clustrep.engine.replicates import make_generator
 from clustrep.findings.coordinates import Coordinates, within_sd
 from clustrep.findings.matching import match_centres
 from clustrep.findings.own import OwnClusters, Propose, compact, joined_where_filled, own_clusters, valleys
@@ -15,16 +16,18 @@ from clustrep.findings.placement import Placed, locate, refine
 from clustrep.results.base import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 
-# Clusters of the studies by themselves count if their p-value, adjusted for the studies, is at most this: it is not the level of the verdict.
+# Clusters of the studies by themselves count if their p-value, adjusted for the studies, is at most this: it is not
+# the level of the verdict.
 OWN_LEVEL = 2 * FALSE_FINDING
 # Within-cluster covariances are drawn to their diagonal by this share.
 SHRINKAGE = 0.1
 # Clusters of all studies together are this many sd apart at least; valleys need 3.5.
 CLOSEST = 2.0
-# A cluster that one study alone has is explained by two known ones if these leave no more than this times the variance of the others.
+# A cluster that one study alone has is explained by two known ones if these leave no more than this times the
+# variance of the others.
 EXPLAINED = 1.3
-# A study with one cluster: which one it is, is undetermined unless it lies within this share of the separation from its place, and beyond the
-# quarter point of the line to the next one: D₂² − D₁² ≥ ½ separation².
+# A study with one cluster: which one it is, is undetermined unless it lies within this share of the separation from
+# its place, and beyond the quarter point of the line to the next one: D₂² − D₁² ≥ ½ separation².
 CLOSE_TO_ITS_PLACE, BEYOND = 0.75, 0.5
 
 
@@ -118,7 +121,7 @@ def find_valleys(
     The p-value is adjusted for the studies, the alignments, and the two roads (Bonferroni).
     """
     if own is None:
-        alone = [own_clusters(X, propose, np.random.default_rng(seed)) for X in tables]
+        alone = [own_clusters(X, propose, make_generator(np.random.SeedSequence(seed))) for X in tables]
         own = [
             each if each.pvalue * len(alone) <= OWN_LEVEL else OwnClusters(each.pvalue, 0 * each.labels)
             for each in alone
@@ -388,7 +391,7 @@ class _Joint:
         return dropped
 
     def _refine_together(self) -> bool:
-        """Take a finer partition of all studies together, each cluster of each at its joint place, where it has valleys."""
+        """Take a finer partition of all studies together, each cluster at its joint place, where it has valleys."""
         usable = [s for s, place in self.places.items() if not place.unmatched and not place.undetermined]
         if len(usable) < len(self.places):
             return False
@@ -399,7 +402,7 @@ class _Joint:
             own = self.means(s, place.labels)[place.labels]
             moved.append((self.X[s] - own) / place.scale + self.centres[place.labels])
         X = np.concatenate(moved)
-        rng = np.random.default_rng(self.seed)
+        rng = make_generator(np.random.SeedSequence(self.seed))
         fold = np.concatenate([rng.permutation(len(x)) % 2 for x in moved])
         numbers = range(max(2, self.n_clusters), self.n_clusters + 3)
         partitions = [[k_means(rows, k, self.seed) for k in numbers] for rows in (X, X[fold != 0], X[fold != 1])]

@@ -12,7 +12,7 @@ from clustrep.across.gaps import FEWEST, centres_of, log_odds_of_filled, nearest
 from clustrep.findings.own import counts_between
 from clustrep.types import FloatArray, IntArray
 
-# The odds of a filled middle to a valley at which two clusters are one in a study, though other studies keep them apart.
+# The odds of a filled middle to a valley at which two clusters are one in a study, though others keep them apart.
 ODDS_TO_MERGE = 20.0
 # Samples farther from all places than this quantile of the chi-squared distribution belong to none of them.
 INSIDE = 0.9999
@@ -26,7 +26,7 @@ class Placed(NamedTuple):
     """The samples of one study by the clusters of all."""
 
     labels: IntArray  # (n_samples,): clusters of all studies
-    group: IntArray  # (n_clusters,): clusters without a valley between them here have the same number; −1 for those it lacks
+    group: IntArray  # (n_clusters,): one number for clusters without a valley between them here; −1 where it lacks one
     merged: frozenset[int]  # clusters without a valley to a neighbour that the study has, too
 
     @property
@@ -46,8 +46,9 @@ class _Group(NamedTuple):
 def refine(X: FloatArray, places: FloatArray, own: FloatArray) -> Placed:
     """Find which clusters a study has, by means that start at its own centres or at the predicted places.
 
-    A cluster stays if it has samples and lies nearer to its place than to its neighbour. Two neighbours with a filled middle are merged. The
-    worst is changed first, and everything is done again. Samples of merged clusters belong to the nearest of their places.
+    A cluster stays if it has samples and lies nearer to its place than to its neighbour. Two neighbours with a filled
+    middle are merged. The worst is changed first, and everything is done again. Samples of merged clusters belong to
+    the nearest of their places.
 
     Parameters
     ----------

@@ -15,7 +15,8 @@ from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, UNDETERMINED
 from clustrep.results.base import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 
-# A cluster is not found where, with half its share elsewhere, so few samples near its place would have a probability of at most 5 %.
+# A cluster is not found where, with half its share elsewhere, so few samples near its place would have a probability
+# of at most 5 %.
 LEAST_SHARE = 0.5
 # A cluster is merged into its neighbour where that is this many times wider towards it than in other studies.
 WIDE, FEWEST_FOR_WIDTH = 3.0, 8
@@ -70,7 +71,7 @@ def _near_places(model: Model, s: int) -> IntArray:
 
 
 def _is_wide(model: Model, s: int, c: int, counts: IntArray) -> bool:
-    """Whether the study's cluster nearest to the place of c is much wider towards it than the same cluster elsewhere."""
+    """Whether the study's cluster nearest to the place of c is much wider towards it than elsewhere."""
     here = np.flatnonzero(counts[:, s] > 0)
     nearest = here[((model.centres[here] - model.centres[c]) ** 2).sum(axis=1).argmin()]
     line = model.centres[c] - model.centres[nearest]

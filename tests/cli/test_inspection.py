@@ -56,7 +56,7 @@ def test_inspect_names_the_few_features_that_decide(n_features, told, folder):
         table.to_csv(name)
     said = invoke("inspect", *PAIR).stdout
     assert ("look at this: 2 of 20 features, 'gene3' and 'gene5', have 100% or more of the variance" in said) == told
-    assert "look at this" not in invoke("inspect", *PAIR, "--scale", "zscore").stdout
+    assert "look at this" not in invoke("inspect", *PAIR, "--scale", "study").stdout
 
 
 def test_inspect_has_suspicions(folder, frames):

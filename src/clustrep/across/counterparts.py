@@ -80,7 +80,7 @@ def counterparts(
     --------
     >>> from sklearn.cluster import KMeans
     >>> from clustrep.datasets import simulate_cohorts
-    >>> studies = simulate_cohorts(n_cohorts=2, missing={}, shifted={}, rng=1).scaled("zscore")
+    >>> studies = simulate_cohorts(n_cohorts=2, missing={}, shifted={}, rng=1).scaled("study")
     >>> result = counterparts(KMeans(4, n_init=3), studies, n_resamples=3, rng=0)
     >>> result.overlap[0, 1].round(1)
     array([1., 1., 1., 1.])

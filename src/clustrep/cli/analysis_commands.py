@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Which algorithm and k replicate, which studies agree, which clusters hold.")
 @options.studies
-@options.reading
+@options.reading_to_analyse
 @options.units
 @options.impute
 @options.gower
@@ -70,7 +70,7 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
 
     \b
     Example:
-      clustrep run mainz.csv transbig.csv vdx.csv --scale zscore --k 2:8 --out breast
+      clustrep run mainz.csv transbig.csv vdx.csv --scale study --k 2:8 --out breast
       clustrep run atlas.h5ad --study-key donor --rep X_pca --clusterer leiden --resolution 0.1:2.0
     """
     check_files(settings)
@@ -124,7 +124,7 @@ def demo(ctx: click.Context, /, **settings: Any) -> None:
     from clustrep import datasets
 
     cohorts = datasets.simulate_cohorts(rng=1)
-    studies = cohorts.scaled("zscore")
+    studies = cohorts.scaled("study")
     analysis = analyse_studies(ctx, settings, clusterers, studies)
     write_analysis(ctx, settings, analysis, studies, cohorts)
     if not settings["quiet"]:
@@ -238,7 +238,7 @@ def analyse_both(
 def analyse_studies(
     ctx: click.Context, settings: dict[str, Any], clusterers: dict[str, Any], studies: Studies
 ) -> Analysis:
-    """Analyse studies as the options say."""
+    """Analyse studies as the options say: with --scale auto (`settings["scale"] == AUTO`) they are unscaled."""
     from clustrep import analyse
 
     arguments = announced_arguments(ctx, settings, studies)

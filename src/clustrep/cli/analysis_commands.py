@@ -21,7 +21,14 @@ from clustrep.cli.clusterer_names import (
 )
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
-from clustrep.cli.input_files import read_studies, warn_of_embedding, warn_of_scales
+from clustrep.cli.input_files import (
+    read_studies,
+    read_unscaled,
+    scaled_by,
+    warn_of_embedding,
+    warn_of_notes,
+    warn_of_scales,
+)
 from clustrep.cli.option_types import accepted_agreements
 from clustrep.cli.output import (
     CHECKPOINT,
@@ -203,14 +210,21 @@ def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str
 def analyse_files(ctx: click.Context, settings: dict[str, Any]) -> None:
     """Read studies, analyse them and write the results."""
     clusterers = checked_clusterers(ctx, settings)
-    studies = read_studies(settings)
-    check_several_studies(settings, studies)
+    studies = studies_to_analyse(settings)
     if settings["embed"] and is_embedded(studies):
         analysis = analyse_both(ctx, settings, clusterers, studies)
     else:
         analysis = analyse_studies(ctx, settings, clusterers, studies)
     write_analysis(ctx, settings, analysis, studies)
     exit_if_failed(ctx, settings, analysis)
+
+
+def studies_to_analyse(settings: dict[str, Any]) -> Studies:
+    """Read studies, say what is to be looked at in them, and scale them."""
+    unscaled = read_unscaled(settings)
+    check_several_studies(settings, unscaled)
+    warn_of_notes(unscaled, settings["scale"])
+    return scaled_by(settings["scale"], unscaled)
 
 
 def is_embedded(studies: Studies) -> bool:
@@ -275,8 +289,7 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
     shard = Shard(*settings["shard"])
     settings["out"] = settings["out"].with_name(f"{settings['out'].name}-{shard.number}-of-{shard.of}")
     clusterers = checked_clusterers(ctx, settings)
-    studies = read_studies(settings)
-    check_several_studies(settings, studies)
+    studies = studies_to_analyse(settings)
     if settings["embed"] and is_embedded(studies):
         raise click.UsageError("--shard computes one comparison: use --embed train with --rep X, or without --shard.")
     arguments = announced_arguments(ctx, settings, studies)

@@ -16,6 +16,7 @@ from clustrep.studies.scales import AUTO
 
 if TYPE_CHECKING:
     from clustrep import Studies
+    from clustrep.studies.comparability import Comparability
 
 # So few of the features, and not more than this part of them, should not have more than this share of the variance.
 FEWEST_FEATURES, MOST_NAMED, SMALL_PART, MOST_OF_VARIANCE = 3, 3, 0.1, 0.9
@@ -29,6 +30,18 @@ def read_studies(settings: dict[str, Any]) -> Studies:
 def scaled_by(scale: str, studies: Studies) -> Studies:
     """Scale studies, unless the analysis decides how."""
     return studies if scale == AUTO else studies.scaled(scale)
+
+
+def notes_on(unscaled: Studies, scale: str) -> Comparability:
+    """Return what is to be looked at in studies; differences between them where scaling leaves any."""
+    notes = unscaled.comparability()
+    return notes.without("location", "spread") if scale == "study" else notes
+
+
+def warn_of_notes(unscaled: Studies, scale: str) -> None:
+    """Say what is to be looked at in studies before they are compared."""
+    for note in notes_on(unscaled, scale).notes:
+        warn(f"{note.sentence} {note.advice}", DataWarning)
 
 
 def read_unscaled(settings: dict[str, Any]) -> Studies:

@@ -15,6 +15,7 @@ from clustrep.checks import check_choice, check_flag, check_integer, check_known
 from clustrep.engine.replicates import Rng, make_generator
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies.alignment import check_alignment
+from clustrep.studies.comparability import Comparability, comparability
 from clustrep.studies.from_files import check_unscaled, studies_from_anndata, studies_from_files
 from clustrep.studies.gower import gower_coded
 from clustrep.studies.probes import GeneRequest, Probes
@@ -576,6 +577,34 @@ class Studies(Mapping[str, Study]):
         [[-1.0, 1.0], [8.0, 10.0]]
         """
         return self._changed(_scaled(tuple(self.values()), scale))
+
+    def comparability(self) -> Comparability:
+        """Look for what makes the studies hard to compare, before anything is clustered.
+
+        Locations and spreads that differ between studies, duplicated and near-duplicated samples and studies, extreme
+        cells, constant features, codes for missing values such as -999, raw counts, studies of few samples, and
+        features that are codes of categories.
+
+        Returns
+        -------
+        Comparability
+            `.notes`, `.sentences` and `.to_frame()`, with a sentence and a remedy for everything to look at.
+
+        Notes
+        -----
+        Call it on unscaled studies: scaling each study by itself hides differences, and counts, codes and sentinels are
+        no longer recognised.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> ages = 50 + 10 * rng.normal(size=(80, 1))
+        >>> ages[7] = 512
+        >>> for note in Studies({"a": ages[:40], "b": ages[40:]}).comparability().notes:
+        ...     print(note.study, note.kind, sep=": ")
+        a: extreme values
+        """
+        return comparability(self)
 
     def subset(self, rows: Mapping[str, ArrayLike]) -> Studies:
         """Keep some of the samples.

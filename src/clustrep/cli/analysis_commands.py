@@ -21,7 +21,14 @@ from clustrep.cli.clusterer_names import (
 )
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
-from clustrep.cli.input_files import read_studies, warn_of_embedding, warn_of_scales
+from clustrep.cli.input_files import (
+    read_studies,
+    read_unscaled,
+    scaled_by,
+    warn_of_embedding,
+    warn_of_notes,
+    warn_of_scales,
+)
 from clustrep.cli.option_types import accepted_agreements
 from clustrep.cli.output import (
     CHECKPOINT,
@@ -50,7 +57,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Which algorithm and k replicate, which studies agree, which clusters hold.")
 @options.studies
-@options.reading
+@options.reading_to_analyse
 @options.units
 @options.impute
 @options.gower
@@ -70,7 +77,7 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
 
     \b
     Example:
-      clustrep run mainz.csv transbig.csv vdx.csv --scale zscore --k 2:8 --out breast
+      clustrep run mainz.csv transbig.csv vdx.csv --scale study --k 2:8 --out breast
       clustrep run atlas.h5ad --study-key donor --rep X_pca --clusterer leiden --resolution 0.1:2.0
     """
     check_files(settings)
@@ -124,7 +131,7 @@ def demo(ctx: click.Context, /, **settings: Any) -> None:
     from clustrep import datasets
 
     cohorts = datasets.simulate_cohorts(rng=1)
-    studies = cohorts.scaled("zscore")
+    studies = cohorts.scaled("study")
     analysis = analyse_studies(ctx, settings, clusterers, studies)
     write_analysis(ctx, settings, analysis, studies, cohorts)
     if not settings["quiet"]:
@@ -203,14 +210,21 @@ def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str
 def analyse_files(ctx: click.Context, settings: dict[str, Any]) -> None:
     """Read studies, analyse them and write the results."""
     clusterers = checked_clusterers(ctx, settings)
-    studies = read_studies(settings)
-    check_several_studies(settings, studies)
+    studies = studies_to_analyse(settings)
     if settings["embed"] and is_embedded(studies):
         analysis = analyse_both(ctx, settings, clusterers, studies)
     else:
         analysis = analyse_studies(ctx, settings, clusterers, studies)
     write_analysis(ctx, settings, analysis, studies)
     exit_if_failed(ctx, settings, analysis)
+
+
+def studies_to_analyse(settings: dict[str, Any]) -> Studies:
+    """Read studies, say what is to be looked at in them, and scale them."""
+    unscaled = read_unscaled(settings)
+    check_several_studies(settings, unscaled)
+    warn_of_notes(unscaled, settings["scale"])
+    return scaled_by(settings["scale"], unscaled)
 
 
 def is_embedded(studies: Studies) -> bool:
@@ -238,7 +252,7 @@ def analyse_both(
 def analyse_studies(
     ctx: click.Context, settings: dict[str, Any], clusterers: dict[str, Any], studies: Studies
 ) -> Analysis:
-    """Analyse studies as the options say."""
+    """Analyse studies as the options say: with --scale auto (`settings["scale"] == AUTO`) they are unscaled."""
     from clustrep import analyse
 
     arguments = announced_arguments(ctx, settings, studies)
@@ -275,8 +289,7 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
     shard = Shard(*settings["shard"])
     settings["out"] = settings["out"].with_name(f"{settings['out'].name}-{shard.number}-of-{shard.of}")
     clusterers = checked_clusterers(ctx, settings)
-    studies = read_studies(settings)
-    check_several_studies(settings, studies)
+    studies = studies_to_analyse(settings)
     if settings["embed"] and is_embedded(studies):
         raise click.UsageError("--shard computes one comparison: use --embed train with --rep X, or without --shard.")
     arguments = announced_arguments(ctx, settings, studies)

@@ -54,7 +54,7 @@ EXPLANATIONS = {
     "study": "The study",
     "samples": "Number of samples",
     "features": "Number of features that all studies share",
-    "scale": "How the features were scaled within the study",
+    "scale": "How the features were scaled",
     "digest": "A fingerprint of the data",
     "clusterer": "The clustering algorithm",
     "k": "Number of clusters; empty where the algorithm finds it by itself",

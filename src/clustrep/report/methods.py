@@ -11,6 +11,7 @@ from clustrep.provenance import Provenance
 from clustrep.report.words import joined
 from clustrep.resampling import resamples_in_words
 from clustrep.results import Comparison, NullReference
+from clustrep.studies.scales import REFERENCE
 from clustrep.tables.agreement import in_sentence
 from clustrep.text import plural
 
@@ -23,9 +24,9 @@ ALIGNED = (
 )
 SCALES = {
     "none": "not scaled",
-    "log1p": "normalised to one total of each sample and log-transformed",
-    "zscore": "scaled to z-scores",
-    "robust": "scaled by median and interquartile range",
+    "log1p": "normalised to one total of each sample within each study and log-transformed",
+    "study": "scaled to z-scores within each study",
+    "pooled": "centred by the mean of all studies together and divided by the standard deviation within studies",
 }
 NOISE = {
     "drop": "Points that either clustering calls noise were omitted.",
@@ -150,11 +151,9 @@ def methods_of(
 def _data(run: Run) -> str:
     sizes = ", ".join(f"{name} (n = {about['samples']:,})" for name, about in run.studies.items())
     first = next(iter(run.studies.values()))
-    within = " within each study" if first["scale"] != "none" else ""
-    scaled = " and ".join(SCALES[name] for name in first["scale"].split(", "))
     return (
         f"Replicability of clusters was assessed across {plural(len(run.studies), 'study')}, {sizes}, on "
-        f"{plural(first['features'], 'shared feature')}, {scaled}{within}."
+        f"{plural(first['features'], 'shared feature')}, {_scaling(first['scale'])}."
     )
 
 
@@ -175,6 +174,13 @@ def _findings(findings: Findings) -> str:
         "Clusters were found by density valleys, within studies (between random halves) and across studies (in samples "
         f"that were not used to find them), at a level of 5 %.{matched} {findings.alignment}"
     )
+
+
+def _scaling(scaling: str) -> str:
+    """Say how counts were normalised and features scaled, as `Study.scaling` names both."""
+    steps, reference, name = scaling.partition(REFERENCE)  # the name of a study may hold anything
+    words = [SCALES.get(step, f"scaled by {step}") for step in steps.split(", ") if step]
+    return " and ".join([*words, *([f"scaled by the mean and standard deviation of {name}"] if reference else [])])
 
 
 def _clusterings(comparison: Comparison, run: Run) -> str:

@@ -36,13 +36,13 @@ FILES = [
     "choice.csv",
     "clusters.csv",
     "config.toml",
-    "gaps.csv",
-    "groups.csv",
-    "local.csv",
-    "presence.csv",
+    "findings.csv",
+    "labels.csv",
     "report.html",
     "result.npz",
+    "samples.csv",
     "scores.csv",
+    "studies.csv",
 ]
 ANSI = "\x1b["
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from tests.cli.support import FILES, NO_NULL, NULL, PAIR, READING, RUN, SMALL, contents, invoke, listed
 
 import clustrep as cr
@@ -16,14 +16,12 @@ def test_json_is_everything_but_the_charts(folder):
     done = invoke(*RUN, "--json", "--quiet")
     said = json.loads(done.stdout)
     assert done.stderr == ""
-    assert [finding["kind"] for finding in said["verdict"]][:4] == ["separated", "sure", "reason", "studies"]
-    sections = [section["id"] for section in said["sections"]]
-    assert sections == ["presence", "gaps", "data", "choice", "pairs", "clusters", "map"]
-    answer = said["answer"]
-    assert (answer["degree"], answer["n_clusters"]) == ("separated", 3)
-    clusters = [row for row in answer["presence"] if row["word"] != "new"]
-    assert len(clusters) == 2 * 3
-    assert {(row["train"], row["test"]) for row in clusters} == {("alpha", "beta"), ("beta", "alpha")}
+    assert said["verdict"][0]["kind"] == "separated"
+    answer, findings = said["answer"], cr.load("clustrep-results/result.npz").findings
+    assert (answer["verdict"], answer["n_clusters"], answer["reason"]) == ("separated", 3, "")
+    assert answer["pvalue"] == pytest.approx(findings.pvalue, rel=1e-4)
+    assert [row["cluster"] for row in answer["clusters"]] == ["A", "B", "C"]
+    assert [row["study"] for row in answer["studies"]] == ["alpha", "beta"]
     assert all("charts" not in section for section in said["sections"])
     assert "2 and 3 clusters" in said["methods"][0]
     assert done.stdout == invoke("report", "clustrep-results", "--format", "json").stdout
@@ -36,41 +34,30 @@ def test_the_number_of_jobs_changes_nothing(folder):
     assert contents(folder / "out1") == contents(folder / "out2")
 
 
-def test_known_labels_name_the_clusters(folder):
-    invoke(*RUN, "--k", "3")
-    table = pd.read_csv("clustrep-results/clusters.csv")
-    assert set(table["cluster"].str.extract(r"\((.)\)")[0]) == {"A", "B", "C"}
+def test_tables_are_views_of_the_findings(folder):
+    invoke(*RUN)
+    analysis, out = cr.load("clustrep-results/result.npz"), Path("clustrep-results")
+    findings = analysis.findings
+    tables = {"findings": findings.table(), "clusters": findings.clusters(), "studies": findings.studies()}
+    for name, table in {**tables, "labels": analysis.labels(), "samples": analysis.samples()}.items():
+        assert (out / f"{name}.csv").read_text() == table.to_csv(index=False)
+
+
+def test_one_study_is_taken(folder):
+    done = invoke("run", "alpha.csv", "--k", "2:3", *READING, *SMALL, *NO_NULL)
+    assert done.stdout.splitlines()[0].startswith("3 separated clusters")
+    assert "in one study: whether another study has them is not tested" in done.stdout
+    assert listed(folder / "clustrep-results") == [name for name in FILES if name != "samples.csv"]
+    assert pd.read_csv("clustrep-results/labels.csv")["cluster"].nunique() == 3
 
 
 def test_nothing_eligible_is_an_answer(folder):
     done = invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000")
-    assert done.stdout.startswith("No answer: no score can be relied on.\n")
-    assert "\nEvery study is put into a single cluster in 100 % of resamples (dbscan:eps=1000).\n" in done.stdout
+    assert done.stdout.startswith("Inconclusive: ")
+    assert "Every study is put into a single cluster in 100 % of resamples (dbscan:eps=1000).\n" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("Next: Run again with")
-    assert listed(folder / "clustrep-results") == [name for name in FILES if name != "groups.csv"]
+    assert set(pd.read_csv("clustrep-results/labels.csv")["cluster"]) == {"A"}
     invoke("report", "clustrep-results")
-
-
-def test_a_table_of_nothing_has_its_columns(folder):
-    invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000")
-    text = Path("clustrep-results/clusters.csv").read_text()
-    assert pd.read_csv(io.StringIO(text)).columns[:2].tolist() == ["train", "cluster"]
-
-
-def test_the_group_of_every_sample_is_written_where_there_are_groups(folder, frames):
-    invoke(*RUN)
-    table = pd.read_csv("clustrep-results/groups.csv")
-    assert table["sample"].tolist() == [sample for name in ("alpha", "beta") for sample in frames[name].index]
-    assert table.groupby("study")["group"].nunique().tolist() == [3, 3]
-    invoke(*RUN[:3], *READING, *SMALL[2:], *NO_NULL, "--clusterer", "dbscan:eps=1000", "--force")
-    assert not Path("clustrep-results/groups.csv").exists()
-
-
-def test_gaps_of_all_clusterers_are_in_one_table(folder):
-    invoke(*RUN, "--clusterer", "kmeans")
-    table = pd.read_csv("clustrep-results/gaps.csv")
-    assert table.columns[:4].tolist() == ["clusterer", "k", "a", "b"]
-    assert table.groupby("clusterer")["k"].unique().map(list).to_dict() == {"kmeans": [2, 3], "ward": [2, 3]}
 
 
 def test_a_preliminary_answer_comes_first_on_stderr_and_nowhere_else(folder):

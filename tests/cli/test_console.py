@@ -64,7 +64,7 @@ def test_quiet_leaves_results_and_warnings(folder):
     (folder / "genes.txt").write_text("gene1\ngene2\ngene9\n")
     done = invoke(*RUN, "--quiet", "--features", "genes.txt")
     assert done.stderr == "warning: 1 feature of genes.txt is not in all studies: gene9.\n"
-    assert " separated groups: " in done.stdout.splitlines()[0]
+    assert " separated clusters (p" in done.stdout.splitlines()[0]
     assert cr.load("clustrep-results/result.npz").warnings == ("1 feature of genes.txt is not in all studies: gene9.",)
     assert "gene9" in Path("clustrep-results/report.html").read_text()
 
@@ -86,9 +86,9 @@ def test_what_the_user_wrote_is_quoted_as_it_was(arguments, kept, folder):
     ("arguments", "sentence"),
     [
         (["runn"], "No such command 'runn'. Did you mean 'run'?"),
-        (["run"], "name two or more files, one for each study; or try `clustrep demo`."),
+        (["run"], "name one file for each study; or try `clustrep demo`."),
         (["local"], "or try `clustrep demo`."),
-        (["run", "alpha.csv"], "one study can't be compared with itself: name two or more files"),
+        (["local", "alpha.csv"], "needs at least two studies: name two or more files"),
         (["stability"], "name one file, got 0"),
         (["stability", *PAIR], "name one file, got 2; for several studies there is `clustrep run`."),
         (
@@ -182,7 +182,7 @@ def test_our_own_mistake_is_one_sentence_unless_debugging(folder, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("oh")
 
-    monkeypatch.setattr("clustrep.across.analyse.comparison_plan", broken)
+    monkeypatch.setattr("clustrep.across.analyse.find_clusters", broken)
     done = invoke(*RUN, code=1)
     assert done.stderr.splitlines()[-1] == (
         "error: This is a mistake in clustrep, not in your data: RuntimeError: oh. "
@@ -206,7 +206,7 @@ def test_what_may_happen_on_the_way_has_its_sentence(error, code, sentence, fold
     def broken(*_, **__):
         raise error
 
-    monkeypatch.setattr("clustrep.across.analyse.comparison_plan", broken)
+    monkeypatch.setattr("clustrep.across.analyse.find_clusters", broken)
     assert sentence in invoke(*RUN, code=code).stderr
     assert sorted(os.listdir(folder)) == ["alpha.csv", "beta.csv", "gamma.csv"]
 

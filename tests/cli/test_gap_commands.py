@@ -1,4 +1,4 @@
-"""`clustrep gaps`: the gaps between clusters alone."""
+"""`clustrep gaps`: the density valleys between clusters alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GAPS = ["gaps", *PAIR, "gamma.csv", "--k", "2:4", "--clusterer", "ward", *READIN
 
 def test_tables_figure_page_and_answer(folder):
     done = invoke(*GAPS, "--out", "out", "--figures", "svg")
-    assert done.stdout.startswith("3 separated groups: the gaps between them were found again in studies that did not")
+    assert done.stdout.startswith("3 separated clusters: the density valleys between them")
     assert done.stdout.splitlines()[-1].startswith("Next: ")
     assert listed(folder / "out") == [
         "SHA256SUMS", "config.toml", "figures/gaps.svg", "gaps-by-k.csv", "gaps.csv", "report.html", "result.npz",
@@ -47,6 +47,6 @@ def test_no_gaps_are_an_answer(folder):
 
 
 def test_one_study_or_several_clusterers_are_refused(folder):
-    assert "one study can't be compared" in invoke("gaps", "alpha.csv", code=2).stderr
+    assert "needs at least two studies" in invoke("gaps", "alpha.csv", code=2).stderr
     twice = invoke("gaps", *PAIR, "--clusterer", "ward", "--clusterer", "kmeans", code=2)
     assert "gaps takes one --clusterer." in twice.stderr

@@ -52,7 +52,7 @@ def test_series_matrices_of_geo_are_studies(folder, frames):
         ]
         (folder / f"{name}.txt").write_text("\n".join(lines) + "\n")
     assert scores("alpha.txt", "beta.txt", *READING, out="geo") == plain
-    assert "0 (A)" in Path("geo/clusters.csv").read_text()
+    assert cr.load("geo/result.npz").known_labels_of("alpha") is not None
 
 
 def test_scaling_and_selecting_happen_in_each_study(folder):

@@ -183,9 +183,9 @@ in_h5ad(
 )
 usage(
     "h5ad without a column",
-    r"one study can't be compared with itself: .*--study-key",
+    r"needs at least two studies: .*--study-key",
     files={"cells.h5ad": h5ad()},
-    line=("run", "cells.h5ad"),
+    line=("local", "cells.h5ad"),
 )
 usage(
     "--study-key without h5ad",

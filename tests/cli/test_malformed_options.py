@@ -244,18 +244,13 @@ usage(
 )
 usage("report without a folder", r"Missing argument 'DIR'", line=("report",))
 
-usage("run without files", r"name two or more files, one for each study; or try `clustrep demo`", line=("run",))
-usage(
-    "run with one file",
-    r"one study can't be compared with itself: name two or more files.*`clustrep stability`",
-    line=("run", "mainz.csv"),
-)
+usage("run without files", r"name one file for each study; or try `clustrep demo`", line=("run",))
 usage(
     "local with one file",
-    r"one study can't be|two or more",
+    r"needs at least two studies: name two or more files.*`clustrep run` takes one study",
     line=("local", "mainz.csv"),
 )
-usage("local without files", r"name two or more files", line=("local",))
+usage("local without files", r"name one file for each study", line=("local",))
 usage(
     "local with two clusterers",
     r"local follows one --clusterer with one --k; `clustrep run` compares several",

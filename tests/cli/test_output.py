@@ -265,7 +265,7 @@ def test_studies_with_long_names_have_their_figures(letter, folder):
     assert "can't be drawn" not in done.stderr
     drawn = [name for name in listed(folder / "out") if name.startswith("figures/")]
     assert sum(name.startswith(f"figures/map-{letter * 10}") for name in drawn) == 2
-    assert sum(name.startswith(f"figures/counterparts-{letter * 10}") for name in drawn) == 2
+    assert sum(name.startswith(f"figures/clusters-{letter * 10}") for name in drawn) == 2
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ from tests.cli.support import (
 
 import clustrep as cr
 from clustrep.cli import clustrep
-from clustrep.cli.analysis_commands import gap_table
 
 
 def test_the_version_is_told_at_once():
@@ -51,7 +50,7 @@ def test_the_version_is_told_at_once():
 def test_run_as_a_process(folder):
     """Data to stdout, messages to stderr, no bar where nobody looks at a terminal."""
     done = process("run", *PAIR, "gamma.csv", "--k", "2:3", *READING, *SMALL, *NULL, "--out", "out")
-    assert done.stdout.startswith("3 separated groups: the gaps between them were found again in studies that did not")
+    assert done.stdout.startswith("3 separated clusters (p ")
     assert "Results are in" not in done.stdout
     assert done.stderr.splitlines() == [
         "Studies: 3 studies, 3 shared features",
@@ -64,10 +63,11 @@ def test_run_as_a_process(folder):
     assert done.stdout == f"{cr.Report(analysis)!r}\n"
     for name, frame in (
         ("scores", analysis.scores()),
-        ("local", analysis.samples()),
-        ("clusters", analysis.clusters()),
-        ("presence", analysis.presence()),
-        ("gaps", gap_table(analysis)),
+        ("samples", analysis.samples()),
+        ("findings", analysis.findings.table()),
+        ("clusters", analysis.findings.clusters()),
+        ("studies", analysis.findings.studies()),
+        ("labels", analysis.labels()),
     ):
         assert pd.read_csv(folder / "out" / f"{name}.csv").columns.tolist() == frame.columns.tolist()
         assert (folder / "out" / f"{name}.csv").read_text() == frame.to_csv(index=False)
@@ -90,8 +90,8 @@ def test_local_stability_test_and_inspect_as_processes(folder):
     done = process(
         "local", *PAIR, "--clusterer", "kmeans", "--k", "3", *READING, "--train", "beta", *SMALL[2:], *NO_NULL
     )
-    assert "\nClusters in other studies: " in done.stdout
-    assert set(pd.read_csv("clustrep-local/clusters.csv")["train"]) == {"beta"}
+    assert done.stdout.startswith("3 separated clusters")
+    assert set(pd.read_csv("clustrep-local/samples.csv")["train"]) == {"beta"}
     done = process(
         "stability", "alpha.csv", "--k", "2:3", "--index", "jaccard,test", *READING, *SMALL, "--splits", "2", "--quiet"
     )

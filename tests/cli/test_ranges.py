@@ -101,7 +101,7 @@ def test_a_run_over_resolutions_that_writes_the_cells(tmp_path, monkeypatch):
     assert summary["value"].unique().tolist() == [0.1, 1.0]
     assert (summary["clusters_found"] >= 2).all()
     cells = anndata.read_h5ad("first/annotated.h5ad")
-    assert len(set(zip(cells.obs["clustrep_separation"], group, strict=True))) == 2
+    assert len(set(zip(cells.obs["clustrep_cluster"], group, strict=True))) == 2
     invoke("run", "--config", "first/config.toml", "--out", "again", "--quiet", "--jobs", "1")
     assert (tmp_path / "again/choice.csv").read_bytes() == (tmp_path / "first/choice.csv").read_bytes()
 

@@ -186,7 +186,7 @@ def test_pages_and_tables_without_names_of_samples(folder):
     pages = {name: (folder / name / "report.html").read_text() for name in contents}
     assert "60 samples. Hover texts on this page name samples." in pages["named"]
     assert "This page names no samples." in pages["unnamed"]
-    for table in ("local.csv", "groups.csv"):
+    for table in ("samples.csv", "labels.csv"):
         named, unnamed = (pd.read_csv(folder / name / table) for name in ("named", "unnamed"))
         pd.testing.assert_frame_equal(named.drop(columns="sample"), unnamed.drop(columns="sample"))
     again = invoke("report", "named", "--no-samples", "--out", "-").stdout

@@ -185,8 +185,7 @@ def analyse(
         asked_for = partial(question_of_analysis, configurations, given, agreement, noise, source)
         totals = {ScorePlan.unit: n_resamples, NullPlan.unit: n_null}
         with kept_in(checkpoint, asked_for, rng, totals):
-            findings = find_clusters(given, configurations, Source.of(Rerun(), source.root), scale=scale, n_jobs=n_jobs)
-            compared, findings = aligned(given, findings, scale)
+            compared, findings = made_comparable(given, configurations, source.root, scale, n_jobs)
             if len(given) == 1:  # what one study can show: whether its halves agree
                 (name,) = given.names
                 compared, followed = Studies.split(compared[name], 2, rng=source.root), ()
@@ -209,6 +208,14 @@ def analyse(
             if recursive and start.verdict == SEPARATED and len(given) > 1:
                 start = replace(start, tree=steps.tree(start.findings))
             return _followed(start, steps, followed, decisive)
+
+
+def made_comparable(
+    given: Studies, configurations: Sequence[Configuration], root: int, scale: str, n_jobs: int | None
+) -> tuple[Studies, Findings]:
+    """Find the clusters of all studies, and align the studies by them."""
+    findings = find_clusters(given, configurations, Source.of(Rerun(), root), scale=scale, n_jobs=n_jobs)
+    return aligned(given, findings, scale)
 
 
 def _followed(start: Analysis, steps: Steps, followed: Sequence[str], decisive: AgreementSpec) -> Analysis:
@@ -342,8 +349,9 @@ def compute_share(
 ) -> Provenance:
     """Compute one share of those replicates of an analysis that do not depend on the outcome of others.
 
-    These are the resamples of the comparison and the collections of every model of data in one piece; `options` are
-    those of `compare`. Which clusters are followed depends on all of them: that is computed when shares are merged.
+    These are the resamples of the comparison of the aligned studies, and the simulated data of every null model where
+    no clusters are separated; `options` are those of `compare`. Every share finds the clusters and aligns the studies.
+    Local scores depend on all replicates: they are computed when shares are merged.
     """
     fewest = min([options["n_resamples"], *([] if null is None else [n_null])])
     if shard.of > fewest:
@@ -355,9 +363,11 @@ def compute_share(
     source = Source.of(resampling_for(options.get("resampling"), tuple(checked.values())), root)
     configurations = configurations_to_compare(clusterers, options["n_clusters"], options.get("over"))
     asked_for = partial(question_of_analysis, configurations, checked, options["agreement"], options["noise"], source)
+    compared, findings = made_comparable(checked, configurations, root, AUTO, options["n_jobs"])
     with in_shard(shard), checkpointing(checkpoint, asked_for, options["rng"]):
-        comparison = compare(clusterers, checked, diagonal=True, **{**options, "rng": root})
-        models = () if null is None else PIECES if null == ONE_PIECE else (null,)
+        comparison = compare(clusterers, compared, diagonal=True, **{**options, "rng": root})
+        needed = null is not None and findings.verdict != SEPARATED
+        models = () if not needed else PIECES if null == ONE_PIECE else (null,)
         for model in models:
             with contextlib.suppress(AllReplicatesFailed):  # of this share
                 null_reference(comparison, n_null, null=model, n_jobs=options["n_jobs"])

@@ -2,7 +2,7 @@
 
 program               the group of commands
 analysis_commands     run, demo, local: several studies
-gap_commands          gaps: between clusters, across studies
+gap_commands          gaps: density valleys between clusters, across studies
 one_study_commands    stability, test: within each study
 file_commands         report, inspect
 site_commands         learn, score: at one site; joint_commands: combine, show

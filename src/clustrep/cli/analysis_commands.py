@@ -49,13 +49,11 @@ T = TypeVar("T")
 ANNOTATED = "annotated.h5ad"
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clustrep import Studies
     from clustrep.results import Analysis, Preliminary
 
 
-@click.command(short_help="Which algorithm and k replicate, which studies agree, which clusters hold.")
+@click.command(short_help="Which clusters there are, in which studies, and how sure that is.")
 @options.studies
 @options.reading_to_analyse
 @options.units
@@ -66,14 +64,14 @@ if TYPE_CHECKING:
 @click.option(
     "--write-h5ad",
     is_flag=True,
-    help=f"Also write the h5ad file with clusters, scores and verdicts of all cells, as {ANNOTATED}.",
+    help=f"Also write the h5ad file with clusters, statuses and scores of all cells, as {ANNOTATED}.",
 )
 @click.pass_context
 def run(ctx: click.Context, /, **settings: Any) -> None:
-    """Say which algorithm and number of clusters replicate, which studies agree and which clusters hold.
+    """Find the clusters of all studies: how many, which study has which, and whether they are separated.
 
     Every STUDY is a table: CSV, TSV (also packed), Parquet, h5ad, R's .rda or .rds, or a GEO series
-    matrix; rows are samples.
+    matrix; rows are samples. Of one study, random halves are compared.
 
     \b
     Example:
@@ -108,13 +106,13 @@ def local(ctx: click.Context, /, **settings: Any) -> None:
     Example:
       clustrep local mainz.csv transbig.csv --clusterer kmeans --k 4 --train mainz
     """
-    check_files(settings)
+    check_files(settings, fewest=2)
     if len(settings["clusterer"]) > 1 or len(settings["n_clusters"] or ()) > 1:
         raise click.UsageError("local follows one --clusterer with one --k; `clustrep run` compares several.")
     if len(settings["resolution"] or ()) > 1 or any(without_range(spec)[1] for spec in settings["clusterer"]):
         raise click.UsageError("local follows one value of a parameter; `clustrep run` compares several.")
     settings["clusterer"] = settings["clusterer"] or (BY_GOWER if settings["gower"] else DEFAULT_CLUSTERERS)[:1]
-    analyse_files(ctx, settings)
+    analyse_files(ctx, settings, fewest=2)
 
 
 @click.command(short_help="Run on simulated cohorts.")
@@ -143,19 +141,20 @@ def demo(ctx: click.Context, /, **settings: Any) -> None:
 # before the work
 
 
-def check_files(settings: dict[str, Any]) -> None:
-    """Refuse less than two studies, as far as can be said before files are read."""
+def check_files(settings: dict[str, Any], *, fewest: int = 1) -> None:
+    """Refuse fewer studies than a command needs, as far as that is known before files are read."""
     if not settings["studies"]:
-        raise click.UsageError("name two or more files, one for each study; or try `clustrep demo`.")
-    if len(settings["studies"]) == 1 and not settings["study_key"] and not _is_file_of_r(settings["studies"][0]):
+        raise click.UsageError("name one file for each study; or try `clustrep demo`.")
+    holds_one = not settings["study_key"] and not _is_file_of_r(settings["studies"][0])
+    if fewest > 1 and len(settings["studies"]) == 1 and holds_one:
         raise click.UsageError(
-            "one study can't be compared with itself: name two or more files, or, for an h5ad file that holds several "
-            "studies, the column that names the study with --study-key. For one study there is `clustrep stability`."
+            "needs at least two studies: name two or more files, or, for an h5ad file that holds several studies, the "
+            "column that names the study with --study-key. `clustrep run` takes one study."
         )
 
 
 def _is_file_of_r(path: Path) -> bool:
-    """Whether a file may hold several objects, each of them a study; what can't be read is refused later."""
+    """Whether a file may hold several objects, each of them a study; what cannot be read is refused later."""
     from clustrep.studies.readers import reader_of
     from clustrep.studies.readers.r_data import R_DATA
 
@@ -166,16 +165,12 @@ def _is_file_of_r(path: Path) -> bool:
 
 
 def check_several_studies(settings: dict[str, Any], studies: Studies) -> None:
-    """Refuse a file that holds less than two studies."""
-    if len(studies) < 2 and not settings["study_key"]:
-        raise click.UsageError(
-            f"{settings['studies'][0]} holds only one study: save several objects, or name more files."
-        )
-    if len(studies) < 2:
-        raise click.UsageError(
-            f"{settings['studies'][0]} holds only one study by its column {settings['study_key']!r}: name another "
-            "column with --study-key, or more files."
-        )
+    """Refuse a file that holds a single study."""
+    if len(studies) > 1:
+        return
+    by = f" by its column {settings['study_key']!r}" if settings["study_key"] else ""
+    remedy = "name another column with --study-key" if settings["study_key"] else "save several objects"
+    raise click.UsageError(f"{settings['studies'][0]} holds only one study{by}: {remedy}, or name more files.")
 
 
 def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str, Any]:
@@ -207,10 +202,12 @@ def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str
 # the work, and its results
 
 
-def analyse_files(ctx: click.Context, settings: dict[str, Any]) -> None:
+def analyse_files(ctx: click.Context, settings: dict[str, Any], *, fewest: int = 1) -> None:
     """Read studies, analyse them and write the results."""
     clusterers = checked_clusterers(ctx, settings)
     studies = studies_to_analyse(settings)
+    if fewest > 1:
+        check_several_studies(settings, studies)
     if settings["embed"] and is_embedded(studies):
         analysis = analyse_both(ctx, settings, clusterers, studies)
     else:
@@ -393,21 +390,14 @@ def tell_changes() -> Callable[[Preliminary], None]:
 
 
 def without_names(analysis: Analysis) -> Analysis:
-    """Number the samples instead of naming them."""
-    numbered = [
+    """Number the samples of every study instead of naming them."""
+    import numpy as np
+
+    numbers = np.concatenate([np.arange(1, size + 1) for size in analysis.findings.sizes]).astype(str)
+    local = [
         replace(result, samples=tuple(str(i + 1) for i in range(len(result.samples)))) for result in analysis.local
     ]
-    return replace(analysis, local=tuple(numbered))
-
-
-def gap_table(analysis: Analysis) -> pd.DataFrame:
-    """Return the pairs of neighbouring clusters of all clusterers in one table."""
-    import pandas as pd
-
-    frames = [separation.to_frame() for separation in analysis.separations]
-    for separation, frame in zip(analysis.separations, frames, strict=True):
-        frame.insert(0, "clusterer", separation.clusterer)
-    return pd.concat(frames, ignore_index=True)
+    return replace(analysis, local=tuple(local), findings=replace(analysis.findings, samples=numbers))
 
 
 def write_analysis(
@@ -436,14 +426,15 @@ def write_tables(
     """Write the tables of an analysis, the cohorts that were simulated for it, and the cells where that is wanted."""
     from clustrep.files import csv_text
 
+    findings = analysis.findings
+    results.table("findings.csv", findings.table())
+    results.table("clusters.csv", findings.clusters())
+    results.table("studies.csv", findings.studies())
+    results.table("labels.csv", analysis.labels())
     results.table("choice.csv", analysis.summary())
     results.table("scores.csv", analysis.scores())
-    results.table("local.csv", analysis.samples())
-    results.table("clusters.csv", analysis.clusters())
-    results.table("presence.csv", analysis.presence())
-    results.table("gaps.csv", gap_table(analysis))
-    if len(groups := analysis.groups()):
-        results.table("groups.csv", groups)
+    if analysis.local:
+        results.table("samples.csv", analysis.samples())
     if analysis.tree is not None:
         results.table("subclusters.csv", analysis.tree.to_frame())
     for name, cohort in (cohorts or {}).items():

@@ -18,28 +18,20 @@ def draw_analysis(results: Results, analysis: Analysis, formats: Sequence[str]) 
     """Draw everything that an analysis shows."""
     if not formats:
         return
-    comparison, replicability, counterparts = analysis.comparison, analysis.replicability, analysis.counterparts
-    drawings: dict[str, Callable[[], Any]] = {
-        f"curves-{agreement}": partial(comparison.plot, agreement=agreement, reference=analysis.reference)
-        for agreement in comparison.agreements
-    }
-    gaps = analysis.separation_in_focus
-    if gaps is not None:
-        drawings["gaps"] = partial(gaps.plot, n_clusters=analysis.focus.n_clusters if analysis.focus else None)
+    comparison, replicability = analysis.comparison, analysis.replicability
+    drawings: dict[str, Callable[[], Any]] = {"findings": analysis.findings.plot}
+    for agreement in comparison.agreements:
+        drawings[f"curves-{agreement}"] = partial(comparison.plot, agreement=agreement, reference=analysis.reference)
     if analysis.tree is not None:
         drawings["subclusters"] = analysis.tree.plot
     drawings["matrices"] = partial(comparison.plot, kind="matrices")
     if replicability is not None:
         drawings["pairs"] = replicability.plot
         drawings["distributions"] = partial(replicability.plot, kind="distribution")
-    if analysis.relations is not None:
-        drawings["studies"] = analysis.relations.plot
     for train in dict.fromkeys(local.train for local in analysis.local):
         in_other_studies = [local for local in analysis.local if local.train == train]
         drawings[f"clusters-{train}"] = partial(_panels, in_other_studies, "clusters")
         drawings[f"map-{train}"] = partial(_maps, in_other_studies, analysis)
-        if counterparts is not None:
-            drawings[f"counterparts-{train}"] = partial(counterparts.plot, train=train)
     for name, draw in drawings.items():
         results.figure(name, draw, formats)
 

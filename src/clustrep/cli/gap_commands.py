@@ -1,4 +1,4 @@
-"""`clustrep gaps`: the gaps between clusters alone."""
+"""`clustrep gaps`: the density valleys between clusters of one clusterer alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clustrep.results import Separation
 
 
-@click.command(short_help="Are there groups with gaps between them?")
+@click.command(short_help="Density valleys between the clusters of one clusterer.")
 @options.studies
 @options.reading
 @options.numbers_of_clusters("2:8")
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 @options.running
 @click.pass_context
 def gaps(ctx: click.Context, /, **settings: Any) -> None:
-    """Find gaps between clusters that are found again in studies that did not define them.
+    """Find density valleys between clusters that repeat in studies that were not used to find them.
 
     \b
     Example:
       clustrep gaps mainz.csv transbig.csv vdx.csv --scale study --k 2:8
     """
-    check_files(settings)
+    check_files(settings, fewest=2)
     if len(settings["clusterer"]) > 1:
         raise click.UsageError("gaps takes one --clusterer.")
     claim_folder(ctx, settings)
@@ -56,7 +56,7 @@ def gaps(ctx: click.Context, /, **settings: Any) -> None:
 def write_gaps(
     ctx: click.Context, settings: dict[str, Any], result: Separation, report: Report, studies: Studies
 ) -> None:
-    """Write the tables, figure and report of the gaps."""
+    """Write the tables, figure and report of the density valleys."""
     formats = options.figure_formats(settings)
 
     def write_tables(results: Results) -> None:

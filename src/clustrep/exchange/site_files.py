@@ -23,7 +23,7 @@ from clustrep.exchange.forms import FORMS, INTEGERS, Form
 from clustrep.exchange.inquiry import Inquiry
 from clustrep.exchange.suppression import NOT_TOLD
 from clustrep.remembered import cached_property
-from clustrep.results.base import Saved
+from clustrep.saved import Saved
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 VERSION = 1

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.checks import check_known, freeze
-from clustrep.results.base import Saved
+from clustrep.saved import Saved
 from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:

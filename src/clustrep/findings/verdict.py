@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clustrep.findings.result import CONTINUOUS, INCONCLUSIVE, NO_EVIDENCE, SEPARATED, Findings
-from clustrep.results.choice import Candidate, Choice
+
+if TYPE_CHECKING:
+    from clustrep.results.choice import Candidate, Choice
 
 # No evidence is said only where two clusters this many sd apart would have been found in 80 %: at 5 sd the density
 # halfway between two normal clusters is a tenth of that at their centres, which any eye sees.

@@ -15,7 +15,6 @@ from clustrep.findings.result import INCONCLUSIVE, Findings
 from clustrep.findings.verdict import focus_of
 from clustrep.provenance import Provenance
 from clustrep.remembered import cached_property
-from clustrep.results.base import Saved
 from clustrep.results.choice import Candidate, Choice
 from clustrep.results.cluster_tree import ClusterTree
 from clustrep.results.comparison import Comparison
@@ -24,6 +23,7 @@ from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.null_scores import NullReference
 from clustrep.results.obstacles import obstacle_to
 from clustrep.results.pairwise import Replicability
+from clustrep.saved import Saved
 from clustrep.types import FloatArray
 
 
@@ -199,7 +199,7 @@ class Analysis(Saved):
         return slice(int(ends[place] - self.findings.sizes[place]), int(ends[place]))
 
     def to_anndata(self, adata: Any, study_key: str, *, key: str = "clustrep") -> Any:
-        """Write clusters, scores and verdicts of all cells into the AnnData that was analysed, and return it.
+        """Write clusters, statuses and scores of all cells into the AnnData that was analysed, and return it.
 
         Parameters
         ----------
@@ -213,13 +213,12 @@ class Analysis(Saved):
         Returns
         -------
         AnnData
-            `adata`, with, in obs, ``clustrep_cluster`` (as in `clusters`; missing where a study was not followed),
-            ``clustrep_local`` (the mean over other studies of the cell's local score), ``clustrep_verdict`` (in how
-            many other studies its cluster holds) and ``clustrep_separation`` (its group, where groups are separated);
-            after ``recursive=True`` also ``clustrep_subcluster``, the smallest cluster of the tree that it is in.
-            In obsm, ``clustrep_local`` has the local score in every other study. In uns, ``clustrep`` has the answer
-            in words and the tables `summary`, `scores`, `clusters` and `presence`, and ``clustrep_cluster_colors`` the
-            colours, as scanpy expects them.
+            `adata`, with, in obs, ``clustrep_cluster`` (A, B, C… of the findings; missing where a study cannot be
+            matched), ``clustrep_status`` (of that cluster in the cell's study) and ``clustrep_local`` (the mean over
+            other studies of the cell's local score); after ``recursive=True`` also ``clustrep_subcluster``, the
+            smallest cluster of the tree that it is in. In obsm, ``clustrep_local`` has the local score in every other
+            study. In uns, ``clustrep`` has the verdict, the headline and the tables `findings`, `clusters`,
+            `studies`, `summary` and `scores`, and ``clustrep_cluster_colors`` the colours, as scanpy expects them.
 
         See Also
         --------
@@ -236,7 +235,7 @@ class Analysis(Saved):
         >>> adata.obs["lab"] = ["first"] * 60 + ["second"] * 60
         >>> studies = Studies.from_anndata(adata, "lab")
         >>> analysis = analyse(KMeans(n_init=2), studies, n_clusters=2, n_resamples=3, null=None, rng=0)
-        >>> analysis.to_anndata(adata, "lab").obs["clustrep_separation"].value_counts().tolist()
+        >>> analysis.to_anndata(adata, "lab").obs["clustrep_cluster"].value_counts().tolist()
         [60, 60]
         """
         from clustrep.results.annotated import annotate

@@ -1,21 +1,17 @@
-"""What all results share: summaries of a distribution, saving, the count of failures."""
+"""What all results share: summaries of a distribution, the count of failures."""
 
 from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from clustrep.checks import check_fraction, check_numbers_between
 from clustrep.failures import Failures
-from clustrep.files import save_result
 from clustrep.studies.study import Study
-from clustrep.text import printable
 from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -94,31 +90,6 @@ class Failing:
     def failures(self) -> Failures:
         """How many values failed, by cause: a mapping of cause to count."""
         return Failures.count(self.failed, self.causes)
-
-
-class Printed:
-    """A result whose text is printable, whatever the names of studies and clusters hold."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        for name in {"__repr__", "__str__"} & set(vars(cls)):
-            setattr(cls, name, _printable(vars(cls)[name]))
-
-
-def _printable(write: Callable[[Any], str]) -> Callable[[Any], str]:
-    @wraps(write)
-    def write_printable(result: Any) -> str:
-        return printable(write(result), lines=True)
-
-    return write_printable
-
-
-class Saved(Printed):
-    """A result that can be written to one file."""
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write everything but the data to one file, whole or not at all; `clustrep.load` reads it."""
-        save_result(self, path)
 
 
 def tails(confidence_level: float) -> list[float]:

@@ -13,8 +13,9 @@ from clustrep.checks import freeze
 from clustrep.errors import ParameterError
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance
-from clustrep.results.base import Failing, Resampled, Saved, quiet, tails
+from clustrep.results.base import Failing, Resampled, quiet, tails
 from clustrep.results.labels import label
+from clustrep.saved import Saved
 from clustrep.tables import index_records
 from clustrep.tables.index_records import INDICES
 from clustrep.text import plural

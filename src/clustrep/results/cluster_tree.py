@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from clustrep.checks import check_known, freeze
 from clustrep.findings.result import SIGNS
 from clustrep.provenance import Provenance
-from clustrep.results.base import FALSE_FINDING, Saved
+from clustrep.results.base import FALSE_FINDING
+from clustrep.saved import Saved
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
 
@@ -34,13 +35,13 @@ class ClusterTree(Saved):
     names : tuple of str
         The studies.
     clusters : tuple of str
-        The names of the clusters: "all", "0", "1", "0.0", …; parents stand before their children.
+        The names of the clusters: "all", "A", "B", "A.1", …; parents stand before their children.
     parent : ndarray of int, (n_clusters,)
         The place of the cluster that each is a part of; −1 for "all".
     counts : ndarray of int, (n_clusters, S)
         Samples of every study in every cluster.
     words : ndarray of str, (n_clusters, S)
-        Whether a cluster is in a study: "present", "absent", "split", "merged" or "can't tell"; "" for "all".
+        The status of every cluster in every study: found, not found, merged, split or undetermined; "" for "all".
     outcome : tuple of str
         What became of each cluster: "split", "no gap within" or "too few samples to split".
     level : ndarray, (n_clusters,)
@@ -139,7 +140,7 @@ class ClusterTree(Saved):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for every cluster and study: what `summary` has, then study, count, share and word.
+        """One row for every cluster and study: what `summary` has, then study, count, share and status.
 
         The share is that of the study's samples in the cluster that it is a part of.
         """
@@ -147,7 +148,9 @@ class ClusterTree(Saved):
         whole = self.counts[np.maximum(self.parent, 0)]
         share = self.counts / np.where(whole > 0, whole, 1)
         frames = [
-            summary.assign(study=name, count=self.counts[:, s], share=share[:, s], word=self.words[:, s].astype(object))
+            summary.assign(
+                study=name, count=self.counts[:, s], share=share[:, s], status=self.words[:, s].astype(object)
+            )
             for s, name in enumerate(self.names)
         ]
         return pd.concat(frames).sort_index(kind="stable").reset_index(drop=True)

@@ -13,7 +13,8 @@ from clustrep._kernels import pairs
 from clustrep.checks import check_known, check_numbers_between, freeze
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
-from clustrep.results.base import Failing, Saved, quiet
+from clustrep.results.base import Failing, quiet
+from clustrep.saved import Saved
 from clustrep.tables.noise import NOISE_NAME, RULES
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray, Labels

@@ -14,11 +14,12 @@ from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance, fingerprint
 from clustrep.remembered import cached_property
 from clustrep.results.along import CLUSTERS, PARAMETER, Curves
-from clustrep.results.base import FALSE_FINDING, Failing, Origin, Saved, quiet
+from clustrep.results.base import FALSE_FINDING, Failing, Origin, quiet
 from clustrep.results.choice import NO_BEST, Best, Choice
 from clustrep.results.obstacles import nearest_obstacle
 from clustrep.results.pairwise import Replicability
 from clustrep.results.ranking import Ranking, against_null
+from clustrep.saved import Saved
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 

@@ -11,7 +11,8 @@ import pandas as pd
 from clustrep.checks import check_fraction, freeze
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
-from clustrep.results.base import Failing, Resampled, Saved
+from clustrep.results.base import Failing, Resampled
+from clustrep.saved import Saved
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from clustrep.checks import check_known, freeze
 from clustrep.provenance import Provenance
-from clustrep.results.base import Saved
+from clustrep.saved import Saved
 from clustrep.text import listing, p_text
 from clustrep.types import BoolArray, FloatArray, IntArray
 

@@ -10,9 +10,10 @@ import pandas as pd
 from clustrep.checks import freeze
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance
-from clustrep.results.base import Saved, quiet, tails
+from clustrep.results.base import quiet, tails
 from clustrep.results.comparison import Comparison
 from clustrep.results.null_scores import NullReference
+from clustrep.saved import Saved
 from clustrep.types import FloatArray, IntArray
 
 NOT_TOLD = -1

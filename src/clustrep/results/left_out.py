@@ -9,8 +9,9 @@ import pandas as pd
 
 from clustrep.checks import freeze
 from clustrep.provenance import Provenance
-from clustrep.results.base import Failing, Resampled, Saved
+from clustrep.results.base import Failing, Resampled
 from clustrep.results.labels import label
+from clustrep.saved import Saved
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray

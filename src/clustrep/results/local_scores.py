@@ -15,8 +15,9 @@ from clustrep.checks import check_choice, check_integer, check_numbers_between, 
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance, fingerprint
 from clustrep.remembered import cached_property
-from clustrep.results.base import Failing, Origin, Saved, quiet, tails
+from clustrep.results.base import Failing, Origin, quiet, tails
 from clustrep.results.labels import label
+from clustrep.saved import Saved
 from clustrep.tables.agreement import shown
 from clustrep.tables.noise import RULES
 from clustrep.text import plural

@@ -12,10 +12,11 @@ from scipy.stats import false_discovery_control
 
 from clustrep.checks import check_numbers_between, freeze
 from clustrep.provenance import Provenance
-from clustrep.results.base import Saved, quiet, tails
+from clustrep.results.base import quiet, tails
 from clustrep.results.comparison import Comparison
 from clustrep.results.local_scores import LocalReplicability
 from clustrep.results.pairwise import Replicability
+from clustrep.saved import Saved
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
 from clustrep.types import FloatArray, Labels

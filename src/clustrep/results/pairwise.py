@@ -11,8 +11,9 @@ import pandas as pd
 from clustrep.checks import check_choice, check_integer, check_known, freeze, read_only
 from clustrep.errors import ParameterError
 from clustrep.provenance import Provenance
-from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Printed, Resampled, Saved, quiet
+from clustrep.results.base import TRIVIAL_AT_MOST, Failing, Origin, Resampled, quiet
 from clustrep.results.labels import label
+from clustrep.saved import Printed, Saved
 from clustrep.tables.agreement import shown
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray

@@ -10,7 +10,8 @@ import pandas as pd
 
 from clustrep.checks import freeze
 from clustrep.provenance import Provenance
-from clustrep.results.base import Failing, Resampled, Saved
+from clustrep.results.base import Failing, Resampled
+from clustrep.saved import Saved
 from clustrep.text import plural
 from clustrep.types import FloatArray, IntArray, Labels
 

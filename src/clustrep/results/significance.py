@@ -9,7 +9,7 @@ import pandas as pd
 
 from clustrep.checks import freeze
 from clustrep.provenance import Provenance
-from clustrep.results.base import Saved
+from clustrep.saved import Saved
 from clustrep.text import plural
 from clustrep.types import FloatArray
 

@@ -13,7 +13,7 @@ from clustrep.checks import check_known, freeze
 from clustrep.errors import ParameterError
 from clustrep.failures import Failures
 from clustrep.provenance import Provenance
-from clustrep.results.base import Saved
+from clustrep.saved import Saved
 from clustrep.tables.index_records import INDICES
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray

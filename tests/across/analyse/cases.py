@@ -32,4 +32,4 @@ def assert_same(one, other, but=()):
             for mine, yours in zip(value, again, strict=True):
                 assert_same(mine, yours)
         else:
-            assert value == again, name
+            assert value == again or (value != value and again != again), name  # NaN is itself

@@ -22,9 +22,18 @@ def studies():
 
 @pytest.fixture(scope="module")
 def found(studies):
-    return cr.analyse({"ward": WARD, "k-means": KMeans(n_init=2)}, studies, n_clusters=[2, 3], n_null=19, **OPTIONS)
+    """Separated clusters, of studies that are compared as they are given."""
+    clusterers = {"ward": WARD, "k-means": KMeans(n_init=2)}
+    return cr.analyse(clusterers, studies, n_clusters=[2, 3], n_null=19, scale="none", **OPTIONS)
 
 
 @pytest.fixture(scope="module")
-def uncompared(studies):
-    return cr.analyse(WARD, studies, n_clusters=[3], null=None, **OPTIONS)
+def plain():
+    """Two studies without clusters."""
+    return cr.Studies({name: np.random.default_rng(i).normal(size=(40, 2)) * [4, 1] for i, name in enumerate("ab")})
+
+
+@pytest.fixture(scope="module")
+def compared(plain):
+    """Without separated clusters: scores beside their null distributions."""
+    return cr.analyse(WARD, plain, n_clusters=[2, 3], n_null=19, scale="none", **OPTIONS)

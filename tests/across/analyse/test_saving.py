@@ -17,14 +17,14 @@ from clustrep.errors import DataError
 from clustrep.files import HEADER
 
 
-@pytest.mark.parametrize("kind", ["found", "uncompared"])
+@pytest.mark.parametrize("kind", ["found", "compared"])
 def test_everything_comes_back(kind, request, tmp_path):
     one = dataclasses.replace(request.getfixturevalue(kind), warnings=("be careful", "höher"))
     one.save(tmp_path / "result.npz")
     again = cr.load(tmp_path / "result.npz")
     assert_same(one, again)
     assert repr(again) == repr(one)
-    for table in ("scores", "samples", "clusters"):
+    for table in ("scores", "samples", "labels", "summary"):
         pd.testing.assert_frame_equal(getattr(again, table)(), getattr(one, table)())
     again.save(tmp_path / "again.npz")
     assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "result.npz").read_bytes()
@@ -42,14 +42,9 @@ def test_the_file_holds_plain_arrays_and_one_text(found, tmp_path):
     with np.load(tmp_path / "result.npz", allow_pickle=False) as archive:
         assert all(archive[name].dtype.kind in "biufU" for name in archive.files)
         header = json.loads(str(archive[HEADER]))
-        assert {"coordinates", "comparison/distribution", "local/0/tables", "local_references/5/observed"} <= set(
-            archive.files
-        )
+        assert {"coordinates", "comparison/distribution", "local/0/tables", "findings/codes"} <= set(archive.files)
     assert header["kind"] == "Analysis"
-    assert sorted(header["parts"]) == [
-        "comparison", "counterparts", "differences", "local", "local_references", "presence_result", "reference",
-        "separations",
-    ]  # fmt: skip
+    assert sorted(header["parts"]) == ["comparison", "findings", "local"]
 
 
 def damaged(path, change):
@@ -65,7 +60,7 @@ def damaged(path, change):
     "change",
     [
         pytest.param(lambda arrays, _: arrays.pop("comparison/distribution"), id="an array within is missing"),
-        pytest.param(lambda arrays, _: arrays.pop("local/3/tables"), id="an array of one of several is missing"),
+        pytest.param(lambda arrays, _: arrays.pop("local/1/tables"), id="an array of one of several is missing"),
         pytest.param(lambda arrays, _: arrays.update({"local/0/more": np.zeros(2)}), id="an array too many"),
         pytest.param(lambda _, header: header["parts"].pop("comparison"), id="a part is missing"),
         pytest.param(lambda _, header: header["parts"]["comparison"].update(kind="Bomb"), id="a part of another kind"),
@@ -76,9 +71,9 @@ def damaged(path, change):
         pytest.param(lambda _, header: header["values"].pop("warnings"), id="a value is missing"),
     ],
 )
-def test_a_damaged_file_is_refused_in_one_sentence(change, uncompared, tmp_path):
+def test_a_damaged_file_is_refused_in_one_sentence(change, compared, tmp_path):
     path = tmp_path / "result.npz"
-    uncompared.save(path)
+    compared.save(path)
     damaged(path, change)
     with pytest.raises(DataError, match=str(path)):
         cr.load(path)

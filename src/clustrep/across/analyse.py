@@ -345,6 +345,7 @@ def compute_share(
     checkpoint: str | PathLike[str],
     n_null: int,
     null: str | Sampler | None,
+    scale: str = AUTO,
     **options: Any,
 ) -> Provenance:
     """Compute one share of those replicates of an analysis that do not depend on the outcome of others.
@@ -363,11 +364,12 @@ def compute_share(
     source = Source.of(resampling_for(options.get("resampling"), tuple(checked.values())), root)
     configurations = configurations_to_compare(clusterers, options["n_clusters"], options.get("over"))
     asked_for = partial(question_of_analysis, configurations, checked, options["agreement"], options["noise"], source)
-    compared, findings = made_comparable(checked, configurations, root, AUTO, options["n_jobs"])
+    compared, findings = made_comparable(checked, configurations, root, scale, options["n_jobs"])
     with in_shard(shard), checkpointing(checkpoint, asked_for, options["rng"]):
         comparison = compare(clusterers, compared, diagonal=True, **{**options, "rng": root})
-        needed = null is not None and findings.verdict != SEPARATED
-        models = () if not needed else PIECES if null == ONE_PIECE else (null,)
+        models: Sequence[str | Sampler] = ()
+        if null is not None and findings.verdict != SEPARATED:
+            models = PIECES if null == ONE_PIECE else (null,)
         for model in models:
             with contextlib.suppress(AllReplicatesFailed):  # of this share
                 null_reference(comparison, n_null, null=model, n_jobs=options["n_jobs"])

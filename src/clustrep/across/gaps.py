@@ -211,7 +211,7 @@ def near_counts(X: FloatArray, in_training: BoolArray, labels: IntArray, edges: 
         if not np.isnan(facing[[a, b], 0]).any():
             counts[e] = place_in_windows(training, facing, edges[[e]], shares).members.sum(axis=0)[0]
     fullest = np.flatnonzero(counts[:, MIDDLE] >= counts[:, MIDDLE].max(initial=0) / 2)
-    for e in fullest:
+    for e in fullest.tolist():
         if not np.isnan(facing_of[e][edges[e], 0]).any():
             counts[e] += place_in_windows(held_out, facing_of[e], edges[[e]], shares).members.sum(axis=0)[0]
     return np.asarray(counts[fullest].sum(axis=0))

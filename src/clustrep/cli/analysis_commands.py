@@ -219,7 +219,6 @@ def analyse_files(ctx: click.Context, settings: dict[str, Any], *, fewest: int =
 def studies_to_analyse(settings: dict[str, Any]) -> Studies:
     """Read studies, say what is to be looked at in them, and scale them."""
     unscaled = read_unscaled(settings)
-    check_several_studies(settings, unscaled)
     warn_of_notes(unscaled, settings["scale"])
     return scaled_by(settings["scale"], unscaled)
 
@@ -275,6 +274,7 @@ def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: S
     arguments["over"] = settings["over"] or None
     if settings.get("groups"):
         arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings["groups"])
+    arguments["scale"] = AUTO if settings["scale"] == AUTO else "none"  # otherwise they are scaled by now
     return {**arguments, "null": None if settings["null"] == "none" else settings["null"].replace("-", " ")}
 
 

@@ -109,7 +109,7 @@ def _order_of_features(tables: Sequence[FloatArray], names: Sequence[str]) -> In
     """Order features by their spread within studies, which no shift changes, then by name: rounding decides nothing."""
     study = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
     spread = [float(f"{sd:.9g}") for sd in within_sd(np.concatenate(tables), study)]
-    return np.lexsort((np.array(names, dtype=str), spread))
+    return np.lexsort((np.array(names, dtype=str), np.array(spread)))
 
 
 def _known(labels: Any, order: IntArray) -> OwnClusters:
@@ -221,8 +221,8 @@ def _offsets(tables: Sequence[FloatArray], codes: Sequence[IntArray], scales: Fl
         moved = (means - offset[:, None]) / scales[:, None, None]
         weight = there.astype(float)
         joint = np.nansum(np.where(there[:, :, None], moved, 0), axis=0) / np.maximum(weight.sum(axis=0), 1)[:, None]
-        for s in np.flatnonzero(several):
-            offset[s] = (means[s, there[s]] - scales[s] * joint[there[s]]).mean(axis=0)
+        for t in np.flatnonzero(several):
+            offset[t] = (means[t, there[t]] - scales[t] * joint[there[t]]).mean(axis=0)
     return offset
 
 

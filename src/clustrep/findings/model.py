@@ -212,7 +212,7 @@ class _Joint:
             metric = whitening([tables[s] for s in order], [own[s].labels for s in order])
         else:
             metric = whitening([pooled.X], [pooled.labels])
-        X = [table @ metric for table in tables]
+        X: list[FloatArray] = [table @ metric for table in tables]
         spread = [
             float(np.sqrt(np.mean(within_sd(x, each.labels) ** 2))) if each.n_clusters > 1 else 1.0
             for x, each in zip(X, own, strict=True)
@@ -412,8 +412,8 @@ class _Joint:
             return False
         self.centres = centres_of(X, labels, int(labels.max()) + 1)
         ends = np.cumsum([len(x) for x in moved])[:-1]
-        for s, own in zip(usable, np.split(labels, ends), strict=True):
-            self.places[s].labels = own
+        for s, of_study in zip(usable, np.split(labels, ends), strict=True):
+            self.places[s].labels = of_study
         return True
 
 

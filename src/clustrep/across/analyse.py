@@ -27,7 +27,7 @@ from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
 from clustrep.engine.run import Kept, config_context, kept_in, on_engine, shows_progress, write_progress
 from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
-from clustrep.findings.alignment import AUTO, aligned
+from clustrep.findings.alignment import aligned
 from clustrep.findings.find import find_clusters, partition_of, with_partition, with_replicability
 from clustrep.findings.power import detectable_of
 from clustrep.findings.result import CONTINUOUS, SEPARATED, Findings
@@ -37,6 +37,7 @@ from clustrep.resampling import Rerun, Resampling, resampling_for
 from clustrep.results import Analysis, Candidate, Choice, ClusterTree, LocalReplicability, Preliminary
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.missing_values import completed
+from clustrep.studies.scales import AUTO
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import Noise
 from clustrep.types import FloatArray

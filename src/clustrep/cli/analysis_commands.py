@@ -44,6 +44,7 @@ from clustrep.cli.output import (
 )
 from clustrep.errors import DataError, OtherRun
 from clustrep.folders import STATE, claimed
+from clustrep.studies.scales import AUTO
 
 T = TypeVar("T")
 ANNOTATED = "annotated.h5ad"

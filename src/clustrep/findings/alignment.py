@@ -11,13 +11,13 @@ from clustrep.findings.coordinates import within_sd
 from clustrep.findings.result import SEPARATED, Findings
 from clustrep.studies.collection import Studies
 from clustrep.studies.missing_values import completed
+from clustrep.studies.scales import AUTO
 from clustrep.types import FloatArray
 
 # Without clusters to align, studies are centred at their means if these differ by more than this many within-study sd
 # in any feature, and features are divided by their spread if that differs by more than this factor: then they are
 # measured in different units.
 CENTRE_BEYOND, OTHER_UNITS = 1.0, 10.0
-AUTO = "auto"
 
 
 def aligned(studies: Studies, findings: Findings, scale: str = AUTO) -> tuple[Studies, Findings]:

@@ -88,11 +88,16 @@ sketch-calibration: .venv/installed
 scale: .venv/installed
 	$(BIN)/python -m benchmarks.scale --write docs/scale.md $(ARGS)
 
+# Three pages: kinds of data beside competitors, batch effects and composition, and public data where CLUSTREP_DATA has them.
 exam: .venv/installed
 	$(BIN)/python -m exam.run docs/exam.md $(ARGS)
+	$(ONE_THREAD) $(BIN)/python -m exam.batches docs/exam-batches.md --jobs 2
+	$(ONE_THREAD) $(BIN)/python -m exam.real docs/exam-real.md
 
 exam-quick: .venv/installed
 	$(BIN)/python -m exam.run exam-quick.md --quick $(ARGS)
+	$(ONE_THREAD) $(BIN)/python -m exam.batches exam-quick-batches.md --quick --jobs 2
+	$(ONE_THREAD) $(BIN)/python -m exam.real exam-quick-real.md --quick
 
 fuzz: .venv/installed-dev
 	$(BIN)/python -m fuzz.run $(ARGS)
@@ -113,7 +118,7 @@ paper-quick: .venv/installed-dev
 	$(BIN)/python -m paper.run paper-quick --quick $(ARGS)
 
 clean:
-	rm -rf docs/_build docs/start docs/gallery docs/coming-from docs/reference/api docs/reference/api.rst .venv .venv-oldest .venv-newest demo-results paper-quick exam-quick.md .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/start docs/gallery docs/coming-from docs/reference/api docs/reference/api.rst .venv .venv-oldest .venv-newest demo-results paper-quick exam-quick*.md .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # Only the first package by pip: uv takes a fraction of its time.
 .venv/bin/uv:

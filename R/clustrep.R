@@ -4,14 +4,14 @@ clustrep_module <- function() reticulate::import("clustrep")
 
 # A named list of matrices or data frames, samples in rows, becomes Studies; rows and columns keep their names. `label` names a
 # column of data frames with the samples' known class.
-clustrep_studies <- function(studies, scale = "zscore", label = NULL) {
+clustrep_studies <- function(studies, scale = "study", label = NULL) {
   stopifnot(is.list(studies), length(studies) >= 2, !is.null(names(studies)))
   frames <- lapply(studies, function(study) reticulate::r_to_py(as.data.frame(study)))
   clustrep_module()$Studies$from_frames(reticulate::r_to_py(frames), label = label)$scaled(scale)
 }
 
 # The whole analysis by k-means. `studies` is such a list, or the Studies that clustrep_studies returned.
-clustrep_analyse <- function(studies, k = 2:8, resamples = 100L, seed = 0L, starts = 10L, scale = "zscore", label = NULL) {
+clustrep_analyse <- function(studies, k = 2:8, resamples = 100L, seed = 0L, starts = 10L, scale = "study", label = NULL) {
   if (!inherits(studies, "python.builtin.object")) {
     studies <- clustrep_studies(studies, scale, label)
   } else if (!missing(scale) || !missing(label)) {

@@ -158,7 +158,7 @@ KINDS = [
     ),
     Kind(PIECE, "counts, 60 × 10", counts(10, 4), (60,) * 3),
     Kind(
-        PIECE, "binary 0.3, z-scores, 80 × 10", lambda rng, n: (rng.random((n, 10)) < 0.3).astype(float), scale="zscore"
+        PIECE, "binary 0.3, z-scores, 80 × 10", lambda rng, n: (rng.random((n, 10)) < 0.3).astype(float), scale="study"
     ),
     Kind(PIECE, "Gaussian, 20, 60, 300 × 2", gaussian(2, 1), (20, 60, 300), tuned=True),
     Kind(CLUSTERS, "two at 3 sd, 80 × 2", two_groups(3, 2), tuned=True),

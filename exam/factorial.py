@@ -1,6 +1,7 @@
 """Clusters of several studies that differ by batch effects and by composition: designs whose truth is known, and marks.
 
-A design is a function of its setting and number alone. Four ways to compose the studies × shifts × scales; see `SETTINGS`.
+A design is a function of its setting and number alone. Four ways to compose the studies × shifts × scales; see
+`SETTINGS`.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ class Setting:
     Attributes
     ----------
     composition : {"equal", "unequal", "one absent", "one alone"}
-        Shares of the clusters: the same; drawn for each study from a Dirichlet distribution, at least 8 %; one cluster is absent from
-        one study; one cluster is in one study alone.
+        Shares of the clusters: the same; drawn for each study from a Dirichlet distribution, at least 8 %; one cluster
+        is absent from one study; one cluster is in one study alone.
     shift : {"0", "1", "3", "10", "cluster 0.3"}
-        Length of every study's shift in within-cluster sd, in a random direction; or every cluster of every study is shifted by itself,
-        by 0.3 of the separation.
+        Length of every study's shift in within-cluster sd, in a random direction; or every cluster of every study is
+        shifted by itself, by 0.3 of the separation.
     scale : float
         The studies' scales lie between 1 and this factor.
     """
@@ -56,11 +57,12 @@ class Design:
     separation: float
 
 
-def design(setting: Setting, number: int) -> Design:
+def design(setting: Setting, number: int, n_features: int | None = None) -> Design:
     """Draw studies: 2 to 6 of 40 to 400 samples, 2 to 6 clusters at 4.75 to 7 sd, in 2 to 300 features."""
     rng = np.random.default_rng([2026, SETTINGS.index(setting), number])
     n_studies = int(rng.integers(2, 7))
-    p = int(rng.choice([2, 3, 5, 10, 30, 100, 300]))
+    drawn = int(rng.choice([2, 3, 5, 10, 30, 100, 300]))
+    p = n_features or drawn
     k = int(rng.integers(2, 7))
     if setting.composition in ("one absent", "one alone"):
         k = max(k, 3)
@@ -93,7 +95,7 @@ def design(setting: Setting, number: int) -> Design:
 
 
 def _centres(k: int, p: int, separation: float, rng: np.random.Generator) -> NDArray[Any]:
-    """Place centres in at most k dimensions; the nearest two are `separation` apart, and no cluster is far from all others."""
+    """Place centres in at most k dimensions; the nearest two are `separation` apart, none far from all others."""
     dims = min(p, max(2, k - 1))
     while True:
         places = [np.zeros(dims)]
@@ -143,7 +145,8 @@ class Marks:
     Attributes
     ----------
     right, entries : int
-        Statuses of cluster × study that are right, of all that were judged; a further cluster of the same class is wrong in all studies.
+        Statuses of cluster × study that are right, of all that were judged; a further cluster of the same class is
+        wrong in all studies.
     false_not_found : int
         *Not found*, where the study has at least 5 samples of the class.
     undetermined : int
@@ -152,7 +155,8 @@ class Marks:
     right_number : bool
     separated : bool
     lone : bool or None
-        Whether a class of one study alone (at least 15 samples) is a cluster found there and in no other study; None without one.
+        Whether a class of one study alone (at least 15 samples) is a cluster found there and in no other study; None
+        without one.
     """
 
     right: int
@@ -182,7 +186,8 @@ def marks_of(
         }
     )
     sizes = pairs.groupby(["class", "study"]).size().unstack(fill_value=0).reindex(columns=list(truth), fill_value=0)
-    overlap = pd.crosstab(pairs["cluster"], pairs["class"])
+    matched = pairs[pairs["cluster"] != "?"]  # a study that cannot be matched has no cluster
+    overlap = pd.crosstab(matched["cluster"], matched["class"])
     class_of = overlap.idxmax(axis=1)
     best = overlap.max(axis=1).groupby(class_of).idxmax()  # of each class, the cluster with most of its samples
     right = entries = false_not_found = undetermined = 0

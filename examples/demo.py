@@ -33,8 +33,8 @@ def main(folder: Path, n_resamples: int = 40) -> bool:
     raw = cr.replicability(KMeans(TRUE_SUBTYPES, n_init=5), measured, **options)
     print(raw, end="\n\n")
 
-    print("Each cohort scaled by itself (zscore)")
-    scaled = measured.scaled("zscore")
+    print("Each cohort scaled by itself (study)")
+    scaled = measured.scaled("study")
     choice = cr.compare(CLUSTERERS, scaled, n_clusters=range(2, 7), **options)
     best = choice.best()
     print(best, end="\n\n")

@@ -77,7 +77,7 @@ def attempt_arrays(rng: Rng, _: Path, __: None) -> None:
     k_means = {"k-means": AgglomerativeClustering(2)}
     calls = [
         lambda: cr.Study(odd_array(rng), choice(["a", "", "a\n\x1b[2J", 3], rng), labels=odd_labels(rng)),
-        lambda: repr(cr.Studies([odd_array(rng), odd_array(rng)], scale=choice(["none", "zscore", "x"], rng))),
+        lambda: repr(cr.Studies([odd_array(rng), odd_array(rng)], scale=choice(["none", "study", "x"], rng))),
         lambda: cr.Studies({"a": odd_array(rng), "b": odd_array(rng)}, label=choice([None, "x", False, 3], rng)),
         lambda: cr.Studies.split(odd_array(rng), n=choice([2, 0, 99, "2"], rng), rng=choice([0, None, "x", -1], rng)),
         lambda: repr(cr.replicability(clusterer, [odd_array(rng), odd_array(rng)], n_resamples=n_resamples, rng=0)),

@@ -31,7 +31,7 @@ OPTIONS = {
     "label": [None, None, False, "type", "3", "gene1", "", "=x"],
     "transpose": [False, False, False, True, "input"],
     "header": [None, None, None, True, False],
-    "scale": ["none", "zscore"],
+    "scale": ["none", "study"],
 }
 
 

@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 
 import clustrep as cr
 
-studies = cr.datasets.simulate_cohorts(missing={"gamma": "D"}, shifted={}, rng=1).scaled("zscore")
+studies = cr.datasets.simulate_cohorts(missing={"gamma": "D"}, shifted={}, rng=1).scaled("study")
 analysis = cr.analyse(
     KMeans(n_init=5), studies, n_clusters=range(2, 7), agreement="ari", n_resamples=25, n_null=39, train="alpha", rng=0
 )

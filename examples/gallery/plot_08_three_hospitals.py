@@ -23,7 +23,7 @@ simulated = cr.datasets.simulate_cohorts(
     n_cohorts=3, n_samples=180, n_subtypes=3, n_features=5, separation=4.5, missing={}, shifted={}, rng=2
 )
 hospitals = {
-    name: study.renamed(name).scaled("zscore")
+    name: study.renamed(name).scaled("study")
     for name, study in zip(("north", "west", "south"), simulated.values(), strict=True)
 }
 outbox = Path(tempfile.mkdtemp())

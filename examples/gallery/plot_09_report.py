@@ -15,7 +15,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 
 import clustrep as cr
 
-studies = cr.datasets.simulate_cohorts(rng=1).scaled("zscore")
+studies = cr.datasets.simulate_cohorts(rng=1).scaled("study")
 analysis = cr.analyse(
     {"k-means": KMeans(n_init=5), "ward": AgglomerativeClustering()},
     studies,

@@ -35,4 +35,4 @@ for left_out, title in ((with_delta, "Trained on all others"), (without_delta, "
 # %%
 # Scaled by themselves, all five agree: the difference was the scale.
 
-print(cr.replicability(KMeans(4, n_init=5), studies.scaled("zscore"), n_resamples=50, rng=0).relations())
+print(cr.replicability(KMeans(4, n_init=5), studies.scaled("study"), n_resamples=50, rng=0).relations())

@@ -13,7 +13,7 @@ from sklearn.metrics import fowlkes_mallows_score
 
 import clustrep as cr
 
-studies = cr.datasets.simulate_cohorts(rng=1).scaled("zscore")
+studies = cr.datasets.simulate_cohorts(rng=1).scaled("study")
 choice = cr.compare(
     AgglomerativeClustering(),
     studies,

@@ -22,11 +22,11 @@ import clustrep as cr
 if "CLUSTREP_DATA" in os.environ:
     folder = Path(os.environ["CLUSTREP_DATA"], "pam50")
     files = [folder / f"{name}.csv" for name in ("nki", "vdx", "expo")]
-    studies, source = cr.Studies.read(*files, label="subtype", scale="zscore"), "NKI, VDX, EXPO"
+    studies, source = cr.Studies.read(*files, label="subtype", scale="study"), "NKI, VDX, EXPO"
 else:
     studies = cr.datasets.simulate_cohorts(
         n_cohorts=3, n_samples=150, n_subtypes=5, n_features=23, separation=4, missing={}, shifted={}, rng=19
-    ).scaled("zscore")
+    ).scaled("study")
     source = "SIMULATED in place of NKI, VDX, EXPO"
 
 print(source)

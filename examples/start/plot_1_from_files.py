@@ -47,7 +47,7 @@ def run(command):
 run("clustrep inspect alpha.csv beta.csv gamma.csv delta.csv --label subtype")
 
 # %%
-# ``delta`` was measured on another scale: ``--scale zscore`` scales every study by itself.
+# ``delta`` was measured on another scale: ``--scale study`` scales every study by itself.
 #
 # The answer
 # ----------
@@ -56,7 +56,7 @@ run("clustrep inspect alpha.csv beta.csv gamma.csv delta.csv --label subtype")
 # defaults are 100 resamples and 199 simulated collections; fewer are enough to try it.
 
 run(
-    "clustrep run alpha.csv beta.csv gamma.csv delta.csv --label subtype --scale zscore "
+    "clustrep run alpha.csv beta.csv gamma.csv delta.csv --label subtype --scale study "
     "--clusterer kmeans --k 2:6 --resamples 25 --null-collections 39 --seed 1 --out answer"
 )
 

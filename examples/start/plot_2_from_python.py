@@ -17,7 +17,7 @@ from sklearn.cluster import KMeans
 
 import clustrep as cr
 
-studies = cr.datasets.simulate_cohorts(rng=1).scaled("zscore")
+studies = cr.datasets.simulate_cohorts(rng=1).scaled("study")
 print(studies)
 
 # %%

@@ -232,7 +232,7 @@ def density_as_published(whole: cr.Study, sizes: Sizes) -> Facts:
     for split in range(sizes.n_splits):
         once = cr.compare(
             {f"{eps:.3f}": DBSCAN(eps=eps, min_samples=1) for eps in sizes.eps},
-            halves(whole, split, label=False, scale="zscore"),
+            halves(whole, split, label=False, scale="study"),
             n_resamples=1,
             resampling=cr.Rerun(),
             agreement="ari",

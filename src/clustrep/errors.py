@@ -48,7 +48,17 @@ class ParameterError(ClustrepError, ValueError):
 
 
 class OtherRun(ParameterError):  # noqa: N818 - says what is there
-    """A folder with what another run has finished."""
+    """A folder with what another run has finished.
+
+    Attributes
+    ----------
+    differences : str
+        What differs between the two runs.
+    """
+
+    def __init__(self, sentence: str = "", *, parameter: str | None = None, differences: str = ""):
+        super().__init__(sentence, parameter=parameter)
+        self.differences = differences
 
 
 class AllReplicatesFailed(ClustrepError, RuntimeError):  # noqa: N818 - says what happened

@@ -185,7 +185,7 @@ def installed_versions(*further: str) -> Mapping[str, str]:
 
     further : packages that some clusterers need, such as "igraph"
     """
-    return {"python": platform.python_version(), **{name: _version(name) for name in (*PACKAGES, *further)}}
+    return {"python": platform.python_version(), **{name: version_of(name) for name in (*PACKAGES, *further)}}
 
 
 def fingerprint(*arrays: NDArray[Any], about: str = "") -> str:
@@ -198,7 +198,8 @@ def fingerprint(*arrays: NDArray[Any], about: str = "") -> str:
 
 
 @cache  # reading it takes longer than a small run
-def _version(package: str) -> str:
+def version_of(package: str) -> str:
+    """Return the version of an installed package, or "unknown"."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable
 
@@ -28,6 +29,19 @@ def plural(count: int, noun: str) -> str:
     if count != 1:
         noun = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{count:,} {noun}"
+
+
+def p_text(value: float) -> str:
+    """Write a p-value with two digits, never 0.
+
+    Examples
+    --------
+    >>> p_text(0.0371), p_text(0.00002), p_text(1.0), p_text(float("nan"))
+    ('p = 0.037', 'p < 0.001', 'p = 1', 'p not known')
+    """
+    if math.isnan(value):
+        return "p not known"
+    return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
 
 
 def nearest(word: object, choices: Iterable[object]) -> str:

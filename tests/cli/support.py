@@ -66,11 +66,12 @@ def process(*arguments, code=0, **options):
 def forbid_reading(monkeypatch):
     """Fail where a command reads files."""
 
-    def read_studies(_):
+    def read(_):
         pytest.fail("the work has begun")
 
     for module in (analysis_commands, gap_commands, one_study_commands):
-        monkeypatch.setattr(module, "read_studies", read_studies)
+        monkeypatch.setattr(module, "read_studies", read)
+    monkeypatch.setattr(analysis_commands, "read_unscaled", read)
 
 
 def contents(path):

@@ -80,9 +80,9 @@ def test_one_feature_that_decides_alone_is_named(folder):
     sentence = f"Feature {table.columns[-1]!r} has 100% or more of the variance in every study"
     done = invoke(*RUN)
     assert sentence in done.stderr
-    assert "--scale 'zscore'" in done.stderr
+    assert "--scale 'pooled'" in done.stderr
     assert "has 100% or more" in Path("clustrep-results/report.html").read_text()
-    assert "of the variance in every study" not in invoke(*RUN, "--scale", "zscore", "--out", "scaled").stderr
+    assert "of the variance in every study" not in invoke(*RUN, "--scale", "study", "--out", "scaled").stderr
     assert f"look at this: {sentence}" in invoke("inspect", *PAIR, *READING).stdout
     assert sentence in invoke("gaps", *PAIR, *READING, "--k", "2").stderr
 

@@ -18,7 +18,7 @@ def test_a_run_is_repeated_from_its_own_folder(folder):
     (folder / "genes.txt").write_text("gene3\ngene1\n")
     invoke(
         "run", *PAIR, "--k", "3,2", *READING, "--clusterer", "kmeans:n_init=2", *SMALL, *NULL, "--seed", "7",
-        "--features", "genes.txt", "--scale", "robust", "--out", "one",
+        "--features", "genes.txt", "--scale", "pooled", "--out", "one",
     )  # fmt: skip
     invoke("run", "--config", "one/config.toml", "--out", "two", "--jobs", "1")
     assert listed(folder / "one") == FILES
@@ -71,7 +71,7 @@ agreement = ["ami"]
 label = "subtype"
 no-label = false
 features = "genes.txt"
-scale = "zscore"
+scale = "study"
 normalise = "log1p"
 target-sum = 1e4
 transpose = true
@@ -123,7 +123,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "label": "subtype",
         "no_label": False,
         "features": Path("options/genes.txt"),
-        "scale": "zscore",
+        "scale": "study",
         "normalise": "log1p",
         "target_sum": 1e4,
         "transpose": True,
@@ -212,7 +212,10 @@ def test_label_false_is_no_label(folder, frames):
         ("\udcff", "some.toml is not text in UTF-8: save it again with that encoding."),
         ("[k]\na = 1", "some.toml: 'k' is a table, but an option is a value or a list."),
         ("null-collections = 3", "some.toml: 'null-collections': 3 is not in the range x>=19."),
-        ('scale = "minmax"', "some.toml: 'scale': 'minmax' is not one of 'none', 'zscore', 'robust'."),
+        (
+            'scale = "minmax"',
+            "some.toml: 'scale': 'minmax' is not one of 'auto', 'none', 'pooled', 'study', 'reference=NAME'.",
+        ),
         ("k = 1", "some.toml: 'k': '1': the number of clusters lies between 2 and 1,000."),
         ("made = 3", "some.toml: the table [made] is damaged, because 'versions' in it must be a table of texts,"),
         ("[made]\nversions = 3\n[made.data]", "'versions' in it must be a table of texts, got 3: delete [made],"),

@@ -110,7 +110,7 @@ def test_what_the_user_wrote_is_quoted_as_it_was(arguments, kept, folder):
         ([*RUN, "--resamples", "x"], "'x' is not a valid whole number."),
         ([*RUN, "--seed", "-1"], "-1 is not in the range x>=0."),
         ([*RUN, "--null-collections", "18"], "18 is not in the range x>=19."),
-        ([*RUN, "--scale", "minmax"], "'minmax' is not one of 'none', 'zscore', 'robust'."),
+        ([*RUN, "--scale", "minmax"], "'minmax' is not one of 'auto', 'none', 'pooled', 'study', 'reference=NAME'."),
         ([*RUN, "--agreement", "arii"], "'arii' is none of ari, ami, ami_max, ri, mi, prediction_strength, matching."),
         ([*RUN, "--agreement", ","], "name at least one of ari, ami, ami_max, ri, mi,"),
         ([*RUN, "--figures", "gif"], "'gif' is none of png, svg, pdf, none."),

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cli.support import NO_NULL, PAIR, READING, SMALL, contents, invoke, listed
+from tests.cli.support import NO_NULL, PAIR, READING, SMALL, contents, invoke, listed, process
 from tests.processes import running, wait_until
 
 KEPT = Path("out/.clustrep/checkpoint")
@@ -87,6 +87,43 @@ def test_force_discards_what_another_run_has_finished(folder):
     assert "were done" not in done.stderr
     invoke(*other, "--out", "whole")
     assert contents(folder / "out") == contents(folder / "whole")
+
+
+MINE = """
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+
+
+class Mine(ClusterMixin, BaseEstimator):
+    def __init__(self, n_clusters=2):
+        self.n_clusters = n_clusters
+
+    def fit(self, X, y=None):
+        self.labels_ = (X[:, FEATURE] > np.median(X[:, FEATURE])).astype(int)
+        return self
+"""
+
+
+def test_scores_of_a_class_that_was_corrected_do_not_come_back(folder):
+    ask = ["run", *PAIR, "--k", "2", *READING, *SMALL, *NO_NULL, "--clusterer", "mine.Mine"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["", *sys.path]), "PYTHONDONTWRITEBYTECODE": "1"}
+    (folder / "mine.py").write_text(MINE.replace("FEATURE", "2"))
+    process(*ask, "--out", "out", env=environment)
+    first = contents(folder / "out")
+    assert "were done" in process(*ask, "--out", "out", "--force", env=environment).stderr
+    assert contents(folder / "out") == first
+    (folder / "mine.py").write_text(MINE.replace("FEATURE", "0"))
+    done = process(*ask, "--out", "out", "--force", env=environment)
+    assert "--force discards the checkpoint in out: the code of mine.Mine.fit has changed.\n" in done.stderr
+    assert "were done" not in done.stderr
+    process(*ask, "--out", "whole", env=environment)
+    assert contents(folder / "out") == contents(folder / "whole")
+    assert contents(folder / "out")["scores.csv"] != first["scores.csv"]
+    for name in listed(folder / "out"):  # as if it had been killed before its results were written
+        (folder / "out" / name).unlink()
+    (folder / "mine.py").write_text(MINE.replace("FEATURE", "1"))
+    done = process(*ask, "--out", "out", env=environment, code=2)
+    assert "holds what another run has finished: the code of mine.Mine.fit has changed." in done.stderr
 
 
 def test_a_damaged_block_is_named_and_does_not_change_the_results(folder, whole):

@@ -57,9 +57,9 @@ def test_series_matrices_of_geo_are_studies(folder, frames):
 
 def test_scaling_and_selecting_happen_in_each_study(folder):
     (folder / "genes.txt").write_text("\ufeff# mine\ngene3\n\ngene1\ngene3\n", encoding="utf-8")
-    done = invoke(*RUN, "--scale", "zscore", "--features", "genes.txt", "--k", "3")
+    done = invoke(*RUN, "--scale", "study", "--features", "genes.txt", "--k", "3")
     assert done.stderr.startswith("Studies: 2 studies, 2 shared features")
-    studies = cr.Studies.read(*PAIR, label="subtype").select(["gene3", "gene1"]).scaled("zscore")
+    studies = cr.Studies.read(*PAIR, label="subtype").select(["gene3", "gene1"]).scaled("study")
     analysis = cr.analyse(
         {"ward": clusterer_of("ward")}, studies, n_clusters=[3], n_resamples=4, null=None, rng=0, n_jobs=1
     )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from tests.cli.support import ASK, PAIR, READING, invoke, write_ragged
+from tests.cli.support import ASK, PAIR, READING, RUN, contents, invoke, write_ragged
 
+import clustrep as cr
 from clustrep.cli import clustrep
 
 
@@ -25,7 +27,7 @@ def test_inspect_tells_what_is_in_files(folder):
         "known_labels": ["A", "B", "C"],
     }
     assert inspection["shared"] == {"features": 3, "dropped": {"alpha": 0, "beta": 0}}
-    assert inspection["suspicions"] == inspection["problems"] == []
+    assert inspection["suspicions"] == inspection["notes"] == inspection["problems"] == []
     text = invoke("inspect", *PAIR, *READING).stdout
     assert "  known labels A, B, C\n" in text
     assert text.endswith("\n3 shared features\n")
@@ -56,7 +58,7 @@ def test_inspect_names_the_few_features_that_decide(n_features, told, folder):
         table.to_csv(name)
     said = invoke("inspect", *PAIR).stdout
     assert ("look at this: 2 of 20 features, 'gene3' and 'gene5', have 100% or more of the variance" in said) == told
-    assert "look at this" not in invoke("inspect", *PAIR, "--scale", "zscore").stdout
+    assert "look at this" not in invoke("inspect", *PAIR, "--scale", "study").stdout
 
 
 def test_inspect_has_suspicions(folder, frames):
@@ -91,3 +93,37 @@ def test_inspect_reads_missing_values_categories_and_units_as_run_does(folder, f
     said = invoke(*ask, "--impute", "median", "--gower").stdout
     assert "(gene1, gene2, gene3, …)" in said  # donors are no feature
     assert said.endswith("\n5 shared features\n")
+
+
+def test_notes_are_told_before_anything_is_computed(folder, frames):
+    """By `inspect` with the options that help; by `run` as warnings, which the page has as well."""
+    frames["beta"].assign(gene1=lambda frame: frame["gene1"] + 40).to_csv("beta.csv")
+    inspection = json.loads(invoke("inspect", *PAIR, *READING, "--json").stdout)
+    (note,) = inspection["notes"]
+    assert (note["study"], note["kind"]) == ("alpha, beta", "location")
+    assert "--scale 'study'" in note["remedy"]
+    told = f"{note['sentence']} {note['remedy']}"
+    assert f"look at this: {told}\n" in invoke("inspect", *PAIR, *READING).stdout
+    lines = invoke(*RUN, "--quiet").stderr.splitlines()
+    assert lines.count(f"warning: {told}") == 1
+    assert note["sentence"] in Path("clustrep-results/report.html").read_text(encoding="utf-8").replace("&#39;", "'")
+    scaled = ["--scale", "study"]
+    assert told not in invoke(*RUN, *scaled, "--out", "scaled").stderr
+    assert json.loads(invoke("inspect", *PAIR, *READING, *scaled, "--json").stdout)["notes"] == []
+
+
+def test_scaling_by_a_reference(folder):
+    invoke(*RUN, "--scale", "reference=beta", "--quiet")
+    made = cr.load("clustrep-results/result.npz")
+    assert {record.scale for record in made.provenance.studies.values()} == {"reference=beta"}
+    assert 'scale = "reference=beta"\n' in Path("clustrep-results/config.toml").read_text()
+    invoke("run", "--config", "clustrep-results/config.toml", "--out", "again", "--jobs", "1", "--quiet")
+    assert contents(Path("again")) == contents(Path("clustrep-results"))
+    refused = invoke(*RUN, "--scale", "reference=delta", "--force", code=2).stderr
+    assert "There is no study 'delta'; there are alpha, beta" in refused
+
+
+def test_an_analysis_decides_by_default_how_to_scale(folder):
+    invoke(*RUN, "--quiet")
+    assert 'scale = "auto"\n' in Path("clustrep-results/config.toml").read_text()
+    assert "--scale" in invoke("gaps", *PAIR, *READING, "--k", "2", "--scale", "auto", code=2).stderr

@@ -73,7 +73,12 @@ usage(
     "foo",
 )
 usage("--figures unknown", r"'--figures': 'gif' is none of png, svg, pdf, none", "--figures", "gif")
-usage("--scale unknown", r"'--scale': 'log' is not one of 'none', 'zscore', 'robust'", "--scale", "log")
+usage(
+    "--scale unknown",
+    r"'--scale': 'log' is not one of 'auto', 'none', 'pooled', 'study', 'reference=NAME'",
+    "--scale",
+    "log",
+)
 usage("option unknown", r"'--resample'.*'--resamples'", "--resample", "3")
 usage("command unknown", r"No such command 'rum'.*'run'", line=("rum", "mainz.csv"))
 usage(

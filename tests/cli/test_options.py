@@ -14,7 +14,8 @@ from clustrep.clustering.prepared import NAMED
 from clustrep.figures.coordinates import EMBEDDINGS
 from clustrep.results.validation import INDICES
 from clustrep.studies.probes import PROBES
-from clustrep.studies.study import NORMALISATIONS, SCALES
+from clustrep.studies.scales import AUTO
+from clustrep.studies.study import NORMALISATIONS
 from clustrep.tables.agreement import AGREEMENTS
 from clustrep.tables.noise import RULES
 
@@ -60,7 +61,6 @@ def test_every_agreement_and_every_index_is_accepted():
         ("--null", {ONE_PIECE.replace(" ", "-"), *NULLS, "none"}),
         ("--embedding", EMBEDDINGS),
         ("--noise", tuple(RULES)),
-        ("--scale", SCALES),
         ("--probes", PROBES),
         ("--normalise", NORMALISATIONS),
         ("--embed", NAMED["embed"]),
@@ -76,3 +76,13 @@ def test_help_lists_the_words_that_are_accepted(command, option):
     shown = " ".join(invoke(command, "--help").stdout.split())
     (words,) = [param for param in clustrep.commands[command].params if param.opts == [option]]
     assert f"Accepted: {', '.join(words.type.accepted())}." in shown
+
+
+def test_only_an_analysis_decides_how_to_scale():
+    """Its own word is the default of `run`; the other commands know it not."""
+    scales = {
+        name: param for name, command in clustrep.commands.items() for param in command.params if param.name == "scale"
+    }
+    assert {"run", "local", "gaps", "inspect"} <= set(scales)
+    assert {name for name, param in scales.items() if AUTO in param.type.words} == {"run"}
+    assert {name: param.default for name, param in scales.items() if param.default != "none"} == {"run": AUTO}

@@ -40,7 +40,7 @@ def test_studies_keep_it():
     studies = cr.Studies({"a": table(), "b": table(seed=1)})
     chosen = [
         studies.select(studies.features[:5])["a"],
-        studies["a"].scaled("zscore"),
+        studies["a"].scaled("study"),
         cr.Studies.split(table(), rng=0)["1"],
         studies["a"].with_samples_of([studies["b"]], "both"),
     ]

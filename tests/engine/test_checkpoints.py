@@ -44,14 +44,14 @@ def blocks(folder):
 class Ending(ClusterMixin, BaseEstimator):
     """A clusterer by means that ends the program, as Ctrl-C does, at its n-th fit."""
 
-    fits, at = 0, None
+    fits_left = 1000
 
     def __init__(self, n_clusters=2):
         self.n_clusters = n_clusters
 
     def fit_predict(self, X, y=None):
-        type(self).fits += 1
-        if type(self).fits == type(self).at:
+        type(self).fits_left -= 1
+        if type(self).fits_left < 0:
             raise KeyboardInterrupt
         warnings.warn("odd rows", RuntimeWarning, stacklevel=2)
         return (X[:, 0] > np.median(X[:, 0])).astype(int)
@@ -59,7 +59,7 @@ class Ending(ClusterMixin, BaseEstimator):
 
 @pytest.fixture
 def ending():
-    Ending.fits, Ending.at = 0, None
+    Ending.fits_left = 1000
     return Ending
 
 
@@ -147,15 +147,15 @@ def test_an_interrupted_run_continues_and_says_so(studies, tmp_path, ending, cap
     options = {"clusterers": {"ending": Ending()}, "n_clusters": None, "n_resamples": 10, "diagonal": False}
     with pytest.warns(ReplicateWarning, match="odd rows") as of_whole:
         whole = saved(ask(studies, **options), tmp_path)
-    n_fits, ending.fits, ending.at = ending.fits, 0, 2 + 2 * 6 + 1  # two studies, as they are and in six resamples
+    n_fits, ending.fits_left = 1000 - ending.fits_left, 2 + 2 * 6  # two studies, as they are and in six resamples
     with pytest.raises(KeyboardInterrupt):
         ask(studies, checkpoint=tmp_path / "kept", **options)
     assert caplog.messages == ["replicability: 6 of 10 resamples are done."]
-    ending.fits, ending.at = 0, None
+    ending.fits_left = 1000
     with pytest.warns(ReplicateWarning, match="odd rows") as of_both:
         assert saved(ask(studies, checkpoint=tmp_path / "kept", **options), tmp_path) == whole
     assert caplog.messages[1:] == ["replicability: 6 of 10 resamples were done."]
-    assert ending.fits == n_fits - 14
+    assert 1000 - ending.fits_left == n_fits - 14
     assert [str(warning.message) for warning in of_both] == [str(warning.message) for warning in of_whole]
 
 

@@ -44,7 +44,7 @@ def test_without_shortcuts(clusterer):
 
 def test_scaled_studies_in_single_precision():
     tables = {name: study.X.astype(np.float32) for name, study in cohorts().items()}
-    studies = cr.Studies(tables, scale="robust")
+    studies = cr.Studies(tables, scale="study")
     for clusterer in (KMeans(n_init=2), CLUSTERERS["mini-batch"], CLUSTERERS["ward by centroid"]):
         assert studies["alpha"].X.dtype == np.float32
         assert_same(

@@ -390,12 +390,15 @@ def test_other_units_are_warned_of(studies):
 
 
 def test_scaling_and_precision(studies):
-    zscored = studies["alpha"].scaled("zscore")
-    learned = cr.learn(KMeans(2, n_init=2), zscored, n_resamples=2, rng=0, disclosure=SMALL)
+    scaled = studies["alpha"].scaled("study")
+    learned = cr.learn(KMeans(2, n_init=2), scaled, n_resamples=2, rng=0, disclosure=SMALL)
     beta = studies["beta"]
-    np.testing.assert_array_equal(cr.score(beta, [learned]).scores, cr.score(beta.scaled("zscore"), [learned]).scores)
-    with pytest.raises(cr.errors.DataError, match="is scaled by 'robust', but the functions were learned"):
-        cr.score(beta.scaled("robust"), [learned])
+    np.testing.assert_array_equal(cr.score(beta, [learned]).scores, cr.score(beta.scaled("study"), [learned]).scores)
+    pooled = studies.scaled("pooled")
+    with pytest.raises(cr.errors.DataError, match="is scaled by 'pooled', but the functions were learned"):
+        cr.score(pooled["beta"], [learned])
+    with pytest.raises(cr.errors.DataError, match="is scaled by 'pooled', which needs samples of other sites"):
+        cr.learn(KMeans(2, n_init=2), pooled["alpha"], n_resamples=2, rng=0, disclosure=SMALL)
     single = cr.Study(studies["alpha"].X.astype(np.float32), "alpha", features=beta.features)
     of_single = cr.learn(KMeans(2, n_init=2), single, n_resamples=2, rng=0, disclosure=SMALL)
     with pytest.raises(cr.errors.DataError, match="is in double precision, but the functions were learned in single"):

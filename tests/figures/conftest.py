@@ -19,7 +19,7 @@ def _nothing_left_behind():
 
 @pytest.fixture(scope="session")
 def cohorts():
-    return cr.datasets.simulate_cohorts(n_cohorts=3, n_samples=30, n_features=5, rng=1).scaled("zscore")
+    return cr.datasets.simulate_cohorts(n_cohorts=3, n_samples=30, n_features=5, rng=1).scaled("study")
 
 
 @pytest.fixture(scope="session")

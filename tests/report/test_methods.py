@@ -34,10 +34,10 @@ def test_the_paragraph_has_what_a_paper_needs(report, analysis):
 
 
 def test_scales_nulls_and_lack_of_them_are_told(studies):
-    scaled = studies.scaled("robust")
+    scaled = studies.scaled("reference=beta")
     made = cr.analyse(WARD, scaled, n_clusters=[2, 3, 4], null=None, agreement="mi", n_resamples=2, rng=5)
     (text, _, _) = cr.Report(made).facts["methods"]
-    assert "scaled by median and interquartile range within each study." in text
+    assert "scaled by the mean and standard deviation of beta." in text
     assert "for 2 to 4 clusters" in text
     assert "without clusters" not in text
     assert "by mutual information (MI) (Masoero" in text

@@ -173,8 +173,8 @@ def test_samples_without_names_are_not_in_common():
 
 def test_studies_on_different_scales_are_warned_about():
     one, two = two_studies().values()
-    with pytest.warns(DataWarning, match=r"not on one scale \(one zscore, two none\)"):
-        cr.Studies([one.scaled("zscore"), two])
+    with pytest.warns(DataWarning, match=r"not on one scale \(one study, two none\)"):
+        cr.Studies([one.scaled("study"), two])
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def test_studies_are_named_by_key_by_themselves_or_by_number(given, names):
 
 def test_from_frames_is_the_same_as_studies():
     tables = {"one": frame(X), "two": frame(Y, "cab", "y")}
-    from_frames, other = cr.Studies.from_frames(tables, scale="zscore"), cr.Studies(tables, scale="zscore")
+    from_frames, other = cr.Studies.from_frames(tables, scale="study"), cr.Studies(tables, scale="study")
     assert repr(from_frames) == repr(other)
     for name in tables:
         np.testing.assert_array_equal(from_frames[name].X, other[name].X)
@@ -69,21 +69,58 @@ def test_warnings_point_at_the_callers_line(make):
 
 def test_each_study_is_scaled_by_itself():
     studies = cr.Studies({"one": frame(X), "two": frame(5 * Y + 100, "abc", "y")})
-    standard, robust = studies.scaled("zscore"), studies.scaled("robust")
+    standard = studies.scaled("study")
     for name in studies:
         np.testing.assert_allclose(standard[name].X.mean(axis=0), 0, atol=1e-12)
         np.testing.assert_allclose(standard[name].X.std(axis=0), 1)
-        np.testing.assert_allclose(np.median(robust[name].X, axis=0), 0, atol=1e-12)
-        np.testing.assert_allclose(np.subtract(*np.percentile(robust[name].X, [75, 25], axis=0)), 1)
-        assert standard[name].scale == "zscore"
+        assert standard[name].scale == "study"
         assert studies[name].scale == "none"
     np.testing.assert_array_equal(studies["one"].X, X)  # the unscaled ones stay as they were
 
 
+def test_pooled_scaling_takes_the_mean_of_all_and_the_spread_within_studies():
+    studies = cr.Studies({"one": frame(X), "two": frame(5 * Y + 100, "abc", "y")})
+    pooled = studies.scaled("pooled")
+    together = np.concatenate([study.X for study in studies.values()])
+    within = np.concatenate([study.X - study.X.mean(axis=0) for study in studies.values()])
+    for name, study in studies.items():
+        np.testing.assert_allclose(pooled[name].X, (study.X - together.mean(axis=0)) / within.std(axis=0))
+        assert pooled[name].scale == "pooled"
+
+
+def test_all_studies_are_scaled_by_a_reference():
+    studies = cr.Studies({"one": frame(X), "two, 3": frame(5 * Y + 100, "abc", "y")})
+    scaled = studies.scaled("reference=two, 3")
+    by = studies["two, 3"].X
+    for name, study in studies.items():
+        np.testing.assert_allclose(scaled[name].X, (study.X - by.mean(axis=0)) / by.std(axis=0))
+    np.testing.assert_array_equal(scaled["two, 3"].X, studies.scaled("study")["two, 3"].X)
+    assert {study.scale for study in scaled.values()} == {"reference=two, 3"}
+
+
+@pytest.mark.parametrize("scale", ["pooled", "reference=one"])
+def test_scaling_by_other_studies_leaves_out_missing_values_and_constants(scale):
+    one, two = frame(X).assign(b=0.1, c=1e9), frame(Y, "abc", "y").assign(b=0.1, c=2e9)
+    one.iloc[0, 0] = np.nan
+    scaled = cr.Studies({"one": one, "two": two}, allow_missing=True, scale=scale)
+    assert np.isnan(scaled["one"].X).sum() == 1
+    np.testing.assert_allclose(scaled["one"].X[:, 1], 0, atol=1e-12)
+    np.testing.assert_allclose(scaled["two"].X[0, 2] - scaled["one"].X[0, 2], 1e9)  # shifted, not scaled
+    known = one["a"].to_numpy()[1:]
+    values = [known - known.mean(), two["a"] - two["a"].mean()] if scale == "pooled" else [known]
+    np.testing.assert_allclose(np.diff(scaled["two"].X[:2, 0]), np.diff(two["a"][:2]) / np.concatenate(values).std())
+
+
+@pytest.mark.parametrize("scale", ["pooled", "study", "reference=one"])
+def test_scaling_keeps_single_precision(scale):
+    studies = cr.Studies({"one": X.astype(np.float32), "two": Y.astype(np.float32)}, scale=scale)
+    assert {study.X.dtype for study in studies.values()} == {np.dtype(np.float32)}
+
+
 def test_only_shared_features_count_for_scaling_and_selection_keeps_it():
-    studies = two_studies(scale="zscore").select(["c", "a"])
-    assert studies["one"].scale == "zscore"
-    np.testing.assert_array_equal(studies["one"].X, two_studies().scaled("zscore")["one"].X[:, [2, 0]])
+    studies = two_studies(scale="study").select(["c", "a"])
+    assert studies["one"].scale == "study"
+    np.testing.assert_array_equal(studies["one"].X, two_studies().scaled("study")["one"].X[:, [2, 0]])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -150,9 +187,9 @@ def test_a_split_takes_frames_with_a_label():
 
 def test_the_parts_of_a_split_are_scaled_each_by_itself():
     """They stand for studies, and no study knows another's mean."""
-    parts = cr.Studies.split(np.vstack([X, 50 + 3 * X]), rng=1, scale="zscore")
+    parts = cr.Studies.split(np.vstack([X, 50 + 3 * X]), rng=1, scale="study")
     for part in parts.values():
-        assert part.scale == "zscore"
+        assert part.scale == "study"
         np.testing.assert_allclose(part.X.mean(axis=0), 0, atol=1e-12)
         np.testing.assert_allclose(part.X.std(axis=0), 1)
 
@@ -166,13 +203,13 @@ def test_studies_show_names_sizes_labels_and_scaling():
     assert repr(studies) == (
         "Studies: 2 studies, 3 shared features\n  a       8 samples\n  longer  6 samples, known labels 0, 1"
     )
-    assert repr(cr.Studies({"only": X[:, :1]}, scale="zscore")) == (
-        "Studies: 1 study, 1 shared feature\n  only  8 samples, scaled by zscore"
+    assert repr(cr.Studies({"only": X[:, :1]}, scale="study")) == (
+        "Studies: 1 study, 1 shared feature\n  only  8 samples, scaled by study"
     )
 
 
 def test_what_was_dropped_is_remembered():
     with pytest.warns(DataWarning, match="dropped"):
         studies = cr.Studies({"one": frame(X).assign(extra=0.5), "two": frame(Y, "abc", "z")})
-    assert studies.scaled("zscore").dropped["one"] == ("extra",)
+    assert studies.scaled("study").dropped["one"] == ("extra",)
     assert studies.select(["a"]).dropped["one"] == ("extra",)

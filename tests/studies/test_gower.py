@@ -101,8 +101,8 @@ def test_labels_stay_aside_and_what_makes_no_sense_is_refused():
     studies = cr.Studies(labelled, label="kind", gower=True)
     assert studies["a"].labels.tolist() == [0, 1] * 25
     assert not any(feature.startswith("kind") for feature in studies.features)
-    with pytest.raises(ParameterError, match="gower=True can't be combined with scale='zscore'"):
-        cr.Studies(FRAMES, gower=True, scale="zscore")
+    with pytest.raises(ParameterError, match="gower=True can't be combined with scale='study'"):
+        cr.Studies(FRAMES, gower=True, scale="study")
     with pytest.raises(ParameterError, match="gower=True needs tables, and 'x' is a Study already"):
         cr.Studies([cr.Study(np.eye(3), "x")], gower=True)
     with pytest.raises(DataError, match=r"not numeric: 'sex' .*gower=True\)` takes categories, for Gower's distance"):
@@ -135,7 +135,7 @@ def test_codes_are_neither_scaled_nor_normalised(tmp_path, monkeypatch):
         cr.Studies(FRAMES, gower=True, normalise="log1p")
     with pytest.raises(ParameterError, match="gower=True can't be combined with normalise='log1p'"):
         cr.Studies.read("a.csv", "b.csv", label=False, gower=True, normalise="log1p")
-    for option in (["--scale", "zscore"], ["--normalise", "log1p"]):
+    for option in (["--scale", "study"], ["--normalise", "log1p"]):
         command = ["run", "a.csv", "b.csv", "--no-label", "--gower", *option, "--k", "2", "--resamples", "2", "--null"]
         outcome = invoke(*command, "none", "--figures", "none", "--jobs", "1", "--quiet", code=2)
         assert f"--gower can't be combined with {option[0]} '{option[1]}'" in " ".join(outcome.stderr.split())

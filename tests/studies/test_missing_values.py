@@ -52,14 +52,11 @@ def test_missing_values_are_kept_where_they_are_allowed(frames):
 
 
 def test_scaling_ignores_what_is_missing(frames):
-    for scale in ("zscore", "robust"):
-        X = cr.Study(frames["a"], "a", allow_missing=True).scaled(scale).X
-        np.testing.assert_array_equal(np.isnan(X), frames["a"].isna())
-        column = frames["a"]["x"].to_numpy()
-        known = column[~np.isnan(column)]
-        centre = known.mean() if scale == "zscore" else np.median(known)
-        spread = known.std() if scale == "zscore" else np.subtract(*np.quantile(known, [0.75, 0.25]))
-        np.testing.assert_allclose(X[:, 0], (column - centre) / spread)
+    X = cr.Study(frames["a"], "a", allow_missing=True).scaled("study").X
+    np.testing.assert_array_equal(np.isnan(X), frames["a"].isna())
+    column = frames["a"]["x"].to_numpy()
+    known = column[~np.isnan(column)]
+    np.testing.assert_allclose(X[:, 0], (column - known.mean()) / known.std())
 
 
 @OLD_NEIGHBOURS

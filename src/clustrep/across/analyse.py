@@ -27,7 +27,7 @@ from clustrep.engine.engines import EngineLike
 from clustrep.engine.replicates import Rng, one_thread, root_entropy
 from clustrep.engine.run import Kept, config_context, kept_in, on_engine, shows_progress, write_progress
 from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
-from clustrep.findings.alignment import AUTO, aligned
+from clustrep.findings.alignment import aligned
 from clustrep.findings.find import find_clusters, partition_of, with_partition, with_replicability
 from clustrep.findings.power import detectable_of
 from clustrep.findings.result import CONTINUOUS, SEPARATED, Findings
@@ -37,6 +37,7 @@ from clustrep.resampling import Rerun, Resampling, resampling_for
 from clustrep.results import Analysis, Candidate, Choice, ClusterTree, LocalReplicability, Preliminary
 from clustrep.studies.collection import Studies, StudiesLike, as_studies
 from clustrep.studies.missing_values import completed
+from clustrep.studies.scales import AUTO
 from clustrep.tables.agreement import AgreementSpec, resolve_agreements
 from clustrep.tables.noise import Noise
 from clustrep.types import FloatArray
@@ -345,6 +346,7 @@ def compute_share(
     checkpoint: str | PathLike[str],
     n_null: int,
     null: str | Sampler | None,
+    scale: str = AUTO,
     **options: Any,
 ) -> Provenance:
     """Compute one share of those replicates of an analysis that do not depend on the outcome of others.
@@ -363,11 +365,12 @@ def compute_share(
     source = Source.of(resampling_for(options.get("resampling"), tuple(checked.values())), root)
     configurations = configurations_to_compare(clusterers, options["n_clusters"], options.get("over"))
     asked_for = partial(question_of_analysis, configurations, checked, options["agreement"], options["noise"], source)
-    compared, findings = made_comparable(checked, configurations, root, AUTO, options["n_jobs"])
+    compared, findings = made_comparable(checked, configurations, root, scale, options["n_jobs"])
     with in_shard(shard), checkpointing(checkpoint, asked_for, options["rng"]):
         comparison = compare(clusterers, compared, diagonal=True, **{**options, "rng": root})
-        needed = null is not None and findings.verdict != SEPARATED
-        models = () if not needed else PIECES if null == ONE_PIECE else (null,)
+        models: Sequence[str | Sampler] = ()
+        if null is not None and findings.verdict != SEPARATED:
+            models = PIECES if null == ONE_PIECE else (null,)
         for model in models:
             with contextlib.suppress(AllReplicatesFailed):  # of this share
                 null_reference(comparison, n_null, null=model, n_jobs=options["n_jobs"])

@@ -38,18 +38,24 @@ TYPICAL_GAP = 0.3
 # discrete features
 
 
-def spread_ties(X: FloatArray, rng: np.random.Generator) -> FloatArray:
+def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray) -> FloatArray:
     """Spread tied values, so that the distance between a feature's own values is no gap, (n, p).
 
     A discrete feature becomes its randomised ranks: flat, with the feature's own standard deviation. Ties of other
     features are spread evenly, up to the midpoints between the values.
+
+    Parameters
+    ----------
+    X : ndarray, (n, p)
+    rng : Generator, or ndarray of numbers between 0 and 1, (n, p)
+        What the ties are spread by.
     """
     spread = np.array(X, dtype=float)
     for j in range(X.shape[1]):
         values, place, counts = np.unique(X[:, j], return_inverse=True, return_counts=True)
         if len(values) in (1, len(X)):
             continue
-        uniform = rng.random(len(X))
+        uniform = rng.random(len(X)) if isinstance(rng, np.random.Generator) else rng[:, j]
         if counts.max() >= SHARE_OF_A_LEVEL * len(X):
             below = np.cumsum(counts) - counts
             rank = (below[place] + uniform * counts[place]) / len(X)
@@ -205,7 +211,7 @@ def near_counts(X: FloatArray, in_training: BoolArray, labels: IntArray, edges: 
         if not np.isnan(facing[[a, b], 0]).any():
             counts[e] = place_in_windows(training, facing, edges[[e]], shares).members.sum(axis=0)[0]
     fullest = np.flatnonzero(counts[:, MIDDLE] >= counts[:, MIDDLE].max(initial=0) / 2)
-    for e in fullest:
+    for e in fullest.tolist():
         if not np.isnan(facing_of[e][edges[e], 0]).any():
             counts[e] += place_in_windows(held_out, facing_of[e], edges[[e]], shares).members.sum(axis=0)[0]
     return np.asarray(counts[fullest].sum(axis=0))

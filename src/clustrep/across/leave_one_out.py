@@ -69,7 +69,7 @@ def leave_one_study_out(
     --------
     >>> from sklearn.cluster import KMeans
     >>> from clustrep.datasets import simulate_cohorts
-    >>> studies = simulate_cohorts(n_cohorts=3, missing={}, shifted={}, rng=1).scaled("zscore")
+    >>> studies = simulate_cohorts(n_cohorts=3, missing={}, shifted={}, rng=1).scaled("study")
     >>> leave_one_study_out(KMeans(4, n_init=3), studies, n_resamples=3, rng=0).estimate.round(1)
     array([1., 1., 1.])
     """

@@ -141,8 +141,8 @@ def replicability(
         Other machines, instead of the workers of this one: they never change a result, either (docs/clusters.md).
     checkpoint : str or path, optional
         A folder that keeps what is finished: the same call continues there after it was interrupted or killed, or with
-        more resamples. Needs a seed. What is kept depends on data, clusterer, seed and versions, and is refused for
-        others; of a clusterer that is your own class, changed code is not noticed.
+        more resamples. Needs a seed. What is kept depends on data, clusterer, seed, versions, and the code of your own
+        classes and functions; it is refused for others.
     sketch : int, optional
         For studies of many samples: fit the clusterer to so many weighted landmarks of each larger study, and label all
         samples by what it learned from them. `provenance["sketch_error"]` says how much two sketches differ. See

@@ -247,6 +247,7 @@ class Pool:
 
     @classmethod
     def of(cls, studies: Sequence[Study], root: int) -> Pool:
+        """Pool studies, and spread their ties."""
         X = np.concatenate([completed(study.X) for study in studies]).astype(float)
         spread = spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY)))
         return cls(spread, np.repeat(np.arange(len(studies)), [len(study) for study in studies]), len(studies))
@@ -262,6 +263,7 @@ class FoldLabels:
 
     @classmethod
     def of(cls, pool: Pool, by_pool: Sequence[IntArray | Failed]) -> FoldLabels:
+        """Name the pieces of all folds after those of all samples; the labels of all stand first in `by_pool`."""
         reference, *folds = by_pool
         if isinstance(reference, Failed):
             return cls(np.full(len(pool.X), NOISE), 0, {})
@@ -325,6 +327,7 @@ class Cut:
 
 
 def cut_of(pool: Pool, labels: FoldLabels, multiplicity: float) -> Cut:
+    """Look for valleys between the pieces of one clustering; p-values are multiplied by `multiplicity`."""
     m = labels.n_pieces
     edges = gabriel_edges(centres_of(pool.X, labels.reference, m)) if m > 1 else np.empty((0, 2), dtype=np.int64)
     members = np.zeros((len(pool.X), len(edges), 3), dtype=bool)

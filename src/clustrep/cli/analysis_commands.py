@@ -21,7 +21,14 @@ from clustrep.cli.clusterer_names import (
 )
 from clustrep.cli.config_file import warn_of_changes
 from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
-from clustrep.cli.input_files import read_studies, warn_of_embedding, warn_of_scales
+from clustrep.cli.input_files import (
+    read_studies,
+    read_unscaled,
+    scaled_by,
+    warn_of_embedding,
+    warn_of_notes,
+    warn_of_scales,
+)
 from clustrep.cli.option_types import accepted_agreements
 from clustrep.cli.output import (
     CHECKPOINT,
@@ -37,6 +44,7 @@ from clustrep.cli.output import (
 )
 from clustrep.errors import DataError, OtherRun
 from clustrep.folders import STATE, claimed
+from clustrep.studies.scales import AUTO
 
 T = TypeVar("T")
 ANNOTATED = "annotated.h5ad"
@@ -48,7 +56,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Which clusters there are, in which studies, and how sure that is.")
 @options.studies
-@options.reading
+@options.reading_to_analyse
 @options.units
 @options.impute
 @options.gower
@@ -68,7 +76,7 @@ def run(ctx: click.Context, /, **settings: Any) -> None:
 
     \b
     Example:
-      clustrep run mainz.csv transbig.csv vdx.csv --scale zscore --k 2:8 --out breast
+      clustrep run mainz.csv transbig.csv vdx.csv --scale study --k 2:8 --out breast
       clustrep run atlas.h5ad --study-key donor --rep X_pca --clusterer leiden --resolution 0.1:2.0
     """
     check_files(settings)
@@ -122,7 +130,7 @@ def demo(ctx: click.Context, /, **settings: Any) -> None:
     from clustrep import datasets
 
     cohorts = datasets.simulate_cohorts(rng=1)
-    studies = cohorts.scaled("zscore")
+    studies = cohorts.scaled("study")
     analysis = analyse_studies(ctx, settings, clusterers, studies)
     write_analysis(ctx, settings, analysis, studies, cohorts)
     if not settings["quiet"]:
@@ -198,7 +206,7 @@ def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str
 def analyse_files(ctx: click.Context, settings: dict[str, Any], *, fewest: int = 1) -> None:
     """Read studies, analyse them and write the results."""
     clusterers = checked_clusterers(ctx, settings)
-    studies = read_studies(settings)
+    studies = studies_to_analyse(settings)
     if fewest > 1:
         check_several_studies(settings, studies)
     if settings["embed"] and is_embedded(studies):
@@ -207,6 +215,13 @@ def analyse_files(ctx: click.Context, settings: dict[str, Any], *, fewest: int =
         analysis = analyse_studies(ctx, settings, clusterers, studies)
     write_analysis(ctx, settings, analysis, studies)
     exit_if_failed(ctx, settings, analysis)
+
+
+def studies_to_analyse(settings: dict[str, Any]) -> Studies:
+    """Read studies, say what is to be looked at in them, and scale them."""
+    unscaled = read_unscaled(settings)
+    warn_of_notes(unscaled, settings["scale"])
+    return scaled_by(settings["scale"], unscaled)
 
 
 def is_embedded(studies: Studies) -> bool:
@@ -234,7 +249,7 @@ def analyse_both(
 def analyse_studies(
     ctx: click.Context, settings: dict[str, Any], clusterers: dict[str, Any], studies: Studies
 ) -> Analysis:
-    """Analyse studies as the options say."""
+    """Analyse studies as the options say: with --scale auto (`settings["scale"] == AUTO`) they are unscaled."""
     from clustrep import analyse
 
     arguments = announced_arguments(ctx, settings, studies)
@@ -260,6 +275,7 @@ def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: S
     arguments["over"] = settings["over"] or None
     if settings.get("groups"):
         arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings["groups"])
+    arguments["scale"] = AUTO if settings["scale"] == AUTO else "none"  # otherwise they are scaled by now
     return {**arguments, "null": None if settings["null"] == "none" else settings["null"].replace("-", " ")}
 
 
@@ -271,8 +287,7 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
     shard = Shard(*settings["shard"])
     settings["out"] = settings["out"].with_name(f"{settings['out'].name}-{shard.number}-of-{shard.of}")
     clusterers = checked_clusterers(ctx, settings)
-    studies = read_studies(settings)
-    check_several_studies(settings, studies)
+    studies = studies_to_analyse(settings)
     if settings["embed"] and is_embedded(studies):
         raise click.UsageError("--shard computes one comparison: use --embed train with --rep X, or without --shard.")
     arguments = announced_arguments(ctx, settings, studies)
@@ -350,9 +365,11 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
     try:
         try:
             return function(checkpoint=folder)
-        except OtherRun:
+        except OtherRun as other:
             if not settings["force"]:
                 raise
+            if not settings["quiet"]:
+                write_message(f"--force discards the checkpoint in {settings['out']}: {other.differences}.")
         shutil.rmtree(folder)
         return function(checkpoint=folder)
     except KeyboardInterrupt:

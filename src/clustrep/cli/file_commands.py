@@ -11,7 +11,7 @@ import click
 from clustrep.checksums import SUMS, check_files, has_sums
 from clustrep.cli import options
 from clustrep.cli.console import BAD_DATA, Failure, write_data, write_message, write_page
-from clustrep.cli.input_files import read_studies
+from clustrep.cli.input_files import read_unscaled
 from clustrep.cli.output import CONFIG, PAGE, RESULT
 from clustrep.folders import claimed, is_unfinished, nearest_entries
 
@@ -105,7 +105,7 @@ def inspect(**settings: Any) -> None:
         raise click.UsageError("name at least one file.")
     from clustrep.cli.inspection import as_text, inspect_files
 
-    inspection = inspect_files(settings, read_studies)
+    inspection = inspect_files(settings, read_unscaled)
     if settings["json"]:
         import json
 

@@ -32,7 +32,7 @@ def gaps(ctx: click.Context, /, **settings: Any) -> None:
 
     \b
     Example:
-      clustrep gaps mainz.csv transbig.csv vdx.csv --scale zscore --k 2:8
+      clustrep gaps mainz.csv transbig.csv vdx.csv --scale study --k 2:8
     """
     check_files(settings, fewest=2)
     if len(settings["clusterer"]) > 1:

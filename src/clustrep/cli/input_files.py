@@ -12,9 +12,11 @@ from click.core import ParameterSource
 from clustrep.errors import DataError, DataWarning, warn
 from clustrep.folders import nearest_entries
 from clustrep.sentences import argument
+from clustrep.studies.scales import AUTO
 
 if TYPE_CHECKING:
     from clustrep import Studies
+    from clustrep.studies.comparability import Comparability
 
 # So few of the features, and not more than this part of them, should not have more than this share of the variance.
 FEWEST_FEATURES, MOST_NAMED, SMALL_PART, MOST_OF_VARIANCE = 3, 3, 0.1, 0.9
@@ -22,11 +24,33 @@ FEWEST_FEATURES, MOST_NAMED, SMALL_PART, MOST_OF_VARIANCE = 3, 3, 0.1, 0.9
 
 def read_studies(settings: dict[str, Any]) -> Studies:
     """Read files as studies, select features and scale them."""
+    return scaled_by(settings["scale"], read_unscaled(settings))
+
+
+def scaled_by(scale: str, studies: Studies) -> Studies:
+    """Scale studies, unless the analysis decides how."""
+    return studies if scale == AUTO else studies.scaled(scale)
+
+
+def notes_on(unscaled: Studies, scale: str) -> Comparability:
+    """Return what is to be looked at in studies; differences between them where scaling leaves any."""
+    notes = unscaled.comparability()
+    return notes.without("location", "spread") if scale == "study" else notes
+
+
+def warn_of_notes(unscaled: Studies, scale: str) -> None:
+    """Say what is to be looked at in studies before they are compared."""
+    for note in notes_on(unscaled, scale).notes:
+        warn(f"{note.sentence} {note.advice}", DataWarning)
+
+
+def read_unscaled(settings: dict[str, Any]) -> Studies:
+    """Read files as studies and select features."""
     from clustrep import Studies
     from clustrep.studies.from_files import check_unscaled
 
     if settings.get("gower", False):
-        check_unscaled(settings["scale"], settings["normalise"])
+        check_unscaled("none" if settings["scale"] == AUTO else settings["scale"], settings["normalise"])
     if settings["normalise"] == "none" and settings["target_sum"] is not None:
         raise click.UsageError("--target-sum is for --normalise log1p.")
     read = partial(
@@ -52,7 +76,7 @@ def read_studies(settings: dict[str, Any]) -> Studies:
         studies = read(**counts) if any(studies.dropped.values()) else studies.normalised(**counts)
     if settings["features"] is not None:
         studies = select_features(studies, settings["features"])
-    return studies.scaled(settings["scale"])
+    return studies
 
 
 def label_of(settings: dict[str, Any]) -> Any:
@@ -139,6 +163,6 @@ def warn_of_scales(studies: Studies) -> None:
         subject, has, decide = f"{n_deciding} of {n_features} features, {names},", "have", "they alone decide"
     warn(
         f"{subject} {has} {together[n_deciding - 1]:.0%} or more of the variance in every study: {decide} which "
-        f"samples are near each other. Bring the features to one scale with {argument('scale', 'zscore')}.",
+        f"samples are near each other. Bring the features to one scale with {argument('scale', 'pooled')}.",
         DataWarning,
     )

@@ -10,9 +10,11 @@ from typing import Any
 import click
 
 from clustrep import Studies, Study
-from clustrep.cli.input_files import warn_of_scales
+from clustrep.cli.input_files import notes_on, scaled_by, warn_of_scales
 from clustrep.cli.option_wording import in_options
 from clustrep.errors import ClustrepError, DataWarning
+from clustrep.sentences import Worded
+from clustrep.studies.comparability import Note
 from clustrep.studies.readers.source import study_names
 from clustrep.text import listing, plural, printable
 
@@ -28,14 +30,17 @@ def inspect_files(settings: dict[str, Any], read: Reader) -> dict[str, Any]:
         files = [_facts(study, dropped[name]) for name, study in studies.items()]
         shared: dict[str, Any] | None = {"features": len(studies.features), "dropped": dropped}
         problems: list[str] = []
+        notes = [_worded(note) for note in notes_on(studies, settings["scale"]).notes]
     else:
         files = _inspect_each(settings, read, suspicions)
         shared = None
+        notes = []
         problems = list(dict.fromkeys([*(facts["problem"] for facts in files if "problem" in facts), problem]))
     return {
         "files": files,
         "shared": shared,
         "suspicions": list(dict.fromkeys(suspicions)),
+        "notes": notes,
         "problems": problems,
     }
 
@@ -64,6 +69,11 @@ def _facts(study: Study, n_dropped: int) -> dict[str, Any]:
     }
 
 
+def _worded(note: Note) -> dict[str, str]:
+    remedy = in_options(Worded(note.advice), click.get_current_context().command)
+    return {"study": note.study, "kind": note.kind, "sentence": note.sentence, "remedy": remedy}
+
+
 def _names(paths: Sequence[Path]) -> list[str]:
     try:
         return study_names(paths)
@@ -72,14 +82,14 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 
 def _attempt(read: Reader, settings: dict[str, Any], suspicions: list[str]) -> tuple[Studies | None, str]:
-    """Read files; return the studies, or what is wrong with the files, and collect what looks wrong."""
+    """Read files; return the unscaled studies, or what is wrong with the files, and collect what looks wrong."""
     command = click.get_current_context().command
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         try:
-            studies = read(settings)
-            warn_of_scales(studies)
-            return studies, ""
+            unscaled = read(settings)
+            warn_of_scales(scaled_by(settings["scale"], unscaled))
+            return unscaled, ""
         except ClustrepError as error:
             return None, in_options(error, command)
         finally:
@@ -103,6 +113,7 @@ def as_text(inspection: dict[str, Any]) -> str:
     if inspection["shared"] is not None:
         lines.append(plural(inspection["shared"]["features"], "shared feature"))
     lines += [f"look at this: {suspicion}" for suspicion in inspection["suspicions"]]
+    lines += [f"look at this: {note['sentence']} {note['remedy']}" for note in inspection["notes"]]
     of_files = {facts.get("problem") for facts in inspection["files"]}
     together = [problem for problem in inspection["problems"] if problem not in of_files]
     return "\n".join([*lines, *(f"can't be used together: {problem}" for problem in together)])

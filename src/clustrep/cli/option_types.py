@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from clustrep.cli.clusterer_names import numbers_of_range
+from clustrep.studies.scales import REFERENCE
 
 LARGEST_K = 1000
 
@@ -72,6 +73,27 @@ class ParameterValues(click.ParamType):  # type: ignore[type-arg]
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """Show how they are written."""
         return "0.1:2.0"
+
+
+class Scaling(click.ParamType):  # type: ignore[type-arg]
+    """How features are scaled: one of some words, or `reference=NAME` with the name of a study."""
+
+    name = "scaling"
+
+    def __init__(self, words: Sequence[str]):
+        self.words = words
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Take a word or the name of a study, which is looked up once the studies are read."""
+        text = str(value)
+        if text not in self.words and not (text.startswith(REFERENCE) and text != REFERENCE):
+            listed = ", ".join(map(repr, (*self.words, f"{REFERENCE}NAME")))
+            self.fail(f"{value!r} is not one of {listed}.", param, ctx)
+        return text
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Show the words."""
+        return f"[{'|'.join(self.words)}|{REFERENCE}NAME]"
 
 
 class ShardNumber(click.ParamType):  # type: ignore[type-arg]

@@ -19,6 +19,7 @@ from clustrep.cli.console import progress_told
 from clustrep.cli.option_types import (
     ClusterNumbers,
     ParameterValues,
+    Scaling,
     ShardNumber,
     WholeNumber,
     Words,
@@ -26,6 +27,7 @@ from clustrep.cli.option_types import (
     accepted_agreements,
 )
 from clustrep.cli.standard_output import prints_to_stderr
+from clustrep.studies.scales import AUTO, SCALES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
@@ -49,17 +51,27 @@ def several(*options: Callable[[Command], Command]) -> Callable[[Command], Comma
 
 studies = click.argument("studies", nargs=-1, metavar="STUDY…", type=FILE)
 
-reading = several(
+
+def scaling(*, auto: bool = False) -> Callable[[Command], Command]:
+    """Take a way to scale features; where the analysis may decide, that is the default."""
+    words = (AUTO, *SCALES) if auto else SCALES
+    return click.option(
+        "--scale",
+        type=Scaling(words),
+        default=words[0],
+        show_default=True,
+        help="Scale every feature: by the standard deviation within studies, alike in all of them (pooled); each study "
+        "by its own mean and standard deviation (study); all by those of one study (reference=NAME).",
+    )
+
+
+_what_to_read = several(
     click.option("--label", "--labels", metavar="COLUMN", help="The column that holds the samples' known class."),
     click.option("--no-label", is_flag=True, help="No column is a known class."),
     click.option("--features", type=FILE, metavar="FILE", help="Keep the features that this file lists, one per line."),
-    click.option(
-        "--scale",
-        type=click.Choice(["none", "zscore", "robust"]),
-        default="none",
-        show_default=True,
-        help="Scale every feature within each study.",
-    ),
+)
+
+_how_to_read = several(
     click.option(
         "--normalise",
         type=click.Choice(["none", "log1p"]),
@@ -95,6 +107,9 @@ reading = several(
         help="Of several probes of a gene, take the most variable one or the mean.",
     ),
 )
+
+reading = several(_what_to_read, scaling(), _how_to_read)
+reading_to_analyse = several(_what_to_read, scaling(auto=True), _how_to_read)
 
 # ---------------------------------------------------------------------------------------------------------------------
 # what is computed

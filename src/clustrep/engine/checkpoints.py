@@ -1,6 +1,6 @@
 r"""Finished replicates in a folder, so that a run that was ended continues where it stopped.
 
-    folder/manifest.json           what the run is about: data, seed, versions, clusterers; and its own SHA-256
+    folder/manifest.json           what the run is about: data, seed, versions, clusterers, code; and its own SHA-256
     folder/replicability-…/        one folder a step, named after a digest of everything that its values follow from
     folder/replicability-…/0-17-….npz   some replicates: arrays, the rest as JSON, and the SHA-256 of the whole file
 
@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -38,7 +39,7 @@ from clustrep.folders import claimed
 from clustrep.sentences import argument, option, wording
 from clustrep.text import listing
 
-FORMAT = 1
+FORMAT = 2
 
 MANIFEST = "manifest.json"
 
@@ -49,6 +50,9 @@ WRITTEN_EVERY = 1.0  # seconds of work that an end at any moment may cost
 LEFTOVERS = ".clustrep-*"  # what `written_whole` leaves where its process is killed
 
 BLOCKS = "*.npz"
+
+# How the names of what computes begin, in questions.
+VERSION, CODE, VALUE = "the version of", "the code of", "the value of"
 
 STEP_NAME = re.compile(r".*-[0-9a-f]{16}")
 
@@ -90,10 +94,14 @@ class Stored(ABC):
 
 
 class Question(NamedTuple):
-    """What a run in a folder is about: facts that may not change, and clusterers, to which others may be added."""
+    """What a run in a folder is about: facts that may not change, and clusterers, to which others may be added.
+
+    The digests in facts and clusterers cover the code; by its names, differences in it can be named.
+    """
 
     facts: Mapping[str, str]
     clusterers: Mapping[str, str]
+    code: Mapping[str, str] = MappingProxyType({})  # digests or versions; several where definitions share a name
 
 
 Keep: TypeAlias = Callable[[Sequence[int], Any], None]
@@ -112,6 +120,7 @@ class Checkpoint:
     folder: Path
     shard: Shard | None = None
     totals: Mapping[str, int] = field(default_factory=dict)  # of what is asked for in several calls, by unit
+    definitions: dict[int, Any] = field(default_factory=dict)  # that were looked at in this run, by their id
     _looked_at: set[str] = field(default_factory=set)
     _latest: dict[str, str] = field(default_factory=dict)  # how much is finished, by what is computed
 
@@ -193,22 +202,30 @@ def checkpointing(
         for folder_of_files in (path, *_steps(path)):
             _remove_files(folder_of_files, LEFTOVERS)
         is_new = not (path / MANIFEST).exists()
-        _check_question(path, question())
         checkpoint = Checkpoint(path, _shard.get(), totals or {})
-        token = active.set(checkpoint)
-        try:
-            yield
-        except KeyboardInterrupt:
-            checkpoint.say_latest()
-            raise
-        except (DataError, AllReplicatesFailed):
-            if is_new:  # asking the same again would end here again
-                _discard(path)
-            raise
-        finally:
-            active.reset(token)
-            if not holds_replicates(path):
-                _discard(path)
+        with _in_progress(checkpoint):
+            _check_question(path, question())
+            try:
+                yield
+            except KeyboardInterrupt:
+                checkpoint.say_latest()
+                raise
+            except (DataError, AllReplicatesFailed):
+                if is_new:  # asking the same again would end here again
+                    _discard(path)
+                raise
+            finally:
+                if not holds_replicates(path):
+                    _discard(path)
+
+
+@contextlib.contextmanager
+def _in_progress(checkpoint: Checkpoint) -> Iterator[None]:
+    token = active.set(checkpoint)
+    try:
+        yield
+    finally:
+        active.reset(token)
 
 
 def holds_replicates(folder: Path) -> bool:
@@ -249,18 +266,28 @@ def _check_question(folder: Path, question: Question) -> None:
                     command_line=f"name another folder with {option('out')}; {argument('force', True)} discards it.",
                 ),
                 parameter="checkpoint",
+                differences=listing(differences),
             )
-    clusterers = {**(before.clusterers if before else {}), **question.clusterers}
-    if before is None or clusterers != before.clusterers:
-        write_question(folder, Question(question.facts, clusterers))
+    both = question if before is None else _joined(before, question)
+    if both != before:
+        write_question(folder, both)
+
+
+def _joined(before: Question, now: Question) -> Question:
+    """Return what two runs in one folder are about."""
+    code = {
+        name: " ".join(sorted({*text.split(), *before.code.get(name, "").split()})) for name, text in now.code.items()
+    }
+    return Question(now.facts, {**before.clusterers, **now.clusterers}, {**before.code, **code})
 
 
 def differences_between(before: Question, now: Question) -> list[str]:
-    """Name what differs between two runs; further clusterers are no difference."""
-    named: list[str] = []
+    """Name what differs between two runs; further clusterers, and what computes in these, are no difference."""
+    named = _differences_of_code(before.code, now.code)
+    explained = bool(named)
     for name in [*now.facts, *(name for name in before.facts if name not in now.facts)]:
         here, there = now.facts.get(name), before.facts.get(name)
-        if here == there:
+        if here == there or (explained and _differ_in_digest(here, there)):
             continue
         if here is None or there is None:
             named.append(f"{name} is {'new' if there is None else 'missing'}")
@@ -268,14 +295,31 @@ def differences_between(before: Question, now: Question) -> list[str]:
             named.append(f"{name} is {here}, was {there}")
     for name, here in now.clusterers.items():
         there = before.clusterers.get(name, here)
-        if here != there:
+        if here != there and not (explained and _differ_in_digest(here, there)):
             named.append(f"clusterer {name} is {here}, was {there}")
     return named
 
 
+def _differences_of_code(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Name code that both runs have, and that differs."""
+    named: list[str] = []
+    for name in (name for name in now if name in before):
+        here, there = set(now[name].split()), set(before[name].split())
+        if here <= there or there <= here:  # the same, or further functions of that name
+            continue
+        is_version = name.startswith(VERSION)
+        named.append(f"{name} is {now[name]}, was {before[name]}" if is_version else f"{name} has changed")
+    return named
+
+
+def _differ_in_digest(here: str | None, there: str | None) -> bool:
+    """Whether two descriptions say the same, apart from their digests."""
+    return here is not None and there is not None and here.rpartition(" [")[0] == there.rpartition(" [")[0] != ""
+
+
 def write_question(folder: Path, question: Question) -> None:
     """Write the manifest of a folder."""
-    body = {"format": FORMAT, "facts": dict(question.facts), "clusterers": dict(question.clusterers)}
+    body = {"format": FORMAT, **{name: dict(content) for name, content in question._asdict().items()}}
     text = json.dumps({**body, "sha256": _digest(body)}, indent=1)
     with written_whole(folder / MANIFEST) as stream:
         stream.write(text.encode())
@@ -291,9 +335,12 @@ def read_question(folder: Path) -> Question | None:
         return None
     try:
         body = json.loads(path.read_bytes())
-        if body.pop("sha256") != _digest(body) or body["format"] != FORMAT:
+        if body.pop("sha256") != _digest(body):
             raise ValueError
-        return Question(dict(body["facts"]), dict(body["clusterers"]))
+        if body["format"] != FORMAT:
+            logger.warning("%s is of another version of clustrep, and is written anew.", path)
+            return None
+        return Question(*(dict(body[name]) for name in Question._fields))
     except Exception:  # a damaged file can raise almost anything
         logger.warning("%s is damaged, and is written anew.", path)
         return None

@@ -39,7 +39,7 @@ from clustrep.clustering.sample import Configuration
 from clustrep.errors import ClustrepError, DataError, ParameterError
 from clustrep.remembered import cached_property
 from clustrep.resampling import Bootstrap, Combination, Jitter, Rerun, Resampling, Subsample
-from clustrep.studies.study import SCALES
+from clustrep.studies.scales import SCALES_OF_ONE
 from clustrep.text import cut, listing
 
 KINDS: dict[str, type] = {
@@ -249,7 +249,7 @@ class Inquiry:
             and 1 <= inquiry.n_resamples <= MOST_REPLICATES
             and inquiry.n_null <= MOST_REPLICATES
             and isinstance(inquiry.accelerate, bool)
-            and inquiry.scale in SCALES
+            and inquiry.scale in SCALES_OF_ONE
             and inquiry.precision in PRECISIONS
             and all(model in NULLS for model in inquiry.null)
             and 0 < len(inquiry.features) == len(set(inquiry.features))

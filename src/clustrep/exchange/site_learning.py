@@ -27,6 +27,8 @@ from clustrep.exchange.site_null import SimulatedSite, Simulator
 from clustrep.provenance import installed_versions
 from clustrep.resampling import Resampling, check_resampling, resampling_for
 from clustrep.results.labels import label
+from clustrep.sentences import argument
+from clustrep.studies.scales import SCALES_OF_ONE
 from clustrep.studies.study import Study
 from clustrep.text import listing
 
@@ -128,7 +130,11 @@ def learn(
     rules = Disclosure() if disclosure is None else disclosure
     if not isinstance(rules, Disclosure):
         raise ParameterError(f"disclosure must be Disclosure(...) or None, got {disclosure!r}.", parameter="disclosure")
-    check_study(study)
+    if check_study(study).scale not in SCALES_OF_ONE:
+        raise DataError(
+            f"Study {study.name!r} is scaled by {study.scale!r}, which needs samples of other sites: use "
+            f"{argument('scale', 'study')} or {argument('scale', 'none')}."
+        )
     configurations = configurations_to_compare(clusterers, n_clusters)
     for configuration in configurations:
         check_may_travel(configuration, rules.min_cluster_size)

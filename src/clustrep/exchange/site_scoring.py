@@ -172,7 +172,7 @@ def study_for(inquiry: Inquiry, study: Study) -> Study:
         )
     study = study.select(inquiry.features)
     if study.scale == "none":
-        study = study.scaled(inquiry.scale)  # type: ignore[arg-type]
+        study = study.scaled(inquiry.scale)
     if study.scale != inquiry.scale:
         raise DataError(
             f"Study {study.name!r} is scaled by {study.scale!r}, but the functions were learned on features scaled by "

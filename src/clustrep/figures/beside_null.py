@@ -1,4 +1,4 @@
-"""Figures of a null reference: scores beside the range of those of data without clusters."""
+"""Figures of a null reference: scores beside their null distributions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def against_null(result: NullReference, agreement: str | None = None) -> ScoresB
 
 @dataclass(frozen=True, eq=False)
 class ScoresBesideNull:
-    """The scores of clusters or of pairs of studies, beside the 95 % interval without clusters; (n_scores,) each."""
+    """The scores of clusters or of pairs of studies, beside 95 % of their null distributions; (n_scores,) each."""
 
     score: str
     of_clusters: bool
@@ -99,7 +99,7 @@ class ScoresBesideNull:
 
 @dataclass(frozen=True, eq=False)
 class CurvesBesideNull:
-    """The scores of a comparison over all pairs of studies, beside those without clusters: a curve per clusterer."""
+    """The scores of a comparison over all pairs of studies, beside their null distributions: a curve per clusterer."""
 
     score: str
     names: tuple[str, ...]

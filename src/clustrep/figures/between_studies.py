@@ -348,7 +348,7 @@ class PairStrips:
         traces = [
             scatter("markers", scores.T.ravel(), np.repeat(names, len(scores)), name="resamples", marker=marks),
             scatter("markers", strips.mean, names, name="mean", marker=mean),
-            scatter("markers", strips.estimate, names, name="R̂, the studies as they are", marker=estimate),
+            scatter("markers", strips.estimate, names, name="observed score R̂", marker=estimate),
         ]
         traces[0]["hoverinfo"] = "x+y"
         layout = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from clustrep.figures.canvas import SINGLE, canvas, literal
 from clustrep.figures.charts import Chart, axis, chart, escaped, scatter, view
-from clustrep.findings.result import SIGNS
+from clustrep.findings.result import FOUND, NOT_FOUND, SIGNS
 from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from clustrep.results import ClusterTree
 
 # Okabe & Ito's green and vermilion; the sign says the same without colour.
-SHADES = {"present": "#009E73", "absent": "#D55E00"}
-TOKENS = {"present": "@good", "absent": "@bad"}
+SHADES = {FOUND: "#009E73", NOT_FOUND: "#D55E00"}
+TOKENS = {FOUND: "@good", NOT_FOUND: "@bad"}
 OTHER, OTHER_TOKEN = "0.35", "@muted"
 ROOM = 1.2  # between the tree and the first study
-LEGEND = "✓ present, ✗ absent, ⋏ split, ⋎ merged, ? can't tell; numbers are samples"
+LEGEND = f"{', '.join(f'{sign} {status}' for status, sign in SIGNS.items())}; numbers are samples"
 
 
 @dataclass(frozen=True, eq=False)

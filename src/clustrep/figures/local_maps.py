@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.errors import ParameterError
@@ -26,7 +25,7 @@ from clustrep.figures.canvas import (
 )
 from clustrep.figures.charts import Chart, Trace, View, axis, chart, error_bars, escaped, numbers, scatter, view
 from clustrep.figures.coordinates import check_coordinates, embed
-from clustrep.figures.style import COLOURS, MARKERS, NUMBER, PAGE_SCORES, look, look_of_cluster
+from clustrep.figures.style import COLOURS, MARKERS, PAGE_SCORES, look, look_of_cluster, number_of_cluster
 from clustrep.results.labels import label
 from clustrep.tables.agreement import shown
 from clustrep.types import FloatArray, IntArray
@@ -83,12 +82,8 @@ class LocalMap:
         axes: tuple[str, str],
         names: Sequence[str] | None = None,
     ) -> LocalMap:
-        """Take the points of a result, drawn here; `names` are those of their clusters, else the labels."""
-        labels, cluster = np.unique(result.labels, return_inverse=True)
-        clusters = [str(name) for name in labels]
-        if names is not None:
-            for place, name in zip(cluster, names, strict=True):
-                clusters[place] = name
+        """Take the points of a result, drawn here; `names` are the clusters that they are shown in, else the labels."""
+        labels, cluster = np.unique(result.labels if names is None else np.asarray(names), return_inverse=True)
         return cls(
             configuration=label(result.clusterer, result.n_clusters),
             train=result.train,
@@ -97,7 +92,7 @@ class LocalMap:
             samples=tuple(map(str, result.samples)),
             xy=xy,
             axes=axes,
-            clusters=tuple(clusters),
+            clusters=tuple(str(name) for name in labels),
             cluster=cluster,
             mean=result.mean,
             sd=np.nan_to_num(result.sd),
@@ -110,7 +105,6 @@ class LocalMap:
         result: LocalReplicability,
         points: ArrayLike | None,
         memory: FloatArray | None,
-        names: Sequence[str] | None = None,
     ) -> LocalMap:
         """Take the points of a result; `points` are coordinates, or how to find them from the points in memory."""
         coordinates = check_coordinates(points, memory, len(result.samples), "points")
@@ -118,7 +112,7 @@ class LocalMap:
         if xy.shape[1] == 1:
             xy = np.column_stack([xy, np.nan_to_num(result.mean)])
             axes = ("the feature", f"mean local {shown(result.agreement)}")
-        return cls.of(result, xy, axes, names)
+        return cls.of(result, xy, axes)
 
     def draw(self, ax: Axes | None = None) -> Axes:
         """Draw points coloured by their mean score, larger where it varies more, shaped by cluster."""
@@ -202,7 +196,7 @@ def map_chart(maps: Sequence[LocalMap]) -> Chart | None:
     omitted = f" At most {most:,} samples of each study are drawn." if thinned else ""
     return chart(
         "map",
-        "Where it holds",
+        "Local replicability of every sample",
         "Samples of the training study, coloured by their mean local score in the tested study, larger where it varies "
         f"more; the shape and the colour of its edge show the cluster.{omitted}",
         520,
@@ -249,12 +243,11 @@ class ClusterBars:
     low: FloatArray
     high: FloatArray
     estimate: FloatArray
-    verdicts: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, result: LocalReplicability, table: pd.DataFrame | None = None) -> ClusterBars:
-        """Take the clusters of a result; with their rows of `cluster_table` also names and verdicts."""
-        frame = result.by_cluster() if table is None else table
+    def of(cls, result: LocalReplicability) -> ClusterBars:
+        """Take the clusters of a result."""
+        frame = result.by_cluster()
         mean, low, high, estimate = (frame[name].to_numpy(float) for name in ("mean", "low", "high", "estimate"))
         return cls(
             configuration=label(result.clusterer, result.n_clusters),
@@ -267,7 +260,6 @@ class ClusterBars:
             low=low,
             high=high,
             estimate=estimate,
-            verdicts=tuple(frame["verdict"]) if "verdict" in frame else (),
         )
 
     def draw(self, ax: Axes | None = None) -> Axes:
@@ -308,7 +300,7 @@ class ClusterBars:
     def _hover(self, j: int) -> str:
         score = f"{self.mean[j]:.2f} [{self.low[j]:.2f}, {self.high[j]:.2f}], R̂ {self.estimate[j]:.2f}"
         cluster = f"{escaped(self.train)} {escaped(self.clusters[j])} in {escaped(self.test)}"
-        return f"{cluster}: {score}<br>{self.verdicts[j]}"
+        return f"{cluster}: {score}"
 
 
 def clusters_chart(bars: Sequence[ClusterBars]) -> Chart:
@@ -324,7 +316,7 @@ def clusters_chart(bars: Sequence[ClusterBars]) -> Chart:
         views.append(view(train, [part.trace(i) for i, part in enumerate(of_train)], **layout))
     return chart(
         "clusters",
-        "Which clusters hold",
+        "Local replicability of every cluster",
         "Mean local score of every cluster's samples in the other studies, with 95 % intervals. Colours are clusters, "
         "patterns the other studies.",
         380,
@@ -335,7 +327,7 @@ def clusters_chart(bars: Sequence[ClusterBars]) -> Chart:
 def _in_order(bars: Sequence[ClusterBars]) -> list[str]:
     """Return the names of clusters by their numbers, as they are written on the page."""
     names = dict.fromkeys(name for part in bars for name in part.clusters)
-    by_number = sorted(names, key=lambda name: (int(number[0]) if (number := NUMBER.match(name)) else len(names), name))
+    by_number = sorted(names, key=lambda name: (len(names) if (n := number_of_cluster(name)) is None else n, name))
     return [escaped(name) for name in by_number]
 
 

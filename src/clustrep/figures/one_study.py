@@ -215,7 +215,7 @@ class NullHistogram:
         """Draw the histogram, and a line for the data."""
         with canvas(ax) as ax:
             bars: dict[str, Any] = {"color": "0.8", "edgecolor": "white", "lw": 0.5}
-            ax.hist(self.edges[:-1], self.edges.tolist(), weights=self.counts, label="data without clusters", **bars)
+            ax.hist(self.edges[:-1], self.edges.tolist(), weights=self.counts, label="null distribution", **bars)
             ax.axvline(self.statistic, color=COLOURS[1], lw=2, label=f"these data, p = {self.pvalue:.3g}")
             ax.set_xlabel("statistic")
             ax.set_ylabel("data sets")
@@ -226,7 +226,7 @@ class NullHistogram:
         """Write the histogram for the page."""
         bars = {
             "type": "bar",
-            "name": "data without clusters",
+            "name": "null distribution",
             "x": numbers((self.edges[1:] + self.edges[:-1]) / 2),
             "y": self.counts.tolist(),
             "width": float(self.edges[1] - self.edges[0]),
@@ -244,7 +244,7 @@ class NullHistogram:
         return chart(
             "null",
             "The test's null distribution",
-            f"The statistic of simulated data without clusters, and that of the data: p = {self.pvalue:.3g}.",
+            f"The statistic of simulated null data, and that of the data: p = {self.pvalue:.3g}.",
             340,
             [view("null", [bars, line], **layout)],
         )

@@ -1,4 +1,4 @@
-"""Figures over the number of clusters: scores of a comparison, and those of data without clusters behind them."""
+"""Figures over the number of clusters: scores of a comparison, and their null distributions behind them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from clustrep.results import Comparison, NullReference
 
-NULL_NAME = "without clusters, 95 %"
-# The quantile of scores without clusters that the page shows.
+NULL_NAME = "null distribution, 95 %"
+# The quantile of null distributions that the page shows.
 UPPER = 0.95
 # With more points, a marker on every third must do.
 MOST_MARKERS = 20
@@ -48,7 +48,7 @@ def is_wide(n_curves: int, ks: Sequence[float]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class NullBand:
-    """Scores of a clusterer's configurations without clusters, over all pairs of studies; (n_configurations,) each.
+    """Null distributions of a clusterer's scores, over all pairs of studies; (n_configurations,) each.
 
     `observed` is the score that they are compared with, `low` and `high` the ends of their 95 % interval, and 95 % of
     them are at most `upper`.
@@ -105,7 +105,7 @@ class ScoreCurves:
     def of(
         cls, result: Comparison, agreement: str, reference: NullReference | None = None, against: str | None = None
     ) -> ScoreCurves:
-        """Take the summary of a comparison; with a reference, also scores without clusters."""
+        """Take the summary of a comparison; with a reference, also their null distributions."""
         a = result.agreements.index(agreement)
         summary = result.summary()
         summary = summary[summary["agreement"] == agreement]  # a row for every configuration, in their order
@@ -142,7 +142,7 @@ class ScoreCurves:
     # matplotlib
 
     def draw(self, ax: Axes | None = None) -> Axes:
-        """Draw mean against k, its interval as a band, ± sd over resamples as bars, and scores without clusters."""
+        """Draw mean against k, its interval as a band, ± sd over resamples as bars, and null distributions."""
         several = len(self.curves) > 1
         wide = is_wide(len(self.curves), self.ks)
         height = (0.85 if several or self.statistic else 0.75) * SINGLE + 0.1 * max(0, len(self.curves) - 2)
@@ -190,7 +190,7 @@ class ScoreCurves:
         )
 
     def _traces(self, curve: ScoreCurve, i: int) -> list[Trace]:
-        """Write one clusterer's band, line, crosses for R̂, and the line below which scores without clusters stay."""
+        """Write one clusterer's band, line, crosses for R̂, and the 95 % quantile of the null distribution."""
         style = look(i, dashed=not curve.has_k)
         together = {"legendgroup": f"g{i}"}
         silent = {**together, "hoverinfo": "skip", "showlegend": False}
@@ -218,7 +218,7 @@ class ScoreCurves:
     ) -> Trace:
         what = "R̂ " if self.statistic == "estimate" else ""
         texts = [
-            f"{escaped(curve.labels[j].replace(curve.name, f'{curve.name}, without clusters', 1))}: 95 % at most "
+            f"{escaped(curve.labels[j].replace(curve.name, f'{curve.name}, null model', 1))}: 95 % at most "
             f"{null.upper[j]:.2f}"
             for j in at
         ]
@@ -226,7 +226,7 @@ class ScoreCurves:
             "lines",
             x,
             null.upper[at],
-            name=f"{escaped(curve.name)}, {what}without clusters (95 % lie below)",
+            name=f"{escaped(curve.name)}, {what}null distribution, 95 % quantile",
             line={"color": style.token, "dash": "dot", "width": 1.5},
             text=texts,
             hoverinfo="text",
@@ -243,12 +243,12 @@ def curves_chart(by_agreement: Sequence[ScoreCurves]) -> Chart:
     what = "R̂" if statistic == "estimate" else "the mean over resamples"
     titles = list(dict.fromkeys(curves.title for curves in by_agreement))
     over = "the number of clusters" if titles == [AXIS_OF_K] else " or ".join(titles)
-    null = f"; dotted: 95 % of collections without clusters have {what} below it" if statistic else ""
+    null = f"; dotted: the 95 % quantile of {what} under the null model" if statistic else ""
     return chart(
         "curves",
         f"Score against {over}",
         "Mean over ordered pairs of different studies and over resamples, with the 95 % interval over resamples as a "
-        f"band and R̂, the score of the studies as they are, as crosses{null}.",
+        f"band and the observed score R̂ as crosses{null}.",
         420,
         [curves.view() for curves in by_agreement],
     )
@@ -275,7 +275,7 @@ def _draw_curve(curve: ScoreCurve, at: FloatArray, i: int, style: Look, ax: Axes
 
 
 def _draw_null(null: NullBand, at: FloatArray, i: int | None, observed: bool, ax: Axes) -> None:
-    """Draw the range without clusters: grey for one clusterer, hatched in its colour for the i-th of several."""
+    """Draw the null distribution: grey for one clusterer, hatched in its colour for the i-th of several."""
     band, ends = at, list(range(len(at)))
     if len(at) == 1:  # a single number of clusters has no width of its own
         band, ends = np.array([at[0] - 0.2, at[0] + 0.2]), [0, 0]
@@ -313,5 +313,5 @@ def _explanations(statistic: str | None, several: bool) -> list[Artist]:
         handles.append(Patch(**fill if several else {"facecolor": "0.7"}, lw=0, label=f"{what}{NULL_NAME}"))
     if statistic == "estimate":
         mark: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "color": "0.3", "ls": "", "markersize": 6}
-        handles.append(Line2D([], [], label="R̂ of the studies", **mark))
+        handles.append(Line2D([], [], label="observed score R̂", **mark))
     return handles

@@ -10,14 +10,16 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")  # the markers in plotly
 
-# The first of each is a full line. On the page, dotted lines are scores of data without clusters.
+# The first of each is a full line. On the page, dotted lines are quantiles of null distributions.
 LINES = ("-", "--", "-.", ":")
 DASHES = ("solid", "dash", "dashdot", "longdash")
 
 HATCHES = ("////", "\\\\\\\\", "....", "xxxx", "----", "++++", "oooo")
 PATTERNS = ("", "/", "x", "-", ".")  # of bars on the page
 
-NUMBER = re.compile(r"\d{1,9}")  # at the beginning of a cluster's name
+# At the beginning of a cluster's name: a number, or one or two capital letters, alone or before the number of a part.
+NUMBER = re.compile(r"\d{1,9}")
+LETTERS = re.compile(r"[A-Z]{1,2}(?=\.|$)")
 
 SCORES = "viridis"
 PAGE_SCORES = "Viridis"
@@ -46,16 +48,34 @@ class Look:
     pattern: str
 
 
-def look_of_cluster(name: str, place: int) -> Look:
-    """Return the look of a cluster: that of the number with which its name begins, so that it is the same everywhere.
+def number_of_cluster(name: str) -> int | None:
+    """Return the number that a cluster's name begins with; A is 0, B is 1, AA is 26; None for other names.
 
     Examples
     --------
-    >>> look_of_cluster("2 (B)", 0).token, look_of_cluster("2b", 0).token, look_of_cluster("noise", 0).token
+    >>> [number_of_cluster(name) for name in ("2 (basal)", "2b", "B", "B.1", "AA", "noise", "?")]
+    [2, 2, 1, 1, 26, None, None]
+    """
+    if number := NUMBER.match(name):
+        return int(number[0])
+    if not (letters := LETTERS.match(name)):
+        return None
+    place = 0
+    for letter in letters[0]:
+        place = 26 * place + ord(letter) - ord("A") + 1
+    return place - 1
+
+
+def look_of_cluster(name: str, place: int) -> Look:
+    """Return the look of a cluster: that of its number or letter, so that it is the same everywhere.
+
+    Examples
+    --------
+    >>> look_of_cluster("2 (basal)", 0).token, look_of_cluster("C.1", 0).token, look_of_cluster("noise", 0).token
     ('@c2', '@c2', '@c0')
     """
-    number = NUMBER.match(name)
-    return look(int(number[0]) if number else place)
+    number = number_of_cluster(name)
+    return look(place if number is None else number)
 
 
 def look(i: int, *, dashed: bool = False) -> Look:

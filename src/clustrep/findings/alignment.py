@@ -11,18 +11,21 @@ from clustrep.findings.coordinates import within_sd
 from clustrep.findings.result import SEPARATED, Findings
 from clustrep.studies.collection import Studies
 from clustrep.studies.missing_values import completed
+from clustrep.studies.scales import AUTO
+from clustrep.types import FloatArray
 
-# Without clusters to align, studies are centred at their means if these differ by more than this many within-study sd in any feature, and features
-# are divided by their spread if that differs by more than this factor: then they are measured in different units.
+# Without clusters to align, studies are centred at their means if these differ by more than this many within-study sd
+# in any feature, and features are divided by their spread if that differs by more than this factor: then they are
+# measured in different units.
 CENTRE_BEYOND, OTHER_UNITS = 1.0, 10.0
-AUTO = "auto"
 
 
 def aligned(studies: Studies, findings: Findings, scale: str = AUTO) -> tuple[Studies, Findings]:
     """Return the studies as they are compared, and the findings with a sentence about it.
 
-    With separated clusters, a study is moved by the mean difference of the clusters that it shares with the others, and divided by its scale:
-    composition does not enter. Without clusters, only means and spreads of whole studies are known.
+    With separated clusters, a study is moved by the mean difference of the clusters that it shares with the others, and
+    divided by its scale: composition does not enter. Without clusters, only means and spreads of whole studies are
+    known.
     """
     if scale != AUTO:
         return studies, replace(findings, alignment="Studies were compared as given, without alignment.")
@@ -38,17 +41,21 @@ def _by_clusters(studies: Studies, findings: Findings) -> tuple[Studies, Finding
         for s, (name, study) in enumerate(studies.items())
     }
     moved = np.abs(findings.offset).max(axis=1) > 0
-    if not moved.any():
-        text = "No study shares two clusters with another: studies were compared without alignment."
-        return studies, replace(findings, alignment=text)
-    shifts = findings.shift[moved & np.isfinite(findings.shift)]
-    text = f"Studies were aligned by the clusters that they share: shifts up to {shifts.max(initial=0):.1f} sd within clusters"
-    scales = findings.scale[np.isfinite(findings.scale)]
-    if len(scales) and max(scales.max(), 1 / scales.min()) > 1.1:
-        text += f", scales from {scales.min():.2f} to {scales.max():.2f}"
+    if len(studies) == 1:
+        text = ""
+    elif not moved.any():
+        text = "Studies were not aligned: no study shares two clusters with another."
+    else:
+        shifts = findings.shift[moved & np.isfinite(findings.shift)]
+        largest = shifts.max(initial=0)
+        text = f"Studies were aligned by the clusters that they share: shifts up to {largest:.1f} sd within clusters"
+        scales = findings.scale[np.isfinite(findings.scale)]
+        if len(scales) and max(scales.max(), 1 / scales.min()) > 1.1:
+            text += f", scales from {scales.min():.2f} to {scales.max():.2f}"
+        text += "."
     if not np.all(findings.divisor == 1):
-        text += "; features were divided by their standard deviation within studies"
-    return with_tables(studies, tables), replace(findings, alignment=f"{text}.")
+        text = f"{text} Features were divided by their standard deviation within studies.".strip()
+    return with_tables(studies, tables), replace(findings, alignment=text)
 
 
 def _by_moments(studies: Studies, findings: Findings) -> tuple[Studies, Findings]:
@@ -58,16 +65,16 @@ def _by_moments(studies: Studies, findings: Findings) -> tuple[Studies, Findings
     sd = within_sd(every, study)
     means = np.array([table.mean(axis=0) for table in X.values()])
     done = []
-    divisor = np.ones(len(sd))
+    divisor: FloatArray = np.ones(len(sd))
     if sd.max() > OTHER_UNITS * sd.min():
         divisor = sd
-        done.append("divided by the standard deviation of each feature within studies")
+        done.append("Features were divided by their standard deviation within studies.")
     largest = float((np.abs(means - means.mean(axis=0)) / sd).max()) if len(means) > 1 else 0.0
     offset = np.zeros_like(means)
     if largest > CENTRE_BEYOND:
         offset = (means - means.mean(axis=0)) / divisor
-        done.append(f"centred at their means, which differ by up to {largest:.1f} sd within studies")
-    text = "Studies were compared as given." if not done else f"Studies were {' and '.join(done)}."
+        done.append(f"Studies were centred at their means, which differ by up to {largest:.1f} sd within studies.")
+    text = " ".join(done) or "Studies were compared as given."
     findings = replace(findings, alignment=text, divisor=divisor, offset=offset)
     if not done:
         return studies, findings

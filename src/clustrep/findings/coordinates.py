@@ -1,17 +1,20 @@
-"""Coordinates in which clusters are looked for: without typing errors and ties, on one scale, on the axes that exceed noise."""
+"""Coordinates in which clusters are looked for: without typing errors and ties, on the axes that exceed noise."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from clustrep.across.gaps import spread_ties
+from clustrep.engine.replicates import make_generator
 from clustrep.types import FloatArray, IntArray
 
-# A value this many robust standard deviations from its study's median is an error of entry, where at most this share is: it is drawn to the
-# border. A normal sample of 1,000 exceeds 10 sd with a probability below 1e-19; a cluster of 1 % of the samples is still kept.
+# A value this many robust standard deviations from its study's median is an error of entry, where at most this share
+# is: it is drawn to the border. A normal sample of 1,000 exceeds 10 sd with a probability below 1e-19; a cluster of 1
+# % of the samples is still kept.
 EXTREME, EXTREME_SHARE = 10.0, 0.01
 # Ties are spread up to this many features: with more, no single feature makes a valley.
 MOST_FEATURES_WITH_TIES = 50
@@ -46,7 +49,7 @@ class Coordinates:
 
 
 def coordinates_of(tables: Sequence[FloatArray], scale: str, rng: np.random.Generator) -> list[Coordinates]:
-    """Return one or two sets of coordinates: the features as they are given, and divided by their spread within studies.
+    """Return one or two sets of coordinates: features as given, and divided by their spread within studies.
 
     Parameters
     ----------
@@ -64,7 +67,7 @@ def coordinates_of(tables: Sequence[FloatArray], scale: str, rng: np.random.Gene
         varies[0] = True
     X = without_extremes(X[:, varies], study)
     if X.shape[1] <= MOST_FEATURES_WITH_TIES:
-        X = spread_ties(X, rng)
+        X = spread_ties(X, uniform_by_study(tables, int(rng.integers(2**31)))[:, varies])
     sd = within_sd(X, study)
     divisors = {AS_GIVEN: np.ones(len(sd)), BY_SPREAD: sd}
     if scale == "none" or (scale == "auto" and sd.max() <= SCALES_DIFFER * sd.min()):
@@ -80,6 +83,15 @@ def coordinates_of(tables: Sequence[FloatArray], scale: str, rng: np.random.Gene
         full[varies] = divisor
         coordinates.append(Coordinates(scaling, X / divisor @ axes.T, study, full, whole))
     return coordinates
+
+
+def uniform_by_study(tables: Sequence[FloatArray], seed: int) -> FloatArray:
+    """Draw one number between 0 and 1 for every value: equal studies have equal ones, wherever they lie."""
+    draws = []
+    for table in tables:
+        content = np.ascontiguousarray(table - table[:1], dtype=np.float32).tobytes()
+        draws.append(make_generator(np.random.SeedSequence([seed, zlib.crc32(content)])).random(table.shape))
+    return np.concatenate(draws)
 
 
 def without_extremes(X: FloatArray, study: IntArray) -> FloatArray:
@@ -114,8 +126,8 @@ def within_sd(X: FloatArray, group: IntArray) -> FloatArray:
 def principal_axes(X: FloatArray, study: IntArray) -> FloatArray:
     """Return the principal axes of the data centred within studies that exceed noise, (n_axes, n_features).
 
-    An axis is kept if its variance exceeds the Marčenko–Pastur edge of the variance beside the axes that are kept. Up to 10 features stay as
-    they are.
+    An axis is kept if its variance exceeds the Marčenko–Pastur edge of the variance beside the axes that are kept. Up
+    to 10 features stay as they are.
     """
     n, p = X.shape
     if p <= FEATURES_AS_THEY_ARE:

@@ -14,9 +14,9 @@ from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import Failed, Stream, make_generator, one_thread, seed_of
 from clustrep.engine.run import run
-from clustrep.findings.coordinates import coordinates_of
+from clustrep.findings.coordinates import coordinates_of, within_sd
 from clustrep.findings.model import Model, model_of
-from clustrep.findings.own import OwnClusters, Propose, compact
+from clustrep.findings.own import OwnClusters, Propose
 from clustrep.findings.result import INCONCLUSIVE, SEPARATED, UNDETERMINED, Findings, letters
 from clustrep.findings.status import entries_of, status_by_counts
 from clustrep.results.base import FALSE_FINDING, quiet, tails
@@ -28,7 +28,8 @@ from clustrep.types import FloatArray, IntArray
 
 # Every partition is the best of this many random starts at least: a poor local optimum hides valleys.
 STARTS = 10
-# Neighbours among which batch mixing is measured, as in scib-metrics (perplexity 30), and samples of a study that are asked.
+# Neighbours among which batch mixing is measured, as in scib-metrics (perplexity 30), and samples of a study that are
+# asked.
 MIXING_NEIGHBOURS, MOST_ASKED = 90, 500
 NOT_TESTED = "no cluster is separated, and the scores were not compared with a null model; run again with one"
 
@@ -44,8 +45,9 @@ def find_clusters(
 ) -> Findings:
     """Find the clusters of all studies: whether they are separated, and which study has which.
 
-    The answer does not depend on the order of studies, samples or features: studies and features are taken by name, samples by their values.
-    Where no clusters are separated, the verdict is left to the null model: see `analyse`.
+    The answer does not depend on the order of studies, samples or features, nor on the names of features: studies are
+    taken by name, features by their spread within studies, samples by their values. Where no clusters are separated,
+    the verdict is left to the null model: see `analyse`.
 
     Parameters
     ----------
@@ -63,13 +65,14 @@ def find_clusters(
     """
     names = sorted(studies)
     by_name = [studies[name] for name in names]
-    columns = np.argsort(np.array(studies.features), kind="stable")
-    tables = [completed(study.X).astype(float)[:, columns] for study in by_name]
+    tables = [completed(study.X).astype(float) for study in by_name]
+    columns = _order_of_features(tables, studies.features)
+    tables = [table[:, columns] for table in tables]
     orders = [np.lexsort(table.T[::-1]) for table in tables]
     seed = int(make_generator(seed_of(source.root, Stream.TIES, "findings", 0)).integers(2**31))
     propose = proposer(configurations, source, n_jobs)
     with one_thread():
-        rng = make_generator(seed)
+        rng = make_generator(np.random.SeedSequence(seed))
         sorted_tables = [X[order] for X, order in zip(tables, orders, strict=True)]
         every = coordinates_of(sorted_tables, "auto" if scale == "auto" else "none", rng)
         known = (
@@ -78,8 +81,7 @@ def find_clusters(
         models = [model_of(each, propose, seed, known) for each in every]
         model = replace(best_of(models), pvalue=min(1.0, len(models) * best_of(models).pvalue))
         is_separated = model.n_clusters > 1 and model.pvalue <= FALSE_FINDING
-        found = _findings(studies, names, tables, orders, columns, model, is_separated=is_separated)
-    return found
+        return _findings(studies, names, tables, orders, columns, model, is_separated=is_separated)
 
 
 def proposer(configurations: Sequence[Configuration], source: Source, n_jobs: int | None) -> Propose:
@@ -103,8 +105,17 @@ def best_of(models: Sequence[Model]) -> Model:
     return max(models, key=evidence)
 
 
+def _order_of_features(tables: Sequence[FloatArray], names: Sequence[str]) -> IntArray:
+    """Order features by their spread within studies, which no shift changes, then by name: rounding decides nothing."""
+    study = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+    spread = [float(f"{sd:.9g}") for sd in within_sd(np.concatenate(tables), study)]
+    return np.lexsort((np.array(names, dtype=str), np.array(spread)))
+
+
 def _known(labels: Any, order: IntArray) -> OwnClusters:
-    return OwnClusters(0.0, compact(np.asarray(labels)[order]))
+    """Number known clusters by their first samples: their names decide nothing."""
+    _, first, number = np.unique(np.asarray(labels)[order], return_index=True, return_inverse=True)
+    return OwnClusters(0.0, np.argsort(np.argsort(first))[number])
 
 
 def _findings(
@@ -204,13 +215,14 @@ def _offsets(tables: Sequence[FloatArray], codes: Sequence[IntArray], scales: Fl
             means[s, c] = X[code == c].mean(axis=0)
     offset = np.zeros((len(tables), tables[0].shape[1]))
     there = ~np.isnan(means[:, :, 0]) & np.asarray(known)[:, None]
-    several = there.sum(axis=1) > 1  # with a single cluster, a shift cannot be estimated
+    there &= there.sum(axis=0) > 1  # a cluster of one study alone says nothing about its shift
+    several = there.sum(axis=1) > 1  # with a single shared cluster, a shift cannot be estimated
     for _ in range(5):
         moved = (means - offset[:, None]) / scales[:, None, None]
         weight = there.astype(float)
         joint = np.nansum(np.where(there[:, :, None], moved, 0), axis=0) / np.maximum(weight.sum(axis=0), 1)[:, None]
-        for s in np.flatnonzero(several):
-            offset[s] = (means[s, there[s]] - scales[s] * joint[there[s]]).mean(axis=0)
+        for t in np.flatnonzero(several):
+            offset[t] = (means[t, there[t]] - scales[t] * joint[there[t]]).mean(axis=0)
     return offset
 
 
@@ -250,7 +262,7 @@ def _mixing(model: Model) -> FloatArray:
 def partition_of(
     studies: Studies, configuration: Configuration, source: Source, n_jobs: int | None
 ) -> list[IntArray] | None:
-    """Return the labels of every study's samples by one configuration, learned from all studies pooled; None if it fails."""
+    """Return the labels of every study's samples, learned from all studies pooled; None if the clusterer fails."""
     tables = [completed(study.X).astype(float) for study in studies.values()]
     ((labels,),) = proposer([configuration], source, n_jobs)([np.concatenate(tables)])
     if isinstance(labels, Failed):
@@ -259,7 +271,7 @@ def partition_of(
 
 
 def with_partition(findings: Findings, labels: Sequence[IntArray]) -> Findings:
-    """Return findings whose clusters are those of a partition of all studies: each is found where a study has its samples."""
+    """Return findings whose clusters are those of a partition of all studies pooled."""
     n_clusters = max(int(of_study.max(initial=-1)) for of_study in labels) + 1
     counts = np.array([np.bincount(of_study[of_study >= 0], minlength=n_clusters) for of_study in labels]).T
     by_size = np.argsort(-counts.sum(axis=1), kind="stable")

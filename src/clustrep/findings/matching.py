@@ -1,4 +1,4 @@
-"""Which cluster of one study is which of another: each other's nearest after a shift that several clusters agree about."""
+"""Which cluster of one study is which of another: nearest after a shift that several clusters agree about."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def nearest_neighbour(centres: FloatArray) -> FloatArray:
 def match_centres(first: FloatArray, second: FloatArray, ratio: float = 1.0) -> Match:
     """Match the centres of two studies.
 
-    Every difference of two centres is a hypothesis about the shift, beside no shift. A pair that lies a distance D apart gains
-    1 − (D / limit)², where the limit is 1.2 times the smaller distance to an own neighbour; a shift costs one pair and must be shared by two,
-    another scale costs half a pair. No shift wins ties.
+    Every difference of two centres is a hypothesis about the shift, beside no shift. A pair that lies a distance D
+    apart gains 1 − (D / limit)², where the limit is 1.2 times the smaller distance to an own neighbour; a shift costs
+    one pair and must be shared by two, another scale costs half a pair. No shift wins ties.
 
     Parameters
     ----------

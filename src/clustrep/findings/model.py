@@ -1,4 +1,4 @@
-"""The clusters of all studies together: those of each study, matched, then looked for in every study sample by sample."""
+"""The clusters of all studies together: those of each study, matched, then looked for in every study."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from clustrep.engine.replicates import make_generator
 from clustrep.findings.coordinates import Coordinates, within_sd
 from clustrep.findings.matching import match_centres
 from clustrep.findings.own import OwnClusters, Propose, compact, joined_where_filled, own_clusters, valleys
-from clustrep.findings.placement import locate, refine
+from clustrep.findings.placement import Placed, locate, refine
 from clustrep.results.base import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 
-# Clusters of the studies by themselves count if their p-value, adjusted for the studies, is at most this: it is not the level of the verdict.
+# Clusters of the studies by themselves count if their p-value, adjusted for the studies, is at most this: it is not
+# the level of the verdict.
 OWN_LEVEL = 2 * FALSE_FINDING
 # Within-cluster covariances are drawn to their diagonal by this share.
 SHRINKAGE = 0.1
 # Clusters of all studies together are this many sd apart at least; valleys need 3.5.
 CLOSEST = 2.0
-# A cluster that one study alone has is explained by two known ones if these leave no more than this times the variance of the others.
+# A cluster that one study alone has is explained by two known ones if these leave no more than this times the
+# variance of the others.
 EXPLAINED = 1.3
-# A study with one cluster: which one it is, is undetermined unless it lies within this share of the separation from its place, and beyond the
-# quarter point of the line to the next one: D₂² − D₁² ≥ ½ separation².
+# A study with one cluster: which one it is, is undetermined unless it lies within this share of the separation from
+# its place, and beyond the quarter point of the line to the next one: D₂² − D₁² ≥ ½ separation².
 CLOSE_TO_ITS_PLACE, BEYOND = 0.75, 0.5
 
 
@@ -40,7 +42,7 @@ class Place:
     scale: float
     labels: IntArray
     is_own: bool = True  # matched by its own clusters
-    dropped: dict[int, str] = field(default_factory=dict)
+    merged: frozenset[int] = frozenset()
     undetermined: bool = False
 
     @property
@@ -87,7 +89,7 @@ def model_of(coordinates: Coordinates, propose: Propose, seed: int, own: Sequenc
         Known clusters of the studies instead.
     """
     tables = coordinates.by_study
-    tested = test_valleys(tables, propose, seed, own)
+    tested = find_valleys(tables, propose, seed, own)
     pvalue, own, pooled = tested.pvalue, tested.own, tested.pooled
     if not any(each.n_clusters > 1 for each in own) and pooled.labels is None:
         return Model(pvalue, coordinates, list(own))
@@ -111,7 +113,7 @@ class Valleys:
     pooled: Pooled
 
 
-def test_valleys(
+def find_valleys(
     tables: Sequence[FloatArray], propose: Propose, seed: int, own: Sequence[OwnClusters] | None = None
 ) -> Valleys:
     """Look for valleys between the halves of every study; where there are none, across studies.
@@ -119,7 +121,7 @@ def test_valleys(
     The p-value is adjusted for the studies, the alignments, and the two roads (Bonferroni).
     """
     if own is None:
-        alone = [own_clusters(X, propose, make_generator(seed)) for X in tables]
+        alone = [own_clusters(X, propose, make_generator(np.random.SeedSequence(seed))) for X in tables]
         own = [
             each if each.pvalue * len(alone) <= OWN_LEVEL else OwnClusters(each.pvalue, 0 * each.labels)
             for each in alone
@@ -210,7 +212,7 @@ class _Joint:
             metric = whitening([tables[s] for s in order], [own[s].labels for s in order])
         else:
             metric = whitening([pooled.X], [pooled.labels])
-        X = [table @ metric for table in tables]
+        X: list[FloatArray] = [table @ metric for table in tables]
         spread = [
             float(np.sqrt(np.mean(within_sd(x, each.labels) ** 2))) if each.n_clusters > 1 else 1.0
             for x, each in zip(X, own, strict=True)
@@ -242,6 +244,7 @@ class _Joint:
                 continue
             counts = np.bincount(place.labels, minlength=self.n_clusters)
             there = counts >= FEWEST
+            there[list(place.merged)] = False
             moved = (self.means(s, place.labels) - place.shift) / place.scale
             total[there] += np.sqrt(counts[there])[:, None] * moved[there]
             weight[there] += np.sqrt(counts[there])
@@ -255,6 +258,7 @@ class _Joint:
         number[used] = np.arange(len(used))
         for place in self.places.values():
             place.labels = number[place.labels]
+            place.merged = frozenset(int(number[c]) for c in place.merged if number[c] >= 0)
         self.centres = self.centres[used]
 
     # -----------------------------------------------------------------------------------------------------------------
@@ -309,11 +313,12 @@ class _Joint:
             return
         X, own = self.X[s], self.means(s, place.labels)
         was_new = np.isin(place.labels, new)
-        labels = old[refine(X, place.shift + place.scale * self.centres[old], own[old]).labels]
+        placed = refine(X, place.shift + place.scale * self.centres[old], own[old])
+        labels = old[placed.labels]
         residual = ((X - self.means(s, labels)[labels]) ** 2).sum(axis=1)
         usual = residual[~was_new].mean() if (~was_new).any() else 0.0
         limit = EXPLAINED * max(usual, place.scale**2 * X.shape[1])
-        if len(np.unique(labels)) >= len(here) and residual[was_new].mean() <= limit:
+        if placed.n_groups >= len(here) and residual[was_new].mean() <= limit:
             place.labels = labels
             self.drop_unused()
             self.centres = self.joint_centres(self.places)
@@ -327,11 +332,9 @@ class _Joint:
             for s in range(len(self.X)):
                 self._place(s)
             self.centres = self.joint_centres(self.places)
-            if not again:
-                return
-            closed = self._drop_close()
-            if not closed and not self._refine_together():
-                return
+            if not again or not (self._drop_close() or self._refine_together()):
+                break
+        self.drop_unused()
 
     def _place(self, s: int) -> None:
         place = self.places.get(s)
@@ -343,19 +346,18 @@ class _Joint:
             assert place.shift is not None
             expected = place.shift + place.scale * self.centres
             ways.append((place.shift, place.scale, refine(X, expected, self.means(s, place.labels))))
-        if not ways or len(np.unique(ways[0][2].labels)) < self.n_clusters:
+        if not ways or ways[0][2].n_groups < self.n_clusters:
             found = locate(X, self.centres, starts_of(X, self.centres, self.seed))
             expected = found.shift + found.scale * self.centres
             ways.append((found.shift, found.scale, refine(X, expected, nothing)))
-        shift, scale, placed = max(ways, key=lambda way: len(np.unique(way[2].labels)))  # the first of equals
-        here = np.unique(placed.labels)
+        shift, scale, placed = max(ways, key=lambda way: way[2].n_groups)  # the first of equals
         is_own = place is not None and place.is_own
-        if len(here) == 1 and self.n_clusters > 1:
+        if placed.n_groups == 1 and self.n_clusters > 1:
             self.places[s] = self._place_single(X, is_own=is_own)
             return
-        if len(here) > 1:
-            shift = (self.means(s, placed.labels)[here] - scale * self.centres[here]).mean(axis=0)
-        self.places[s] = Place(shift, scale, placed.labels, is_own, placed.dropped)
+        if placed.n_groups > 1:
+            shift = _shift_of_groups(X, placed, scale * self.centres)
+        self.places[s] = Place(shift, scale, placed.labels, is_own, placed.merged)
 
     def _place_single(self, X: FloatArray, *, is_own: bool) -> Place:
         """Say which joint cluster a study with a single one has: one that is clearly nearest, without any shift."""
@@ -389,7 +391,7 @@ class _Joint:
         return dropped
 
     def _refine_together(self) -> bool:
-        """Take a finer partition of all studies together, each cluster of each at its joint place, where it has valleys."""
+        """Take a finer partition of all studies together, each cluster at its joint place, where it has valleys."""
         usable = [s for s, place in self.places.items() if not place.unmatched and not place.undetermined]
         if len(usable) < len(self.places):
             return False
@@ -400,7 +402,7 @@ class _Joint:
             own = self.means(s, place.labels)[place.labels]
             moved.append((self.X[s] - own) / place.scale + self.centres[place.labels])
         X = np.concatenate(moved)
-        rng = make_generator(self.seed)
+        rng = make_generator(np.random.SeedSequence(self.seed))
         fold = np.concatenate([rng.permutation(len(x)) % 2 for x in moved])
         numbers = range(max(2, self.n_clusters), self.n_clusters + 3)
         partitions = [[k_means(rows, k, self.seed) for k in numbers] for rows in (X, X[fold != 0], X[fold != 1])]
@@ -410,9 +412,18 @@ class _Joint:
             return False
         self.centres = centres_of(X, labels, int(labels.max()) + 1)
         ends = np.cumsum([len(x) for x in moved])[:-1]
-        for s, own in zip(usable, np.split(labels, ends), strict=True):
-            self.places[s].labels = own
+        for s, of_study in zip(usable, np.split(labels, ends), strict=True):
+            self.places[s].labels = of_study
         return True
+
+
+def _shift_of_groups(X: FloatArray, placed: Placed, centres: FloatArray) -> FloatArray:
+    """Return the mean difference between the groups of a study and the same samples at the joint centres."""
+    group = placed.group[placed.labels]
+    differences = [
+        X[group == g].mean(axis=0) - centres[placed.labels[group == g]].mean(axis=0) for g in np.unique(group)
+    ]
+    return np.asarray(np.mean(differences, axis=0))
 
 
 def whitening(tables: Sequence[FloatArray], labels: Sequence[IntArray]) -> FloatArray:

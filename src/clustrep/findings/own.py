@@ -15,7 +15,8 @@ from clustrep.types import FloatArray, IntArray
 
 # Random halves of a study, over which the median p-value is taken: a p-value of a single split depends on the split.
 SPLITS = 5
-# After this many splits that agree, without any sign of clusters or with the same number at p-values this small, the others are not tried.
+# After this many splits that agree, without any sign of clusters or with the same number at p-values this small, the
+# others are not tried.
 EARLY, NO_SIGN, CLEAR = 3, 0.2, 1e-4
 # Samples that a cluster must have on average, and that a study must have to be tested by itself.
 SAMPLES_PER_CLUSTER, FEWEST_SAMPLES = 8, 16
@@ -39,8 +40,9 @@ class OwnClusters(NamedTuple):
 def own_clusters(X: FloatArray, propose: Propose, rng: np.random.Generator) -> OwnClusters:
     """Find clusters with valleys that the halves of a study find in each other; the median over five splits decides.
 
-    Under a unimodal density each split's p-value is valid; twice their median is, too (Rüger 1978), and the median itself was never above its
-    level in the simulations of docs/exam.md, because the p-values of one split are conservative.
+    Under a unimodal density each split's p-value is valid; twice their median is, too (Rüger 1978), and the median
+    itself was never above its level in the simulations of docs/exam.md, because the p-values of one split are
+    conservative.
     """
     n = len(X)
     if n < FEWEST_SAMPLES:

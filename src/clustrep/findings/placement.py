@@ -10,9 +10,9 @@ from scipy.stats import chi2
 
 from clustrep.across.gaps import FEWEST, centres_of, log_odds_of_filled, nearest_centre
 from clustrep.findings.own import counts_between
-from clustrep.types import BoolArray, FloatArray, IntArray
+from clustrep.types import FloatArray, IntArray
 
-# The odds of a filled middle to a valley at which two clusters are one in a study, though other studies keep them apart.
+# The odds of a filled middle to a valley at which two clusters are one in a study, though others keep them apart.
 ODDS_TO_MERGE = 20.0
 # Samples farther from all places than this quantile of the chi-squared distribution belong to none of them.
 INSIDE = 0.9999
@@ -20,21 +20,35 @@ INSIDE = 0.9999
 SCALES, SMALLEST_SCALE, LARGEST_SCALE = (1.0, 0.5, 2.0), 0.4, 2.5
 # Steps of the EM algorithm for every start, then for the best starts, and without a shift; how many starts are best.
 FIRST_STEPS, STEPS, STEPS_UNSHIFTED, BEST_STARTS = 2, 20, 25, 4
-FEW, ELSEWHERE, FILLED = "few", "elsewhere", "filled"
 
 
 class Placed(NamedTuple):
     """The samples of one study by the clusters of all."""
 
     labels: IntArray  # (n_samples,): clusters of all studies
-    dropped: dict[int, str]  # clusters that the study does not have, and why: few samples, elsewhere, or filled middle
+    group: IntArray  # (n_clusters,): one number for clusters without a valley between them here; −1 where it lacks one
+    merged: frozenset[int]  # clusters without a valley to a neighbour that the study has, too
+
+    @property
+    def n_groups(self) -> int:
+        """The number of clusters that the study shows apart from each other."""
+        return len(np.unique(self.group[self.group >= 0]))
+
+
+class _Group(NamedTuple):
+    """Clusters of all studies that are one in this study."""
+
+    members: tuple[int, ...]
+    start: FloatArray
+    is_own: bool
 
 
 def refine(X: FloatArray, places: FloatArray, own: FloatArray) -> Placed:
     """Find which clusters a study has, by means that start at its own centres or at the predicted places.
 
-    A cluster stays if it has samples, lies nearer to its place than to its neighbour, and the middle between it and the neighbour is not
-    filled. The worst is dropped first, and everything is done again.
+    A cluster stays if it has samples and lies nearer to its place than to its neighbour. Two neighbours with a filled
+    middle are merged. The worst is changed first, and everything is done again. Samples of merged clusters belong to
+    the nearest of their places.
 
     Parameters
     ----------
@@ -46,18 +60,35 @@ def refine(X: FloatArray, places: FloatArray, own: FloatArray) -> Placed:
     """
     is_own = ~np.isnan(own[:, 0])
     starts = np.where(is_own[:, None], own, places)
-    kept, dropped = np.ones(len(places), dtype=bool), {}
+    groups = [_Group((c,), starts[c], bool(is_own[c])) for c in range(len(places))]
     while True:
-        clusters = np.flatnonzero(kept)
-        centres, labels = _means(X, starts[clusters])
-        if len(clusters) == 1:
-            return Placed(clusters[labels], dropped)
-        worst = _worst(X, centres, labels, places[clusters], is_own[clusters])
-        if worst is None:
-            return Placed(clusters[labels], dropped)
-        place, why = worst
-        kept[clusters[place]] = False
-        dropped[int(clusters[place])] = why
+        centres, labels = _means(X, np.array([group.start for group in groups]))
+        change = _worst(X, centres, labels, places, groups) if len(groups) > 1 else None
+        if change is None:
+            return _placed(X, centres, labels, places, groups)
+        i, j = change
+        if j is None:
+            del groups[i]
+            continue
+        n_i, n_j = (labels == i).sum(), (labels == j).sum()
+        start = (n_i * centres[i] + n_j * centres[j]) / max(n_i + n_j, 1)
+        joined = _Group((*groups[i].members, *groups[j].members), start, groups[i].is_own or groups[j].is_own)
+        groups = [group for place, group in enumerate(groups) if place not in (i, j)] + [joined]
+
+
+def _placed(
+    X: FloatArray, centres: FloatArray, labels: IntArray, places: FloatArray, groups: Sequence[_Group]
+) -> Placed:
+    clusters = np.empty(len(X), dtype=np.int64)
+    group_of = np.full(len(places), -1)
+    merged: set[int] = set()
+    for i, group in enumerate(groups):
+        members = np.array(group.members)
+        group_of[members] = i
+        inside = labels == i
+        clusters[inside] = members[nearest_centre(X[inside], places[members])] if inside.any() else 0
+        merged |= set(group.members) if len(members) > 1 else set()
+    return Placed(clusters, group_of, frozenset(merged))
 
 
 def _means(X: FloatArray, centres: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -73,28 +104,29 @@ def _means(X: FloatArray, centres: FloatArray) -> tuple[FloatArray, IntArray]:
 
 
 def _worst(
-    X: FloatArray, centres: FloatArray, labels: IntArray, places: FloatArray, is_own: BoolArray
-) -> tuple[int, str] | None:
-    """Return the cluster that the study has least of all, and why; None where it has all of them."""
+    X: FloatArray, centres: FloatArray, labels: IntArray, places: FloatArray, groups: Sequence[_Group]
+) -> tuple[int, int | None] | None:
+    """Return the group that the study has least of all, and the one to merge it with, if any; None where all stay."""
     counts = np.bincount(labels, minlength=len(centres))
     distances = np.linalg.norm(centres[:, None] - centres, axis=-1)
     np.fill_diagonal(distances, np.inf)
-    bad: list[tuple[int, float, int, str]] = []
-    for i in range(len(centres)):
+    bad: list[tuple[int, float, int, int | None]] = []
+    for i, group in enumerate(groups):
         j = int(distances[i].argmin())
-        off = float(np.linalg.norm(centres[i] - places[i]))
+        members = places[list(group.members)]
+        off = float(np.linalg.norm(np.vstack([members, members.mean(axis=0)]) - centres[i], axis=1).min())
         left, middle, right = counts_between(X[(labels == i) | (labels == j)], centres[i], centres[j])
         odds = log_odds_of_filled(middle, min(left, right))
         if counts[i] < min(FEWEST, 0.1 * len(X) + 1):
-            bad.append((3, -float(counts[i]), i, FEW))
-        elif off > distances[i, j] and not is_own[i]:
-            bad.append((2, off / float(distances[i, j]), i, ELSEWHERE))
-        elif odds > np.log(ODDS_TO_MERGE) and not (is_own[i] and is_own[j]):
-            bad.append((1, odds - 100 * is_own[i], i, FILLED))
+            bad.append((3, -float(counts[i]), i, None))
+        elif off > distances[i, j] and not group.is_own:
+            bad.append((2, off / float(distances[i, j]), i, None))
+        elif odds > np.log(ODDS_TO_MERGE) and not (group.is_own and groups[j].is_own):
+            bad.append((1, odds, i, j))
     if not bad:
         return None
-    _, _, place, why = max(bad)
-    return place, why
+    _, _, i, merge_with = max(bad, key=lambda each: each[:3])
+    return i, merge_with
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from scipy.special import expit, log_expit
 
 from clustrep.engine.replicates import make_generator
 from clustrep.findings.coordinates import coordinates_of
-from clustrep.findings.model import k_means, test_valleys
+from clustrep.findings.model import find_valleys, k_means
 from clustrep.findings.result import Findings
 from clustrep.results.base import FALSE_FINDING
 from clustrep.studies.collection import Studies
@@ -24,8 +24,9 @@ SMALLEST, LARGEST, SIMULATED, POWER = 2.5, 8.0, 48, 0.8
 def detectable_separation(sizes: Sequence[int], n_coordinates: int, n_tried: int, seed: int) -> float:
     """Return the separation at which two equal clusters are found in 80 % of collections of these sizes, in sd.
 
-    Collections of two Gaussian clusters with the studies' covariance, whitened, are simulated at separations from 2.5 to 8 and tested as the
-    studies are; a logistic curve through the outcomes gives the answer. Infinite where even 8 sd is not enough.
+    Collections of two Gaussian clusters with the studies' covariance, whitened, are simulated at separations from 2.5
+    to 8 and tested as the studies are; a logistic curve through the outcomes gives the answer. Infinite where even 8
+    sd is not enough.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def detectable_separation(sizes: Sequence[int], n_coordinates: int, n_tried: int
         Configurations that the p-value is adjusted for.
     seed : int
     """
-    rng = make_generator(seed)
+    rng = make_generator(np.random.SeedSequence(seed))
     separations = np.linspace(SMALLEST, LARGEST, SIMULATED)
     found = np.zeros(SIMULATED)
     for i, separation in enumerate(separations):
@@ -46,7 +47,7 @@ def detectable_separation(sizes: Sequence[int], n_coordinates: int, n_tried: int
             X = rng.normal(size=(n, n_coordinates))
             X[: n // 2, 0] += separation
             tables.append(X)
-        tested = test_valleys(tables, lambda pools: [[_halves(X, seed)] for X in pools], seed)
+        tested = find_valleys(tables, lambda pools: [[_halves(X, seed)] for X in pools], seed)
         found[i] = n_tried * tested.pvalue <= FALSE_FINDING
     return _where(separations, found)
 
@@ -56,7 +57,7 @@ def _halves(X: FloatArray, seed: int) -> IntArray:
 
 
 def _where(separations: FloatArray, found: FloatArray) -> float:
-    """Return where a logistic curve through the outcomes, with a weak prior on its slope, reaches the power asked for."""
+    """Return where a logistic curve through the outcomes, with a weak prior on its slope, reaches the power."""
     if found[-SIMULATED // 6 :].mean() < POWER:
         return float("inf")
 
@@ -74,6 +75,6 @@ def _where(separations: FloatArray, found: FloatArray) -> float:
 def detectable_of(findings: Findings, studies: Studies, n_tried: int, seed: int) -> float:
     """Return the detectable separation for these studies."""
     tables = [completed(study.X).astype(float) for study in studies.values()]
-    coordinates = coordinates_of(tables, "none", make_generator(seed % 2**32))[0]
+    coordinates = coordinates_of(tables, "none", make_generator(np.random.SeedSequence(seed % 2**32)))[0]
     sizes = [int(n) for n in findings.sizes]
     return detectable_separation(sizes, coordinates.X.shape[1], n_tried, seed % 2**32)

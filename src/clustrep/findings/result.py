@@ -1,4 +1,4 @@
-"""Findings: which clusters there are, in which studies, and how sure that is. Every sentence, table and file is a view of it."""
+"""Findings: which clusters there are, in which studies, and how sure that is; everything else is a view of it."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ FOUND, NOT_FOUND, MERGED, SPLIT, UNDETERMINED = "found", "not found", "merged", 
 STATUSES = (FOUND, NOT_FOUND, MERGED, SPLIT, UNDETERMINED)
 # One sign for each, for tables of clusters × studies.
 SIGNS = {FOUND: "✓", NOT_FOUND: "✗", SPLIT: "⋏", MERGED: "⋎", UNDETERMINED: "?"}
+# With two studies, neither can be called the outlier.
+FEWEST_FOR_OUTLIER = 3
 # The label of samples whose study cannot be matched to the clusters of the others.
 UNMATCHED = "?"
 
 
 def letters(n: int) -> list[str]:
-    """Return names of clusters: A to Z, then AA, AB, …"""
+    """Return names of clusters: A to Z, then AA, AB and so on."""
     alphabet = string.ascii_uppercase
 
     def names() -> Iterator[str]:
@@ -62,8 +64,8 @@ class Findings(Saved):
     reason : str
         Why the verdict is inconclusive, and the remedy; empty for the others.
     pvalue : float
-        Of the verdict's own claim: of the density valleys where clusters are separated, else of the best score under the null model; NaN
-        where nothing was tested.
+        Of the verdict's own claim: of the density valleys where clusters are separated, else of the best score under
+        the null model; NaN where nothing was tested.
     letters : tuple of str
         The clusters, A, B, C…, by their number of samples.
     codes : ndarray of int, (n_samples,)
@@ -73,11 +75,11 @@ class Findings(Saved):
     valley_depth, valley_p : ndarray, (n_clusters, n_studies)
         How much lower the density is halfway to the nearest cluster of the same study, and the p-value of that valley.
     replicability, low, high : ndarray, (n_clusters, n_studies)
-        Local replicability of the study's samples in that cluster, averaged over the other studies, and its 95 % interval; NaN where it
-        was not computed.
+        Local replicability of the study's samples in that cluster, averaged over the other studies, and its 95 %
+        interval; NaN where it was not computed.
     shift, scale : ndarray, (n_studies,)
-        How far the study as a whole lies from the others, in within-cluster standard deviations, and how much wider it is; NaN where
-        that cannot be estimated.
+        How far the study as a whole lies from the others, in within-cluster standard deviations, and how much wider it
+        is; NaN where that cannot be estimated.
     divisor : ndarray, (n_features,)
         What every feature is divided by, so that all have one scale; 1 where they stay as given.
     offset : ndarray, (n_studies, n_features)
@@ -85,14 +87,16 @@ class Findings(Saved):
     own_clusters : ndarray of int, (n_studies,)
         How many clusters each study shows by itself.
     own_pvalue : ndarray, (n_studies,)
-        The p-value of the density valleys within each study by itself, adjusted for the numbers of clusters that were tried.
+        The p-value of the density valleys within each study by itself, adjusted for the numbers of clusters that were
+        tried.
     mixing : ndarray, (n_studies,)
-        Batch mixing of the aligned samples: effective number of studies among the nearest neighbours (iLISI), from 0, no mixing, to 1.
+        Batch mixing of the aligned samples: effective number of studies among the nearest neighbours (iLISI), from 0,
+        no mixing, to 1.
     alignment : str
         What was done to make the studies comparable, as one sentence.
     detectable : float
-        The separation, in within-cluster standard deviations, that two equal clusters need to be found in 80 % of studies of these
-        sizes; NaN where it was not simulated.
+        The separation, in within-cluster standard deviations, that two equal clusters need to be found in 80 % of
+        studies of these sizes; NaN where it was not simulated.
 
     See Also
     --------
@@ -183,9 +187,9 @@ class Findings(Saved):
     def clusters(self) -> pd.DataFrame:
         """One row for every cluster.
 
-        Columns: cluster, n (samples), found (studies in which it is found, merged or split), of (studies that could show it: all but the
-        undetermined), pvalue (partial conjunction: the valley is in at least two of them, or in one where only one has the cluster),
-        replicability (mean over the studies in which it is found).
+        Columns: cluster, n (samples), found (studies in which it is found, merged or split), of (studies that could
+        show it: all but the undetermined), pvalue (partial conjunction: the valley is in at least two of them, or in
+        one where only one has the cluster), replicability (mean over the studies in which it is found).
         """
         rows = []
         for c, letter in enumerate(self.letters):
@@ -206,7 +210,8 @@ class Findings(Saved):
     def studies(self) -> pd.DataFrame:
         """One row for every study.
 
-        Columns: study, n, clusters (found in it), own_clusters (that it shows by itself), own_pvalue, shift, scale, mixing, outlier, why.
+        Columns: study, n, clusters (found in it), own_clusters (that it shows by itself), own_pvalue, shift, scale,
+        mixing, outlier, why.
         """
         here = np.isin(self.status, (FOUND, MERGED, SPLIT)).sum(axis=0)
         outlier = [self._why_outlier(s) for s in range(len(self.names))]
@@ -227,7 +232,7 @@ class Findings(Saved):
 
     def _why_outlier(self, s: int) -> str:
         """Say why a study is an outlier: it lacks most clusters that the others share; empty where it is none."""
-        if self.verdict != SEPARATED or len(self.names) < 3:
+        if self.verdict != SEPARATED or len(self.names) < FEWEST_FOR_OUTLIER:
             return ""
         others = np.delete(np.isin(self.status, (FOUND, MERGED, SPLIT)), s, axis=1)
         shared = others.all(axis=1)
@@ -256,7 +261,9 @@ class Findings(Saved):
 
 
 def partial_conjunction(pvalues: FloatArray, u: int) -> float:
-    """Return the p-value of "at least u of the n hypotheses are false": (n − u + 1) p₍ᵤ₎ (Benjamini and Heller 2008, Bonferroni).
+    """Return the p-value of "at least u of the n hypotheses are false": (n − u + 1) p₍ᵤ₎.
+
+    Benjamini and Heller (2008), with Bonferroni's combination.
 
     Examples
     --------

@@ -6,6 +6,7 @@ import numpy as np
 
 from clustrep.findings.result import (
     CONTINUOUS,
+    FEWEST_FOR_OUTLIER,
     FOUND,
     INCONCLUSIVE,
     MERGED,
@@ -16,7 +17,7 @@ from clustrep.findings.result import (
     UNDETERMINED,
     Findings,
 )
-from clustrep.text import listing, plural
+from clustrep.text import listing, p_text
 
 # A list of names is cut after this many.
 MOST_NAMES = 5
@@ -32,13 +33,16 @@ def verdict_sentence(findings: Findings, partition: str = "") -> str:
         return f"{findings.n_clusters} separated clusters ({p}){_where(findings)}."
     if findings.verdict == CONTINUOUS:
         shown = f"{partition}, " if partition else ""
-        return f"Continuous structure: the partition replicates better than under the null model ({shown}{p}), but no clusters are separated."
+        return (
+            f"Continuous structure: the partition replicates better than under the null model ({shown}{p}), but no "
+            "clusters are separated."
+        )
     if findings.verdict == NO_EVIDENCE:
         power = ""
         if np.isfinite(findings.detectable):
             power = (
-                f" With these sample sizes, two equal clusters {findings.detectable:.1f} sd apart would be found in 80 % of studies; closer "
-                "ones may be missed."
+                f" With these sample sizes, two equal clusters {findings.detectable:.1f} sd apart would be found in "
+                "80 % of studies; closer ones may be missed."
             )
         return f"No evidence of clusters: no score exceeds its null distribution (smallest adjusted {p}).{power}"
     assert findings.verdict == INCONCLUSIVE
@@ -49,7 +53,7 @@ def _where(findings: Findings) -> str:
     """Say in how many studies the clusters are found."""
     n_studies = len(findings.names)
     if n_studies == 1:
-        return f", in one study: whether another study has them is not tested"
+        return ", in one study: whether another study has them is not tested"
     found = np.isin(findings.status, (FOUND, MERGED, SPLIT)).sum(axis=1)
     if (found == n_studies).all():
         return f", each found in all {n_studies} studies"
@@ -58,7 +62,8 @@ def _where(findings: Findings) -> str:
         if found[c] == n_studies:
             where = f"in all {n_studies} studies"
         elif found[c] == 1:
-            where = f"in {findings.names[int(np.flatnonzero(np.isin(findings.status[c], (FOUND, MERGED, SPLIT)))[0])]} alone"
+            there = np.isin(findings.status[c], (FOUND, MERGED, SPLIT))
+            where = f"in {findings.names[int(there.argmax())]} alone"
         else:
             able = int((findings.status[c] != UNDETERMINED).sum())
             where = f"in {found[c]} of {able} studies"
@@ -94,8 +99,8 @@ def missing_sentences(findings: Findings) -> list[str]:
     if undetermined:
         verb = "shows" if len(undetermined) == 1 else "show"
         sentences.append(
-            f"{listing(undetermined, MOST_NAMES)} {verb} a single cluster that may be any of the others after a shift: undetermined. A study "
-            "with both clusters, measured in the same way, would decide."
+            f"{listing(undetermined, MOST_NAMES)} {verb} a single cluster that may be any of the others after a shift: "
+            "undetermined. A study with both clusters, measured in the same way, would decide."
         )
     return sentences
 
@@ -115,30 +120,25 @@ def depth_sentence(findings: Findings) -> str:
     return f"Density halfway between neighbouring clusters is {100 * depth:.0f} % lower than on either side (median)."
 
 
-def alignment_sentence(findings: Findings) -> str:
-    """Say what was done to compare the studies."""
-    return findings.alignment
+def outlier_sentence(findings: Findings) -> str:
+    """Name the outlier studies, with the reason; empty where no study could be one."""
+    if findings.verdict != SEPARATED or len(findings.names) < FEWEST_FOR_OUTLIER:
+        return ""
+    table = findings.studies()
+    outliers = [f"{study} {why}" for study, why in zip(table["study"], table["why"], strict=True) if why]
+    if not outliers:
+        return "No outlier study."
+    which = "Outlier study" if len(outliers) == 1 else "Outlier studies"
+    return f"{which}: {listing(outliers, MOST_NAMES)}."
 
 
 def sentences_of(findings: Findings) -> list[str]:
     """Return all sentences about the findings alone."""
-    said = [verdict_sentence(findings), depth_sentence(findings), *missing_sentences(findings), findings.alignment]
+    said = [
+        verdict_sentence(findings),
+        depth_sentence(findings),
+        *missing_sentences(findings),
+        outlier_sentence(findings),
+        findings.alignment,
+    ]
     return [sentence for sentence in said if sentence]
-
-
-def p_text(value: float) -> str:
-    """Write a p-value with two digits, never 0.
-
-    Examples
-    --------
-    >>> p_text(0.0371), p_text(0.00002), p_text(1.0), p_text(float("nan"))
-    ('p = 0.037', 'p < 0.001', 'p = 1', 'p not known')
-    """
-    if np.isnan(value):
-        return "p not known"
-    return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
-
-
-def studies_text(n: int) -> str:
-    """Return "1 study" or "3 studies"."""
-    return plural(n, "study", "studies")

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from clustrep.across.gaps import FEWEST
+from clustrep.across.gaps import FEWEST, nearest_centre
 from clustrep.findings.model import Model
 from clustrep.findings.own import counts_between
-from clustrep.findings.placement import FILLED
 from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, UNDETERMINED
 from clustrep.results.base import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 
-# A cluster is not found where a study with half its share elsewhere would have no sample of it with a probability of at most 5 %.
+# A cluster is not found where, with half its share elsewhere, so few samples near its place would have a probability
+# of at most 5 %.
 LEAST_SHARE = 0.5
 # A cluster is merged into its neighbour where that is this many times wider towards it than in other studies.
 WIDE, FEWEST_FOR_WIDTH = 3.0, 8
@@ -37,29 +37,41 @@ def entries_of(model: Model) -> Entries:
     counts = np.array([np.bincount(place.labels, minlength=n_clusters) for place in model.places]).T
     determined = np.array([not (place.undetermined or place.unmatched) for place in model.places])
     shares = counts / counts.sum(axis=0)
+    near = np.array([_near_places(model, s) for s in range(n_studies)]).T
     status = np.full((n_clusters, n_studies), UNDETERMINED, dtype=f"<U{len(UNDETERMINED)}")
     for s, place in enumerate(model.places):
         if place.undetermined:
             continue
         for c in range(n_clusters):
             if counts[c, s] > 0:
-                status[c, s] = FOUND
+                status[c, s] = MERGED if c in place.merged else FOUND
                 continue
             known = determined & (counts[c] >= FEWEST)
             known[s] = False
             if place.unmatched or not known.any():
                 continue
             expected = LEAST_SHARE * float(np.median(shares[c, known]))
-            if place.dropped.get(c) == FILLED or _is_wide(model, s, c, counts):
+            if c in place.merged or _is_wide(model, s, c, counts):
                 status[c, s] = MERGED
-            elif binom.pmf(0, len(model.X[s]), expected) <= FALSE_FINDING:
+            elif binom.cdf(near[c, s], len(model.X[s]), expected) <= FALSE_FINDING:
                 status[c, s] = NOT_FOUND
+            elif near[c, s] >= FEWEST:  # its samples are there, but not apart from a neighbour's
+                status[c, s] = MERGED
     depth, p = _valleys(model, counts)
     return Entries(counts, status, depth, p)
 
 
+def _near_places(model: Model, s: int) -> IntArray:
+    """Count the samples of a study that are nearest to the place where each joint cluster is expected there."""
+    place = model.places[s]
+    if place.shift is None:
+        return np.zeros(model.n_clusters, dtype=np.int64)
+    nearest = nearest_centre(model.X[s], place.shift + place.scale * model.centres)
+    return np.bincount(nearest, minlength=model.n_clusters)
+
+
 def _is_wide(model: Model, s: int, c: int, counts: IntArray) -> bool:
-    """Whether the study's cluster nearest to the place of c is much wider towards it than the same cluster elsewhere."""
+    """Whether the study's cluster nearest to the place of c is much wider towards it than elsewhere."""
     here = np.flatnonzero(counts[:, s] > 0)
     nearest = here[((model.centres[here] - model.centres[c]) ** 2).sum(axis=1).argmin()]
     line = model.centres[c] - model.centres[nearest]

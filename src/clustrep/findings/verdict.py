@@ -1,4 +1,4 @@
-"""The verdict, read off the findings and, where no clusters are separated, off the scores beside their null distribution."""
+"""The verdict: read off the findings, or off scores beside their null distribution where no clusters are separated."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from clustrep.findings.result import CONTINUOUS, INCONCLUSIVE, NO_EVIDENCE, SEPA
 if TYPE_CHECKING:
     from clustrep.results.choice import Candidate, Choice
 
-# No evidence is said only where two clusters this many sd apart would have been found in 80 %: at 5 sd the density halfway between two normal
-# clusters is a tenth of that at their centres, which any eye sees.
+# No evidence is said only where two clusters this many sd apart would have been found in 80 %: at 5 sd the density
+# halfway between two normal clusters is a tenth of that at their centres, which any eye sees.
 LARGEST_DETECTABLE = 5.0
 NOT_COMPARED = "no cluster is separated, and scores were not compared with a null model. Run again with a null model"
 SINGLE_CLUSTERS = (
-    "most scores are of studies in a single cluster, or of noise alone. Run again with other parameters, other numbers of clusters or "
-    "another clusterer"
+    "most scores are of studies in a single cluster, or of noise alone. Run again with other parameters, other numbers "
+    "of clusters or another clusterer"
 )
 
 
@@ -38,8 +38,8 @@ def decided(findings: Findings, choice: Choice) -> Findings:
     best = choice.best
     score = "" if best is None else f" ({best.label} has {best.score:.2f}, adjusted p = {against.smallest:.2g})"
     reason = (
-        f"no score exceeds its null distribution{score}, but with these sample sizes even two clusters {LARGEST_DETECTABLE:.0f} sd apart would "
-        "be missed in more than 20 % of studies. Add samples or studies"
+        f"no score exceeds its null distribution{score}, but with these sample sizes even two clusters "
+        f"{LARGEST_DETECTABLE:.0f} sd apart would be missed in more than 20 % of studies. Add samples or studies"
     )
     return replace(findings, verdict=INCONCLUSIVE, reason=reason)
 
@@ -53,8 +53,8 @@ def best_above(choice: Choice) -> Candidate | None:
 def focus_of(findings: Findings, choice: Choice) -> Candidate | None:
     """Return the configuration to look at closely.
 
-    Where clusters are separated, the best of those with as many clusters, or of all where none has; for continuous structure the best above
-    the null model; else the best score.
+    Where clusters are separated, the best of those with as many clusters, or of all where none has; for continuous
+    structure the best above the null model; else the best score.
     """
     best = choice.best or max(choice.candidates, key=lambda candidate: candidate.score, default=None)
     if findings.verdict == CONTINUOUS:

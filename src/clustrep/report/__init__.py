@@ -9,24 +9,23 @@ from os import PathLike
 from typing import Any
 
 from clustrep.checks import check_flag
-from clustrep.figures.local_maps import LocalMap
 from clustrep.files import written_whole
 from clustrep.remembered import cached_property
-from clustrep.report.cluster_grid import text_of
 from clustrep.report.facts import Facts, facts_of
+from clustrep.report.findings_tables import text_of
 from clustrep.report.material import Material
 from clustrep.text import printable
 
 
 class Report:
-    """One page about any results: the verdict in words, charts, tables, and the methods.
+    """One page about any results: the answer in sentences, charts, tables, and the methods.
 
     Parameters
     ----------
     *results
         What `analyse` returned; or any of what `compare`, `replicability`, `local_replicability` (also the dict of
-        several test studies), `null_reference`, `counterparts`, `relations()`, `validate`, `cluster_test` and the other
-        functions returned.
+        several test studies), `null_reference`, `separation`, `validate`, `cluster_test` and the other functions
+        returned.
     title : str, optional
         The page's title.
     warnings : sequence of str
@@ -40,7 +39,8 @@ class Report:
 
     Notes
     -----
-    The page says what the results have: it computes no scores. The same results give the same bytes.
+    The page of an analysis is a view of its findings and scores: it decides and computes nothing. The same results give
+    the same bytes.
 
     Examples
     --------
@@ -53,13 +53,13 @@ class Report:
 
     def __init__(self, *results: Any, title: str | None = None, warnings: Sequence[str] = (), samples: bool = True):
         material = Material.of(results)
-        maps = material.maps if check_flag(samples, "samples") else tuple(map(LocalMap.unnamed, material.maps))
-        self._material = replace(material, warnings=(*material.warnings, *warnings), maps=maps)
+        material = material if check_flag(samples, "samples") else material.unnamed()
+        self._material = replace(material, warnings=(*material.warnings, *warnings))
         self._title = title
 
     @cached_property
     def facts(self) -> Facts:
-        """Everything that the report says, in plain types: the verdict, sections with charts and tables, methods."""
+        """Everything that the report shows, in plain types: the answer, sections with charts and tables, methods."""
         return facts_of(self._material, self._title)
 
     def to_html(self) -> str:
@@ -89,9 +89,8 @@ class Report:
 
     def __repr__(self) -> str:
         lines = [printable(item["text"]) for item in self.facts["verdict"] if item["kind"] != "next"]
-        for section in self.facts["sections"]:
-            if section["id"] == "presence":
-                lines += ["", text_of(section["tables"][0]), ""]
+        if self.facts["overview"] is not None:
+            lines += ["", text_of(self.facts["overview"]), ""]
         if self._material.tree is not None:
             lines += [repr(self._material.tree), ""]
         lines += [f"Next: {printable(item['text'])}" for item in self.facts["verdict"] if item["kind"] == "next"]

@@ -14,8 +14,6 @@ Table = dict[str, Any]
 
 # How values are written: see `formatting`. Floats that are not named here are numbers, all else is text.
 KIND_OF_COLUMN = {
-    "verdict": "text",
-    "counterpart": "text",
     "k": "count",
     "size": "count",
     "samples": "count",
@@ -25,18 +23,20 @@ KIND_OF_COLUMN = {
     "qvalue": "p",
     "adjusted": "p",
     "probability_best": "share",
-    "found": "share",
+    "found": "count",
+    "of": "count",
+    "n": "count",
+    "clusters": "count",
+    "own_clusters": "count",
+    "own_pvalue": "p",
+    "valley_p": "p",
+    "status": "sign",
+    "word": "sign",
     "trivial": "share",
     "rival": "flag",
     "apart": "flag",
     "complete": "flag",
-    "lacks": "flag",
-    "blurred": "flag",
     "share": "share",
-    "share_elsewhere": "share",
-    "lacks_pvalue": "p",
-    "blurred_pvalue": "p",
-    "of the others": "count",
     "groups": "count",
     "left": "count",
     "middle": "count",
@@ -54,7 +54,7 @@ EXPLANATIONS = {
     "study": "The study",
     "samples": "Number of samples",
     "features": "Number of features that all studies share",
-    "scale": "How the features were scaled within the study",
+    "scale": "How the features were scaled",
     "digest": "A fingerprint of the data",
     "clusterer": "The clustering algorithm",
     "k": "Number of clusters; empty where the algorithm finds it by itself",
@@ -63,52 +63,42 @@ EXPLANATIONS = {
     "agreement": "How two partitions are compared",
     "train": "The study in which clusters are learned",
     "test": "The study in which they are looked for",
-    "cluster": "The cluster, and the most frequent known label of its samples where labels are known",
+    "cluster": "The cluster",
     "size": "Samples in the cluster",
-    "verdict": "Whether the cluster holds in the other study",
-    "score": "Score of the studies as they are (R̂)",
-    "estimate": "Score of the studies as they are (R̂)",
-    "observed": "Score of the studies as they are (R̂), mean over pairs",
+    "score": "Observed score (R̂)",
+    "estimate": "Observed score (R̂)",
+    "observed": "Observed score (R̂), mean over pairs",
     "mean": "Mean over resamples",
     "sd": "Standard deviation over resamples",
     "median": "Median over resamples",
     "low": "Lower end of the 95 % interval",
     "high": "Upper end of the 95 % interval",
-    "null_mean": "Mean score of simulated data without clusters",
-    "null_low": "Lower end of the 95 % range of simulated data without clusters",
-    "null_high": "Upper end of the 95 % range of simulated data without clusters",
-    "excess": "How far R̂ lies above the mean of simulated data without clusters",
+    "null_mean": "Mean of the null distribution",
+    "null_low": "2.5 % quantile of the null distribution",
+    "null_high": "97.5 % quantile of the null distribution",
+    "excess": "Observed score (R̂) minus the mean of the null distribution",
     "separateness": "Share of the held-out spread between clusters, beside that of principal axes",
-    "null_separateness": "The same in simulated data without clusters",
-    "pvalue": "Chance of such a value without clusters",
+    "null_separateness": "The same in simulated null data",
+    "pvalue": "p-value under the null model",
     "qvalue": "p-value adjusted for the false discovery rate",
     "adjusted": "p-value adjusted for the chance of any false finding",
     "probability_best": "Share of resamples in which none scores higher",
     "rival": "Whether it is not distinguishable from the best",
     "trivial": "Scores in which one partition is a single cluster",
     "failed": "Scores that failed and were omitted",
-    "counterpart": "The cluster of the other study that it is matched with",
-    "overlap": "Jaccard coefficient of the two on the tested study's samples",
-    "found": "Share of resamples in which both clusters were found again",
-    "gap": "How far the scores with other studies lie below those within studies",
-    "gap_low": "Lower end of its 95 % interval",
-    "gap_high": "Upper end of its 95 % interval",
-    "contrast": "How much farther below than the pairs without this study",
-    "contrast_low": "Lower end of its 95 % interval",
-    "contrast_high": "Upper end of its 95 % interval",
-    "closest_high": "Upper end of the difference to the closest partner",
-    "apart": "Whether the study stands apart, or the pair of clusters is kept apart",
+    "found": "Studies in which the cluster is found, merged or split",
+    "apart": "Whether the two clusters are separated",
     "a": "A cluster",
     "b": "Its neighbour",
     "left": "Held-out samples around the centre of the first cluster",
-    "middle": "Held-out samples half-way between the centres",
+    "middle": "Held-out samples halfway between the centres",
     "right": "Held-out samples around the centre of the second cluster",
     "side": "The count that the middle is compared with",
-    "depth": "1 − middle / side: 1 is an empty gap, 0 none",
-    "near_depth": "The depth between the facing halves of the groups",
-    "groups": "Number of groups with gaps between them",
-    "complete": "Whether every cluster is a group of its own",
-    "pvalue_k": "p-value of any gap at this k",
+    "depth": "Valley depth, 1 − middle / side: 1 is an empty middle, 0 no valley",
+    "near_depth": "The depth between the facing halves of the clusters",
+    "groups": "Number of separated clusters",
+    "complete": "Whether all k clusters are separated",
+    "pvalue_k": "p-value of any density valley at this k",
     "adjusted_k": "The same, adjusted for all k that were tried",
     "index": "The index",
     "value": "Its value",
@@ -123,36 +113,42 @@ EXPLANATIONS = {
     "cri": "How consistently samples are assigned to the cluster",
     "wcri": "The same, weighted by size",
     "proportion": "Share of samples whose nearest neighbour is in the same cluster",
-    "word": "What became of the cluster in the other study",
-    "partner": "The clusters of the test study that correspond to it",
-    "n_like": "Samples of the test study that are like the cluster",
-    "expected": "Samples that the training study's share predicts",
+    "word": "Status of the cluster in the study",
     "share": "Share of the study's samples",
-    "of the others": "A cluster that was learned on all other studies; numbered for each study by itself",
-    "share_elsewhere": "Share of the other studies' samples",
-    "lacks": "Whether the study's share is less than half of the others'",
-    "lacks_pvalue": "p-value of that, adjusted for all studies and clusters",
-    "blurred": "Whether the others' clusters are no separate groups in the study",
-    "blurred_pvalue": "p-value of that, adjusted for all studies",
-    "unexplained": "Share of the study's spread that the others' clusters leave unexplained",
-    "outcome": "Whether the cluster has parts with a gap between them",
+    "outcome": "Whether the cluster has parts with a density valley between them",
     "parts": "Number of its parts",
     "count": "Samples of the study in the cluster",
-    "gap_pvalue": "p-value of a gap beside the cluster in the test study",
+    "status": "Whether the cluster is found in the study",
+    "n": "Number of samples",
+    "of": "Studies that could show the cluster: all but those with the status undetermined",
+    "clusters": "Number of clusters found in the study",
+    "own_clusters": "Number of clusters that the study shows by itself",
+    "own_pvalue": "p-value of the density valleys within the study by itself",
+    "shift": "How far the study as a whole lies from the others, in within-cluster standard deviations",
+    "mixing": "Batch mixing after alignment (scaled iLISI): 0 is none, 1 is perfect",
+    "outlier": "Whether the study is an outlier, and why",
+    "valley_depth": "Valley depth to the nearest cluster of the same study: 1 is an empty valley, 0 none",
+    "valley_p": "p-value of that valley",
+    "replicability": "Local replicability, mean over the other studies",
+    "label": "The known label",
 }
 MOST_COLUMNS = 6  # that a page shows before more are asked for
 LABELS = {
     "pvalue": "p",
     "qvalue": "q",
     "adjusted": "adjusted p",
-    "null_mean": "without clusters",
-    "null_low": "without clusters, low",
-    "null_high": "without clusters, high",
+    "null_mean": "null mean",
+    "null_low": "null low",
+    "null_high": "null high",
     "estimate": "R̂",
     "observed": "R̂",
-    "lacks_pvalue": "p of lacks",
-    "blurred_pvalue": "p of blurred",
-    "of the others": "cluster of the others",
+    "valley_p": "valley p",
+    "own_pvalue": "own p",
+    "trivial": "single-cluster",
+    "word": "status",
+    "groups": "separated clusters",
+    "apart": "separated",
+    "complete": "all separated",
 }
 # Columns of tables that have more than a page needs; the first six are shown, the others on demand.
 CHOICE = (
@@ -176,45 +172,23 @@ CHOICE = (
 )
 EMBEDDED = ("clusterer", "k", "clusters_found", "agreement", "space", "score", "low", "high", "failed")
 PAIRS = ("train", "test", "estimate", "mean", "low", "high", "sd", "trivial", "failed")
-CLUSTERS = (
-    "train",
+CLUSTERS = ("train", "cluster", "test", "estimate", "mean", "size", "low", "high", "null_mean", "pvalue", "qvalue")
+FINDINGS = (
     "cluster",
-    "test",
-    "verdict",
-    "estimate",
-    "qvalue",
-    "size",
-    "null_mean",
-    "pvalue",
-    "mean",
+    "study",
+    "status",
+    "n",
+    "share",
+    "replicability",
     "low",
     "high",
+    "valley_depth",
+    "valley_p",
+    "shift",
 )
-COUNTERPARTS = ("train", "cluster", "test", "counterpart", "overlap", "found", "low", "high")
-RELATIONS = (
-    "study",
-    "apart",
-    "gap",
-    "gap_low",
-    "gap_high",
-    "contrast",
-    "contrast_low",
-    "contrast_high",
-    "closest_high",
-)
-DIFFERENCES = (
-    "study",
-    "of the others",
-    "share",
-    "share_elsewhere",
-    "lacks",
-    "lacks_pvalue",
-    "blurred",
-    "blurred_pvalue",
-    "unexplained",
-)
+STUDIES = ("study", "n", "clusters", "own_clusters", "shift", "scale", "mixing", "outlier", "own_pvalue")
 TREE = ("cluster", "size", "outcome", "adjusted", "study", "word", "count", "share", "level", "clusterer", "k")
-GAPS = (
+VALLEYS = (
     "k",
     "a",
     "b",
@@ -241,11 +215,12 @@ def table_of(
     *,
     explanations: Mapping[str, str] | None = None,
     note: str = "",
+    most: int = MOST_COLUMNS,
 ) -> Table:
     """Write a frame as a table of plain types; of `columns`, those that it has.
 
-    Columns after the sixth are shown on demand ("more"). `explanations` are for columns of this table alone; `note`
-    stands below it.
+    Columns after the first `most` are shown on demand ("more"). `explanations` are for columns of this table alone;
+    `note` stands below it.
     """
     kept = [column for column in columns or frame.columns if column in frame]
     meaning = {**EXPLANATIONS, **(explanations or {})}
@@ -259,7 +234,7 @@ def table_of(
                 "label": LABELS.get(column, column.replace("_", " ")),
                 "kind": _kind(column, frame[column]),
                 "title": meaning.get(column, column.replace("_", " ")),
-                "more": place >= MOST_COLUMNS,
+                "more": place >= most,
             }
             for place, column in enumerate(kept)
         ],
@@ -271,7 +246,7 @@ def table_of(
 
 
 def without_zero_counts(table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out the counts of trivial and failed scores where there are none."""
+    """Leave out the counts of single-cluster and failed scores where there are none."""
     return table.drop(columns=[name for name in ("trivial", "failed") if name in table and not table[name].any()])
 
 

@@ -7,9 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clustrep.figures.style import NUMBER, look_of_cluster
-from clustrep.results.presence_words import NEW
-from clustrep.results.presence_words import SIGNS as PRESENCE_SIGNS
+from clustrep.figures.style import look_of_cluster, number_of_cluster
+from clustrep.findings.result import SIGNS
 
 MISSING = "–"
 # A score this close to 0 is rounding error, not a number to write with an exponent.
@@ -75,39 +74,53 @@ def flag(value: bool) -> str:
     return "yes" if value else "no"
 
 
-# One sign for every word about a cluster in another study; "" is a study's own cluster.
-SIGNS = {
-    **PRESENCE_SIGNS,
-    "holds": "✓",
-    "holds weakly": "~",
-    "no better": "✗",
-    "no score": "–",
-    "": "·",
-}
 KINDS = {"number": number, "count": count, "p": p_value, "share": share, "flag": flag}
 
 
-def sign(word: str) -> str:
-    """Write the sign of a word; the number of new samples stays beside it.
+def sign_name(status: Any) -> str:
+    """Give the class of a cell that shows a status: letters and hyphens.
 
     Examples
     --------
-    >>> sign("present"), sign("absent"), sign("can't tell"), sign("new 12"), sign("")
-    ('✓', '✗', '?', '+ 12', '·')
+    >>> sign_name("not found"), sign_name("")
+    ('sign-not-found', 'sign-none')
     """
-    first, _, count = word.partition(" ")
-    return f"{SIGNS[NEW]} {count}".strip() if first == NEW else SIGNS.get(word, word)
+    return f"sign-{re.sub('[^a-z]+', '-', str(status).lower()).strip('-') or 'none'}"
 
 
-def sign_name(word: Any) -> str:
-    """Give the class of a cell that shows a word's sign: letters and hyphens.
+def sign(status: str) -> str:
+    """Write the sign of a status.
 
     Examples
     --------
-    >>> sign_name("can't tell"), sign_name("new 12"), sign_name("")
-    ('sign-cant-tell', 'sign-new', 'sign-none')
+    >>> sign("found"), sign("not found"), sign("")
+    ('✓', '✗', '')
     """
-    return f"sign-{re.sub('[^a-z]+', '-', str(word).replace(chr(39), '').lower()).strip('-') or 'none'}"
+    return SIGNS.get(status, status)
+
+
+def amount(entry: Mapping[str, Any]) -> str:
+    """Write how many samples of a study are in a cluster, and which share that is.
+
+    Examples
+    --------
+    >>> amount({"n": 44, "share": 0.2635})
+    '44 (26.3 %)'
+    """
+    return f"{count(entry['n'])} ({share(entry['share'])})"
+
+
+def score(entry: Mapping[str, Any]) -> str:
+    """Write the local replicability of a cluster in a study with its interval; "" where it is not known.
+
+    Examples
+    --------
+    >>> score({"replicability": 0.853, "low": 0.7, "high": 0.92}), score({"replicability": None})
+    ('0.85 [0.70, 0.92]', '')
+    """
+    if entry["replicability"] is None:
+        return ""
+    return f"{entry['replicability']:z.2f} [{entry['low']:z.2f}, {entry['high']:z.2f}]"
 
 
 def swatch(name: Any, key: str) -> str:
@@ -115,10 +128,10 @@ def swatch(name: Any, key: str) -> str:
 
     Examples
     --------
-    >>> swatch("2 (B)", "cluster"), swatch("2b", "counterpart"), swatch("noise", "cluster"), swatch("2 (B)", "train")
-    ('swatch-2', 'swatch-2', '', '')
+    >>> swatch("B", "cluster"), swatch("2 (basal)", "cluster"), swatch("noise", "cluster"), swatch("B", "train")
+    ('swatch-1', 'swatch-2', '', '')
     """
-    is_cluster = key in ("cluster", "counterpart") and isinstance(name, str) and NUMBER.match(name)
+    is_cluster = key == "cluster" and isinstance(name, str) and number_of_cluster(name) is not None
     return f"swatch-{look_of_cluster(str(name), 0).token.removeprefix('@c')}" if is_cluster else ""
 
 
@@ -127,11 +140,13 @@ def cell(value: Any, kind: str) -> str:
 
     Examples
     --------
-    >>> cell(None, "p"), cell(0.25, "number"), cell("can't tell", "count"), cell(True, "flag")
-    ('–', '0.250', "can't tell", 'yes')
+    >>> cell(None, "p"), cell(0.25, "number"), cell("unknown", "count"), cell(True, "flag")
+    ('–', '0.250', 'unknown', 'yes')
     """
     if kind == "sign" and isinstance(value, str):
-        return sign(value)
+        return f"{sign(value)} {value}".strip()
+    if kind == "entry":
+        return "\n".join(filter(None, [f"{sign(value['status'])} {amount(value)}", score(value)]))
     if value is None or isinstance(value, str) or kind == "text":
         return plain(value)
     return KINDS[kind](value)
@@ -141,6 +156,8 @@ def sort_value(value: Any, kind: str) -> str | None:
     """Give the raw value that a column is sorted by: "" where it is missing, None where the text itself is meant."""
     if value is None:
         return ""
+    if kind == "entry":
+        return repr(value["n"])
     if kind == "text" or isinstance(value, str):
         return None
     return repr(int(value)) if isinstance(value, bool) else repr(value)

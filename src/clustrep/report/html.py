@@ -13,8 +13,8 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from clustrep.report.formatting import cell, plain, sign_name, sort_value, swatch
-from clustrep.report.words import VERDICTS
+from clustrep.report.formatting import amount, cell, plain, score, sign, sign_name, sort_value, swatch
+from clustrep.report.words import ANSWER, VERDICTS
 
 # JSON inside <script>: no character that could end the element or, in old engines, a line.
 ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
@@ -26,7 +26,7 @@ def render(facts: Mapping[str, Any]) -> str:
     return _template().render(
         facts=facts,
         verdicts=VERDICTS,
-        answer_kinds=[kind for kind, name in VERDICTS.items() if name == "Answer"],
+        answer_kinds=[kind for kind, name in VERDICTS.items() if name == ANSWER],
         policy=policy(script, plotly),
         style=Markup(page_file("style.css")),
         script=Markup(script),
@@ -82,5 +82,6 @@ def _template() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(cell=cell, plain=plain, sort_value=sort_value, sign_name=sign_name, swatch=swatch)
+    filters = (amount, cell, plain, score, sign, sign_name, sort_value, swatch)
+    environment.filters.update({function.__name__: function for function in filters})
     return environment.get_template("template.html")

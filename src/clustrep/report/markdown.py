@@ -39,6 +39,9 @@ def _blocks(facts: Mapping[str, Any]) -> Iterator[str]:
     yield escape(" ".join(filter(None, [facts["subtitle"], facts.get("samples", "")])))
     if facts["verdict"]:
         yield _bullets(f"**{VERDICTS[item['kind']]}.** {escape(item['text'])}" for item in facts["verdict"])
+    if facts.get("overview"):
+        yield _table(facts["overview"])
+        yield escape(facts["overview"]["note"])
     for section in facts["sections"]:
         yield f"## {escape(section['title'])}"
         yield from map(escape, section["text"])
@@ -67,7 +70,7 @@ def _table(table: Mapping[str, Any]) -> str:
     columns = table["columns"]
     return _pipes(
         [_cell_text(column["label"]) for column in columns],
-        ["---" if column["kind"] in ("text", "flag", "sign") else "---:" for column in columns],
+        ["---" if column["kind"] in ("text", "flag", "sign", "entry") else "---:" for column in columns],
         [[_cell_text(cell(row[c["key"]], c["kind"])) for c in columns] for row in table["rows"]],
     )
 

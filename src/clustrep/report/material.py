@@ -1,9 +1,9 @@
-"""Results → the material of a report: what was passed, sorted, with the tables that it tells of."""
+"""Results → the material of a report: what was passed, sorted, with the tables that it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,58 +12,49 @@ import pandas as pd
 from clustrep.errors import ParameterError
 from clustrep.failures import Failures
 from clustrep.figures.local_maps import LocalMap
+from clustrep.figures.sample_maps import SampleMap
+from clustrep.findings.result import UNMATCHED
 from clustrep.results import (
     RESULTS,
     Analysis,
+    Candidate,
     Choice,
     ClusterTree,
     Combined,
     Comparison,
-    Counterparts,
+    Findings,
     LocalReplicability,
     NullReference,
-    Preliminary,
     Replicability,
-    Separation,
-    StudyDifferences,
-    StudyRelations,
 )
-from clustrep.results.analysis import PRESENCE, cluster_names, cluster_table, summary_of
-from clustrep.results.headline import Said
-from clustrep.results.relations import relations_if_any
-from clustrep.results.shared_numbers import Names, piece_names
-from clustrep.results.verdict import Verdict
+from clustrep.results.analysis import summary_of
+from clustrep.results.headline import Said, headline_of_comparison, headline_of_findings
+from clustrep.results.obstacles import obstacle_to
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What a report tells of.
+    """What a report shows.
 
     Attributes
     ----------
+    findings, headline, focus
+        Which clusters there are in which studies, the answer in sentences, and the configuration that is looked at
+        closely; None and empty where there is no analysis.
     comparison, reference, choice, summary
-        All configurations, beside data without clusters, the choice among them and its table.
-    verdict, headline, separations
-        To what degree there are groups, in sentences, and the gaps between clusters.
-    presence
-        Whether clusters are present in other studies: see `Analysis.presence`; empty where it is not known.
+        All configurations, their null distributions, the choice among them and its table.
     replicabilities
         Pairs of studies, a result for every configuration; the one in focus first.
-    local, clusters, counterparts, maps
-        Local scores of the configuration in focus, the table of its clusters, their counterparts, and where the samples
-        are drawn.
-    differences
-        Which study lacks a cluster that the others have; None where it is not known.
+    local, clusters, maps
+        Local scores; without findings, the table of the clusterer's own clusters; and where the samples are drawn.
+    samples, known
+        The map of all samples by cluster, and how many samples of every known label are in every cluster.
     embedded
         The comparison in an embedding that is learned on every training study alone, beside the other.
     tree
         Clusters within the separated clusters; None where these were not looked for.
-    pieces
-        What the pieces are called between which gaps are drawn, where that differs from their numbers.
-    names
-        What clusters are called, by their study and the clusterer's own number, where that differs.
     others
         Results with a section of their own.
     failures
@@ -75,23 +66,19 @@ class Material:
     choice: Choice | None
     summary: pd.DataFrame | None
     replicabilities: tuple[Replicability, ...]
-    relations: StudyRelations | None
     local: tuple[LocalReplicability, ...]
-    clusters: pd.DataFrame
-    counterparts: Counterparts | None
     maps: tuple[LocalMap, ...]
     failures: Failures
+    headline: tuple[Said, ...] = ()
+    findings: Findings | None = None
+    focus: Candidate | None = None
+    clusters: pd.DataFrame | None = None
+    samples: SampleMap | None = None
+    known: pd.DataFrame | None = None
     others: tuple[Any, ...] = ()
     warnings: tuple[str, ...] = ()
-    verdict: Verdict | None = None
-    headline: tuple[Said, ...] = ()
-    separations: tuple[Separation, ...] = ()
-    presence: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(PRESENCE)))
-    differences: StudyDifferences | None = None
     tree: ClusterTree | None = None
     embedded: Comparison | None = None
-    names: Names = field(default_factory=dict)
-    pieces: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Sequence[Any]) -> Material:
@@ -102,7 +89,7 @@ class Material:
         if not flat:
             raise ParameterError("A report needs at least one result.", parameter="results")
         for result in flat:
-            if not isinstance(result, (StudyRelations, *RESULTS.values())):
+            if not isinstance(result, tuple(RESULTS.values())):
                 name = type(result).__name__
                 raise ParameterError(
                     f"A report is made of results such as compare returns, got {name}.", parameter="results"
@@ -115,112 +102,91 @@ class Material:
     def of_analysis(cls, analysis: Analysis) -> Material:
         """Read everything off an analysis."""
         return cls(
+            findings=analysis.findings,
+            headline=analysis.headline,
+            focus=analysis.focus,
             comparison=analysis.comparison,
             reference=analysis.reference,
             choice=analysis.choice,
             summary=analysis.summary(),
             replicabilities=analysis.replicabilities,
-            relations=analysis.relations,
             local=analysis.local,
-            clusters=analysis.clusters(),
-            counterparts=analysis.counterparts,
-            names=analysis.shared_names,
-            pieces=piece_names(analysis),
             maps=tuple(_map_of(analysis, result) for result in analysis.local),
+            samples=SampleMap.of(analysis),
+            known=_known_labels(analysis),
             failures=analysis.failures,
             warnings=analysis.warnings,
-            verdict=analysis.verdict,
-            headline=analysis.headline,
-            separations=analysis.separations,
-            presence=analysis.presence(),
-            differences=analysis.differences,
             tree=analysis.tree,
             embedded=analysis.embedded,
         )
 
     @classmethod
     def of_parts(cls, results: Sequence[Any]) -> Material:
-        """Put single results together; a reference is told beside the result that it belongs to."""
-        comparison, counterparts = _only(results, Comparison), _only(results, Counterparts)
+        """Put single results together; a reference is shown beside the result that it belongs to."""
+        comparison, findings = _only(results, Comparison), _only(results, Findings)
         replicabilities, local = _all(results, Replicability), _all(results, LocalReplicability)
         pairs = [(result.train, result.test) for result in local]
         if len(set(pairs)) < len(pairs):
             raise ParameterError(
                 "A report has one local result for each pair of studies: make a report of each.", parameter="results"
             )
-        separations = [] if comparison is None else _all(results, Separation)
-        in_sections = (Comparison, Replicability, StudyRelations, LocalReplicability, Counterparts)
-        kinds_told = {"comparison"} if comparison is not None else set()
-        kinds_told |= {"local"} if local else set()
-        references = [result for result in _all(results, NullReference) if result.kind in kinds_told]
+        in_sections = (Comparison, Findings, Replicability, LocalReplicability)
+        kinds_shown = {"comparison"} if comparison is not None else set()
+        kinds_shown |= {"local"} if local else set()
+        references = [result for result in _all(results, NullReference) if result.kind in kinds_shown]
         reference = next((result for result in references if result.kind == "comparison"), None)
-        told = [*references, *separations]
-        others = [result for result in results if not isinstance(result, in_sections) and result not in told]
-        if comparison is None and counterparts is None and not (replicabilities or local or others):
-            raise ParameterError(
-                "Relations are told beside the result that they come from: pass that, too.", parameter="results"
-            )
-        answer = None if comparison is None else Preliminary(comparison, separations, reference)
-        choice = None if answer is None else answer.choice
+        others = [result for result in results if not isinstance(result, in_sections) and result not in references]
+        choice = None if comparison is None else comparison.choice(reference)
         # The failures of single configurations are among those of the comparison.
-        failing = [comparison, *([] if comparison is not None else replicabilities), *local, counterparts, *others]
+        failing = [comparison, *([] if comparison is not None else replicabilities), *local, *others]
         return cls(
+            findings=findings,
+            headline=(
+                *(() if findings is None else headline_of_findings(findings)),
+                *(() if comparison is None or choice is None else _headline_of(comparison, choice)),
+            ),
+            focus=None if choice is None else choice.focus,
             comparison=comparison,
             reference=reference,
             choice=choice,
             summary=None if comparison is None or choice is None else summary_of(comparison, choice, reference),
             replicabilities=tuple(replicabilities),
-            relations=_only(results, StudyRelations),
             local=tuple(local),
-            clusters=cluster_table(
-                local,
-                [_reference_of(result, references) for result in local],
-                counterparts,
-                untested=reference is not None and choice is not None and choice.chosen is None,
-            ),
-            counterparts=counterparts,
-            maps=tuple(_map_from_memory(result, counterparts) for result in local if _is_of_training_study(result)),
+            clusters=_cluster_table(local, references) if local else None,
+            maps=tuple(_map_from_memory(result) for result in local if _is_of_training_study(result)),
             failures=_merged_failures(failing),
             others=tuple(others),
-            verdict=None if answer is None else answer.verdict,
-            headline=() if answer is None else answer.headline,
-            separations=tuple(separations),
         )
 
+    def unnamed(self) -> Material:
+        """Return the same material without the names of samples."""
+        samples = None if self.samples is None else self.samples.unnamed()
+        return replace(self, maps=tuple(map(LocalMap.unnamed, self.maps)), samples=samples)
+
     @property
-    def followed(self) -> tuple[str, ...]:
-        """The studies whose clusters are followed into the others."""
-        return tuple(dict.fromkeys(result.train for result in self.local))
+    def names_samples(self) -> bool:
+        """Whether hover texts name samples."""
+        in_samples = self.samples is not None and self.samples.names_samples
+        return in_samples or any(points.names_samples for points in self.maps)
 
     @property
     def results(self) -> tuple[Any, ...]:
-        """All results, in the order of the report."""
-        parts = [
-            self.comparison,
-            *self.replicabilities,
-            *self.local,
-            self.counterparts,
-            *self.separations,
-            *self.others,
-        ]
+        """All results that have a provenance, in the order of the report."""
+        parts = [self.comparison, *self.replicabilities, *self.local, *self.others]
         return tuple(result for result in parts if result is not None)
 
 
+def _headline_of(comparison: Comparison, choice: Choice) -> tuple[Said, ...]:
+    return headline_of_comparison(choice, obstacle_to(comparison, choice.focus))
+
+
 def _parts_of(combined: Combined) -> list[Any]:
-    """Return the results of several sites one by one; pairs of sites are told of the best configuration."""
+    """Return the results of several sites one by one; pairs of sites are those of the best configuration."""
     comparison, reference = combined.comparison, combined.reference
     choice = comparison.choice(reference)
     best = choice.best if choice.best is not None else choice.chosen
     pairs = [] if best is None else [comparison.replicability(best.clusterer, best.n_clusters)]
-    parts = [
-        comparison,
-        *pairs,
-        *(relations_if_any(result) for result in pairs),
-        reference,
-        combined.clusters,
-        combined.gaps,
-        combined.tables,
-    ]
+    parts = [comparison, *pairs, reference, combined.clusters, combined.gaps, combined.tables]
     return [part for part in parts if part is not None]
 
 
@@ -272,12 +238,12 @@ def _with_embedded(results: Sequence[Any]) -> Analysis:
 
 def _map_of(analysis: Analysis, result: LocalReplicability) -> LocalMap:
     x, y = analysis.coordinate_names
-    return LocalMap.of(result, analysis.coordinates_of(result.train), (x, y), analysis.clusters_of(result.train))
+    names = analysis.findings.labels_of(result.train).tolist()
+    return LocalMap.of(result, analysis.coordinates_of(result.train), (x, y), names)
 
 
-def _map_from_memory(result: LocalReplicability, counterparts: Counterparts | None) -> LocalMap:
-    names = cluster_names(counterparts, result.train, result.labels.tolist())
-    return LocalMap.placed(result, None, result._points, names)
+def _map_from_memory(result: LocalReplicability) -> LocalMap:
+    return LocalMap.placed(result, None, result._points)
 
 
 def _is_of_training_study(result: LocalReplicability) -> bool:
@@ -285,3 +251,31 @@ def _is_of_training_study(result: LocalReplicability) -> bool:
     if result._points is None or result._origin is None:
         return False
     return np.array_equal(result._points, result._origin.studies[0].X, equal_nan=True)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# tables
+
+
+def _cluster_table(local: Sequence[LocalReplicability], references: Sequence[NullReference]) -> pd.DataFrame:
+    """Return the local scores of every cluster in every test study, with p-values where there is a reference."""
+    frames = []
+    for result in local:
+        frame = result.by_cluster().assign(train=result.train, test=result.test)
+        reference = _reference_of(result, references)
+        if reference is not None:
+            columns = ["cluster", "null_mean", "pvalue", "qvalue"]
+            frame = frame.merge(reference.to_frame()[columns], how="left", on="cluster")
+        frames.append(frame.assign(cluster=frame["cluster"].astype(str)))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _known_labels(analysis: Analysis) -> pd.DataFrame | None:
+    """Count the samples of every known label in every cluster; None where no labels are known."""
+    known = analysis.known_labels
+    if not (known != "").any():
+        return None
+    cluster = analysis.labels()["cluster"].to_numpy()
+    counts = pd.crosstab(pd.Series(known[known != ""], name="label"), cluster[known != ""])
+    order = [letter for letter in (*analysis.findings.letters, UNMATCHED) if letter in counts]
+    return counts[order].reset_index().rename_axis(None, axis=1)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clustrep.findings.result import SEPARATED, Findings
 from clustrep.provenance import Provenance
 from clustrep.report.words import joined
 from clustrep.resampling import resamples_in_words
 from clustrep.results import Comparison, NullReference
-from clustrep.results.analysis import HALF_WAY
+from clustrep.studies.scales import REFERENCE
 from clustrep.tables.agreement import in_sentence
 from clustrep.text import plural
 
@@ -23,9 +24,9 @@ ALIGNED = (
 )
 SCALES = {
     "none": "not scaled",
-    "log1p": "normalised to one total of each sample and log-transformed",
-    "zscore": "scaled to z-scores",
-    "robust": "scaled by median and interquartile range",
+    "log1p": "normalised to one total of each sample within each study and log-transformed",
+    "study": "scaled to z-scores within each study",
+    "pooled": "centred by the mean of all studies together and divided by the standard deviation within studies",
 }
 NOISE = {
     "drop": "Points that either clustering calls noise were omitted.",
@@ -45,7 +46,7 @@ NULLS = {
     "copula": "from a Gaussian copula with the size and margins of each study, and its correlations as far as these "
     "can be distinguished from the other studies' and from noise",
 }
-STATISTICS = {"estimate": "Scores of the studies as they are", "mean": "Means over resamples"}
+STATISTICS = {"estimate": "Observed scores", "mean": "Means over resamples"}
 CITATION = (
     "Masoero L, Thomas E, Parmigiani G, Tyekucheva S, Trippa L. Cross-Study Replicability in Cluster Analysis. "
     "Statistical Science 38(2), 2023."
@@ -72,7 +73,7 @@ class Run:
         As provenance writes it; "" where there is none.
     noise : str
     null : str or None
-        What data without clusters are drawn from.
+        What null data are drawn from.
     versions : dict
     recall : dict
         What approximate searches for neighbours found, by study.
@@ -123,13 +124,16 @@ class Run:
 # the paragraph
 
 
-def methods_of(comparison: Comparison | None, reference: NullReference | None) -> list[str]:
+def methods_of(
+    comparison: Comparison | None, reference: NullReference | None, findings: Findings | None = None
+) -> list[str]:
     """Write the paragraph that a paper would need."""
     if comparison is None:
         return [f"Reference: {CITATION}"]
     run = Run.of(comparison.provenance)
     sentences = [
         _data(run),
+        "" if findings is None else _findings(findings),
         _clusterings(comparison, run),
         _landmarks(run),
         _searches(run),
@@ -147,12 +151,36 @@ def methods_of(comparison: Comparison | None, reference: NullReference | None) -
 def _data(run: Run) -> str:
     sizes = ", ".join(f"{name} (n = {about['samples']:,})" for name, about in run.studies.items())
     first = next(iter(run.studies.values()))
-    within = " within each study" if first["scale"] != "none" else ""
-    scaled = " and ".join(SCALES[name] for name in first["scale"].split(", "))
     return (
         f"Replicability of clusters was assessed across {plural(len(run.studies), 'study')}, {sizes}, on "
-        f"{plural(first['features'], 'shared feature')}, {scaled}{within}."
+        f"{plural(first['features'], 'shared feature')}, {_scaling(first['scale'])}."
     )
+
+
+def _findings(findings: Findings) -> str:
+    """Say how clusters were found, matched and tested."""
+    if len(findings.names) == 1:
+        return (
+            "Clusters were found by density valleys between random halves of the study, at a level of 5 %; scores "
+            "compare two random halves."
+        )
+    matched = (
+        " Clusters of different studies were matched after shifts that the matched clusters agree about, and looked "
+        "for in every study."
+        if findings.verdict == SEPARATED
+        else ""
+    )
+    return (
+        "Clusters were found by density valleys, within studies (between random halves) and across studies (in samples "
+        f"that were not used to find them), at a level of 5 %.{matched} {findings.alignment}"
+    )
+
+
+def _scaling(scaling: str) -> str:
+    """Say how counts were normalised and features scaled, as `Study.scaling` names both."""
+    steps, reference, name = scaling.partition(REFERENCE)  # the name of a study may hold anything
+    words = [SCALES.get(step, f"scaled by {step}") for step in steps.split(", ") if step]
+    return " and ".join([*words, *([f"scaled by the mean and standard deviation of {name}"] if reference else [])])
 
 
 def _clusterings(comparison: Comparison, run: Run) -> str:
@@ -213,7 +241,7 @@ def _searches(run: Run) -> str:
 
 
 def _spaces(run: Run) -> str:
-    """Say in which spaces clusterings were learned, where these are not the features as they are."""
+    """Say in which spaces clusterings were learned, where these are not the given features."""
     sentences = []
     if "shared_embedding" in run.settings:
         sentences.append(ALIGNED.format(run.settings["shared_embedding"]))
@@ -226,17 +254,13 @@ def _spaces(run: Run) -> str:
 
 
 def _null(reference: NullReference) -> str:
-    """Say what data without clusters are, and how they are compared."""
+    """Say what the null model is, and how scores are compared with it."""
     n, null = len(reference.distribution), reference.model or Run.of(reference.provenance).null
     drawn = NULLS.get(str(null), f"by the sampler {null}")
     return (
-        f"{STATISTICS[reference.statistic]} were compared with those of {n:,} collections without clusters, drawn "
-        f"{drawn}; p-values are (1 + exceedances) / (1 + collections), adjusted over clusterers and numbers of "
-        "clusters to control the chance of any false finding (Westfall and Young). The clusters of the configuration "
-        f"in focus were compared, for each pair of studies, with those found in {n:,} collections of the two, adjusted "
-        "over all clusters and pairs to control the false discovery rate (Benjamini and Hochberg), both at 5 %. A "
-        "cluster is said to hold if its local score is above data without clusters and both the score of the studies "
-        f"as they are and the mean over resamples are at least {HALF_WAY}."
+        f"{STATISTICS[reference.statistic]} were compared with those of {n:,} simulated null data sets, drawn {drawn}; "
+        "p-values are (1 + exceedances) / (1 + data sets), adjusted over clusterers and numbers of clusters to control "
+        "the chance of any false finding at 5 % (Westfall and Young)."
     )
 
 

@@ -82,7 +82,7 @@ class Analysis(Saved):
 
     @property
     def verdict(self) -> str:
-        """ "separated", "continuous structure", "no evidence of clusters" or "inconclusive"."""
+        """One of "separated", "continuous structure", "no evidence of clusters" and "inconclusive"."""
         return self.findings.verdict
 
     @property
@@ -113,7 +113,10 @@ class Analysis(Saved):
     @cached_property
     def headline(self) -> tuple[Said, ...]:
         """The answer in sentences: what it is, how sure that is, why, and what to do next."""
-        return headline_of(Evidence(self.findings, self.choice, obstacle_to(self.comparison, self.focus)))
+        pairs = self.replicability if len(self.names) > 2 else None  # two studies are a single pair
+        heterogeneity = float("nan") if pairs is None else pairs.heterogeneity
+        obstacle = obstacle_to(self.comparison, self.focus)
+        return headline_of(Evidence(self.findings, self.choice, obstacle, heterogeneity))
 
     @cached_property
     def replicability(self) -> Replicability | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from clustrep.checks import check_known, freeze
 from clustrep.provenance import Provenance
 from clustrep.saved import Saved
-from clustrep.text import listing
+from clustrep.text import listing, p_text
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -179,21 +179,20 @@ class Separation(Saved):
         n_clusters : int, optional
             Of which clustering; by default the chosen one.
         """
-        from clustrep.figures.gap_densities import GapDensities
+        from clustrep.figures.valley_densities import ValleyDensities
 
         place = self.place_of(n_clusters) if n_clusters is not None else max(self.chosen, 0)
-        return GapDensities.of(self, place).draw(ax)
+        return ValleyDensities.of(self, place).draw(ax)
 
     def __str__(self) -> str:
+        p = p_text(self.overall_pvalue)
         if not self.separated:
-            from clustrep.results.headline import no_groups_text  # which reads results like this one
-
-            return f"{no_groups_text(self.overall_pvalue)}."
+            return f"No separated clusters: no density valley is found again in another study ({self.clusterer}, {p})."
         deeper = [n for n in self.levels if n != self.groups]
-        also = f" Gaps were also found between {listing(deeper)} groups." if deeper else ""
+        also = f" Density valleys are also found between {listing(deeper)} clusters." if deeper else ""
         return (
-            f"{self.groups} separated groups: the gaps between them were found again in studies that did not define "
-            f"them (p = {self.overall_pvalue:.2g}).{also}"
+            f"{self.groups} separated clusters: the density valleys between them are found again in studies that were "
+            f"not used to find them ({self.clusterer}, {p}).{also}"
         )
 
     def __repr__(self) -> str:

@@ -89,7 +89,7 @@ class LeaveOneStudyOut(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every study's score with its interval."""
-        from clustrep.figures.study_relations import LeftOutScores
+        from clustrep.figures.left_out import LeftOutScores
 
         return LeftOutScores.of(self).draw(ax)
 

@@ -15,11 +15,13 @@ from clustrep.checks import check_choice, check_flag, check_integer, check_known
 from clustrep.engine.replicates import Rng, make_generator
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.studies.alignment import check_alignment
+from clustrep.studies.comparability import Comparability, comparability
 from clustrep.studies.from_files import check_unscaled, studies_from_anndata, studies_from_files
 from clustrep.studies.gower import gower_coded
 from clustrep.studies.probes import GeneRequest, Probes
 from clustrep.studies.readers.table import Request
-from clustrep.studies.study import SCALES, Label, LabelNotFound, Normalise, Scale, Study, check_label_exists
+from clustrep.studies.scales import REFERENCE, SCALES, SCALES_OF_ONE, Scale
+from clustrep.studies.study import Label, LabelNotFound, Normalise, Study, check_label_exists
 from clustrep.text import listing, plural, printable
 
 StudiesLike: TypeAlias = "Studies | Mapping[str, Any] | Sequence[Any]"
@@ -36,8 +38,8 @@ class Studies(Mapping[str, Study]):
         The column that holds the samples' known class, in the studies that have it: it is removed from the features
         and kept as `Study.labels`. False: no column is one. By default, a column that looks like a class gives a
         warning.
-    scale : {"none", "zscore", "robust"}
-        Scale the features of each study by itself, see `Study.scaled`.
+    scale : str, default="none"
+        Scale the features: "none", "pooled", "study" or "reference=NAME", see `Studies.scaled`.
     allow_missing : bool
         Whether values may be missing, see `Study`.
     gower : bool
@@ -156,8 +158,8 @@ class Studies(Mapping[str, Study]):
         label : str or False, optional
             The column that holds the samples' known class: in h5ad a column of obs, in GEO a characteristic such as
             "er status". False: no column is one. By default, a file with a column that looks like a class is refused.
-        scale : {"none", "zscore", "robust"}
-            Scale the features of each study by itself, see `Study.scaled`.
+        scale : str, default="none"
+            Scale the features: "none", "pooled", "study" or "reference=NAME", see `Studies.scaled`.
         transpose : bool, str or sequence of str
             Transpose all tables, or those of the studies named.
         header : bool, optional
@@ -321,8 +323,8 @@ class Studies(Mapping[str, Study]):
         label : str or False, optional
             The column of obs that holds the cells' known class. False: no feature is one. By default, a feature that
             looks like a class gives a warning.
-        scale : {"none", "zscore", "robust"}
-            Scale the features of each study by itself, see `Study.scaled`.
+        scale : str, default="none"
+            Scale the features: "none", "pooled", "study" or "reference=NAME", see `Studies.scaled`.
         features : sequence of str, optional
             The features to keep, in this order; by default all.
         groups : str or sequence of str
@@ -417,8 +419,8 @@ class Studies(Mapping[str, Study]):
             The seed.
         label : str or False, optional
             The column that holds the samples' known class, as in `Study`.
-        scale : {"none", "zscore", "robust"}
-            Scale the features of each part by itself, after the split, see `Study.scaled`.
+        scale : str, default="none"
+            Scale the features after the split: "none", "pooled", "study" or "reference=NAME", see `Studies.scaled`.
 
         Returns
         -------
@@ -455,7 +457,7 @@ class Studies(Mapping[str, Study]):
         target_sum: float | None = None,
     ) -> None:
         """Keep the features that all studies have, in the order of the first; totals of counts are over all."""
-        check_choice(scale, "scale", SCALES)
+        _check_scale(scale, [study.name for study in studies])
         studies = [study.normalised(normalise, target_sum=target_sum) for study in studies]
         shared = set.intersection(*(set(study.features) for study in studies))
         self._features = tuple(name for name in studies[0].features if name in shared)
@@ -468,7 +470,7 @@ class Studies(Mapping[str, Study]):
             scales = ", ".join(f"{study.name} {study.scaling}" for study in studies)
             warn(f"The studies are not on one scale ({scales}): scale all of them or none.", DataWarning)
         precision = np.result_type(*(study.X for study in studies))
-        aligned = [study.select(self._features)._with_precision(precision).scaled(scale) for study in studies]
+        aligned = _scaled([study.select(self._features)._with_precision(precision) for study in studies], scale)
         self._studies = {study.name: study for study in aligned}
         if any(self._dropped.values()):
             dropped = [f"{name} {len(lost):,} ({listing(lost, 3)})" for name, lost in self._dropped.items() if lost]
@@ -531,29 +533,78 @@ class Studies(Mapping[str, Study]):
         return self._changed([study.select(features) for study in self.values()])
 
     def scaled(self, scale: Scale) -> Studies:
-        """Shift and scale the features of each study by itself.
+        """Shift and scale the features of all studies.
+
+        "pooled":          z = (x - m) / s, with m the mean of all samples of all studies, and s the standard deviation
+                           within studies, s² = Σ (x - mean of the sample's study)² / number of samples;
+        "study":           z = (x - mean of the study) / standard deviation of the study;
+        "reference=NAME":  z = (x - mean of study NAME) / standard deviation of study NAME.
 
         Parameters
         ----------
-        scale : {"none", "zscore", "robust"}
-            How, see `Study.scaled`.
+        scale : {"none", "pooled", "study", "reference=NAME"}
+            Which of these; "none" returns the studies unchanged.
 
         Returns
         -------
         Studies
-            The same studies, scaled.
+            The same studies, scaled, with `scale` noted in each. Studies are scaled only once.
 
-        See Also
-        --------
-        Study.scaled : The formulas, and what scaling changes.
+        Raises
+        ------
+        ParameterError
+            If there is no such scaling or no study NAME, or if a study is scaled already.
+
+        Notes
+        -----
+        "pooled" and "reference=NAME" shift and scale all studies alike: features get comparable weight, and
+        differences between studies stay, whether they are batch effects or come from different shares of the same
+        clusters. "study" removes every difference of location and spread. It is right for batch effects where all
+        studies have the same clusters in similar shares, and harmful where they do not: the same sample then gets
+        different values in two studies.
+
+        Standard deviations have divisor n. A feature that is constant where its standard deviation is taken from is
+        shifted but not scaled. Missing values are left out.
 
         Examples
         --------
-        >>> studies = Studies([[[1.0], [3.0]], [[10.0], [30.0]]])
-        >>> [study.X.ravel().tolist() for study in studies.scaled("zscore").values()]
+        >>> studies = Studies({"a": [[1.0], [3.0]], "b": [[10.0], [12.0]]})
+        >>> [study.X.ravel().tolist() for study in studies.scaled("study").values()]
         [[-1.0, 1.0], [-1.0, 1.0]]
+        >>> [study.X.ravel().tolist() for study in studies.scaled("pooled").values()]
+        [[-5.5, -3.5], [3.5, 5.5]]
+        >>> [study.X.ravel().tolist() for study in studies.scaled("reference=a").values()]
+        [[-1.0, 1.0], [8.0, 10.0]]
         """
-        return self._changed([study.scaled(scale) for study in self.values()])
+        return self._changed(_scaled(tuple(self.values()), scale))
+
+    def comparability(self) -> Comparability:
+        """Look for what makes the studies hard to compare, before anything is clustered.
+
+        Locations and spreads that differ between studies, duplicated and near-duplicated samples and studies, extreme
+        cells, constant features, codes for missing values such as -999, raw counts, studies of few samples, and
+        features that are codes of categories.
+
+        Returns
+        -------
+        Comparability
+            `.notes`, `.sentences` and `.to_frame()`, with a sentence and a remedy for everything to look at.
+
+        Notes
+        -----
+        Call it on unscaled studies: scaling each study by itself hides differences, and counts, codes and sentinels are
+        no longer recognised.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> ages = 50 + 10 * rng.normal(size=(80, 1))
+        >>> ages[7] = 512
+        >>> for note in Studies({"a": ages[:40], "b": ages[40:]}).comparability().notes:
+        ...     print(note.study, note.kind, sep=": ")
+        a: extreme values
+        """
+        return comparability(self)
 
     def subset(self, rows: Mapping[str, ArrayLike]) -> Studies:
         """Keep some of the samples.
@@ -633,6 +684,34 @@ class Studies(Mapping[str, Study]):
                 line += f", dropped {plural(len(self.dropped[name]), 'feature')}: {listing(self.dropped[name], 3)}"
             lines.append(line)
         return "\n".join([head, *lines])
+
+
+def _check_scale(scale: Scale, names: Sequence[str]) -> None:
+    """Check that a scaling exists, and the study that it names."""
+    if isinstance(scale, str) and scale.startswith(REFERENCE):
+        check_known(scale.removeprefix(REFERENCE), "study", names, parameter="scale")
+    else:
+        check_choice(scale, "scale", (*SCALES, f"{REFERENCE}NAME"))
+
+
+def _scaled(studies: Sequence[Study], scale: Scale) -> list[Study]:
+    """Scale aligned studies."""
+    _check_scale(scale, [study.name for study in studies])
+    if scale in SCALES_OF_ONE:
+        return [study.scaled(scale) for study in studies]
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler()
+    if scale == "pooled":
+        means = [np.nanmean(study.X, axis=0, dtype=float) for study in studies]
+        known = [np.count_nonzero(~np.isnan(study.X), axis=0) for study in studies]
+        mean = np.average(means, axis=0, weights=known)
+        for study, study_mean in zip(studies, means, strict=True):
+            scaler.partial_fit(study.X - study_mean + mean)  # of magnitude `mean`, by which constants are recognised
+    else:
+        name = scale.removeprefix(REFERENCE)
+        scaler.fit(next(study.X for study in studies if study.name == name))
+    return [study._standardised(scaler, scale) for study in studies]
 
 
 def _check_all_features(features: object, normalise: Normalise) -> None:

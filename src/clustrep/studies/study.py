@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -34,12 +34,9 @@ from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.label_checks import check_labels_of
 from clustrep.sentences import argument
 from clustrep.studies.counts import check_can_be_normalised, log_normalised, median_total
+from clustrep.studies.scales import SCALES_OF_ONE, Scale
 from clustrep.text import listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
-
-Scale: TypeAlias = Literal["none", "zscore", "robust"]
-
-SCALES = ("none", "zscore", "robust")
 
 Normalise: TypeAlias = Literal["none", "log1p"]
 
@@ -100,8 +97,8 @@ class Study:
         Whether these are names that were given.
     labels : ndarray of int or str, (n_samples,), or None
         The known labels.
-    scale : {"none", "zscore", "robust"}
-        How the features were scaled.
+    scale : str
+        How the features were scaled: "none", "pooled", "study" or "reference=NAME", see `Studies.scaled`.
     normalise : {"none", "log1p"}
         How counts were normalised.
     embedding : str
@@ -291,55 +288,47 @@ class Study:
     def scaled(self, scale: Scale) -> Study:
         """Shift and scale every feature, by the samples of this study alone.
 
-        "zscore":  z = (x - mean) / standard deviation, the latter with divisor n;
-        "robust":  z = (x - median) / (upper quartile - lower quartile).
+        "study":  z = (x - mean) / standard deviation, the latter with divisor n.
 
         Parameters
         ----------
-        scale : {"none", "zscore", "robust"}
-            Which of these; "none" returns the study as it is.
+        scale : {"none", "study"}
+            "none" returns the study unchanged. `Studies.scaled` has further ones, which need the other studies.
 
         Returns
         -------
         Study
             With `scale` noted. A study is scaled only once: scaling it again raises a ParameterError.
 
+        See Also
+        --------
+        Studies.scaled : Scaling by all studies together or by one of them, and when to use which.
+
         Notes
         -----
-        Scaling each study by itself removes differences of location and scale between platforms or laboratories. It
-        also changes real differences: of two studies with different shares of the same subtypes, the same sample gets
-        different values. A constant feature becomes 0. "robust" resists outliers, but a feature of which half of the
-        samples or more have the same value has no interquartile range: it is only shifted, with a warning.
+        A constant feature becomes 0.
 
         Examples
         --------
         >>> study = Study([[1.0, 10.0], [3.0, 30.0]], "mainz")
-        >>> study.scaled("zscore").X.tolist()
+        >>> study.scaled("study").X.tolist()
         [[-1.0, -1.0], [1.0, 1.0]]
         """
-        check_choice(scale, "scale", SCALES)
+        check_choice(scale, "scale", SCALES_OF_ONE)
         if scale == "none":
             return self
+        from sklearn.preprocessing import StandardScaler
+
+        return self._standardised(StandardScaler().fit(self.X), scale)
+
+    def _standardised(self, scaler: Any, scale: Scale) -> Study:
+        """Apply a fitted StandardScaler to a study that is not scaled yet."""
         if self.scale != "none":
             raise ParameterError(
                 f"Study {self.name!r} is scaled by {self.scale!r} already: scale the study that it was made from.",
                 parameter="scale",
             )
-        from sklearn.preprocessing import RobustScaler, StandardScaler
-
-        scaler = StandardScaler() if scale == "zscore" else RobustScaler()
-        X = scaler.fit_transform(self.X)
-        if scale == "robust":
-            extent = np.nanmax(self.X, axis=0) - np.nanmin(self.X, axis=0)
-            flat = (np.subtract(*np.nanquantile(self.X, [0.75, 0.25], axis=0)) == 0) & (extent > 0)
-            if flat.any():
-                names = [repr(self.features[j]) for j in np.flatnonzero(flat)]
-                warn(
-                    f"Study {self.name!r} has {plural(len(names), 'feature')} that robust scaling leaves in its own "
-                    f"units, because half of the samples or more have the same value: {listing(names)}.",
-                    DataWarning,
-                )
-        return self._with(X=read_only(np.ascontiguousarray(X)), scale=scale)
+        return self._with(X=read_only(np.ascontiguousarray(scaler.transform(self.X))), scale=scale)
 
     @property
     def scaling(self) -> str:
@@ -422,8 +411,11 @@ class Study:
         return self._with(groups={**self.groups, **_checked_groups(groups, len(self), f"Study {self.name!r}")})
 
     def scaled_again(self) -> Study:
-        """Scale a table that replaces the study's own in the way that `scale` names."""
-        return self if self.scale == "none" else self._with(scale="none").scaled(cast(Scale, self.scale))
+        """Scale a table that replaces the study's own: by itself where the study was.
+
+        The other scalings are one shift and one factor for all studies: what resembles a scaled study has them already.
+        """
+        return self._with(scale="none").scaled("study") if self.scale == "study" else self
 
     def with_table(self, X: FloatArray) -> Study:
         """Return a study of as many samples with another table; another number of features are numbered."""

@@ -76,7 +76,7 @@ def test_a_column_of_obs_tells_the_studies_apart(h5ad, dress):
         labelled = read(study_key="donor", label="type")
         assert labelled["d2"].labels.tolist() == ["T", "T", "B"]
         assert labelled["d1"].labels.tolist() == ["B", "B", "T"]
-        scaled = read(study_key="donor", scale="zscore")
+        scaled = read(study_key="donor", scale="study")
         np.testing.assert_allclose(scaled["d1"].X.mean(axis=0), 0, atol=1e-12)
 
 

@@ -117,7 +117,7 @@ def test_paths_may_be_text(tmp_path):
 
 
 def test_files_are_aligned_by_name_and_scaled_as_asked(tmp_path):
-    studies = cr.Studies.read(write(tmp_path, PLAIN), write(tmp_path, OTHER, "vdx.tsv"), scale="zscore")
+    studies = cr.Studies.read(write(tmp_path, PLAIN), write(tmp_path, OTHER, "vdx.tsv"), scale="study")
     assert studies.names == ("mainz", "vdx")
     assert studies.features == FEATURES
     unscaled = cr.Studies.read(tmp_path / "vdx.tsv", tmp_path / "mainz.csv").select(list(FEATURES))["vdx"]

@@ -1,9 +1,8 @@
-"""Held-out samples along the lines between neighbouring clusters: the valleys that were found again."""
+"""Held-out samples along the lines between neighbouring clusters: the density valleys that were found again."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,7 @@ COUNT = "held-out samples"
 
 
 @dataclass(frozen=True, eq=False)
-class GapDensities:
+class ValleyDensities:
     """Histograms of held-out samples between neighbouring pieces, one panel for each pair."""
 
     title: str
@@ -44,9 +43,8 @@ class GapDensities:
     least_clear: int  # which pair has the largest p-value
 
     @classmethod
-    def of(cls, result: Separation, place: int, names: Mapping[str, str] | None = None) -> GapDensities:
-        """Take the pairs of one clustering, those without a gap first: at most twelve; `names` are those of pieces."""
-        called = names or {}
+    def of(cls, result: Separation, place: int) -> ValleyDensities:
+        """Take the pairs of one clustering, those without a density valley first: at most twelve."""
         shown = np.flatnonzero(result.edge_cut == place)
         order = np.argsort(-result.edge_pvalues[shown], kind="stable")[:MOST_PANELS]
         shown = shown[np.sort(order)]
@@ -57,9 +55,7 @@ class GapDensities:
         ).reshape(len(shown), len(result.names), len(BINS) - 1)
         return cls(
             title=label(result.clusterer, result.n_clusters[place]),
-            pairs=tuple(
-                (called.get(str(a), str(a)), called.get(str(b), str(b))) for a, b in result.edges[shown].tolist()
-            ),
+            pairs=tuple((str(a), str(b)) for a, b in result.edges[shown].tolist()),
             notes=tuple(
                 f"depth {depth:.2f}, p = {p:.2g}"
                 for depth, p in zip(result.edge_depths[shown, 0], result.edge_pvalues[shown], strict=True)
@@ -71,7 +67,7 @@ class GapDensities:
         )
 
     def draw(self, ax: Axes | None = None) -> Axes | NDArray[Any]:
-        """Draw a panel for each pair, and return the axes of all; on axes given, the pair whose gap is least clear."""
+        """Draw a panel for each pair, and return the axes of all; on axes given, the least clear pair alone."""
         if ax is not None:
             with canvas(ax):
                 if not self.pairs:
@@ -107,14 +103,14 @@ class GapDensities:
             below = below + counts
         left, right = self.pairs[i]
         ax.set_xticks(TICKS, [f"cluster {literal(left)}", "", f"cluster {literal(right)}"])
-        ax.set_title(("gap: " if self.is_open[i] else "no gap: ") + self.notes[i], fontsize="small")
+        ax.set_title(("valley: " if self.is_open[i] else "no valley: ") + self.notes[i], fontsize="small")
 
     def views(self) -> list[View]:
         """Write one view for each pair for the page."""
         middles = (BINS[1:] + BINS[:-1]) / 2
         return [
             view(
-                f"{a} – {b}: {'gap' if is_open else 'no gap'}",
+                f"{a} – {b}: {'valley' if is_open else 'no valley'}",
                 [
                     {
                         "type": "bar",
@@ -140,11 +136,11 @@ class GapDensities:
     def chart(self) -> Chart:
         """Write the chart for the page."""
         return chart(
-            "gaps",
+            "valleys",
             f"Between neighbouring clusters ({escaped(self.title)})",
             "Samples of held-out studies along the line between two cluster centres that were learned on the other "
-            "studies. Bands are the three windows that are compared, around either cluster in its colour: a gap is an "
-            "empty middle.",
+            "studies. Bands are the three windows that are compared, around either cluster in its colour: in a density "
+            "valley the middle has fewer samples than either side.",
             380,
             self.views(),
         )

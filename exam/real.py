@@ -1,0 +1,179 @@
+"""Public data sets whose right answers were written down before: `CLUSTREP_DATA=FOLDER python -m exam.real`.
+
+The data sets lie in the folder `real` of CLUSTREP_DATA, the right answers in exam/expected.toml.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import tomllib
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import clustrep as cr
+from exam.clusterers import NAMES, clusterer_of
+from exam.factorial import Marks, marks_of
+
+EXPECTED = Path(__file__).with_name("expected.toml")
+SKIPPED = "Public data sets: skipped, because CLUSTREP_DATA is not set to a folder that holds `real`."
+# Entries of the table of cluster × study that must be right.
+ENTRIES_RIGHT = 0.95
+FULL, QUICK = {"n_resamples": 100, "n_null": 199}, {"n_resamples": 5, "n_null": 19}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A data set and the answers that are right; see exam/expected.toml."""
+
+    name: str
+    folder: str
+    studies: tuple[str, ...]
+    verdicts: tuple[str, ...]
+    known_class: str | None = None
+    features: tuple[str, ...] = ()
+    clusters: tuple[int, ...] = ()
+    statuses: bool = False
+    note: str = ""
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> Expected:
+        """Take an entry of the file."""
+        values = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+        return cls(known_class=values.pop("class", None), **values)
+
+
+def expected_sets(path: Path = EXPECTED) -> list[Expected]:
+    """Read the right answers."""
+    return [Expected.of(entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["set"]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was found in a data set, and how that compares with what is right.
+
+    Attributes
+    ----------
+    marks : Marks or None
+        Of the entries; None where no classes are known or they are not judged.
+    """
+
+    expected: Expected
+    verdict: str
+    n_clusters: int
+    marks: Marks | None
+    seconds: float
+
+    @property
+    def verdict_right(self) -> bool:
+        """Whether the verdict is one of those that are right."""
+        return self.verdict in self.expected.verdicts
+
+    @property
+    def number_right(self) -> bool:
+        """Whether the number of clusters is one of those that are right."""
+        return not self.expected.clusters or self.n_clusters in self.expected.clusters
+
+    @property
+    def entries_right(self) -> bool:
+        """Whether enough entries of the table of cluster × study are right."""
+        return self.marks is None or self.marks.right >= ENTRIES_RIGHT * self.marks.entries
+
+    @property
+    def right(self) -> bool:
+        """Whether everything is right."""
+        return self.verdict_right and self.number_right and self.entries_right
+
+
+def tables_of(folder: Path, expected: Expected) -> tuple[dict[str, pd.DataFrame], dict[str, list[str]]]:
+    """Read the studies of a data set, and the class of every sample; no classes where none are known."""
+    tables, classes = {}, {}
+    for study in expected.studies:
+        table = pd.read_csv(folder / expected.folder / f"{study}.csv", index_col=0)
+        if expected.known_class is not None:
+            classes[study] = table.pop(expected.known_class).astype(str).tolist()
+        tables[study] = table[list(expected.features)] if expected.features else table
+    return tables, classes
+
+
+def row_of(folder: Path, expected: Expected, clusterer: str, options: Mapping[str, int]) -> Row:
+    """Analyse a data set as a new user would, and judge the answer."""
+    tables, classes = tables_of(folder, expected)
+    asked = clusterer_of(clusterer)
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of unlike scales, and of samples that occur twice
+        studies = cr.Studies(tables, label=False)
+        analysis = cr.analyse(asked.clusterer, studies, **asked.options, **options, train=(), rng=0, n_jobs=1)
+    seconds = time.perf_counter() - began
+    findings = analysis.findings
+    marks = None
+    if expected.statuses:
+        marks = marks_of(findings.verdict, findings.table(), findings.labels, classes)
+    return Row(expected, findings.verdict, findings.n_clusters, marks, seconds)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the page
+
+
+def page(rows: Sequence[Row], clusterer: str) -> str:
+    """Write the rows as a Markdown table."""
+    right = sum(row.right for row in rows)
+    lines = [
+        "## Public data sets",
+        "",
+        f"Right in verdict, number of clusters and at least {100 * ENTRIES_RIGHT:.0f} % of the entries of cluster × "
+        f"study: {right} of {len(rows)} ({clusterer}). Right answers are those of exam/expected.toml.",
+        "",
+        "| data | studies | verdict | clusters | entries right | right | seconds |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        expected = row.expected
+        verdict = row.verdict if row.verdict_right else f"**{row.verdict}** (right: {' or '.join(expected.verdicts)})"
+        number = str(row.n_clusters)
+        if not row.number_right:
+            number = f"**{number}** (right: {' or '.join(map(str, expected.clusters))})"
+        entries = "–" if row.marks is None else f"{row.marks.right} of {row.marks.entries}"
+        entries = entries if row.entries_right else f"**{entries}**"
+        cells = [expected.name, len(expected.studies), verdict, number, entries, "yes" if row.right else "**no**"]
+        lines.append(f"| {' | '.join(map(str, cells))} | {row.seconds:.0f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Analyse the data sets, print the table, and write it where asked."""
+    parser = argparse.ArgumentParser(prog="python -m exam.real", description=__doc__)
+    parser.add_argument("path", type=Path, nargs="?", help="where the page is written")
+    parser.add_argument("--quick", action="store_true", help="few resamples and simulated data sets")
+    parser.add_argument("--only", default="", help="only data sets whose name contains this")
+    parser.add_argument("--clusterer", choices=NAMES, default="kmeans")
+    given = parser.parse_args(arguments)
+    folder = os.environ.get("CLUSTREP_DATA")
+    rows: list[Row] = []
+    if folder and (Path(folder) / "real").is_dir():
+        cr.set_config(progress=False)
+        for expected in expected_sets():
+            if given.only in expected.name:
+                rows.append(row_of(Path(folder) / "real", expected, given.clusterer, QUICK if given.quick else FULL))
+                print(f"{expected.name}: {rows[-1].verdict}, {rows[-1].seconds:.0f} s", file=sys.stderr, flush=True)
+        if not rows:
+            parser.error(f"no data set is called anything with {given.only!r}.")
+    text = page(rows, given.clusterer) if rows else f"{SKIPPED}\n"
+    if given.path is not None:
+        given.path.parent.mkdir(parents=True, exist_ok=True)
+        given.path.write_text(text, encoding="utf-8")
+    print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

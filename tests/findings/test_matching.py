@@ -1,0 +1,107 @@
+"""Matching of centres, against exhaustive search over all partial matchings of small cases."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from clustrep.findings.matching import LIMIT, SCALE_COST, SHIFT_COST, _improved, match_centres, nearest_neighbour
+
+
+def partial_matchings(n_first, n_second):
+    """All sets of pairs in which nothing occurs twice."""
+    for size in range(min(n_first, n_second) + 1):
+        for rows in combinations(range(n_first), size):
+            for columns in permutations(range(n_second), size):
+                yield list(zip(rows, columns, strict=True))
+
+
+def gain_of(first, second, pairs, shift):
+    """The gain of a matching at scale 1, by its definition."""
+    own_first, own_second = nearest_neighbour(first), nearest_neighbour(second)
+    gain = 0.0
+    for i, j in pairs:
+        distance = np.linalg.norm(second[j] - shift - first[i])
+        gain += max(0.0, 1 - (distance / (LIMIT * min(own_first[i], own_second[j]))) ** 2)
+    return gain
+
+
+def best_by_search(first, second):
+    """The largest gain at scale 1 of all matchings, with and without a shift."""
+    best = -np.inf
+    for pairs in partial_matchings(len(first), len(second)):
+        best = max(best, gain_of(first, second, pairs, np.zeros(first.shape[1])))
+        if len(pairs) > 1:
+            shift = np.mean([second[j] - first[i] for i, j in pairs], axis=0)
+            best = max(best, gain_of(first, second, pairs, shift) - SHIFT_COST)
+    return best
+
+
+def planted(seed):
+    """Centres, and a noisy copy that lacks some and is shifted and in another order."""
+    rng = np.random.default_rng(seed)
+    k, p = int(rng.integers(2, 5)), int(rng.integers(2, 4))
+    first = 5 * rng.normal(size=(k, p))
+    kept = rng.permutation(k)[: int(rng.integers(2, k + 1))]
+    shift = rng.normal(size=p) * rng.choice([0, 10])
+    return first, first[kept] + shift + 0.1 * rng.normal(size=(len(kept), p)), kept
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_matching_gains_more(seed):
+    first, second, _ = planted(seed)
+    match = match_centres(first, second)
+    assert match.gain >= best_by_search(first, second) - 1e-9
+    if match.scale == 1:
+        assert match.gain == pytest.approx(best_by_search(first, second), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_without_a_shift_the_assignment_is_the_best_of_all(seed):
+    rng = np.random.default_rng(seed)
+    first, second = 3 * rng.normal(size=(4, 2)), 3 * rng.normal(size=(3, 2))
+    match = _improved(first, second, None, 1.0)
+    gains = [gain_of(first, second, pairs, np.zeros(2)) for pairs in partial_matchings(4, 3)]
+    assert match.gain == pytest.approx(max(gains))
+    assert len({i for i, _ in match.pairs}) == len({j for _, j in match.pairs}) == len(match.pairs)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_shifted_copy_is_matched_in_any_order(seed):
+    rng = np.random.default_rng(seed)
+    first = rng.permutation(np.array([[0.0, 0, 0], [6, 0, 0], [0, 7, 0], [0, 0, 9]]))
+    order, shift = rng.permutation(4), 30 * rng.normal(size=3)
+    match = match_centres(first, first[order] + shift)
+    assert sorted(match.pairs) == sorted((int(i), j) for j, i in enumerate(order))
+    np.testing.assert_allclose(match.shift, shift, atol=1e-9)
+    assert match.gain == pytest.approx(4 - SHIFT_COST)
+
+
+def test_no_shift_wins_ties():
+    first = np.array([[0.0, 0], [6, 0], [12, 0]])
+    second = np.array([[6.0, 0], [12, 0]])  # two clusters of the three, or a shift of −6 from the first two
+    match = match_centres(first, second)
+    assert sorted(match.pairs) == [(1, 0), (2, 1)]
+    np.testing.assert_array_equal(match.shift, [0, 0])
+    assert match.gain == pytest.approx(2)
+
+
+def test_one_pair_earns_no_shift():
+    match = match_centres(np.array([[0.0, 0], [5, 0]]), np.array([[0.0, 40], [0, 60]]))
+    assert match.pairs == []
+
+
+@pytest.mark.parametrize("scale", [0.5, 2.0, 1.7])
+def test_a_scaled_copy_has_its_scale(scale):
+    first = np.array([[0.0, 0], [6, 0], [0, 7], [9, 9]])
+    match = match_centres(first, scale * first + np.array([30, -40]), ratio=scale)
+    assert match.scale == pytest.approx(scale, rel=1e-3)
+    np.testing.assert_allclose(match.shift, [30, -40], atol=1e-6)
+    assert match.gain == pytest.approx(4 - SHIFT_COST - SCALE_COST)
+
+
+def test_distance_to_the_nearest_neighbour():
+    np.testing.assert_allclose(nearest_neighbour(np.array([[0.0, 0], [3, 4], [3, 5]])), [5, 1, 1])
+    assert nearest_neighbour(np.zeros((1, 2))) == [np.inf]

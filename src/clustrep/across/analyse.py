@@ -205,6 +205,7 @@ def analyse(
                 places,
                 names,
                 known_labels_of(given),
+                warnings=given.comparability().sentences,
             )
             if recursive and start.verdict == SEPARATED and len(given) > 1:
                 start = replace(start, tree=steps.tree(start.findings))

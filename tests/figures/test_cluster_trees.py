@@ -14,11 +14,11 @@ from clustrep.results import ClusterTree
 
 @pytest.fixture
 def tree():
-    words = [[""] * 4, ["present"] * 4, ["present", "absent", "can't tell", "split"], ["present"] * 4, ["merged"] * 4]
+    words = [[""] * 4, ["found"] * 4, ["found", "not found", "undetermined", "split"], ["found"] * 4, ["merged"] * 4]
     counts = [[40, 30, 20, 10], [30, 30, 15, 5], [10, 0, 5, 5], [20, 20, 10, 2], [10, 10, 5, 3]]
     return ClusterTree(
         names=NAMES,
-        clusters=("all", "0", "1", "0.0", "0.1"),
+        clusters=("all", "A", "B", "A.1", "A.2"),
         parent=np.array([-1, 0, 0, 1, 1]),
         counts=np.array(counts),
         words=np.array(words),
@@ -34,7 +34,7 @@ def tree():
 
 def test_parts_stand_below_what_they_are_part_of(tree):
     figure = NestedClusters.of(tree)
-    assert figure.clusters == ("all", "0", "0.0", "0.1", "1")
+    assert figure.clusters == ("all", "A", "A.1", "A.2", "B")
     assert figure.depth.tolist() == [0, 1, 2, 2, 1]
     starts, ends = figure.branches[:, :, 0], figure.branches[:, :, 2]
     assert starts.tolist() == [[0, 0], [1, 1], [1, 1], [0, 0]]

@@ -22,7 +22,7 @@ def tree():
         parent=np.array([-1, 0, 0, 1, 1]),
         counts=np.array(counts),
         words=np.array(words),
-        outcome=("split", "split", "no gap within", "no gap within", "too few samples to split"),
+        outcome=("split", "split", "no density valley within", "no density valley within", "too few samples to split"),
         level=np.array([0.05, 0.04, 0.01, 0.02, 0.01]),
         adjusted=np.array([1e-9, 1e-3, 1.0, 0.3, np.nan]),
         clusterer=("ward", "ward", "", "", ""),
@@ -62,7 +62,7 @@ def test_a_tree_of_one_cluster_can_be_drawn(tree):
             "clusters": ("all",),
             **{name: getattr(tree, name)[:1] for name in ("parent", "counts", "words", "level", "adjusted")},
             **{name: getattr(tree, name)[:1] for name in ("clusterer", "n_pieces")},
-            "outcome": ("no gap within",),
+            "outcome": ("no density valley within",),
         }
     )
     figure = NestedClusters.of(alone)

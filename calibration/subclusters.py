@@ -18,9 +18,9 @@ from sklearn.cluster import KMeans
 
 import clustrep as cr
 from clustrep.across.analyse import by_clusterer
-from clustrep.across.separation import separations
 from clustrep.across.subclusters import cluster_tree
 from clustrep.clustering.sample import Source, configurations_of
+from clustrep.findings.find import find_clusters
 from clustrep.resampling import Rerun
 from clustrep.results import ClusterTree
 
@@ -99,8 +99,9 @@ NESTED = (
 def tree_of(studies: dict[str, np.ndarray]) -> ClusterTree:
     """Grow the tree, as `analyse` does it, by k-means."""
     checked, source = cr.Studies(studies), Source.of(Rerun(), 1)
-    clusterers = by_clusterer(configurations_of("k-means", KMeans(n_init=5), tuple(PIECES)))
-    return cluster_tree(checked, clusterers, separations(checked, clusterers, source, 1), source, 1)
+    configurations = configurations_of("k-means", KMeans(n_init=5), tuple(PIECES))
+    findings = find_clusters(checked, configurations, source, n_jobs=1)
+    return cluster_tree(checked, by_clusterer(configurations), findings, source, 1)
 
 
 def judge(tree: ClusterTree, truth: np.ndarray) -> tuple[bool, int]:

@@ -255,7 +255,7 @@ def test_one_value_needs_no_list(line, folder, chosen):
     ("command", "text", "told"),
     [
         ("inspect", 'studies = ["alpha.csv", "beta.csv"]\nlabel = "subtype"\n', "known labels A, B, C"),
-        ("report", 'format = "markdown"\n', "# Which clusters hold up"),
+        ("report", 'format = "markdown"\n', "# Which clusters replicate across studies"),
     ],
 )
 def test_options_of_every_command_may_stand_in_a_file(command, text, told, folder):

@@ -195,7 +195,7 @@ def test_failing_in_the_middle_of_writing_leaves_the_folder_as_it_was_and_the_re
         assert os.listdir("out/.clustrep") == ["checkpoint"]
     monkeypatch.undo()
     monkeypatch.chdir(folder)
-    assert "# Which clusters hold up" in invoke("report", rescued.name, "--format", "markdown").stdout
+    assert "# Which clusters replicate across studies" in invoke("report", rescued.name, "--format", "markdown").stdout
 
 
 def test_a_figure_that_cannot_be_drawn_does_not_lose_the_results(folder, monkeypatch):

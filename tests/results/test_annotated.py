@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import anndata
 import numpy as np
 import pandas as pd
@@ -38,28 +40,35 @@ def annotated(analysis):
     return analysis.to_anndata(cells(), "lab")
 
 
-def test_every_cell_has_its_cluster_score_and_verdict(analysis, annotated):
-    obs = annotated.obs
-    table = analysis.samples().set_index("sample")
-    for name in annotated.obs_names:
-        assert obs.loc[name, "clustrep_cluster"] == table.loc[name, "cluster"]
-        assert obs.loc[name, "clustrep_local"] == table.loc[name, "mean"]
-        own = annotated.obsm["clustrep_local"].loc[name, obs.loc[name, "lab"]]
-        assert np.isnan(own)
-    verdicts = analysis.clusters().set_index(["train", "cluster"])["verdict"]
-    for (lab, cluster), word in obs.groupby(["lab", "clustrep_cluster"], observed=True)["clustrep_verdict"]:
-        verdict = verdicts[lab, cluster]
-        assert set(word) == {"holds in 1 of 1" if verdict == "holds" else verdict}
+def test_every_cell_has_its_cluster_status_and_score(analysis, annotated):
+    obs, findings = annotated.obs, analysis.findings
+    assert obs["clustrep_cluster"].cat.categories.tolist() == list(findings.letters) == ["A", "B", "C"]
+    letters = analysis.labels().set_index("sample")["cluster"]
+    scores = analysis.samples().set_index("sample")["mean"]
+    status = findings.table().set_index(["study", "cluster"])["status"]
+    for name, cell in obs.iterrows():
+        assert cell["clustrep_cluster"] == letters[name]
+        assert cell["clustrep_status"] == status[cell["lab"], cell["clustrep_cluster"]]
+        assert cell["clustrep_local"] == scores[name]
+        assert np.isnan(annotated.obsm["clustrep_local"].loc[name, cell["lab"]])
+    counts = obs.groupby(["lab", "clustrep_cluster"], observed=False).size()
+    for _, row in findings.table().iterrows():
+        assert counts[row["study"], row["cluster"]] == row["n"]
 
 
-def test_groups_are_those_of_the_gaps(analysis, annotated):
-    labels = analysis.verdict.separation.labels
-    in_order = np.concatenate([np.flatnonzero(annotated.obs["lab"] == name) for name in analysis.names])
-    assert annotated.obs["clustrep_separation"].iloc[in_order].astype(int).tolist() == labels.tolist()
+def test_cells_of_a_study_that_cannot_be_matched_have_no_cluster(analysis):
+    codes = analysis.findings.codes.copy()
+    codes[: analysis.findings.sizes[0]] = -1
+    unmatched = replace(analysis, findings=replace(analysis.findings, codes=codes))
+    obs = unmatched.to_anndata(cells(), "lab").obs
+    first = obs["lab"] == analysis.names[0]
+    for column in ("clustrep_cluster", "clustrep_status"):
+        assert obs.loc[first, column].isna().all()
+        assert obs.loc[~first, column].notna().all()
 
 
 def test_colours_are_where_scanpy_looks_for_them(annotated):
-    for column in ("clustrep_cluster", "clustrep_separation"):
+    for column in ("clustrep_cluster",):
         assert isinstance(annotated.obs[column].dtype, pd.CategoricalDtype)
         assert len(annotated.uns[f"{column}_colors"]) == len(annotated.obs[column].cat.categories)
         assert all(colour.startswith("#") and len(colour) == 7 for colour in annotated.uns[f"{column}_colors"])
@@ -70,21 +79,23 @@ def test_reading_back_gives_the_same(analysis, annotated, tmp_path):
     again = anndata.read_h5ad(tmp_path / "cells.h5ad")
     pd.testing.assert_frame_equal(again.obs, annotated.obs)
     pd.testing.assert_frame_equal(again.obsm["clustrep_local"], annotated.obsm["clustrep_local"])
-    for name in ("summary", "scores", "clusters", "presence"):
-        read, written = again.uns["clustrep"][name], plain_table(getattr(analysis, name)())
+    findings = analysis.findings
+    tables = {"findings": findings.table(), "clusters": findings.clusters(), "studies": findings.studies()}
+    for name, table in {**tables, "summary": analysis.summary(), "scores": analysis.scores()}.items():
+        read, written = again.uns["clustrep"][name], plain_table(table)
         pd.testing.assert_frame_equal(read.reset_index(drop=True), written.reset_index(drop=True), check_dtype=False)
     assert again.uns["clustrep"]["headline"].startswith(analysis.headline[0].text)
-    assert again.uns["clustrep"]["degree"] == analysis.degree
+    assert again.uns["clustrep"]["verdict"] == analysis.verdict
 
 
-def test_a_study_that_was_not_followed_has_no_clusters(analysis):
+def test_a_study_that_was_not_followed_has_clusters_and_no_local_scores(analysis):
     studies = cr.Studies.from_anndata(cells(), "lab")
     part = cr.analyse(
         KMeans(n_init=2), studies, n_clusters=3, n_resamples=2, null=None, rng=0, train=["north"], agreement="ari"
     )
     obs = part.to_anndata(cells(), "lab", key="mine").obs
-    assert obs.loc[obs["lab"] == "south", "mine_cluster"].isna().all()
-    assert obs.loc[obs["lab"] == "north", "mine_cluster"].notna().all()
+    assert obs["mine_cluster"].notna().all()
+    assert obs.loc[obs["lab"] == "north", "mine_local"].notna().all()
     assert obs.loc[obs["lab"] == "south", "mine_local"].isna().all()
 
 

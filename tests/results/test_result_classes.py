@@ -15,7 +15,7 @@ from clustrep.results.base import Resampled
 from clustrep.results.choice import Against
 from clustrep.results.labels import label
 
-KINDS = [*results.RESULTS.values(), results.StudyRelations, results.Choice, results.Candidate, results.Best]
+KINDS = [*results.RESULTS.values(), results.Choice, results.Candidate, results.Best]
 KINDS += [results.TrainingAverage, Against]
 
 

@@ -29,14 +29,12 @@ def annotated():
     return analysis.to_anndata(adata, "lab")
 
 
-@pytest.mark.parametrize(
-    "column", ["clustrep_cluster", "clustrep_verdict", "clustrep_separation", "clustrep_subcluster"]
-)
+@pytest.mark.parametrize("column", ["clustrep_cluster", "clustrep_status", "clustrep_subcluster"])
 def test_scanpy_draws_categories_in_the_colours_that_were_written(annotated, column):
     ax = scanpy.pl.embedding(annotated, basis="X_pca", color=column, show=False)
     shown = {to_hex(colour) for points in ax.collections for colour in points.get_facecolors()[:, :3]}
     categories = annotated.obs[column].cat.categories
-    if f"{column}_colors" in annotated.uns and column != "clustrep_verdict":
+    if f"{column}_colors" in annotated.uns:
         expected = {to_hex(colour) for colour in annotated.uns[f"{column}_colors"]}
         assert expected <= shown
     assert {text.get_text() for text in ax.get_legend().get_texts()} >= set(categories.astype(str))

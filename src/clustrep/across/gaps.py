@@ -204,7 +204,7 @@ def near_counts(X: FloatArray, in_training: BoolArray, labels: IntArray, edges: 
         facing = centres.copy()
         for piece, other in ((a, b), (b, a)):
             points = training[labels == piece]
-            if len(points):
+            if len(points) and not np.isnan(centres[other, 0]):  # without training samples a piece has no centre
                 towards = points @ (centres[other] - centres[piece])
                 facing[piece] = points[towards >= np.median(towards)].mean(axis=0)
         facing_of.append(facing)

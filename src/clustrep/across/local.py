@@ -118,7 +118,7 @@ def local_replicability(
     See Also
     --------
     replicability : one score for a whole pair of studies.
-    counterparts : which cluster of one study is which of another.
+    analyse : which cluster of one study is which of another.
 
     Notes
     -----

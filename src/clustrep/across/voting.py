@@ -42,7 +42,7 @@ def cluster_auroc(studies: StudiesLike, labels: KnownLabelsLike | None = None) -
 
     See Also
     --------
-    counterparts : Which cluster of one study corresponds to which of another, with resamples.
+    analyse : Which cluster of one study is which of another, and in which studies it is found.
     replicability : Takes labels, too.
 
     Notes

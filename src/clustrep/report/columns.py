@@ -145,7 +145,6 @@ LABELS = {
     "valley_p": "valley p",
     "own_pvalue": "own p",
     "trivial": "single-cluster",
-    "word": "status",
     "groups": "separated clusters",
     "apart": "separated",
     "complete": "all separated",
@@ -187,7 +186,7 @@ FINDINGS = (
     "shift",
 )
 STUDIES = ("study", "own_clusters", "shift", "scale", "mixing", "outlier", "n", "clusters", "own_pvalue")
-TREE = ("cluster", "size", "outcome", "adjusted", "study", "word", "count", "share", "level", "clusterer", "k")
+TREE = ("cluster", "size", "outcome", "adjusted", "study", "status", "count", "share", "level", "clusterer", "k")
 VALLEYS = (
     "k",
     "a",

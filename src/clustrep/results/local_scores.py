@@ -94,7 +94,7 @@ class LocalReplicability(Failing, Saved):
     See Also
     --------
     local_replicability : The function that returns it.
-    Counterparts : Which cluster of one study corresponds to which of another.
+    Findings : Which cluster of one study is which of another.
     """
 
     train: str

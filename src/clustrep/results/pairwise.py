@@ -115,7 +115,7 @@ class Replicability(Resampled, Failing, Saved):
     replicability : The function that returns it.
     Comparison : The same for several clusterers and numbers of clusters.
     LocalReplicability : The same point by point, and for every cluster.
-    StudyRelations : Which studies agree, from `relations`.
+    Findings : Which clusters each study has, and which study is an outlier.
     """
 
     names: tuple[str, ...]

@@ -20,7 +20,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # Tests of programs and documents beside the package.
-BESIDE = ("paper", "test_documents.py", "test_exam.py", "test_fuzz.py", "test_package.py", "test_site.py")
+BESIDE = (
+    "paper",
+    "test_documents.py",
+    "test_exam.py",
+    "test_exam_batches.py",
+    "test_fuzz.py",
+    "test_package.py",
+    "test_site.py",
+)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

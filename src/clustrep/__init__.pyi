@@ -22,6 +22,7 @@ from .exchange.disclosure import Disclosure as Disclosure
 from .exchange.noising import GaussianNoise as GaussianNoise
 from .exchange.site_learning import learn as learn
 from .exchange.site_scoring import score as score
+from .findings.known import match_clusters as match_clusters
 from .report import Report as Report
 from .resampling import Bootstrap as Bootstrap
 from .resampling import FeatureSubset as FeatureSubset

@@ -171,8 +171,8 @@ def test_the_page_tells_of_sites_and_names_no_samples(with_null):
     assert report.facts["samples"] == "This page names no samples."
     titles = [section["title"] for section in report.facts["sections"]]
     assert "Clusters at other sites" in titles
-    assert "Gaps between clusters, counted at other sites" in titles
-    assert "Which studies agree" in titles
+    assert "Density valleys between clusters, counted at other sites" in titles
+    assert "Study × study" in titles
     assert "This page names no samples." in report.to_html()
     assert "This page names no samples." in report.to_markdown()
 

@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 
 import clustrep as cr
 from clustrep.provenance import Provenance
-from clustrep.results import Comparison, NullReference, Replicability
+from clustrep.results import Comparison, Findings, NullReference, Replicability
 
 LETTERS = tuple("abcdefghij")
 
@@ -79,6 +79,39 @@ def reference_of(result, statistic="estimate", n=39):
         distribution=scores((n, *observed.shape), 2) / 3,
         provenance=Provenance(seed=1, parameters={"null": "'gaussian'", "of": result._fingerprint}),
     )
+
+
+def findings_of(status, counts, names, **options):
+    """Findings with these statuses and numbers of samples, (n_clusters, n_studies) each."""
+    counts, shape = np.array(counts), np.shape(status)
+    codes = [np.repeat(np.arange(shape[0]), of_study) for of_study in counts.T]
+    some = np.linspace(0.1, 0.9, counts.size).reshape(shape)
+    fields = {
+        "names": tuple(names),
+        "samples": np.array([f"s{i}" for i in range(counts.sum())]),
+        "sizes": counts.sum(axis=0),
+        "verdict": "separated",
+        "reason": "",
+        "pvalue": 0.001,
+        "letters": tuple("ABCDEFG"[: shape[0]]),
+        "codes": np.concatenate(codes),
+        "status": np.array(status),
+        "valley_depth": some,
+        "valley_p": some / 100,
+        "replicability": np.where(counts > 0, some, np.nan),
+        "low": np.where(counts > 0, some - 0.1, np.nan),
+        "high": np.where(counts > 0, some + 0.1, np.nan),
+        "shift": np.zeros(shape[1]),
+        "scale": np.ones(shape[1]),
+        "divisor": np.ones(2),
+        "offset": np.zeros((shape[1], 2)),
+        "own_clusters": np.full(shape[1], shape[0]),
+        "own_pvalue": np.full(shape[1], 0.01),
+        "mixing": np.full(shape[1], 0.5),
+        "alignment": "Studies were compared as given.",
+        "detectable": np.nan,
+    }
+    return Findings(**{**fields, **options})
 
 
 def local_of(train, test, k=3, n_resamples=6, **options):

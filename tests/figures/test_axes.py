@@ -36,7 +36,7 @@ RESULTS = {
     "ClusterTree": lambda: cr.analyse(KMEANS, COHORTS, n_clusters=[2, 3], null=None, recursive=True, **QUICK).tree,
     "Comparison": lambda: cr.compare(KMEANS, COHORTS, n_clusters=[2, 3], **QUICK),
     "Consensus": lambda: cr.consensus(KMEANS, X, n_clusters=[2, 3], **QUICK),
-    "Counterparts": lambda: cr.counterparts(KMEANS, COHORTS, **QUICK),
+    "Findings": lambda: cr.analyse(KMEANS, COHORTS, n_clusters=[2, 3], null=None, **QUICK).findings,
     "InGroupProportion": lambda: cr.in_group_proportion(X, clusterer=KMEANS, rng=0),
     "InGroupStability": lambda: cr.in_group_stability(X, COHORTS["alpha"].labels, **QUICK),
     "LeaveOneStudyOut": lambda: cr.leave_one_study_out(KMEANS, COHORTS, **QUICK),
@@ -48,7 +48,6 @@ RESULTS = {
     "Sensitivity": lambda: cr.sensitivity(KMEANS, X, scales=[0.01, 2], **QUICK),
     "Separation": lambda: cr.separation(KMEANS, COHORTS, n_clusters=[3], rng=0),
     "Stability": lambda: cr.stability(KMEANS, X, **QUICK),
-    "StudyRelations": lambda: cr.replicability(KMEANS, COHORTS, **QUICK).relations(),
     "Validation": lambda: cr.validate(KMEANS, X, n_clusters=[2, 3], indices="jaccard", **QUICK),
 }
 COLUMN, SMALLEST = 80 / 25.4, 5.0  # inches, points

@@ -14,15 +14,15 @@ from clustrep.results import ClusterTree
 
 @pytest.fixture
 def tree():
-    words = [[""] * 4, ["present"] * 4, ["present", "absent", "can't tell", "split"], ["present"] * 4, ["merged"] * 4]
+    words = [[""] * 4, ["found"] * 4, ["found", "not found", "undetermined", "split"], ["found"] * 4, ["merged"] * 4]
     counts = [[40, 30, 20, 10], [30, 30, 15, 5], [10, 0, 5, 5], [20, 20, 10, 2], [10, 10, 5, 3]]
     return ClusterTree(
         names=NAMES,
-        clusters=("all", "0", "1", "0.0", "0.1"),
+        clusters=("all", "A", "B", "A.1", "A.2"),
         parent=np.array([-1, 0, 0, 1, 1]),
         counts=np.array(counts),
         words=np.array(words),
-        outcome=("split", "split", "no gap within", "no gap within", "too few samples to split"),
+        outcome=("split", "split", "no density valley within", "no density valley within", "too few samples to split"),
         level=np.array([0.05, 0.04, 0.01, 0.02, 0.01]),
         adjusted=np.array([1e-9, 1e-3, 1.0, 0.3, np.nan]),
         clusterer=("ward", "ward", "", "", ""),
@@ -34,7 +34,7 @@ def tree():
 
 def test_parts_stand_below_what_they_are_part_of(tree):
     figure = NestedClusters.of(tree)
-    assert figure.clusters == ("all", "0", "0.0", "0.1", "1")
+    assert figure.clusters == ("all", "A", "A.1", "A.2", "B")
     assert figure.depth.tolist() == [0, 1, 2, 2, 1]
     starts, ends = figure.branches[:, :, 0], figure.branches[:, :, 2]
     assert starts.tolist() == [[0, 0], [1, 1], [1, 1], [0, 0]]
@@ -62,7 +62,7 @@ def test_a_tree_of_one_cluster_can_be_drawn(tree):
             "clusters": ("all",),
             **{name: getattr(tree, name)[:1] for name in ("parent", "counts", "words", "level", "adjusted")},
             **{name: getattr(tree, name)[:1] for name in ("clusterer", "n_pieces")},
-            "outcome": ("no gap within",),
+            "outcome": ("no density valley within",),
         }
     )
     figure = NestedClusters.of(alone)

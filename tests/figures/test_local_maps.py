@@ -202,15 +202,20 @@ def test_clusters_stand_in_the_order_of_their_labels(cohorts):
     many = local_of(cohorts["alpha"], cohorts["beta"], k=12, n_resamples=2)
     xy = np.zeros((30, 2))
     assert LocalMap.of(many, xy, ("x", "y")).clusters == tuple(map(str, range(12)))
-    named = LocalMap.of(many, xy, ("x", "y"), [f"{label} (A)" for label in many.labels])
-    assert named.clusters == tuple(f"{i} (A)" for i in range(12))
+
+
+def test_clusters_of_a_map_may_be_others_than_the_clusterers(local):
+    letters = ["B", "A", "A"] * 10
+    named = LocalMap.of(local, np.zeros((30, 2)), ("x", "y"), letters)
+    assert named.clusters == ("A", "B")
+    assert [named.clusters[place] for place in named.cluster] == letters
 
 
 def test_both_drawings_of_the_bars_have_the_same_numbers(local):
-    table = local.by_cluster().assign(verdict=["holds", "holds weakly", "no score"])
-    figure = ClusterBars.of(local, table)
+    table = local.by_cluster()
+    figure = ClusterBars.of(local)
     ax = figure.draw()
     trace = figure.trace(0)
     assert trace["y"] == numbers(np.array([bar.get_height() for bar in ax.patches]))
     assert trace["error_y"]["array"] == numbers((table["high"] - table["mean"]).to_numpy())
-    assert [text.split("<br>")[1] for text in trace["hovertext"]] == ["holds", "holds weakly", "no score"]
+    assert [f"{mean:.2f} [" in text for mean, text in zip(table["mean"], trace["hovertext"], strict=True)] == [True] * 3

@@ -80,7 +80,7 @@ def test_a_reference_is_grey_for_one_clusterer():
         own = band[band[:, 0] == k, 1]
         np.testing.assert_allclose((own.min(), own.max()), (low[i], high[i]))
     np.testing.assert_allclose(ax.collections[3].get_offsets()[:, 1], reference.overall[:, 0])
-    assert texts_of(ax.get_legend().get_texts())[-2:] == ["R̂ without clusters, 95 %", "R̂ of the studies"]
+    assert texts_of(ax.get_legend().get_texts())[-2:] == ["R̂ null distribution, 95 %", "observed score R̂"]
 
 
 def test_a_reference_is_hatched_for_several_and_named_for_what_it_is():
@@ -89,7 +89,7 @@ def test_a_reference_is_hatched_for_several_and_named_for_what_it_is():
     hatched = [band for band in ax.collections if band.get_hatch()]
     assert [to_hex(band.get_edgecolor()[0]) for band in hatched] == [colour.lower() for colour in COLOURS[:2]]
     assert len({band.get_hatch() for band in hatched}) == 2
-    assert texts_of(ax.get_legend().get_texts())[-1] == "without clusters, 95 %"
+    assert texts_of(ax.get_legend().get_texts())[-1] == "null distribution, 95 %"
 
 
 def test_a_reference_of_something_else_is_refused():
@@ -135,8 +135,8 @@ def test_both_drawings_have_the_same_curves():
 def test_the_page_names_the_statistic_that_was_compared():
     result = over_k(["ward"], [2, 3])
     for statistic, name, description in (
-        ("estimate", "ward, R̂ without clusters (95 % lie below)", "have R̂ below it"),
-        ("mean", "ward, without clusters (95 % lie below)", "have the mean over resamples below it"),
+        ("estimate", "ward, R̂ null distribution, 95 % quantile", "quantile of R̂ under the null model"),
+        ("mean", "ward, null distribution, 95 % quantile", "quantile of the mean over resamples under the null model"),
     ):
         figure = ScoreCurves.of(result, "ari", reference_of(result, statistic))
         assert figure.view()["data"][3]["name"] == name

@@ -7,7 +7,15 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from clustrep.findings.matching import LIMIT, SCALE_COST, SHIFT_COST, _improved, match_centres, nearest_neighbour
+from clustrep.findings.matching import (
+    LIMIT,
+    SCALE_COST,
+    SHIFT_COST,
+    _improved,
+    match_centres,
+    nearest_neighbour,
+    scale_of,
+)
 
 
 def partial_matchings(n_first, n_second):
@@ -100,6 +108,16 @@ def test_a_scaled_copy_has_its_scale(scale):
     assert match.scale == pytest.approx(scale, rel=1e-3)
     np.testing.assert_allclose(match.shift, [30, -40], atol=1e-6)
     assert match.gain == pytest.approx(4 - SHIFT_COST - SCALE_COST)
+
+
+@pytest.mark.parametrize(("scale", "expected"), [(0.57, 0.57), (1.05, 1.0), (1.8, 1.8)])
+@pytest.mark.parametrize("length", [0, 3, 40])
+def test_the_scale_does_not_depend_on_the_shift(scale, expected, length):
+    first = np.array([[0.0, 0], [6, 0], [0, 7], [9, 9]])
+    second = scale * first + length * np.array([0.6, -0.8])
+    match = match_centres(first, second, ratio=scale)
+    assert len(match.pairs) == 4
+    assert scale_of(first, second, match) == pytest.approx(expected, abs=1e-9)
 
 
 def test_distance_to_the_nearest_neighbour():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from tests.report.samples import THREE, WARD, cohorts_named
 
@@ -17,6 +18,14 @@ def analysis(studies):
 
 
 @pytest.fixture(scope="session")
+def unimodal():
+    """An analysis without evidence of clusters: its scores are compared with a null model."""
+    rng = np.random.default_rng(4)
+    tables = {name: rng.normal(size=(60, 2)) * [4, 1] for name in ("alpha", "beta", "gamma")}
+    return cr.analyse({"ward": WARD}, tables, n_clusters=[2, 3], n_null=39, n_resamples=4, rng=0)
+
+
+@pytest.fixture(scope="session")
 def report(analysis):
     return cr.Report(analysis)
 
@@ -31,11 +40,10 @@ def parts(studies):
     return {
         "comparison": comparison,
         "replicability": result,
-        "relations": result.relations(),
         "local": local,
         "null": cr.null_reference(comparison, 19),
         "null of pairs": cr.null_reference(result, 19),
-        "counterparts": cr.counterparts(THREE, studies, **few),
+        "separation": cr.separation(WARD, studies, n_clusters=[2, 3], rng=0),
         "leave one out": cr.leave_one_study_out(THREE, studies, **few),
         "validation": cr.validate(WARD, alpha, n_clusters=[2, 3], indices=("jaccard", "r", "test"), **few),
         "test": cr.cluster_test(alpha, n_resamples=19, rng=0),

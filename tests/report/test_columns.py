@@ -25,7 +25,7 @@ def test_columns_have_labels_and_kinds():
     assert [(column["key"], column["label"], column["kind"]) for column in table["columns"]] == [
         ("study", "study", "text"),
         ("k", "k", "count"),
-        ("null_mean", "without clusters", "number"),
+        ("null_mean", "null mean", "number"),
         ("pvalue", "p", "p"),
         ("rival", "rival", "flag"),
     ]

@@ -26,7 +26,9 @@ from clustrep.report import formatting
         (True, "flag", "yes", "1"),
         (False, "flag", "no", "0"),
         ("k-means", "text", "k-means", None),
-        ("can't tell", "number", "can't tell", None),
+        ("unknown", "number", "unknown", None),
+        ("not found", "sign", "✗ not found", None),
+        ({"status": "found", "n": 1200, "share": 0.5, "replicability": None}, "entry", "✓ 1,200 (50.0 %)", "1200"),
         (4, "text", "4", None),
     ],
 )

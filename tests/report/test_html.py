@@ -196,19 +196,25 @@ def test_only_a_yes_has_a_tick(facts: dict[str, Any]) -> None:
         assert (tick in page) == (kind == "separated")
 
 
-def test_every_degree_has_a_sign_of_its_own(facts: dict[str, Any]) -> None:
+def test_every_verdict_has_its_own_sign(facts: dict[str, Any]) -> None:
     drawn = set()
-    for kind in ("separated", "structured", "one-piece", "unknown"):
+    for kind in ("separated", "continuous-structure", "no-evidence-of-clusters", "inconclusive"):
         page = html.render({**facts, "verdict": [{"kind": kind, "text": "So it is."}]})
         drawn.update(re.findall(rf'<li class="{kind}">\s*<svg[^>]*>(.*?)</svg>', page, re.S))
     assert len(drawn) == 4
 
 
 def test_a_sign_is_read_as_its_word(facts: dict[str, Any]) -> None:
-    table = _table("t", "T", {"a": ("A", "text"), "b": ("B", "sign")}, [["x", "can't tell"], ["y", ""], ["z", "new 3"]])
-    section = {"id": "s", "title": "S", "text": [], "charts": [], "tables": [{**table, "note": "? can't tell"}]}
+    entry = {"status": "merged", "n": 3, "share": 0.25, "replicability": 0.5, "low": 0.4, "high": 0.6}
+    columns = {"a": ("A", "text"), "b": ("B", "sign"), "c": ("C", "entry")}
+    table = _table("t", "T", columns, [["x", "not found", entry], ["y", "", entry]])
+    section = {"id": "s", "title": "S", "text": [], "charts": [], "tables": [{**table, "note": "✗ not found"}]}
     page = html.render({**facts, "sections": [section]})
-    assert '<span aria-hidden="true" title="can&#39;t tell">?</span><span class="unseen">can&#39;t tell</span>' in page
-    assert 'class="sign sign-new"' in page
-    assert '<p class="note">? can&#39;t tell</p>' in page
-    assert "| x | ? |" in markdown.render({**facts, "sections": [section]})
+    assert '<td class="sign sign-not-found"><span class="mark" aria-hidden="true">✗</span> not found</td>' in page
+    assert (
+        '<td class="entry sign-merged" data-value="3"><span class="mark" aria-hidden="true" title="merged">⋎</span>'
+        '<span class="unseen">merged</span> 3 (25.0 %)<br><span class="score">0.50 [0.40, 0.60]</span></td>'
+    ) in page
+    assert '<p class="note">✗ not found</p>' in page
+    written = markdown.render({**facts, "sections": [section]})
+    assert "| x | ✗ not found | ⋎ 3 (25.0 %)<br>0.50 \\[0.40, 0.60\\] |" in written

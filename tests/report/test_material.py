@@ -11,6 +11,8 @@ from tests.report.samples import WARD, sections
 
 import clustrep as cr
 from clustrep.errors import ParameterError
+from clustrep.figures.charts import numbers
+from clustrep.findings.result import VERDICTS
 from clustrep.report.material import Material
 
 
@@ -20,9 +22,10 @@ from clustrep.report.material import Material
         (["comparison"], ["data", "choice"]),
         (["comparison", "null"], ["data", "choice"]),
         (["comparison", "replicability", "local"], ["data", "choice", "pairs", "clusters", "map"]),
-        (["replicability", "relations"], ["data", "pairs"]),
+        (["replicability"], ["data", "pairs"]),
         (["local"], ["data", "clusters", "map"]),
-        (["local", "counterparts"], ["data", "clusters", "map"]),
+        (["separation"], ["data", "separation-1"]),
+        (["comparison", "separation"], ["data", "choice", "separation-1"]),
         (["null of pairs"], ["data", "nullreference-1"]),
         (["leave one out"], ["data", "leaveonestudyout-1"]),
         (["validation"], ["data", "validation-1"]),
@@ -49,7 +52,7 @@ def test_the_first_result_in_focus_is_shown_first(parts, studies):
     made = cr.Report(parts["comparison"], parts["replicability"], parts["local"])
     assert "Shown first: AgglomerativeClustering, k = 3." in made.to_markdown()
     kinds = [item["kind"] for item in made.facts["verdict"]]
-    assert kinds == ["unknown", "reason", "studies", "clusters", "next"]
+    assert kinds == ["sure", "studies", "clusters"]
 
 
 def test_one_local_result_or_a_dict_of_several(parts):
@@ -58,16 +61,6 @@ def test_one_local_result_or_a_dict_of_several(parts):
     views = [[view["name"] for view in made.facts["sections"][-1]["charts"][0]["views"]] for made in (alone, several)]
     assert views == [["alpha → beta"], ["alpha → beta", "alpha → gamma"]]
     assert len(several.facts["sections"][1]["tables"][0]["rows"]) == 6
-
-
-def test_data_without_clusters_find_their_local_result(analysis):
-    made = cr.Report(*analysis.local, *analysis.local_references)
-    whole = cr.Report(analysis)
-    of_clusters = [
-        [row["qvalue"] for row in item.facts["sections"][sections(item).index("clusters")]["tables"][0]["rows"]]
-        for item in (made, whole)
-    ]
-    assert of_clusters[0] == of_clusters[1]
 
 
 NO_RESULT = "A report is made of results such as compare returns, got"
@@ -81,7 +74,7 @@ NO_RESULT = "A report is made of results such as compare returns, got"
         (lambda parts, analysis: ["alpha"], f"{NO_RESULT} str."),
         (lambda parts, analysis: [parts["comparison"].summary()], f"{NO_RESULT} DataFrame."),
         (lambda parts, analysis: [parts["comparison"]] * 2, "A report has one Comparison, got 2."),
-        (lambda parts, analysis: [parts["counterparts"]] * 2, "A report has one Counterparts, got 2."),
+        (lambda parts, analysis: [analysis.findings] * 2, "A report has one Findings, got 2."),
         (
             lambda parts, analysis: [analysis, parts["test"]],
             "An analysis makes a report by itself: pass nothing beside it but the comparison with embed='train'.",
@@ -94,9 +87,9 @@ def test_what_makes_no_report_gets_its_sentence(results, sentence, parts, analys
     assert str(caught.value) == sentence
 
 
-@pytest.mark.parametrize("kind", ["relations", "null", "choice", "study", "series"])
+@pytest.mark.parametrize("kind", ["null", "choice", "study", "series"])
 def test_what_cannot_be_told_alone_gets_its_sentence(kind, parts, studies):
-    """Or is told: the docstring promises a report of `null_reference` and `relations()`."""
+    """Or is shown: the docstring promises a report of `null_reference`."""
     item = {
         **parts,
         "choice": parts["comparison"].choice(),
@@ -130,9 +123,8 @@ def test_a_reference_is_told_beside_its_own_result_alone(studies):
     for k in (2, 3):
         facts = cr.Report(local[k], reference).facts
         (section,) = [item for item in facts["sections"] if item["id"] == "clusters"]
-        rows[k] = {row["verdict"] for row in section["tables"][0]["rows"]}
-    assert rows[2] == {"not compared with data without clusters"}
-    assert not rows[3] & rows[2]
+        rows[k] = [row.get("qvalue") for row in section["tables"][0]["rows"]]
+    assert rows == {2: [None] * 2, 3: numbers(reference.to_frame()["qvalue"].to_numpy())}
     with pytest.raises(ParameterError, match="one local result for each pair of studies"):
         cr.Report(local[2], local[3])
 
@@ -150,25 +142,31 @@ def test_a_comparison_and_a_local_result_make_a_report(studies, parts):
 
 def test_an_analysis_is_read_not_computed_again(analysis):
     material = Material.of([analysis])
+    assert material.findings is analysis.findings
+    assert material.headline is analysis.headline
     assert material.choice is analysis.choice
-    assert material.relations is analysis.relations
     assert material.replicabilities[0] is analysis.replicability
     assert material.failures == analysis.failures
-    pd.testing.assert_frame_equal(material.clusters, analysis.clusters())
     pd.testing.assert_frame_equal(material.summary, analysis.summary())
     for figure in material.maps:
         assert figure.xy.tolist() == analysis.coordinates_of(figure.train).tolist()
         assert figure.axes == analysis.coordinate_names
+        shown = [figure.clusters[place] for place in figure.cluster]
+        assert shown == analysis.findings.labels_of(figure.train).tolist()
 
 
-def test_parts_are_put_together_as_an_analysis_does(analysis):
-    """The same choice and the same verdicts, from the same results."""
-    parts = Material.of([analysis.comparison, analysis.reference, *analysis.local, *analysis.local_references,
-                         analysis.counterparts])  # fmt: skip
-    whole = Material.of([analysis])
-    assert analysis.shared_names  # numbers that counterparts share: the parts do not know them
-    named = ["cluster", "counterpart"]
-    pd.testing.assert_frame_equal(parts.clusters.drop(columns=named), whole.clusters.drop(columns=named))
+def test_parts_are_put_together_as_an_analysis_does(unimodal):
+    """The same choice, from the same results."""
+    parts = Material.of([unimodal.comparison, unimodal.reference, *unimodal.local])
+    whole = Material.of([unimodal])
     pd.testing.assert_frame_equal(parts.summary, whole.summary)
     assert str(parts.choice) == str(whole.choice)
     assert parts.failures == whole.failures
+
+
+def test_a_comparison_claims_no_verdict(unimodal):
+    """Scores alone do not show whether clusters are separated."""
+    said = cr.Report(unimodal.comparison, unimodal.reference).facts["verdict"]
+    assert not {item["kind"] for item in said} & {verdict.replace(" ", "-") for verdict in VERDICTS}
+    texts = [item["text"] for item in said]
+    assert any("null distribution" in text or "null model" in text for text in texts)

@@ -20,8 +20,8 @@ def test_the_paragraph_has_what_a_paper_needs(report, analysis):
         "learned by ward for 2 and 3 clusters",
         "by the adjusted Rand index (ARI) and adjusted mutual information (AMI)",
         "with 20 bootstrap resamples of both studies with each drawn sample counted once",
-        "Scores of the studies as they are were compared with those of 19 collections without clusters, drawn "
-        f"{NULLS[analysis.reference.model]}; p-values are",
+        "Clusters were found by density valleys, within studies",
+        analysis.findings.alignment,
         f"clustrep {versions['clustrep']} (numpy {versions['numpy']}, scipy {versions['scipy']}, ",
         f"scikit-learn {versions['scikit-learn']}; Python {versions['python']}), seed 0.",
     ):
@@ -33,17 +33,23 @@ def test_the_paragraph_has_what_a_paper_needs(report, analysis):
     assert parameters == f"Clusterers: ward: {told}."
 
 
-def test_scales_nulls_and_lack_of_them_are_told(studies):
+def test_the_null_model_is_told(unimodal):
+    text = cr.Report(unimodal).facts["methods"][0]
+    drawn = NULLS[unimodal.reference.model]
+    assert f"Observed scores were compared with those of 39 simulated null data sets, drawn {drawn}; p-values" in text
+
+
+def test_scales_and_lack_of_nulls_are_told(studies):
     scaled = studies.scaled("reference=beta")
     made = cr.analyse(WARD, scaled, n_clusters=[2, 3, 4], null=None, agreement="mi", n_resamples=2, rng=5)
     (text, _, _) = cr.Report(made).facts["methods"]
     assert "scaled by the mean and standard deviation of beta." in text
     assert "for 2 to 4 clusters" in text
-    assert "without clusters" not in text
+    assert "null" not in text
     assert "by mutual information (MI) (Masoero" in text
-    made = cr.analyse(WARD, studies, n_clusters=[3], null="copula", n_null=19, n_resamples=2, rng=5)
-    text = cr.Report(made).facts["methods"][0]
-    assert "19 collections without clusters, drawn from a Gaussian copula with the size and margins" in text
+    made = cr.compare(WARD, studies, n_clusters=[3], n_resamples=2, rng=5)
+    text = cr.Report(made, cr.null_reference(made, 19, null="copula")).facts["methods"][0]
+    assert "19 simulated null data sets, drawn from a Gaussian copula with the size and margins" in text
 
 
 def test_resampling_is_called_by_its_name(studies):
@@ -73,7 +79,7 @@ def test_ranges_of_k(ks, text):
     assert span(ks) == text
 
 
-def test_provenance_is_read_in_one_place(studies, analysis):
+def test_provenance_is_read_in_one_place(studies, analysis, unimodal):
     run = Run.of(analysis.provenance)
     assert (run.seed, run.n_resamples, run.resampling, run.noise, run.null) == (
         "0",
@@ -85,7 +91,7 @@ def test_provenance_is_read_in_one_place(studies, analysis):
     assert set(run.studies) == {"alpha", "beta", "gamma"}
     assert len(run.clusterers) == 2
     assert len(set(run.clusterers)) == 1  # they differ in k alone
-    assert Run.of(analysis.reference.provenance).null == "one piece"
+    assert Run.of(unimodal.reference.provenance).null == unimodal.reference.provenance["null"].strip("'")
     subsampled = cr.replicability(THREE, studies, n_resamples=2, rng=3, resampling=cr.Subsample(0.5))
     assert Run.of(subsampled.provenance).resampling.startswith("Subsample(")
     test = Run.of(cr.cluster_test(studies["alpha"], n_resamples=19, rng=1).provenance)

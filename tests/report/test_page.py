@@ -391,20 +391,20 @@ def test_a_cluster_has_one_colour_in_every_table_and_chart(analysed: Any) -> Non
     colours = analysed.evaluate("""() => {
         const seen = {};
         for (const mark of document.querySelectorAll('.swatch')) {
-            const name = mark.parentElement.textContent.trim().match(/^\\d+/)[0];
+            const name = mark.parentElement.textContent.trim().match(/^[A-Z]+/)[0];
             (seen[name] ??= new Set()).add(getComputedStyle(mark).backgroundColor);
         }
         return Object.fromEntries(Object.entries(seen).map(([name, set]) => [name, [...set]]));
     }""")
-    assert sorted(colours) == ["0", "1", "2"]
+    assert sorted(colours) == ["A", "B", "C"]
     assert all(len(of_cluster) == 1 for of_cluster in colours.values())
-    bars = analysed.evaluate("document.querySelector('#chart-clusters .plot').data[0]")
-    for name, colour in zip(bars["x"], bars["marker"]["color"], strict=True):
-        red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-        assert colours[name[0]] == [f"rgb({red}, {green}, {blue})"]
+    traces = analysed.evaluate("document.querySelector('#chart-samples .plot').data")
+    for trace in traces:
+        red, green, blue = (int(trace["marker"]["color"][i : i + 2], 16) for i in (1, 3, 5))
+        assert colours[trace["name"]] == [f"rgb({red}, {green}, {blue})"]
 
 
 def test_columns_are_explained_below_their_table(analysed: Any) -> None:
-    table = analysed.locator("#table-clusters-table")
+    table = analysed.locator("#table-findings-table")
     table.get_by_text("What the columns mean").click()
-    assert table.get_by_text("Whether the cluster holds in the other study.").is_visible()
+    assert table.get_by_text("Whether the cluster is found in the study.").is_visible()

@@ -205,6 +205,7 @@ def analyse(
                 places,
                 names,
                 known_labels_of(given),
+                warnings=_notes_on(given, scale),
             )
             if recursive and start.verdict == SEPARATED and len(given) > 1:
                 start = replace(start, tree=steps.tree(start.findings))
@@ -375,6 +376,12 @@ def compute_share(
             with contextlib.suppress(AllReplicatesFailed):  # of this share
                 null_reference(comparison, n_null, null=model, n_jobs=options["n_jobs"])
     return comparison.provenance
+
+
+def _notes_on(studies: Studies, scale: str) -> tuple[str, ...]:
+    """Say what is to be looked at in the studies; the findings say how they are aligned."""
+    notes = studies.comparability()
+    return (notes.without("location", "spread") if scale == AUTO else notes).sentences
 
 
 def by_clusterer(configurations: Sequence[Configuration]) -> list[list[Configuration]]:

@@ -269,7 +269,8 @@ def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: S
     warn_of_changes(ctx, studies)
     if not settings["quiet"]:
         write_message(repr(studies))
-    warn_of_scales(studies)
+    if settings["scale"] != AUTO:  # an analysis chooses the scale of features itself
+        warn_of_scales(studies)
     warn_of_embedding(studies)
     arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null", "noise")
     arguments["over"] = settings["over"] or None

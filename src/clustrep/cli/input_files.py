@@ -33,9 +33,9 @@ def scaled_by(scale: str, studies: Studies) -> Studies:
 
 
 def notes_on(unscaled: Studies, scale: str) -> Comparability:
-    """Return what is to be looked at in studies; differences between them where scaling leaves any."""
+    """Return what is to be looked at in studies; differences between them unless scaling or alignment removes them."""
     notes = unscaled.comparability()
-    return notes.without("location", "spread") if scale == "study" else notes
+    return notes.without("location", "spread") if scale in ("study", AUTO) else notes
 
 
 def warn_of_notes(unscaled: Studies, scale: str) -> None:

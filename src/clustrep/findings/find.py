@@ -24,13 +24,15 @@ from clustrep.results.local_scores import LocalReplicability
 from clustrep.studies.collection import Studies
 from clustrep.studies.missing_values import completed
 from clustrep.studies.study import Study
-from clustrep.types import FloatArray, IntArray
+from clustrep.types import BoolArray, FloatArray, IntArray
 
 # Every partition is the best of this many random starts at least: a poor local optimum hides valleys.
 STARTS = 10
 # Neighbours among which batch mixing is measured, as in scib-metrics (perplexity 30), and samples of a study that are
 # asked.
 MIXING_NEIGHBOURS, MOST_ASKED = 90, 500
+# A shift below this many sd is rounding.
+NO_SHIFT = 1e-9
 NOT_TESTED = "no cluster is separated, and the scores were not compared with a null model; run again with one"
 
 
@@ -180,7 +182,8 @@ def _findings(
     )
     scales = np.array([np.nan if place is None else place.scale for place in aligned])
     given = [completed(study.X).astype(float) / divisor for study in studies.values()]
-    offset = _offsets(given, codes, np.nan_to_num(scales, nan=1.0), ~np.isnan(lengths))
+    offset, is_aligned = _offsets(given, codes, np.nan_to_num(scales, nan=1.0), ~np.isnan(lengths))
+    lengths = np.where(is_aligned, np.where(lengths < NO_SHIFT, 0.0, lengths), np.nan)
     nothing = np.full((len(by_size), n_studies), np.nan)
     return Findings(
         **common,
@@ -203,8 +206,12 @@ def _findings(
     )
 
 
-def _offsets(tables: Sequence[FloatArray], codes: Sequence[IntArray], scales: FloatArray, known: Any) -> FloatArray:
-    """Return by how much every study lies off in every feature: the mean over the clusters that it shares with others.
+def _offsets(
+    tables: Sequence[FloatArray], codes: Sequence[IntArray], scales: FloatArray, known: Any
+) -> tuple[FloatArray, BoolArray]:
+    """Return by how much every study lies off in every feature, and whether that is known.
+
+    It is the mean over the clusters that it shares with others: two at least.
 
     tables : features divided by their divisor; so is the offset, (n_studies, n_features)
     """
@@ -223,7 +230,7 @@ def _offsets(tables: Sequence[FloatArray], codes: Sequence[IntArray], scales: Fl
         joint = np.nansum(np.where(there[:, :, None], moved, 0), axis=0) / np.maximum(weight.sum(axis=0), 1)[:, None]
         for t in np.flatnonzero(several):
             offset[t] = (means[t, there[t]] - scales[t] * joint[there[t]]).mean(axis=0)
-    return offset
+    return offset, several
 
 
 def _mixing(model: Model) -> FloatArray:

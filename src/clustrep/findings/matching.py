@@ -60,6 +60,29 @@ def match_centres(first: FloatArray, second: FloatArray, ratio: float = 1.0) -> 
     return best
 
 
+def scale_of(first: FloatArray, second: FloatArray, match: Match) -> float:
+    """Return the scale of matched studies, whatever their shift: 1 unless another gains more than it costs."""
+    if len(match.pairs) < 2:
+        return match.scale
+    i, j = np.array(match.pairs).T
+    own_first, own_second = nearest_neighbour(first)[i], nearest_neighbour(second)[j]
+
+    def gain(scale: float) -> float:
+        limit = LIMIT * np.minimum(own_first, own_second / scale)
+        shift = (second[j] - scale * first[i]).mean(axis=0)
+        distance = np.linalg.norm((second[j] - shift) / scale - first[i], axis=-1)
+        return float(np.clip(1 - (distance / np.maximum(limit, 1e-300)) ** 2, 0, None).sum())
+
+    slope = _slope(first[i], second[j])
+    return slope if gain(slope) - SCALE_COST > gain(1.0) + 1e-9 else 1.0
+
+
+def _slope(first: FloatArray, second: FloatArray) -> float:
+    """Return the scale of the second centres by least squares, with a free shift."""
+    a, b = first - first.mean(axis=0), second - second.mean(axis=0)
+    return float(np.clip((a * b).sum() / (a * a).sum(), SMALLEST_SCALE, LARGEST_SCALE))
+
+
 def _improved(first: FloatArray, second: FloatArray, shift: FloatArray | None, scale: float) -> Match | None:
     """Match under one hypothesis, and estimate shift and scale from the matches until nothing changes."""
     free = shift is not None
@@ -79,8 +102,7 @@ def _improved(first: FloatArray, second: FloatArray, shift: FloatArray | None, s
         pairs = new
         i, j = np.array(pairs).T
         if scale != 1 and len(pairs) > 1:
-            a, b = first[i] - first[i].mean(axis=0), second[j] - second[j].mean(axis=0)
-            scale = float(np.clip((a * b).sum() / (a * a).sum(), SMALLEST_SCALE, LARGEST_SCALE))
+            scale = _slope(first[i], second[j])
         shift = (second[j] - scale * first[i]).mean(axis=0)
     if free and len(pairs) < 2:
         return None

@@ -10,7 +10,7 @@ import numpy as np
 from clustrep.across.gaps import FEWEST, centres_of, nearest_centre
 from clustrep.engine.replicates import make_generator
 from clustrep.findings.coordinates import Coordinates, within_sd
-from clustrep.findings.matching import match_centres
+from clustrep.findings.matching import match_centres, scale_of
 from clustrep.findings.own import OwnClusters, Propose, compact, joined_where_filled, own_clusters, valleys
 from clustrep.findings.placement import Placed, locate, refine
 from clustrep.results.base import FALSE_FINDING
@@ -287,7 +287,7 @@ class _Joint:
         here = centres_of(self.X[s], own.labels, own.n_clusters)
         match = match_centres(known, here, self.spread[s] / self.spread[self.order[0]])
         names = np.full(own.n_clusters, -1)
-        shift, scale = match.shift, match.scale
+        shift, scale = match.shift, scale_of(known, here, match)
         if match.pairs:
             i, j = np.array(match.pairs).T
             names[j] = used[i]

@@ -183,7 +183,7 @@ FINDINGS = (
     "valley_p",
     "shift",
 )
-STUDIES = ("study", "n", "clusters", "own_clusters", "shift", "scale", "mixing", "outlier", "own_pvalue")
+STUDIES = ("study", "own_clusters", "shift", "scale", "mixing", "outlier", "n", "clusters", "own_pvalue")
 TREE = ("cluster", "size", "outcome", "adjusted", "study", "status", "count", "share", "level", "clusterer", "k")
 VALLEYS = (
     "k",

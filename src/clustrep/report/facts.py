@@ -39,7 +39,9 @@ def facts_of(material: Material, title: str | None = None) -> Facts:
     runs = [Run.of(result.provenance) for result in material.results]
     studies = {name: about for run in runs for name, about in run.studies.items()}
     findings = material.findings
+    data = _data(studies)
     sections = [
+        data if findings is None else None,
         *_findings(material),
         _samples(material),
         _choice(material),
@@ -49,7 +51,7 @@ def facts_of(material: Material, title: str | None = None) -> Facts:
         _map(material),
         _tree(material),
         *(_other(result, number) for number, result in enumerate(material.others, 1)),
-        _data(studies),
+        None if findings is None else data,
     ]
     return {
         "title": title or _title(material),

@@ -42,7 +42,7 @@ def entries_of(findings: Findings) -> Table:
     """Make the table with one row for every cluster and study."""
     table = findings.table()
     kept = [name for name in columns.FINDINGS if not table[name].isna().all()]
-    return table_of(table, "findings-table", "Every cluster in every study", kept, most=8)
+    return table_of(table, "findings-table", "Every cluster in every study", kept)
 
 
 def clusters_of(findings: Findings) -> Table:
@@ -60,7 +60,7 @@ def studies_of(findings: Findings) -> Table:
     table["outlier"] = [why or "no" for why in table["why"]]
     kept = [name for name in columns.STUDIES if not table[name].isna().all()]
     explanations = {"scale": SCALE}
-    return table_of(table, "studies-of-findings-table", "Studies", kept, explanations=explanations, most=len(kept))
+    return table_of(table, "studies-of-findings-table", "Studies", kept, explanations=explanations)
 
 
 def text_of(table: Mapping[str, Any]) -> str:

@@ -45,8 +45,8 @@ SCORE_AND_RIVALS = (
     "from the best: the resample-wise difference has a 95 % interval that includes 0."
 )
 ABOUT_TABLE = (
-    "Cluster A has the most samples, B the second most. Replicability is the local replicability of the study's "
-    "samples in the cluster, averaged over the other studies. Valley depth compares the density halfway to the nearest "
+    "Cluster A has the most samples. Replicability is the local replicability of the study's samples "
+    "in the cluster, averaged over the other studies. Valley depth compares the density halfway to the nearest "
     "cluster of the same study with that on either side."
 )
 LEGEND = f"{', '.join(f'{sign} {status}' for status, sign in SIGNS.items())}. n and share of the study's samples"

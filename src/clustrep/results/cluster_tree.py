@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # The root of the tree.
 EVERYTHING = "all"
 # What became of a cluster.
-SPLIT, NO_GAP, TOO_SMALL = "split", "no gap within", "too few samples to split"
+SPLIT, NO_GAP, TOO_SMALL = "split", "no density valley within", "too few samples to split"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +43,7 @@ class ClusterTree(Saved):
     words : ndarray of str, (n_clusters, S)
         The status of every cluster in every study: found, not found, merged, split or undetermined; "" for "all".
     outcome : tuple of str
-        What became of each cluster: "split", "no gap within" or "too few samples to split".
+        What became of each cluster: "split", "no density valley within" or "too few samples to split".
     level : ndarray, (n_clusters,)
         The level at which each cluster is tested: 0.05 · (n − 1) / (N − 1), with n of the N samples in it.
     adjusted : ndarray, (n_clusters,)
@@ -177,11 +177,11 @@ class ClusterTree(Saved):
             return "No cluster is separated: there is nothing to split again."
         first = plural(len(self.children_of(EVERYTHING)), "separated cluster")
         if not n_split:
-            return f"{first}; none has a gap within that is found again in other studies."
+            return f"{first}; none has a density valley within that is found again in other studies."
         have = "has" if n_split == 1 else "have"
         return (
-            f"{first}; {plural(n_split, 'cluster')} {have} gaps within, and {len(self.leaves)} in all have none. Any "
-            f"false split in the whole tree has a chance of at most {FALSE_FINDING:.0%}."
+            f"{first}; {plural(n_split, 'cluster')} {have} density valleys within, and {len(self.leaves)} in all have "
+            f"none. The chance of any false split in the whole tree is at most {100 * FALSE_FINDING:.0f} %."
         )
 
     def __repr__(self) -> str:

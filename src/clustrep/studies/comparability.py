@@ -583,9 +583,9 @@ def _of_pairs(views: Sequence[_View], pairs: Sequence[Pair], study_of: IntArray)
             advice = "Leave out one of the two studies, or the samples that both have."
             notes["study"].append((matched, Note(who, "duplicated study", sentence, advice)))
             continue
-        for key, kind, words in (
-            ("equal", "duplicated samples", "with the same values"),
-            ("near", "near-duplicated samples", "much closer to each other than to any third sample"),
+        for key, kind, verbs, words in (
+            ("equal", "duplicated samples", ("has", "have"), "the same values"),
+            ("near", "near-duplicated samples", ("is", "are"), "much closer to each other than to any third sample"),
         ):
             chosen = [pair for pair in among if (pair.ratio == 0) == (key == "equal") and not is_constant(pair.first)]
             named = s != t and views[s].study.samples_are_named and views[t].study.samples_are_named
@@ -593,7 +593,8 @@ def _of_pairs(views: Sequence[_View], pairs: Sequence[Pair], study_of: IntArray)
             if chosen:
                 names = [f"{name_of(pair.first)} and {name_of(pair.second)}" for pair in chosen]
                 where = f"in study {views[s].name}" if s == t else f"in studies {views[s].name} and {views[t].name}"
-                sentence = f"{plural(len(chosen), 'pair')} of samples {where} {words}: {listing(names, SHOWN)}."
+                subject = f"{plural(len(chosen), 'pair')} of samples {where} {verbs[len(chosen) > 1]}"
+                sentence = f"{subject} {words}: {listing(names, SHOWN)}."
                 advice = "Keep one of each, unless they are different individuals."
                 notes[key].append((len(chosen), Note(who, kind, sentence, advice)))
     for kind_notes in notes.values():

@@ -13,7 +13,7 @@ from tests.cli.support import invoke
 import clustrep as cr
 
 RUN = ("run", "atlas.h5ad", "--study-key", "lab", "--clusterer", "kmeans:n_init=1", "--k", "3", "--resamples", "3")
-RUN = (*RUN, "--null", "none", "--figures", "none", "--jobs", "1")
+RUN = (*RUN, "--scale", "none", "--null", "none", "--figures", "none", "--jobs", "1")
 
 
 @pytest.fixture

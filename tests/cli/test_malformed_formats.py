@@ -135,12 +135,6 @@ in_h5ad(
 )
 in_h5ad("study with one cell", r"'b' has 1 sample: at least 2 are needed", h5ad(donor=[*"aaaaaaaaaaa", "b"]))
 in_h5ad(
-    "one study",
-    r"cells\.h5ad.*one study.*'donor'|'donor'.*cells\.h5ad.*one study",
-    h5ad(donor=["a"] * 12),
-    code=USAGE,
-)
-in_h5ad(
     "cells without a study",
     r"cells\.h5ad has 6 cells without a study: 'donor' is missing there\. Leave",
     h5ad(donor=["a", None] * 6),

@@ -77,7 +77,7 @@ def test_two_sites_can_combine(learned):
     for name in SITES[:2]:
         scored(name)
     done = invoke("combine", *(f"{name}.scores" for name in SITES[:2]), "--out", "both", "--figures", "none")
-    assert " replicates best: ARI " in done.stdout
+    assert "Best clusterer: " in done.stdout
     assert "apart" not in done.stdout
     assert (learned / "both" / "report.html").exists()
 

@@ -189,7 +189,8 @@ def test_files_of_r_are_analysed_to_the_end(cohorts):
 def test_one_file_with_two_objects_is_analysed(cohorts):
     said = invoke("run", "both.rda", "--genes", "symbol", "--label", "subtype", *QUICK, "--out", "o")
     assert "3 separated clusters" in said.stdout
-    assert "name more files" in invoke("run", "mainz.rda", "--label", "subtype", *QUICK, "--out", "p", code=2).stderr
+    alone = ["local", "mainz.rda", "--label", "subtype", *QUICK, "--k", "3", "--out", "p"]
+    assert "name more files" in invoke(*alone, code=2).stderr
 
 
 def test_a_map_on_the_command_line_and_again_from_its_folder(cohorts):

@@ -84,7 +84,7 @@ def coordinates_of(tables: Sequence[FloatArray], scale: str, rng: np.random.Gene
 
 
 def uniform_by_study(tables: Sequence[FloatArray], seed: int) -> FloatArray:
-    """Draw one number between 0 and 1 for every value, study by study: equal studies have equal ones, wherever they lie."""
+    """Draw a number between 0 and 1 for every value: equal studies have equal ones, wherever they lie."""
     draws = []
     for table in tables:
         content = np.ascontiguousarray(table - table[:1], dtype=np.float32).tobytes()

@@ -44,8 +44,8 @@ def find_clusters(
 ) -> Findings:
     """Find the clusters of all studies: whether they are separated, and which study has which.
 
-    The answer does not depend on the order of studies, samples or features, nor on the names of features: studies are taken by name, features by
-    their spread within studies, samples by their values.
+    The answer does not depend on the order of studies, samples or features, nor on the names of features: studies are
+    taken by name, features by their spread within studies, samples by their values.
     Where no clusters are separated, the verdict is left to the null model: see `analyse`.
 
     Parameters

@@ -10,7 +10,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --editable
 
 .PHONY: demo dist docs test test-all coverage test-failed test-oldest test-newest bench check format clean
-.PHONY: calibration null-calibration presence-calibration relations-calibration exchange-calibration sketch-calibration scale
+.PHONY: calibration null-calibration exchange-calibration sketch-calibration scale
 .PHONY: exam exam-quick fuzz fuzz-quick torture torture-quick paper paper-quick
 
 demo: .venv/installed
@@ -72,12 +72,6 @@ calibration: .venv/installed
 
 null-calibration: .venv/installed
 	$(BIN)/python -m calibration.null $(ARGS)
-
-presence-calibration: .venv/installed
-	$(BIN)/python -m calibration.presence $(ARGS)
-
-relations-calibration: .venv/installed
-	$(BIN)/python -m calibration.relations
 
 exchange-calibration: .venv/installed
 	$(BIN)/python -m calibration.exchange $(ARGS)

@@ -1,1 +1,1 @@
-"""How often the words are right: "separated", "structured", "one piece", and each cluster present or absent."""
+"""The accuracy benchmark: how often the verdict, the number of clusters and every status are right."""

@@ -1,4 +1,4 @@
-"""One collection of the exam: what we say of it and what the competitors say, as a pure function of kind and number."""
+"""One collection: what clustrep and the competitors find, as a pure function of kind and number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from exam.competitors import COMPETITORS
 from exam.designs import BY_NAME, MISSING
-from exam.ours import verdict
+from exam.ours import answer
 
 SEED = 20_261_116
 
@@ -26,14 +26,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was said of a collection."""
+    """What was found in a collection."""
 
     kind: str
     number: int
-    degree: str
+    verdict: str
     n_clusters: int
     choices: dict[str, int]  # by competitor
-    words: tuple[tuple[str, str], ...]  # (true word, word that was said) for every cluster and other study
+    statuses: tuple[tuple[str, str], ...]  # (true status, status) of every cluster in every study
 
 
 def outcome_of(task: Task) -> Outcome:
@@ -42,11 +42,11 @@ def outcome_of(task: Task) -> Outcome:
     entropy = [SEED, zlib.crc32(kind.name.encode()), task.number]
     collection = kind.draw(np.random.default_rng(entropy))
     seed = int(np.random.SeedSequence([*entropy, 1]).generate_state(1)[0] % 2**31)
-    ours = verdict(collection, seed, n_null=task.n_null, with_words=kind.group == MISSING)
+    ours = answer(collection, seed, n_null=task.n_null, with_statuses=kind.group == MISSING)
     pooled = np.concatenate(collection.tables)
     choices = {
         competitor.name: competitor.number_for(pooled, seed)
         for competitor in COMPETITORS
         if not competitor.missing() and (not competitor.is_slow or (task.with_slow and kind.right != (1,)))
     }
-    return Outcome(kind.name, task.number, ours.degree, ours.n_clusters, choices, ours.words)
+    return Outcome(kind.name, task.number, ours.verdict, ours.n_clusters, choices, ours.statuses)

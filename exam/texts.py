@@ -1,35 +1,35 @@
-"""The sentences of the exam's page."""
+"""The sentences of the accuracy benchmark's page."""
 
 ONE_PIECE_TEXT = """\
-Densities with one hump, and discrete features without classes. *Separated* may be said of at most 5 %, *structured*
-of at most 7 %. For the competitors: how often they say more than one cluster."""
+Unimodal densities, and discrete features without classes. The verdict may be *separated* in at most 5 %, *continuous
+structure* in at most 7 %. For the competitors: how often they find more than one cluster."""
 
 CURVE_TEXT = """\
-One piece, but bent: a straight line between two of its parts crosses a region without samples. More than data of
-one piece explain, so *structured* is a fair answer; *separated* is not, in more than 10 %. For the competitors: how
-often they say more than one cluster."""
+Connected, but bent: a straight line between two parts crosses a region without samples. *Continuous structure* is a
+right verdict; *separated* is wrong, and allowed in at most 10 %. For the competitors: how often they find more than
+one cluster."""
 
 ROUND_TEXT = """\
 Three studies of 80 samples, standard deviation 1 in every feature, random centres of which the closest two are
-exactly 4.75 apart. *Separated* should be said of at least 95 %, and the number be right in at least 90 %."""
+exactly 4.75 apart. The verdict should be *separated* in at least 95 %, and the number right in at least 90 %."""
 
 CLUSTERS_TEXT = """\
 Unequal sizes and spreads, long clusters, overlapping ones, discrete features, nested groups (either level is right,
-for everybody). "Right k" counts *separated* and *structured* alike."""
+for everybody). "Right k" counts *separated* and *continuous structure* alike."""
 
 MISSING_TEXT = """\
 Not every study has every cluster. The number that is right is that of all studies together."""
 
-WORDS_TEXT = """\
-`Analysis.presence()` says of every cluster of a training study what it is in each other study. The truth of a
-cluster is that of most of its samples: present where the other study was drawn with it, absent otherwise. Columns
-count what was said."""
+STATUSES_TEXT = """\
+`Analysis.findings.table()` has the status of every cluster in every study. A cluster is the true cluster of most of its
+samples. The truth is *found* where the study was drawn with that cluster, *not found* otherwise. Columns count the
+statuses of the findings."""
 
 DEVELOPMENT = """\
 ## Settings used while developing
 
-The rules were developed on other settings than those above: other sizes, dimensions, spreads, distances and angles,
-other layouts of centres, other seeds. Families of distributions are the same, and were named by the same people.
+The rules before the findings were developed on other settings than those above: other sizes, dimensions, spreads,
+distances and angles, other layouts of centres, other seeds. Families of distributions are the same.
 
 - **Gaps** (`separation`). Constants were chosen by outcome on 12 to 40 collections of 80 × 3 samples each: Gaussian
   with 2, 10 and 100 features, elongated 5:1, autoregressive 0.7 (10), 2 factors (20), 40 × 200; t with 3 df (5
@@ -55,8 +55,5 @@ other layouts of centres, other seeds. Families of distributions are the same, a
   rules, by outcome on 56 settings with clusters, those of the development and the validation of gaps above with other
   seeds, 3 to 5 collections each; the exponents on 31 settings with 12 collections each, and confirmed on 11 further
   collections of the same 31 settings.
-- **Words for clusters in other studies** (`presence`) were developed on three studies of 80 samples, distances of 5
-  sd, 2 and 10 features; validated on distances of 4.5 and 6, unequal sizes, 100 features, 200 samples and shifts.
-  That calibration also has clusters that are split or merged in a study; the exam has absent and new ones alone.
 - **Shared with this page**, because the targets name them: three studies of 80, and 2, 10 and 100 features for
   round clusters; the distance there was 4.5 or 4.6 and the layout another one, here it is 4.75."""

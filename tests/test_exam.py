@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from exam import designs
 from exam.competitors import COMPETITORS, N_REFERENCES, first_within_one_error
 from exam.designs import BY_NAME, CLUSTERS, CURVE, KINDS, MISSING, ONE_PIECE, ROUND
-from exam.ours import judged_words
+from exam.ours import judged_statuses
 from exam.outcomes import Outcome, Task, outcome_of
 from exam.page import FAILED, MET, NEAR, Answers, Rate, Size, page
 from exam.run import FULL, QUICK, main, rounds, sit
@@ -193,20 +193,20 @@ def test_the_gap_statistic_takes_the_first_number_within_one_error_of_the_next()
     assert first_within_one_error(gaps, np.full(5, 0.1001 / error)) == 1
 
 
-# words
+# statuses
 
 
-def test_words_are_judged_by_most_samples_of_a_cluster():
+def test_statuses_are_judged_by_most_samples_of_a_cluster():
     labels = [np.array([0, 0, 0, 1, 1]), np.array([0, 0, 0])]
-    clusters = [np.array([1, 1, 1, 1, 0]), np.array([0, 0, 0])]
-    rows = [("1", "0", "2", "absent"), ("1", "1", "2", "present"), ("2", "0", "1", "split"), ("2", "new", "1", "new")]
-    frame = pd.DataFrame(rows, columns=["train", "cluster", "test", "word"])
-    assert judged_words(frame, clusters, labels) == (
-        ("absent", "absent"),
-        ("present", "present"),
-        ("present", "split"),
-        ("nothing new", "nothing new"),
-        ("new", "new"),
+    codes = np.array([0, 0, 0, 1, 0, 0, 0, 0])  # the second sample of true cluster 1 is in the wrong cluster
+    findings = SimpleNamespace(
+        n_clusters=2, codes=codes, status=np.array([["found", "merged"], ["found", "not found"]])
+    )
+    assert judged_statuses(findings, labels) == (
+        ("found", "found"),
+        ("found", "merged"),
+        ("found", "found"),
+        ("not found", "not found"),
     )
 
 
@@ -245,16 +245,11 @@ def test_every_kind_has_its_number_of_collections():
 def test_an_outcome_depends_on_kind_and_number_alone():
     lacking = outcome_of(Task(SAMPLE[4], 0, False, 19))
     assert lacking.n_clusters == 4
-    assert Counter(lacking.words) == {
-        ("present", "present"): 20,
-        ("absent", "absent"): 2,
-        ("new", "new"): 2,
-        ("nothing new", "nothing new"): 4,
-    }
+    assert Counter(lacking.statuses) == {("found", "found"): 11, ("not found", "not found"): 1}
     task = Task(SAMPLE[2], 1, False, 19)
     first, again = outcome_of(task), outcome_of(task)
     assert first == again
-    assert first.degree == "separated"
+    assert first.verdict == "separated"
     assert first.n_clusters == 3
     assert set(first.choices) == {c.name for c in COMPETITORS if not c.is_slow}
 
@@ -270,7 +265,7 @@ def test_the_page_has_a_row_for_every_kind_and_the_same_bytes_twice(tmp_path, ca
     assert page(kinds, again, once) == page(kinds, first, once)
     text = page(kinds, outcomes, TINY)
     for name in SAMPLE:
-        (row,) = [line for line in text.splitlines() if line.startswith(f"| {name} |") and "present" not in line][:1]
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| {name} |") and "found" not in line][:1]
         assert "nan" not in row
     for competitor in COMPETITORS:
         (line,) = [line for line in text.splitlines() if line.startswith(f"- **{competitor.name}**")]
@@ -293,5 +288,5 @@ def test_right_numbers_are_counted_for_us_and_for_them():
     answers = Answers(kind, outcomes)
     assert answers.ours() == (2, 4)
     assert answers.theirs(silhouette) == (2, 4)
-    assert answers.degree("separated") == (4, 4)
-    assert answers.degree("structured", "one piece") == (0, 4)
+    assert answers.verdict("separated") == (4, 4)
+    assert answers.verdict("continuous structure", "no evidence of clusters") == (0, 4)

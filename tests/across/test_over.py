@@ -214,7 +214,7 @@ def test_a_whole_analysis_over_resolutions():
     analysis = cr.analyse(
         {"leiden": Leiden(n_neighbors=8)}, STUDIES, over=RESOLUTIONS, n_resamples=4, n_null=19, rng=0, train=["alpha"]
     )
-    assert analysis.degree == "separated"
+    assert analysis.verdict == "separated"
     assert analysis.n_clusters == 4
     assert analysis.focus.clusterer.startswith("leiden, resolution = ")
     assert set(analysis.clusters()["verdict"]) == {"holds"}

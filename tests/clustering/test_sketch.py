@@ -263,7 +263,7 @@ def test_the_null_reference_sketches_its_collections_too(monkeypatch):
 def test_a_whole_analysis_by_landmarks():
     studies = cr.Studies(pair(250, 3, apart=12.0))
     analysis = cr.analyse(TREE, studies, n_clusters=[3, 4], n_resamples=5, n_null=19, rng=0, sketch=60)
-    assert analysis.degree == "separated"
+    assert analysis.verdict == "separated"
     assert analysis.focus.n_clusters == 4
     assert analysis.comparison.provenance["sketch"] == 60
     assert all(result.provenance["sketch"] == 60 for result in analysis.local)

@@ -45,7 +45,7 @@ def test_verdicts_are_right_cell_type_by_cell_type():
     analysis = cr.analyse(
         KMeans(n_init=3), studies, n_clusters=range(2, 8), agreement="ari", n_resamples=5, null=None, train=(), rng=0
     )
-    assert analysis.degree == "separated"
+    assert analysis.verdict == "separated"
     presence = analysis.presence_result
     kinds = {
         name: np.where(np.isin(study.labels, list(CONTINUUM)), "continuum", study.labels)

@@ -142,7 +142,7 @@ def test_a_whole_analysis_with_missing_values(frames):
     analysis = cr.analyse(
         {"k-means": KMeans(n_init=2)}, frames, n_clusters=[2, 3], n_null=19, impute="median", recursive=True, **FEW
     )
-    assert analysis.degree == "separated"
+    assert analysis.verdict == "separated"
     assert analysis.n_clusters == 2
     assert set(analysis.presence()["word"]) == {"present"}
     assert np.isfinite(analysis.coordinates).all()

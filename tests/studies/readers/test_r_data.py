@@ -178,7 +178,7 @@ def test_files_of_r_are_analysed_to_the_end(cohorts):
     )
     assert "3 separated groups" in said.stdout
     assert "Genes were made of probes" in said.stderr
-    assert cr.load("o/result.npz").degree == "separated"
+    assert cr.load("o/result.npz").verdict == "separated"
     clusters = pd.read_csv("o/clusters.csv")
     assert len(clusters) == 18  # three clusters of each of three studies in each of the two others
     assert (clusters["estimate"] > 0.9).all()

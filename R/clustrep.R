@@ -23,15 +23,20 @@ clustrep_analyse <- function(studies, k = 2:8, resamples = 100L, seed = 0L, star
   )
 }
 
-# A table of the results as a data frame of R: "clusters", "summary" or "presence". It travels as text, because older versions
-# of reticulate can't convert the arrays of NumPy 2.
-clustrep_table <- function(result, table = "clusters") {
-  as_text <- reticulate::py_eval("lambda result, table: getattr(result, table)().to_csv(index=False)")
-  kinds <- reticulate::py_eval("lambda result, table: [kind.kind for kind in getattr(result, table)().dtypes]")
+# A table of the results as a data frame of R: "findings", "clusters", "studies", "labels", "summary" or "scores". It travels
+# as text, because older versions of reticulate cannot convert the arrays of NumPy 2.
+clustrep_table <- function(result, table = "findings") {
+  tables <- paste(
+    "lambda result, table: (result.findings.table if table == 'findings' else",
+    "getattr(result.findings if table in ('clusters', 'studies') else result, table))()"
+  )
+  frame <- reticulate::py_eval(tables, convert = FALSE)(result, table)
+  as_text <- reticulate::py_eval("lambda frame: frame.to_csv(index=False)")
+  kinds <- reticulate::py_eval("lambda frame: [kind.kind for kind in frame.dtypes]")
   # Names stay text: "T", "01" and "NA" may be studies or clusters.
-  classes <- ifelse(unlist(kinds(result, table)) %in% c("b", "i", "u", "f"), NA, "character")
+  classes <- ifelse(unlist(kinds(frame)) %in% c("b", "i", "u", "f"), NA, "character")
   utils::read.csv(
-    text = as_text(result, table), check.names = FALSE, stringsAsFactors = FALSE, colClasses = classes, na.strings = ""
+    text = as_text(frame), check.names = FALSE, stringsAsFactors = FALSE, colClasses = classes, na.strings = ""
   )
 }
 

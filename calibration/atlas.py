@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans
 
 import clustrep as cr
 from clustrep.datasets.atlas import ENDS, TYPES
+from clustrep.findings.result import FOUND, NOT_FOUND, SEPARATED
 
 CONTINUUM = "continuum"
 WAYS: dict[str, dict[str, Any]] = {
@@ -30,22 +31,20 @@ def kinds_of(study: cr.Study) -> np.ndarray:
     return np.where(np.isin(study.labels, ENDS), CONTINUUM, study.labels)
 
 
-def words_by_kind(presence: Any, studies: cr.Studies) -> list[tuple[str, bool, str]]:
-    """Return the kind of every cluster, whether the other laboratory has it, and the word for that."""
+def statuses_by_kind(findings: cr.results.Findings, studies: cr.Studies) -> list[tuple[str, bool, str]]:
+    """Return the kind of every cluster, whether the laboratory has it, and the status of the cluster there."""
     kinds = {name: kinds_of(study) for name, study in studies.items()}
-    labels = dict(zip(studies.names, np.split(presence.labels, np.cumsum(presence.sizes)[:-1]), strict=True))
-    words = []
-    for row in presence.to_frame().itertuples():
-        if row.cluster == "new":  # samples that are like no cluster: the other side of an absent one
-            continue
-        names, counts = np.unique(kinds[row.train][labels[row.train] == int(row.cluster)], return_counts=True)
+    pooled = np.concatenate(list(kinds.values()))
+    statuses = []
+    for c in range(findings.n_clusters):
+        names, counts = np.unique(pooled[findings.codes == c], return_counts=True)
         kind = str(names[counts.argmax()])
-        words.append((kind, kind in kinds[row.test], str(row.word)))
-    return words
+        statuses += [(kind, kind in kinds[name], str(findings.status[c, s])) for s, name in enumerate(findings.names)]
+    return statuses
 
 
 def analysed(studies: cr.Studies, **options: Any) -> cr.results.Analysis:
-    """Analyse an atlas as far as words about single clusters."""
+    """Analyse an atlas as far as the statuses of clusters."""
     return cr.analyse(
         KMeans(n_init=3),
         studies,
@@ -65,7 +64,7 @@ def main() -> None:
     parser.add_argument("--cells", type=int, default=200)
     asked = parser.parse_args()
     columns = [*TYPES, CONTINUUM]
-    print(f"| counts brought to | groups | {' | '.join(columns)} | absent types |")
+    print(f"| counts brought to | clusters | {' | '.join(columns)} | types that a laboratory lacks |")
     print("|---" * (len(columns) + 3) + "|")
     for way, normalising in WAYS.items():
         groups: Counter[int] = Counter()
@@ -74,14 +73,13 @@ def main() -> None:
         for seed in range(asked.atlases):
             studies = cr.datasets.simulate_atlas(n_cells=asked.cells, rng=seed).normalised(**normalising)
             analysis = analysed(studies, **({"embed": "train"} if "embed" in way else {}))
-            separation = analysis.verdict.separation
-            groups[separation.groups if separation is not None else 1] += 1
-            if analysis.presence_result is None:
+            groups[analysis.n_clusters or 1] += 1
+            if analysis.verdict != SEPARATED:
                 continue
-            for kind, is_there, word in words_by_kind(analysis.presence_result, studies):
+            for kind, is_there, status in statuses_by_kind(analysis.findings, studies):
                 key = kind if is_there else "absent"
                 total[key] += 1
-                right[key] += word == ("present" if is_there else "absent")
+                right[key] += status == (FOUND if is_there else NOT_FOUND)
         found = ", ".join(f"{n} in {times}" for n, times in sorted(groups.items()))
         shares = [f"{right[key]} of {total[key]}" for key in (*columns, "absent")]
         print(f"| {way} | {found} | {' | '.join(shares)} |", flush=True)

@@ -17,7 +17,7 @@ RSCRIPT = shutil.which("Rscript")
 # What the vignette leaves, and what else the functions take.
 CHECKS = """
 stopifnot(identical(names(studies), unlist(clustrep_studies(studies)$names)))
-stopifnot(identical(analysis$degree, "separated"))
+stopifnot(identical(analysis$verdict, "separated"))
 stopifnot(is.numeric(clusters$mean), nrow(clusters) == 6, all(clusters$verdict == "holds"), sum(clusters$size) == 240)
 with_grade <- function(X) data.frame(X, `HLA-A` = X[, 1] / 2, grade = factor(X[, 1] > 3), check.names = FALSE)
 labelled <- lapply(studies, with_grade)

@@ -373,12 +373,6 @@ def test_by_default_the_resampling_suits_the_studies(tables, expected):
         default, same = call(), call(resampling=expected)
         assert default.provenance["resampling"] == repr(expected)
         np.testing.assert_array_equal(default.distribution, same.distribution)
-    default, same = (
-        cr.counterparts(ward, tables, **options),
-        cr.counterparts(ward, tables, resampling=expected, **options),
-    )
-    assert default.provenance["resampling"] == repr(expected)
-    np.testing.assert_array_equal(default.distribution, same.distribution)
 
 
 EXACT = {

@@ -3,7 +3,7 @@ A subtype that one cohort lacks
 ===============================
 
 A low score between two studies has many causes. Here one cohort has no patients of subtype D: every pair with it scores
-low, although three of four subtypes are the same everywhere. Local scores and presence tell the two apart.
+low, although three of four subtypes are the same everywhere. The findings distinguish the two.
 """
 
 # %%
@@ -20,10 +20,9 @@ analysis = cr.analyse(
 print(analysis)
 
 # %%
-# The table behind the last sentence, and the scores that would have hidden it:
+# The table behind these sentences, and the scores that would have hidden it:
 
-presence = analysis.presence()
-print(presence.loc[presence["train"] == "alpha", ["train", "cluster", "test", "word", "n_like", "expected"]])
+print(analysis.findings.table()[["cluster", "study", "status", "n", "share", "replicability"]])
 
 analysis.replicability.plot().title.set_text("Global scores: gamma looks bad")
 local = next(local for local in analysis.local if local.test == "gamma")

@@ -1,9 +1,9 @@
 """
-One piece that looks like clusters
-==================================
+Unimodal data that look like clusters
+=====================================
 
-One long Gaussian is cut across its long axis by any algorithm, in every study, and the halves replicate beautifully. A
-high score says that a cut repeats, not that there are clusters.
+One long Gaussian is divided across its long axis by any algorithm, in every study, and the halves replicate well. A
+high score shows that a partition replicates, not that there are clusters.
 """
 
 # %%
@@ -21,12 +21,12 @@ def long_gaussian():
     return rng.normal(size=(150, 2)) * [4, 1]
 
 
-def two_groups():
-    """Draw a study of two groups that are as far apart as the long Gaussian is long."""
+def two_clusters():
+    """Draw a study of two clusters that are as far apart as the long Gaussian is long."""
     return rng.normal(size=(150, 2)) + rng.integers(0, 2, size=(150, 1)) * [7, 0] - [3.5, 0]
 
 
-pieces = {"one piece": [long_gaussian() for _ in range(3)], "two groups": [two_groups() for _ in range(3)]}
+pieces = {"one Gaussian": [long_gaussian() for _ in range(3)], "two clusters": [two_clusters() for _ in range(3)]}
 analyses = {
     name: cr.analyse(
         KMeans(n_init=5), tables, n_clusters=range(2, 5), agreement="ari", n_resamples=25, n_null=59, train=(), rng=0
@@ -37,8 +37,8 @@ for name, analysis in analyses.items():
     print(f"--- {name} ---\n{analysis}\n")
 
 # %%
-# Two clusters score high in both. In the first that means nothing: simulated data in one piece with the same
-# moments (the grey band) score as high. In the second there is a gap, which decides without any simulation.
+# Two clusters score high in both. In the first that is no evidence: simulated null data (the grey band) score as high.
+# In the second there is a density valley, which decides without any simulation.
 
 plt.style.use("clustrep.figures.journal")
 for name, analysis in analyses.items():
@@ -47,12 +47,14 @@ for name, analysis in analyses.items():
     fig, ax = plt.subplots()
     for cluster, colour in enumerate(("#0072B2", "#D55E00")):
         ax.scatter(*pieces[name][1][labels == cluster].T, s=6, color=colour)
-    ax.set(title=f"{name}, study 2 by the clusters of study 1\nanswer: {analysis.degree}", xlim=(-13, 13), ylim=(-5, 5))
+    ax.set(
+        title=f"{name}, study 2 by the clusters of study 1\nverdict: {analysis.verdict}", xlim=(-13, 13), ylim=(-5, 5)
+    )
     ax.spines[["top", "right"]].set_visible(False)
     analysis.comparison.plot(reference=analysis.reference).set_ylim(-0.05, 1.05)
 
 # %%
-# ``separation`` draws the gap. Samples of a study that did not define the clusters are projected onto the
-# line between two of them; a gap is a valley in the middle.
+# ``separation`` draws the density valley. Samples of a study that was not used to find the clusters are projected onto
+# the line between two of them.
 
-cr.separation(KMeans(n_init=5), pieces["two groups"], n_clusters=[2], rng=0).plot()
+cr.separation(KMeans(n_init=5), pieces["two clusters"], n_clusters=[2], rng=0).plot()

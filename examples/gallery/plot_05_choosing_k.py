@@ -52,7 +52,7 @@ def votes(studies):
     analysis = cr.analyse(
         KMeans(n_init=5), studies, n_clusters=KS, agreement="ari", n_resamples=20, n_null=39, train=(), rng=0
     )
-    answer["clustrep"] = [1 if analysis.degree == "one piece" else analysis.n_clusters or 1]
+    answer["clustrep"] = [analysis.n_clusters or 1]
     print(analysis, end="\n\n")
     return answer
 

@@ -1,6 +1,6 @@
 """
-Known labels, and their counterparts
-====================================
+Known labels, and the clusters they name
+========================================
 
 Clusters need not come from a clusterer: pathologists' classes, published subtypes or cell types can be asked the same
 question. ``labels=True`` takes the studies' own labels; a sample of another study is labelled by its nearest neighbour.
@@ -8,6 +8,7 @@ question. ``labels=True`` takes the studies' own labels; a sample of another stu
 
 # %%
 import numpy as np
+import pandas as pd
 from sklearn.cluster import KMeans
 
 import clustrep as cr
@@ -37,8 +38,9 @@ by_label.plot().title.set_text("Known labels")
 by_cluster.plot().title.set_text("Clusters of k-means, k = 4")
 
 # %%
-# ``counterparts`` says which cluster of one study is which of another, by name, with the overlap of each pair:
+# The findings match the clusters of all studies without looking at names. Beside the labels, they show where these
+# disagree:
 
-matches = cr.counterparts(KMeans(4, n_init=5), studies, n_resamples=30, rng=0)
-print(matches.to_frame().round(2).head(8).to_string(index=False))
-matches.plot(train="alpha")
+findings = cr.analyse(KMeans(n_init=5), studies, n_clusters=range(2, 6), n_resamples=10, train=(), rng=0).findings
+for name, study in studies.items():
+    print(pd.crosstab(findings.labels[name], study.labels, rownames=[name], colnames=["label"]), end="\n\n")

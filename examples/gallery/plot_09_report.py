@@ -34,7 +34,7 @@ print(f"cohorts.html: {(folder / 'cohorts.html').stat().st_size / 1e6:.1f} MB, o
 # 1. The answer
 # -------------
 #
-# The page begins with the degree (separated, structured, or one piece), how sure that is, why, and what to do next.
+# The page begins with the verdict, the best clusterer, the reasons, and what to do next.
 
 print("\n".join(str(sentence.text) for sentence in analysis.headline))
 
@@ -42,18 +42,18 @@ print("\n".join(str(sentence.text) for sentence in analysis.headline))
 # 2. Which cluster is where
 # -------------------------
 
-print(analysis.presence_result.of_training_on(["alpha"]).table())
+print(analysis.findings.table()[["cluster", "study", "status", "n", "share"]])
 
 # %%
 # 3. The figures
 # --------------
 #
-# On the page they are interactive; here are the same numbers drawn by matplotlib: the curve over k beside data in one
-# piece, who predicts whom, which studies agree, and which of alpha's clusters hold in gamma.
+# On the page they are interactive; here are the same numbers drawn by matplotlib: the clusters in every study, scores
+# over k, who predicts whom, and the local scores of alpha's clusters in gamma.
 
+analysis.findings.plot()
 analysis.comparison.plot(reference=analysis.reference)
 analysis.replicability.plot()
-analysis.relations.plot()
 next(local for local in analysis.local if local.test == "gamma").plot(kind="clusters")
 
 # %%

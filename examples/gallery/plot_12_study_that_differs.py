@@ -2,8 +2,8 @@
 Find the study that differs
 ===========================
 
-Five studies, of which one is measured on another scale and nobody wrote it down. Which pairs predict each other, which
-study stands apart, and what happens when it is left out?
+Five studies, of which one is measured on another scale and nobody wrote it down. Which pairs predict each other, and
+what happens when that study is left out?
 """
 
 # %%
@@ -13,12 +13,9 @@ import clustrep as cr
 
 studies = cr.datasets.simulate_cohorts(n_cohorts=5, missing={}, shifted={"delta": 4}, separation=5, n_features=6, rng=4)
 result = cr.replicability(KMeans(4, n_init=5), studies, n_resamples=50, rng=0)
-relations = result.relations()
-print(relations)
-
-# %%
+print(result)
+print(f"Heterogeneity between pairs: I² = {result.heterogeneity:.0%}")
 result.plot()
-relations.plot()
 
 # %%
 # The others together predict a study that was left out. A pool that contains ``delta`` predicts nobody well; without
@@ -33,6 +30,8 @@ for left_out, title in ((with_delta, "Trained on all others"), (without_delta, "
     left_out.plot().set_title(title, pad=20, fontsize=8.5)
 
 # %%
-# Scaled by themselves, all five agree: the difference was the scale.
+# The findings name the shift and the scale of every study. All clusters are found in all five: the difference was the
+# scale.
 
-print(cr.replicability(KMeans(4, n_init=5), studies.scaled("study"), n_resamples=50, rng=0).relations())
+findings = cr.analyse(KMeans(n_init=5), studies, n_clusters=range(2, 7), n_resamples=10, train=(), rng=0).findings
+print(findings.studies()[["study", "clusters", "shift", "scale", "outlier"]])

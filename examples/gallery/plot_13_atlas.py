@@ -1,6 +1,6 @@
 """
-Which cell types hold across laboratories
-=========================================
+Which cell types are found in which laboratory
+==============================================
 
 Counts of single cells from four laboratories on two platforms, simulated so that the truth is known: lab 2 has no NK
 cells, lab 3 no B cells, and "progenitor" and "mature" are the ends of a continuum, not two clusters. Which verdicts are
@@ -24,25 +24,19 @@ print(analysis)
 # Clusters beside the true types: the two ends of the continuum share a cluster, all other types have one each.
 
 types = np.concatenate([study.labels for study in studies.values()])
-presence = analysis.presence_result
-print(pd.crosstab(presence.labels, types, rownames=["cluster"], colnames=["type"]))
+print(pd.crosstab(analysis.labels()["cluster"], types, rownames=["cluster"], colnames=["type"]))
 
 # %%
-# Where each cluster is found again. The two types that a laboratory lacks are absent there, all others are present:
+# The status of every cluster in every laboratory. The two types that a laboratory lacks are not found there:
 
-print(presence.table())
+analysis.findings.plot()
 
 # %%
 # By default every study is normalised to the median total of its own cells. Plates have twice the counts of droplets:
-# all values are higher there, and clusters are found again on the same platform alone. One total for all studies, as
-# above, avoids that:
+# all values are higher there. That is a shift of a laboratory as a whole, which the findings estimate:
 
 own_median = cr.analyse(KMeans(n_init=3), atlas.normalised(), **options)
-words = own_median.presence()
-words = words[words["cluster"] != "new"]
-platform = {name: study.groups["platform"][0] for name, study in atlas.items()}
-same = words["train"].map(platform) == words["test"].map(platform)
-print(pd.crosstab(same.map({True: "same platform", False: "other platform"}), words["word"]))
+print(own_median.findings.studies()[["study", "clusters", "shift", "scale", "mixing"]])
 
 # %%
 # An embedding of all studies together would have aligned them before they are compared. ``embed="train"`` learns

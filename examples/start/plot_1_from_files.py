@@ -47,23 +47,23 @@ def run(command):
 run("clustrep inspect alpha.csv beta.csv gamma.csv delta.csv --label subtype")
 
 # %%
-# ``delta`` was measured on another scale: ``--scale study`` scales every study by itself.
+# ``delta`` was measured on another scale. ``run`` aligns studies by the clusters that they share.
 #
 # The answer
 # ----------
 #
-# ``run`` says in words to what degree there are groups, how many, and which cluster is present in which study. The
-# defaults are 100 resamples and 199 simulated collections; fewer are enough to try it.
+# ``run`` finds the clusters of all studies, and which study has which. The defaults are 100 resamples and 199 simulated
+# data sets; fewer are enough to try it.
 
 run(
-    "clustrep run alpha.csv beta.csv gamma.csv delta.csv --label subtype --scale study "
+    "clustrep run alpha.csv beta.csv gamma.csv delta.csv --label subtype "
     "--clusterer kmeans --k 2:6 --resamples 25 --null-collections 39 --seed 1 --out answer"
 )
 
 # %%
-# There are three answers: *separated* (gaps between groups are found again in studies that did not define them),
-# *structured* (more than data in one piece explain, but no gaps) and *one piece*. Cluster D is absent in ``gamma``,
-# which is how the cohorts were simulated.
+# There are four verdicts: *separated* (density valleys between clusters), *continuous structure* (partitions replicate
+# better than under the null model, without valleys), *no evidence of clusters* and *inconclusive*. One cluster is not
+# found in ``gamma``, which is how the cohorts were simulated.
 #
 # What is in the folder
 # ---------------------
@@ -75,7 +75,7 @@ for path in sorted((folder / "answer").rglob("*")):
 # %%
 # ``report.html`` is the page; the tables are explained in :doc:`/command-line`. One of the figures:
 
-image = matplotlib.image.imread(folder / "answer" / "figures" / "gaps.png")
+image = matplotlib.image.imread(folder / "answer" / "figures" / "findings.png")
 fig = plt.figure(figsize=(image.shape[1] / 150, image.shape[0] / 150))
 ax = fig.add_axes((0, 0, 1, 1))
 ax.imshow(image)

@@ -24,8 +24,8 @@ print(studies)
 # The answer in words
 # -------------------
 #
-# ``analyse`` compares numbers of clusters, looks for gaps in studies that did not define them, simulates data in one
-# piece for comparison, and follows every cluster into the other studies.
+# ``analyse`` finds the clusters of every study, matches them across studies, and compares all numbers of clusters.
+# Where no clusters are separated, it compares scores with a null model.
 
 analysis = cr.analyse(KMeans(n_init=5), studies, n_clusters=range(2, 7), n_resamples=25, n_null=39, rng=0)
 print(analysis)
@@ -33,7 +33,7 @@ print(analysis)
 # %%
 # Which cluster is where:
 
-print(analysis.presence_result.table())
+print(analysis.findings.table())
 
 # %%
 # The scores behind it

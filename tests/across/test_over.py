@@ -217,7 +217,7 @@ def test_a_whole_analysis_over_resolutions():
     assert analysis.verdict == "separated"
     assert analysis.n_clusters == 4
     assert analysis.focus.clusterer.startswith("leiden, resolution = ")
-    assert set(analysis.clusters()["verdict"]) == {"holds"}
+    assert set(analysis.findings.table()["status"]) == {"found"}
     page = cr.Report(analysis).to_markdown()
     assert "clusters found" in page
     assert "leiden, resolution = " in page

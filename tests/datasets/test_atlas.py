@@ -40,29 +40,25 @@ def test_the_seed_decides():
 
 
 def test_verdicts_are_right_cell_type_by_cell_type():
-    """Types are present where they are, absent where they are not, and the continuum is one cluster."""
+    """Types are found where they are, not found where they are not, and the continuum is one cluster."""
     studies = cr.datasets.simulate_atlas(n_cells=200, rng=0).normalised(target_sum=500)
     analysis = cr.analyse(
         KMeans(n_init=3), studies, n_clusters=range(2, 8), agreement="ari", n_resamples=5, null=None, train=(), rng=0
     )
     assert analysis.verdict == "separated"
-    presence = analysis.presence_result
+    findings = analysis.findings
     kinds = {
         name: np.where(np.isin(study.labels, list(CONTINUUM)), "continuum", study.labels)
         for name, study in studies.items()
     }
-    clusters = dict(zip(studies.names, np.split(presence.labels, np.cumsum(presence.sizes)[:-1]), strict=True))
-    pooled, numbers = np.concatenate(list(kinds.values())), np.concatenate(list(clusters.values()))
+    pooled, letters = np.concatenate(list(kinds.values())), np.concatenate(list(findings.labels.values()))
     kind_of = {}
-    for number in np.unique(numbers):
-        (kind,) = np.unique(pooled[numbers == number])  # every cluster is one kind,
-        kind_of[str(number)] = kind
+    for letter in findings.letters:
+        (kind_of[letter],) = np.unique(pooled[letters == letter])  # every cluster is one kind,
     assert sorted(kind_of.values()) == sorted([*SEPARATED, "continuum"])  # and every kind is one cluster
-    frame = presence.to_frame().query("cluster != 'new'")
-    assert len(frame) == 3 * (5 + 4 + 4 + 5)
-    for row in frame.itertuples():
-        expected = "present" if kind_of[row.cluster] in kinds[row.test] else "absent"
-        assert row.word == expected, (row.train, kind_of[row.cluster], row.test)
+    for row in findings.table().itertuples():
+        expected = "found" if kind_of[row.cluster] in kinds[row.study] else "not found"
+        assert row.status == expected, (kind_of[row.cluster], row.study)
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ def test_every_step_of_an_analysis_is_kept(studies, tmp_path, monkeypatch):
     without = saved(cr.analyse(KMEANS, studies, **options), tmp_path)
     assert saved(cr.analyse(KMEANS, studies, checkpoint=tmp_path / "kept", **options), tmp_path) == without
     steps = {path.name.rpartition("-")[0] for path in (tmp_path / "kept").iterdir() if path.is_dir()}
-    assert steps == {"counterparts", "data-of-one-piece", "gaps", "local-replicability", "replicability"}
+    assert steps == {"gaps", "local-replicability", "replicability"}  # clusters are separated: no null model
     for plan in ("null.NullPlan", "separation.PoolPlan"):
         monkeypatch.setattr(f"clustrep.across.{plan}.block", lambda *_: pytest.fail("computed again"))
     resampled, as_they_are = LocalPlan.block, [FULL_STUDY]  # studies as they are are looked at outside of the run

@@ -144,7 +144,7 @@ def test_a_whole_analysis_with_missing_values(frames):
     )
     assert analysis.verdict == "separated"
     assert analysis.n_clusters == 2
-    assert set(analysis.presence()["word"]) == {"present"}
+    assert set(analysis.findings.table()["status"]) == {"found"}
     assert np.isfinite(analysis.coordinates).all()
     assert "SimpleImputer" in analysis.provenance["transformer"]
     assert cr.Report(analysis).to_html()

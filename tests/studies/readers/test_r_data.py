@@ -176,19 +176,19 @@ def test_files_of_r_are_analysed_to_the_end(cohorts):
     said = invoke(
         "run", "mainz.rda", "transbig.rds", "vdx.rds", "--genes", "symbol", "--label", "subtype", *QUICK, "--out", "o"
     )
-    assert "3 separated groups" in said.stdout
+    assert "3 separated clusters" in said.stdout
     assert "Genes were made of probes" in said.stderr
     assert cr.load("o/result.npz").verdict == "separated"
-    clusters = pd.read_csv("o/clusters.csv")
-    assert len(clusters) == 18  # three clusters of each of three studies in each of the two others
-    assert (clusters["estimate"] > 0.9).all()
+    table = pd.read_csv("o/findings.csv")
+    assert table["status"].tolist() == ["found"] * 9  # three clusters in three studies
+    assert (table["replicability"] > 0.9).all()
     written = tomllib.loads(Path("o/config.toml").read_text())
     assert (written["genes"], written["probes"]) == ("symbol", "variance")
 
 
 def test_one_file_with_two_objects_is_analysed(cohorts):
     said = invoke("run", "both.rda", "--genes", "symbol", "--label", "subtype", *QUICK, "--out", "o")
-    assert "3 separated groups" in said.stdout
+    assert "3 separated clusters" in said.stdout
     assert "name more files" in invoke("run", "mainz.rda", "--label", "subtype", *QUICK, "--out", "p", code=2).stderr
 
 

@@ -75,8 +75,8 @@ class Findings(Saved):
     valley_depth, valley_p : ndarray, (n_clusters, n_studies)
         How much lower the density is halfway to the nearest cluster of the same study, and the p-value of that valley.
     replicability, low, high : ndarray, (n_clusters, n_studies)
-        Local replicability of the study's samples in that cluster, averaged over the other studies, and its 95 %
-        interval; NaN where it was not computed.
+        Local replicability of the study's samples in that cluster, averaged over the other studies that have several
+        clusters, and its 95 % interval; NaN where it was not computed.
     shift, scale : ndarray, (n_studies,)
         How far the study as a whole lies from the others, in within-cluster standard deviations, and how much wider it
         is; NaN where that cannot be estimated.
@@ -188,20 +188,21 @@ class Findings(Saved):
         """One row for every cluster.
 
         Columns: cluster, n (samples), found (studies in which it is found, merged or split), of (studies that could
-        show it: all but the undetermined), pvalue (partial conjunction: the valley is in at least two of them, or in
-        one where only one has the cluster), replicability (mean over the studies in which it is found).
+        show it: all but the undetermined), pvalue (partial conjunction: a density valley beside it is in at least two
+        of the studies in which it has a neighbour, or in the only one), replicability (mean over the studies in which
+        it is found).
         """
         rows = []
         for c, letter in enumerate(self.letters):
             there = np.isin(self.status[c], (FOUND, MERGED, SPLIT))
-            found = self.replicability[c, there]
+            found, tested = self.replicability[c, there], self.valley_p[c, there & np.isfinite(self.valley_p[c])]
             rows.append(
                 {
                     "cluster": letter,
                     "n": int(self.counts[c].sum()),
                     "found": int(there.sum()),
                     "of": int((self.status[c] != UNDETERMINED).sum()),
-                    "pvalue": partial_conjunction(self.valley_p[c, there], min(2, int(there.sum()))),
+                    "pvalue": partial_conjunction(tested, min(2, len(tested))),
                     "replicability": float(np.nanmean(found)) if np.isfinite(found).any() else np.nan,
                 }
             )

@@ -104,7 +104,7 @@ def amount(entry: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> amount({"n": 44, "share": 0.2635})
+    >>> amount({"n": 44, "share": 0.263})
     '44 (26.3 %)'
     """
     return f"{count(entry['n'])} ({share(entry['share'])})"

@@ -47,6 +47,17 @@ def match_clusters(studies: StudiesLike, labels: Mapping[str, Any] | None = None
     analyse : Finds the clusters, too.
     cluster_auroc : How well each cluster of one study recognises those of another, by ranks.
 
+    Notes
+    -----
+    Clusters are not tested for being clusters: the samples of every study are taken as labelled. A study whose clusters
+    cannot be matched to those of the others is *undetermined*. A shift of a study as a whole is estimated from the
+    clusters that agree about it, as in the comparison of cell types by their profiles [1]_, and needs two of them.
+
+    References
+    ----------
+    .. [1] Crow, M., Paul, A., Ballouz, S., Huang, Z. J. and Gillis, J. (2018). Characterizing the replicability of cell
+       types defined by single cell RNA-sequencing data using MetaNeighbor. Nature Communications 9, 884.
+
     Examples
     --------
     >>> import numpy as np

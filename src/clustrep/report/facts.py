@@ -126,6 +126,7 @@ def answer_of(material: Material) -> dict[str, Any]:
             "reason": findings.reason,
             "n_clusters": None if findings.verdict == INCONCLUSIVE else findings.n_clusters,
             "pvalue": plain_value(findings.pvalue),
+            "alignment": findings.alignment,
             "table": table_of(findings.table(), "", "")["rows"],
             "clusters": table_of(findings.clusters(), "", "")["rows"],
             "studies": table_of(findings.studies(), "", "")["rows"],

@@ -68,7 +68,7 @@ def headline_of(evidence: Evidence) -> tuple[Said, ...]:
     focus = focus_of(findings, choice)
     partition = "" if focus is None else f"{focus.label}, {shown(choice.agreement)} {focus.score:z.2f}"
     said = [Said(findings.verdict, verdict_sentence(findings, partition))]
-    if focus is not None:
+    if focus is not None and not choice.says_nothing:
         said.append(Said(SURE, f"{_best(findings, choice, focus)} {_rivals(choice, focus)}".strip()))
     said += [Said(REASON, text) for text in (depth_sentence(findings), *missing_sentences(findings))]
     said.append(Said(STUDIES, findings.alignment))

@@ -136,9 +136,8 @@ def test_facing_halves_of_two_humps_keep_their_valley_and_of_one_do_not(rng):
     for X, is_filled in ((two, False), (one, True)):
         labels = (X[:, 0] > 3).astype(int)
         in_training = np.arange(600) % 2 == 0
-        for counts in near_counts(X, in_training, labels[in_training], EDGE, 2):
-            left, middle, right = counts[0]
-            assert (middle > 0.7 * min(left, right)) == is_filled
+        left, middle, right = near_counts(X, in_training, labels[in_training], EDGE, 2)
+        assert (middle > 0.7 * min(left, right)) == is_filled
 
 
 def test_sides_are_compared_by_study_where_studies_differ():

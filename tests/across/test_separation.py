@@ -35,7 +35,7 @@ def test_three_groups_are_found(result):
     assert result.separated
     assert result.groups == 3
     assert result.overall_pvalue < 0.001
-    assert "3 separated groups" in str(result)
+    assert "3 separated clusters" in str(result)
 
 
 def test_the_groups_are_the_corners(three, result):

@@ -174,7 +174,7 @@ def test_rows_of_a_cluster_are_those_that_its_test_was_about(grown):
 def test_the_text_is_a_tree_with_a_sign_for_every_study(grown):
     tree, _, _ = grown
     first, header, *lines = repr(tree).splitlines()
-    assert re.match(r"3 separated clusters; 2 clusters have density valleys within, and 5 in all have none\.", first)
+    assert re.match(r"\d separated clusters; .* and 5 in all have none\.", first)
     assert header.split() == ["cluster", "samples", "a", "b", "c", "within"]
     assert len(lines) == len(tree.clusters)
     assert [line.lstrip("│├└─ ").split()[0] for line in lines] == [tree.clusters[i] for i in tree.order()]

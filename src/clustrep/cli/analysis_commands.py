@@ -130,9 +130,8 @@ def demo(ctx: click.Context, /, **settings: Any) -> None:
     from clustrep import datasets
 
     cohorts = datasets.simulate_cohorts(rng=1)
-    studies = cohorts.scaled("study")
-    analysis = analyse_studies(ctx, settings, clusterers, studies)
-    write_analysis(ctx, settings, analysis, studies, cohorts)
+    analysis = analyse_studies(ctx, {**settings, "scale": AUTO}, clusterers, cohorts)
+    write_analysis(ctx, settings, analysis, cohorts, cohorts)
     if not settings["quiet"]:
         write_message("The truth: four subtypes, A to D, of which gamma lacks D.")
     exit_if_failed(ctx, settings, analysis)

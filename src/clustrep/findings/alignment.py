@@ -54,7 +54,7 @@ def _by_clusters(studies: Studies, findings: Findings) -> tuple[Studies, Finding
             text += f", scales from {scales.min():.2f} to {scales.max():.2f}"
         text += "."
     if not np.all(findings.divisor == 1):
-        text = f"{text} Features were divided by their standard deviation within studies.".strip()
+        text = f"{text} Features were divided by their standard deviation within clusters.".strip()
     return with_tables(studies, tables), replace(findings, alignment=text)
 
 
@@ -68,7 +68,7 @@ def _by_moments(studies: Studies, findings: Findings) -> tuple[Studies, Findings
     divisor: FloatArray = np.ones(len(sd))
     if sd.max() > OTHER_UNITS * sd.min():
         divisor = sd
-        done.append("Features were divided by their standard deviation within studies.")
+        done.append("Features were divided by their standard deviation within clusters.")
     largest = float((np.abs(means - means.mean(axis=0)) / sd).max()) if len(means) > 1 else 0.0
     offset = np.zeros_like(means)
     if largest > CENTRE_BEYOND:

@@ -89,7 +89,8 @@ def uniform_by_study(tables: Sequence[FloatArray], seed: int) -> FloatArray:
     """Draw one number between 0 and 1 for every value: equal studies have equal ones, wherever they lie."""
     draws = []
     for table in tables:
-        content = np.ascontiguousarray(table - table[:1], dtype=np.float32).tobytes()
+        moved = table - table[:1]
+        content = (moved / (np.abs(moved).max() or 1.0)).astype(np.float32).tobytes()
         draws.append(make_generator(np.random.SeedSequence([seed, zlib.crc32(content)])).random(table.shape))
     return np.concatenate(draws)
 

@@ -14,7 +14,7 @@ from clustrep.clustering.path import Setting
 from clustrep.clustering.sample import Configuration, Source
 from clustrep.engine.replicates import Failed, Stream, make_generator, one_thread, seed_of
 from clustrep.engine.run import run
-from clustrep.findings.coordinates import coordinates_of, within_sd
+from clustrep.findings.coordinates import AS_GIVEN, coordinates_of, within_sd, without_extremes
 from clustrep.findings.model import Model, model_of
 from clustrep.findings.own import OwnClusters, Propose
 from clustrep.findings.result import INCONCLUSIVE, SEPARATED, UNDETERMINED, Findings, letters
@@ -175,7 +175,7 @@ def _findings(
         back = np.empty_like(own_codes)
         back[orders[s]] = own_codes
         codes.append(back)
-    divisor = model.coordinates.divisor[np.argsort(columns)]
+    divisor = _divisor(model, studies, codes)
     aligned = [None if (place := model.places[s]).undetermined or place.shift is None else place for s in place_of]
     lengths = np.array(
         [np.nan if place is None or place.shift is None else np.linalg.norm(place.shift) for place in aligned]
@@ -204,6 +204,19 @@ def _findings(
         mixing=_mixing(model)[place_of],
         alignment="",
     )
+
+
+def _divisor(model: Model, studies: Studies, codes: Sequence[IntArray]) -> FloatArray:
+    """Return what features are divided by: their spread within the clusters of each study, or nothing.
+
+    The spread within studies, by which clusters were found, depends on how far apart they are, and on composition.
+    """
+    tables = [completed(study.X).astype(float) for study in studies.values()]
+    if model.coordinates.scaling == AS_GIVEN:
+        return np.ones(tables[0].shape[1])
+    study = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+    cluster = np.concatenate(codes)
+    return within_sd(without_extremes(np.concatenate(tables), study), (cluster.max() + 2) * study + cluster)
 
 
 def _offsets(

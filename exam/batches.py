@@ -179,6 +179,10 @@ def page(answers: Sequence[Answer], clusterer: str) -> str:
     }
     return "\n".join(
         [
+            "# Accuracy under batch effects and other compositions",
+            "",
+            f"`make exam` writes this page, from {len(answers)} data sets.",
+            "",
             f"## Batch effects and composition ({clusterer})",
             "",
             "Entries are those of cluster × study. A further cluster of the same class is wrong in every study; a "

@@ -128,7 +128,10 @@ def page(rows: Sequence[Row], clusterer: str) -> str:
     """Write the rows as a Markdown table."""
     right = sum(row.right for row in rows)
     lines = [
-        "## Public data sets",
+        "# Accuracy on public data sets",
+        "",
+        "`make exam` writes this page. The right answers were written down before the first run; two rules were "
+        "changed after it (decision 0010).",
         "",
         f"Right in verdict, number of clusters and at least {100 * ENTRIES_RIGHT:.0f} % of the entries of cluster × "
         f"study: {right} of {len(rows)} ({clusterer}). Right answers are those of exam/expected.toml.",
@@ -153,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Analyse the data sets, print the table, and write it where asked."""
     parser = argparse.ArgumentParser(prog="python -m exam.real", description=__doc__)
     parser.add_argument("path", type=Path, nargs="?", help="where the page is written")
-    parser.add_argument("--quick", action="store_true", help="few resamples and simulated data sets")
+    parser.add_argument("--quick", action="store_true", help="only data with clusters, few resamples")
     parser.add_argument("--only", default="", help="only data sets whose name contains this")
     parser.add_argument("--clusterer", choices=NAMES, default="kmeans")
     given = parser.parse_args(arguments)
@@ -161,7 +164,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows: list[Row] = []
     if folder and (Path(folder) / "real").is_dir():
         cr.set_config(progress=False)
-        for expected in expected_sets():
+        # What needs a null model takes minutes.
+        sets = [each for each in expected_sets() if not given.quick or "separated" in each.verdicts]
+        for expected in sets:
             if given.only in expected.name:
                 rows.append(row_of(Path(folder) / "real", expected, given.clusterer, QUICK if given.quick else FULL))
                 print(f"{expected.name}: {rows[-1].verdict}, {rows[-1].seconds:.0f} s", file=sys.stderr, flush=True)

@@ -535,10 +535,10 @@ class Studies(Mapping[str, Study]):
     def scaled(self, scale: Scale) -> Studies:
         """Shift and scale the features of all studies.
 
-        "pooled":          z = (x - m) / s, with m the mean of all samples of all studies, and s the standard deviation
-                           within studies, s² = Σ (x - mean of the sample's study)² / number of samples;
-        "study":           z = (x - mean of the study) / standard deviation of the study;
-        "reference=NAME":  z = (x - mean of study NAME) / standard deviation of study NAME.
+        - "pooled": z = (x - m) / s, with m the mean of all samples of all studies, and s the standard deviation within
+          studies, s² = Σ (x - mean of the sample's study)² / number of samples;
+        - "study": z = (x - mean of the study) / standard deviation of the study;
+        - "reference=NAME": z = (x - mean of study NAME) / standard deviation of study NAME.
 
         Parameters
         ----------

@@ -2,16 +2,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 # What the versions of other packages could change: reading, compiling, the streams of random numbers, the command line.
-QUICK_TESTS := tests/studies --ignore=tests/studies/readers/test_untrusted.py tests/_kernels/test_kernel_files.py tests/cli/test_clusterer_names.py \
+QUICK_TESTS := tests/data --ignore=tests/data/readers/test_untrusted.py tests/kernels/test_kernel_files.py tests/cli/test_clusterer_names.py \
 	tests/cli/test_other_clusterers.py::test_a_minimal_clusterer_by_its_dotted_name \
-	tests/across/test_replicability.py::test_golden_run_pins_the_random_streams
+	tests/algorithms/test_replicability.py::test_golden_run_pins_the_random_streams
 # Two workers on two cores: with several threads each, those of BLAS and OpenMP spin while they wait for one another.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --editable
 
-.PHONY: demo dist docs test test-all coverage test-failed test-oldest test-newest bench check format clean
-.PHONY: calibration null-calibration exchange-calibration sketch-calibration scale
-.PHONY: exam exam-quick fuzz fuzz-quick torture torture-quick paper paper-quick
+.PHONY: demo dist docs sentences test test-all coverage test-failed test-oldest test-newest bench check format clean
+.PHONY: calibration null-calibration exchange-calibration landmark-calibration scale
+.PHONY: exam exam-quick fuzz fuzz-quick stress stress-quick paper paper-quick
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py demo-results
@@ -45,6 +45,10 @@ coverage: .venv/installed-dev
 test-failed: .venv/installed-dev
 	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none $(ARGS)
 
+# What errors say, in one file: review its changes as you would review a page.
+sentences: .venv/installed-dev
+	UPDATE_SENTENCES=1 $(BIN)/python -m pytest -q tests/test_bad_inputs.py tests/test_bad_files.py tests/cli/test_malformed_*.py $(ARGS)
+
 # The oldest versions that pyproject.toml allows. Deprecations that they don't know of yet are not ours.
 test-oldest: .venv-oldest/installed
 	NUMBA_CACHE_DIR=.venv-oldest/kernels .venv-oldest/bin/python -m pytest -q \
@@ -53,7 +57,7 @@ test-oldest: .venv-oldest/installed
 # The newest of all, without anndata, which holds pandas back.
 test-newest: .venv-newest/installed
 	NUMBA_CACHE_DIR=.venv-newest/kernels .venv-newest/bin/python -m pytest -q \
-	  --ignore=tests/studies/readers/test_h5ad.py $(QUICK_TESTS) $(ARGS)
+	  --ignore=tests/data/readers/test_h5ad.py $(QUICK_TESTS) $(ARGS)
 
 bench: .venv/installed
 	$(BIN)/python -m benchmarks.bench $(ARGS)
@@ -76,8 +80,8 @@ null-calibration: .venv/installed
 exchange-calibration: .venv/installed
 	$(BIN)/python -m calibration.exchange $(ARGS)
 
-sketch-calibration: .venv/installed
-	$(BIN)/python -m calibration.sketch $(ARGS)
+landmark-calibration: .venv/installed
+	$(BIN)/python -m calibration.landmarks $(ARGS)
 
 scale: .venv/installed
 	$(BIN)/python -m benchmarks.scale --write docs/scale.md $(ARGS)
@@ -99,11 +103,11 @@ fuzz: .venv/installed-dev
 fuzz-quick: .venv/installed-dev
 	$(BIN)/python -m fuzz.run --quick $(ARGS)
 
-torture: .venv/installed-dev
-	$(BIN)/python -m torture.run $(ARGS)
+stress: .venv/installed-dev
+	$(BIN)/python -m stress.run $(ARGS)
 
-torture-quick: .venv/installed-dev
-	$(BIN)/python -m torture.run --quick $(ARGS)
+stress-quick: .venv/installed-dev
+	$(BIN)/python -m stress.run --quick $(ARGS)
 
 paper: .venv/installed-dev
 	$(BIN)/python -m paper.run paper $(ARGS)

@@ -1,8 +1,8 @@
-"""What a graphics card gains, beside one core, all cores and scikit-learn: `python -m benchmarks.accelerator`.
+"""What a GPU gains, beside one core, all cores and scikit-learn: `python -m benchmarks.accelerator`.
 
 With `--write docs/scale.md` the rows replace those of the last table there, which loses its other rows if they were
 measured on another machine. Where the variable OUT names a folder, the table is written there, too, as rows are done.
-Work that would take hours without a card is measured in a part of it, and written with ≈. Without a card, the columns
+Work that would take hours without a GPU is measured in a part of it, and written with ≈. Without a GPU, the columns
 of the processor alone are printed.
 """
 
@@ -27,10 +27,11 @@ from threadpoolctl import threadpool_limits
 
 import clustrep as cr
 from benchmarks.bench import mixture
-from clustrep.clustering.neighbours import nearest_point
-from clustrep.clustering.path import Setting
-from clustrep.clustering.sample import Configuration, Source
-from clustrep.device.available import device_name, resolve_device
+from clustrep.execution.devices import device_name, resolve_device
+from clustrep.fitting.neighbours import nearest_point
+from clustrep.fitting.parameters import Configuration
+from clustrep.fitting.resample import Source
+from clustrep.fitting.setting import Setting
 
 # Samples of a study up to which a job is repeated as a whole.
 SHORT = 10_000
@@ -129,23 +130,23 @@ def fits_of_a_million(device: str, n_fits: int, n: int = 10**6) -> tuple[float, 
     """Return the seconds of one fit of n × 50, k = 20, one start, and its iterations: means of several replicates."""
     (X,) = mixture(n, 50, 20, 0.3, 1)
     setting = Setting.prepare(
-        Source(cr.Bootstrap(), 0, device=resolve_device(device)),
+        Source(cr.resampling.Bootstrap(), 0, device=resolve_device(device)),
         [cr.Study(X, "a")],
         [Configuration("k-means", KMeans(20, n_init=1))],
     )
-    (path,) = setting.paths
-    samples = [setting.sample(0, b) for b in range(1, n_fits + 1)]
+    (learner,) = setting.learners
+    samples = [setting.resample(0, b) for b in range(1, n_fits + 1)]
     for sample in samples:
         sample.draw.weights  # noqa: B018 - drawn before the clock starts
     if device == "cpu":
         begun = time.perf_counter()
-        fitted = [path.psi(path.share(sample), sample, path.members[0]).solution for sample in samples]
+        fitted = [learner.psi(learner.share(sample), sample, learner.members[0]).solution for sample in samples]
         return (time.perf_counter() - begun) / n_fits, float(np.mean([solution.n_iter for solution in fitted]))
-    from clustrep.clustering.shortcuts.device_kmeans import DeviceBatch
+    from clustrep.gpu.kmeans import DeviceBatch
 
     for _ in range(2):  # kernels are compiled in the first
         begun = time.perf_counter()
-        n_iter = DeviceBatch(path, samples, [[] for _ in samples])._all_fits[3]  # type: ignore[arg-type]
+        n_iter = DeviceBatch(learner, samples, [[] for _ in samples])._all_fits[3]  # type: ignore[arg-type]
         seconds = (time.perf_counter() - begun) / n_fits
     return seconds, float(n_iter.mean())
 
@@ -161,7 +162,7 @@ def one_by_scikit_learn(n: int = 10**6) -> tuple[float, float]:
 
 
 def nearest_of(n: int, n_asked: int, device: str) -> float:
-    """Return the seconds in which the nearest of n points × 50 are found for so many others, on a card or one core."""
+    """Return the seconds in which the nearest of n points × 50 are found for so many others, on a GPU or one core."""
     points, X = mixture(n, 50, 20, 0.3, 2)
     nearest_point(points[:1000], "euclidean", device=device)(X[:1000])  # kernels are compiled
     with threadpool_limits(1):
@@ -180,14 +181,14 @@ def nearest_by_scikit_learn(n: int, n_asked: int) -> float:
 
 
 def null_of_d31(device: str, n_jobs: int, n: int = 39) -> float:
-    """Return the seconds in which so many simulated collections are scored, like those of the first job."""
+    """Return the seconds in which so many simulated data sets are scored, like those of the first job."""
     job = JOBS["d31"]
     with cr.config_context(device=device, progress=False):
         result = cr.compare(
             KMeans(n_init=job.n_init), job.studies(), n_clusters=job.ks, agreement="ari", n_resamples=1, rng=0
         )
         begun = time.perf_counter()
-        cr.null_reference(result, n, null="unimodal", n_jobs=n_jobs)
+        cr.null_reference(result, n, null="margins", n_jobs=n_jobs)
         return time.perf_counter() - begun
 
 
@@ -196,7 +197,7 @@ def null_of_d31(device: str, n_jobs: int, n: int = 39) -> float:
 
 
 def peak_memory(action: Callable[[], float]) -> tuple[float, str]:
-    """Return what an action returns, and how much of the card's memory it took."""
+    """Return what an action returns, and how much of the GPU's memory it took."""
     import torch
 
     torch.cuda.reset_peak_memory_stats()
@@ -211,15 +212,15 @@ def shown(seconds: float, *, is_part: bool = False) -> str:
     return f"{'≈ ' if is_part else ''}{seconds / length:.3g} {unit}"
 
 
-def row_of(job: Job, has_card: bool) -> list[str]:
+def row_of(job: Job, has_gpu: bool) -> list[str]:
     """Measure one job."""
     studies = job.studies()
-    on_card, memory = "", ""
-    if has_card:
+    on_gpu, memory = "", ""
+    if has_gpu:
         is_long = len(studies[0]) > SHORT
         compare(job, Part(2, job.ks, 1) if is_long else job.whole, studies, "cuda", 1)  # kernels are compiled
         seconds, memory = peak_memory(lambda: compare(job, job.whole, studies, "cuda", 1))
-        on_card = shown(seconds)
+        on_gpu = shown(seconds)
     compare(job, Part(2, job.ks[:1], 1), [X[:3000] for X in studies], "cpu", 1)  # kernels are compiled
     others = []
     for part, action in (
@@ -228,13 +229,13 @@ def row_of(job: Job, has_card: bool) -> list[str]:
         (job.part, lambda part: by_scikit_learn(job, part, studies)),
     ):
         others.append(shown(action(part) * job.times(part), is_part=part != job.whole))
-    return [job.title, on_card, memory, *others, job.wanted]
+    return [job.title, on_gpu, memory, *others, job.wanted]
 
 
-def row_of_a_million(has_card: bool) -> list[str]:
+def row_of_a_million(has_gpu: bool) -> list[str]:
     """Measure single fits."""
-    on_card, memory, iterations = "", "", ""
-    if has_card:
+    on_gpu, memory, iterations = "", "", ""
+    if has_gpu:
         results: list[tuple[float, float]] = []
 
         def run() -> float:
@@ -242,13 +243,13 @@ def row_of_a_million(has_card: bool) -> list[str]:
             return results[0][0]
 
         seconds, memory = peak_memory(run)
-        on_card, iterations = shown(seconds), f", {results[0][1]:.0f} iterations"
+        on_gpu, iterations = shown(seconds), f", {results[0][1]:.0f} iterations"
     one_core, n_iter = fits_of_a_million("cpu", 1)
     theirs, n_theirs = one_by_scikit_learn()
     title = f"one fit to 10⁶ × 50, k = 20, of ten replicates at once{iterations}"
     return [
         title,
-        on_card,
+        on_gpu,
         memory,
         f"{shown(one_core)}, {n_iter:.0f} iterations",
         "",
@@ -257,28 +258,28 @@ def row_of_a_million(has_card: bool) -> list[str]:
     ]
 
 
-def row_of_nearest(has_card: bool, n: int = 10**6, n_asked: int = 2000) -> list[str]:
+def row_of_nearest(has_gpu: bool, n: int = 10**6, n_asked: int = 2000) -> list[str]:
     """Measure the search of nearest points, which clusterers without `predict` need."""
-    on_card, memory = "", ""
-    if has_card:
+    on_gpu, memory = "", ""
+    if has_gpu:
         seconds, memory = peak_memory(lambda: nearest_of(n, n, "cuda"))
-        on_card = shown(seconds)
+        on_gpu = shown(seconds)
     others = (nearest_of(n, n_asked, "cpu"), nearest_by_scikit_learn(n, n_asked))
     one_core, theirs = (shown(seconds * n / n_asked, is_part=True) for seconds in others)
-    return ["the nearest of 10⁶ × 50 points for each of 10⁶ others, exact", on_card, memory, one_core, "", theirs, ""]
+    return ["the nearest of 10⁶ × 50 points for each of 10⁶ others, exact", on_gpu, memory, one_core, "", theirs, ""]
 
 
-def row_of_null(has_card: bool, n: int = 39) -> list[str]:
-    """Measure simulated collections, which are many small tables."""
-    on_card, memory = "", ""
-    if has_card:
+def row_of_null(has_gpu: bool, n: int = 39) -> list[str]:
+    """Measure simulated data sets, which are many small tables."""
+    on_gpu, memory = "", ""
+    if has_gpu:
         null_of_d31("cuda", 1)  # kernels are compiled
         seconds, memory = peak_memory(lambda: null_of_d31("cuda", 1))
-        on_card = shown(seconds)
+        on_gpu = shown(seconds)
     null_of_d31("cpu", 1, 1)
     one_core, cores = null_of_d31("cpu", 1, 3) * n / 3, null_of_d31("cpu", -1)
     title = f"null reference: {n} collections of two studies of 1,550 × 2, k = 2…40, n_init = 10"
-    return [title, on_card, memory, shown(one_core, is_part=True), shown(cores), "", ""]
+    return [title, on_gpu, memory, shown(one_core, is_part=True), shown(cores), "", ""]
 
 
 def line_of(cells: Sequence[str]) -> str:
@@ -286,10 +287,10 @@ def line_of(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def table(rows: Mapping[str, str], card: str | None) -> str:
+def table(rows: Mapping[str, str], GPU: str | None) -> str:
     """Write the table in Markdown, from its rows by the names of the jobs."""
-    header = ["job", "card", "its memory", "one core", f"{os.cpu_count()} cores", "scikit-learn, all cores", "wanted"]
-    where = f"Card: {card or 'no card'}. Processor: {os.cpu_count()} cores, {platform.machine()}."
+    header = ["job", "GPU", "its memory", "one core", f"{os.cpu_count()} cores", "scikit-learn, all cores", "wanted"]
+    where = f"GPU: {GPU or 'no GPU'}. Processor: {os.cpu_count()} cores, {platform.machine()}."
     lines = [line_of(header), line_of(["---"] * len(header)), *(rows[name] for name in ROWS if name in rows)]
     return "\n".join([*lines, "", where])
 
@@ -307,11 +308,11 @@ ROWS: dict[str, Callable[[bool], list[str]]] = {
 TITLES = {"d31": "31 clusters", "million": "one fit", "ten": "ten studies", "nearest": "the nearest", "null": "null"}
 
 
-def rows_before(page: str, card: str | None) -> dict[str, str]:
-    """Return the rows of the last table, by the names of their jobs, if they were measured on the same card."""
+def rows_before(page: str, GPU: str | None) -> dict[str, str]:
+    """Return the rows of the last table, by the names of their jobs, if they were measured on the same GPU."""
     _, _, rest = page.partition(BEGIN)
     lines = rest.partition(END)[0].splitlines()
-    if not any(line.startswith(f"Card: {card or 'no card'}. Processor: {os.cpu_count()} cores") for line in lines):
+    if not any(line.startswith(f"GPU: {GPU or 'no GPU'}. Processor: {os.cpu_count()} cores") for line in lines):
         return {}
     return {name: line for name, title in TITLES.items() for line in lines if line.startswith(f"| {title}")}
 
@@ -331,17 +332,17 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="The Markdown file in whose table these rows are replaced.")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    card = device_name("cuda") if resolve_device("auto") == "cuda" else None
+    GPU = device_name("cuda") if resolve_device("auto") == "cuda" else None
     page = arguments.write.read_text(encoding="utf-8") if arguments.write else ""
-    rows, folder = rows_before(page, card), os.environ.get("OUT")  # a folder for what is kept of a run elsewhere
+    rows, folder = rows_before(page, GPU), os.environ.get("OUT")  # a folder for what is kept of a run elsewhere
     for name in arguments.jobs or names:
-        rows[name] = line_of(ROWS[name](card is not None))
+        rows[name] = line_of(ROWS[name](GPU is not None))
         print(rows[name], flush=True)
         if arguments.write:
-            arguments.write.write_text(replaced(page, table(rows, card)), encoding="utf-8")
+            arguments.write.write_text(replaced(page, table(rows, GPU)), encoding="utf-8")
         if folder:
-            Path(folder, "accelerator.md").write_text(f"{table(rows, card)}\n", encoding="utf-8")
-    print(table(rows, card))
+            Path(folder, "accelerator.md").write_text(f"{table(rows, GPU)}\n", encoding="utf-8")
+    print(table(rows, GPU))
 
 
 if __name__ == "__main__":

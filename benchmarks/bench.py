@@ -25,11 +25,12 @@ from threadpoolctl import threadpool_limits
 
 import clustrep as cr
 from benchmarks.loops import Loop, agreement_loop, fpc, global_loop, local_loop, nearest_loop, test_loop
-from clustrep.clustering.neighbours import nearest_point
-from clustrep.clustering.path import Setting
-from clustrep.clustering.sample import Configuration, Source
-from clustrep.tables.agreement import resolve_agreements
-from clustrep.tables.contingency import tables_of
+from clustrep.agreement.agreements import resolve_agreements
+from clustrep.agreement.contingency import tables_of
+from clustrep.fitting.neighbours import nearest_point
+from clustrep.fitting.parameters import Configuration
+from clustrep.fitting.resample import Source
+from clustrep.fitting.setting import Setting
 
 LONG = 5.0  # seconds from which on nothing is repeated
 
@@ -64,7 +65,7 @@ def global_job(
 
     def run(n_resamples: int, n_jobs: int = 1) -> cr.results.Comparison:
         options = {"agreement": "ari", "n_resamples": n_resamples, "diagonal": False, "rng": 0, "n_jobs": n_jobs}
-        options["resampling"] = cr.Bootstrap()  # as the loops draw
+        options["resampling"] = cr.resampling.Bootstrap()  # as the loops draw
         return cr.compare(clusterer, studies, n_clusters=ks, **options)
 
     def means(result: cr.results.Comparison) -> np.ndarray:
@@ -77,17 +78,17 @@ def global_job(
 def inertia_ratios(clusterer: KMeans, studies: Sequence[np.ndarray], ks: Sequence[int]) -> np.ndarray:
     """Inertia of our k-means over scikit-learn's on the same draws, several numbers of clusters and all studies."""
     n_fits = 8 if len(studies[0]) > 10**4 else 40
-    source = Source(cr.Bootstrap(), 1)
+    source = Source(cr.resampling.Bootstrap(), 1)
     named = tuple(cr.Studies(studies).values())
     configurations = [
         Configuration("k-means", clone(clusterer).set_params(n_clusters=int(ks[i * len(ks) // n_fits])))
         for i in range(n_fits)
     ]
-    (path,) = (setting := Setting.prepare(source, named, configurations)).paths
+    (learner,) = (setting := Setting.prepare(source, named, configurations)).learners
     ratios = []
     for b, configuration in enumerate(configurations):
-        sample = setting.sample(b % len(named), 1 + b)
-        ours = path.psi(path.share(sample), sample, configuration).solution.inertia
+        sample = setting.resample(b % len(named), 1 + b)
+        ours = learner.psi(learner.share(sample), sample, configuration).solution.inertia
         theirs = clone(configuration.clusterer).set_params(random_state=b).fit(sample.draw.sample).inertia_
         ratios.append(ours / theirs)
     return np.array(ratios)
@@ -101,7 +102,7 @@ def local_job() -> Job:
     clusterer = KMeans(3, n_init=10)
 
     def run(n_resamples: int, n_jobs: int = 1) -> cr.results.LocalReplicability:
-        options = {"n_resamples": n_resamples, "resampling": cr.Bootstrap(), "rng": 0, "n_jobs": n_jobs}
+        options = {"n_resamples": n_resamples, "resampling": cr.resampling.Bootstrap(), "rng": 0, "n_jobs": n_jobs}
         local = cr.local_replicability(clusterer, train=train, test=test, at=grid, **options)
         assert local.mean.shape == (len(grid),)  # the map is part of the job
         return local
@@ -141,11 +142,13 @@ def fpc_jobs() -> list[Job]:
     (X,) = mixture(3_100, 2, 31, 10.0, 1)
 
     def jaccard(n_resamples: int, n_jobs: int = 1) -> cr.results.Stability:
-        return cr.stability(KMeans(31, n_init=1), X, n_resamples=n_resamples, rng=0, n_jobs=n_jobs)
+        return cr.stability.stability(KMeans(31, n_init=1), X, n_resamples=n_resamples, rng=0, n_jobs=n_jobs)
 
     def strength(n_resamples: int, n_jobs: int = 1) -> cr.results.PredictionStrength:
         clusterer = KMeans(n_init=1)
-        return cr.prediction_strength(clusterer, X, n_clusters=range(2, 11), n_splits=n_resamples, rng=0, n_jobs=n_jobs)
+        return cr.stability.prediction_strength(
+            clusterer, X, n_clusters=range(2, 11), n_splits=n_resamples, rng=0, n_jobs=n_jobs
+        )
 
     def means(result: cr.results.Stability | cr.results.PredictionStrength) -> np.ndarray:
         return result.distribution.mean(axis=1)
@@ -162,7 +165,7 @@ def test_job() -> Job:
     X = np.random.default_rng(0).normal(size=(1_000, 2))
 
     def run(n_resamples: int, n_jobs: int = 1) -> cr.results.ClusterTest:
-        return cr.cluster_test(X, null="sample", n_resamples=n_resamples, rng=0, n_jobs=n_jobs)
+        return cr.stability.cluster_test(X, null="sample", n_resamples=n_resamples, rng=0, n_jobs=n_jobs)
 
     def means(result: cr.results.ClusterTest) -> np.ndarray:
         return result.null_distribution

@@ -16,7 +16,7 @@ import numpy as np
 from joblib.externals.loky import get_reusable_executor
 
 import clustrep as cr
-from clustrep.clusterers import Leiden
+from clustrep.fitting.communities import Leiden
 
 N_FEATURES, N_TYPES = 20, 6
 # Studies and resamples of the small runs.

@@ -51,7 +51,7 @@ def memory(entry: str) -> int:
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(entry))
 
 
-def measure(title: str, n: int, sketch: int | None) -> dict[str, float]:
+def measure(title: str, n: int, n_landmarks: int | None) -> dict[str, float]:
     """Measure one cell, in this process."""
     import clustrep as cr
 
@@ -61,11 +61,11 @@ def measure(title: str, n: int, sketch: int | None) -> dict[str, float]:
         collection = cr.Studies(studies(size))
         begun = time.process_time()
         result = cr.replicability(
-            CLUSTERERS[title], collection, n_resamples=1, diagonal=False, rng=0, n_jobs=1, sketch=sketch
+            CLUSTERERS[title], collection, n_resamples=1, diagonal=False, rng=0, n_jobs=1, n_landmarks=n_landmarks
         )
         measured["seconds"] = time.process_time() - begun
         measured["score"] = float(result.estimate[0, 1])
-        measured["error"] = float(result.provenance.get("sketch_error", {"ari": [0.0]})["ari"][0])
+        measured["error"] = float(result.provenance.get("landmark_error", {"ari": [0.0]})["ari"][0])
         return float(2 * size * FEATURES * 4)
 
     measured: dict[str, float] = {}
@@ -77,27 +77,27 @@ def measure(title: str, n: int, sketch: int | None) -> dict[str, float]:
     return measured
 
 
-def cell(title: str, n: int, sketch: int | None) -> str:
+def cell(title: str, n: int, n_landmarks: int | None) -> str:
     """Measure one cell in a process of its own, and write it."""
-    arguments = [sys.executable, "-m", "benchmarks.scale", "--cell", title, str(n), str(sketch or 0)]
+    arguments = [sys.executable, "-m", "benchmarks.scale", "--cell", title, str(n), str(n_landmarks or 0)]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, env={**os.environ, **threads})
     if done.returncode:
         return "failed: " + done.stderr.strip().splitlines()[-1]
     measured = json.loads(done.stdout)
-    score = f"{measured['score']:.3f}" + (f" ± {measured['error']:.3f}" if sketch else "")
+    score = f"{measured['score']:.3f}" + (f" ± {measured['error']:.3f}" if n_landmarks else "")
     return f"{measured['seconds']:.1f} s, {measured['memory'] / 1e9:.2f} GB, {score}"
 
 
 def table(sizes: tuple[int, ...], titles: list[str], before: str = "") -> str:
     """Measure everything, and write the table; other rows are those of the table before."""
     head = [
-        f"Two studies of n samples, {FEATURES} features in single precision, {CLUSTERS} clusters; the studies as they "
-        "are and one resample.",
-        f"One core of {processor()}; processor's seconds, largest memory beyond the imports, the score (ARI) of the "
-        "studies as they are; by a sketch, ± its standard deviation over sketches.",
+        f"Two studies of n samples, {FEATURES} features in single precision, {CLUSTERS} clusters; the observed score "
+        "and one resample.",
+        f"One core of {processor()}; processor's seconds, largest memory beyond the imports, the observed score "
+        "(ARI); by landmarks, ± its standard deviation over choices of landmarks.",
         "",
-        f"| clusterer | n | exact | `sketch={LANDMARKS}` |",
+        f"| clusterer | n | exact | `n_landmarks={LANDMARKS}` |",
         "|---|---|---|---|",
     ]
     rows = {row_name(line): line for line in before.splitlines() if row_name(line)}
@@ -142,8 +142,8 @@ def main() -> None:
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
     if arguments.cell:
-        title, n, sketch = arguments.cell
-        print(json.dumps(measure(title, int(n), int(sketch) or None)))
+        title, n, n_landmarks = arguments.cell
+        print(json.dumps(measure(title, int(n), int(n_landmarks) or None)))
         return
     page = arguments.write.read_text() if arguments.write and arguments.write.exists() else ""
     before = page.partition(BEGIN)[2].partition(END)[0]

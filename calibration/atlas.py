@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import clustrep as cr
-from clustrep.datasets.atlas import ENDS, TYPES
+from clustrep.datasets.simulated import ENDS, TYPES
 from clustrep.findings.result import FOUND, NOT_FOUND, SEPARATED
 
 CONTINUUM = "continuum"

@@ -12,9 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 import clustrep as cr
-from clustrep.clusterers import Leiden
-from clustrep.clustering.communities import NeighbourGraph, distinct_rows, neighbour_graph
-from clustrep.clustering.neighbours import neighbours
+from clustrep.fitting.communities import Leiden, NeighbourGraph, distinct_rows, neighbour_graph
+from clustrep.fitting.neighbours import neighbours
 
 N_CELLS, N_FEATURES, N_TYPES, N_STUDIES, N_NEIGHBOURS = 600, 10, 6, 10, 15
 RESOLUTIONS = (0.1, 0.5, 1.0, 2.0)
@@ -52,7 +51,7 @@ def outcomes(way: str, number: int) -> list[tuple[int, float]]:
     found = []
     for resolution in RESOLUTIONS:
         codes = Leiden(resolution, random_state=number).communities(graph)[place]
-        found.append((int(codes.max()) + 1, cr.adjusted_rand_index(codes, types)))
+        found.append((int(codes.max()) + 1, cr.agreement.adjusted_rand_index(codes, types)))
     return found
 
 

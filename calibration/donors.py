@@ -22,11 +22,11 @@ DESIGNS = {
     "20 donors that differ": (20, 0.7, 2.0),
 }
 SCHEMES = {
-    "cells": cr.Bootstrap(),
-    "cells, each once": cr.Bootstrap(distinct=True),
-    "donors, then cells": cr.Bootstrap(groups="donor"),
-    "donors, then cells, each once": cr.Bootstrap(distinct=True, groups="donor"),
-    "80 % of the donors": cr.Subsample(0.8, groups="donor"),
+    "cells": cr.resampling.Bootstrap(),
+    "cells, each once": cr.resampling.Bootstrap(distinct=True),
+    "donors, then cells": cr.resampling.Bootstrap(groups="donor"),
+    "donors, then cells, each once": cr.resampling.Bootstrap(distinct=True, groups="donor"),
+    "80 % of the donors": cr.resampling.Subsample(0.8, groups="donor"),
 }
 
 
@@ -57,7 +57,7 @@ def main() -> None:
     print("| donors of a study | drawn | covers R | width of the interval |")
     print("|---|---|---|---|")
     for name, design in DESIGNS.items():
-        truth = np.mean([scores(pair(design, 1, i), cr.Bootstrap(), 1).estimate[0, 1] for i in range(FRESH)])
+        truth = np.mean([scores(pair(design, 1, i), cr.resampling.Bootstrap(), 1).estimate[0, 1] for i in range(FRESH)])
         for scheme, resampling in SCHEMES.items():
             intervals = []
             for i in range(PAIRS):

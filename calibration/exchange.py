@@ -14,10 +14,10 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import clustrep as cr
-from clustrep.clustering.sample import PointSet, Source
-from clustrep.exchange.forms import NearestCentres
-from clustrep.exchange.inquiry import resampling_of
-from clustrep.exchange.site_files import SiteFunctions
+from clustrep.federated.files import SiteFunctions
+from clustrep.federated.forms import NearestCentres
+from clustrep.federated.inquiry import resampling_of
+from clustrep.fitting.resample import PointSet, Source
 
 SIDE, SEED, NAME, BOUND = 4.0, 7, "mainz", 8.0
 KS = (2, 3, 4)
@@ -121,7 +121,7 @@ def errors(guess: np.ndarray, X: np.ndarray) -> np.ndarray:
 def learned(n: int, p: int, n_resamples: int, seed: int) -> tuple[np.ndarray, Published]:
     """Return the samples of one study, and what its file tells with public draws."""
     X = groups(n, p, np.random.default_rng([seed, n, p]))
-    file = cr.learn(KMeans(n_init=5), cr.Study(X, NAME), n_clusters=KS, n_resamples=n_resamples, rng=SEED)
+    file = cr.federated.learn(KMeans(n_init=5), cr.Study(X, NAME), n_clusters=KS, n_resamples=n_resamples, rng=SEED)
     return X, published(file, n)
 
 
@@ -178,12 +178,15 @@ def score_with(epsilon: float | None, n: int, p: int, n_resamples: int, seed: in
     """Return the mean score of two sites, with noise on the functions of both."""
     rng = np.random.default_rng([seed, n, p, 1])
     studies = [cr.Study(groups(n, p, rng), name) for name in ("mainz", "vdx")]
-    noise = None if epsilon is None else cr.GaussianNoise(epsilon, 1e-5, BOUND)
-    rule = cr.Disclosure(min_cluster_size=2, noise=noise)
+    noise = None if epsilon is None else cr.federated.GaussianNoise(epsilon, 1e-5, BOUND)
+    rule = cr.federated.Disclosure(min_cluster_size=2, noise=noise)
     functions = [
-        cr.learn(KMeans(4, n_init=5), study, n_resamples=n_resamples, rng=SEED, disclosure=rule) for study in studies
+        cr.federated.learn(KMeans(4, n_init=5), study, n_resamples=n_resamples, rng=SEED, disclosure=rule)
+        for study in studies
     ]
-    combined = cr.combine([cr.score(study, functions, agreement="ari", diagonal=False) for study in studies])
+    combined = cr.federated.combine(
+        [cr.federated.score(study, functions, agreement="ari", diagonal=False) for study in studies]
+    )
     return float(combined.comparison.summary()["score"].iloc[0])
 
 

@@ -20,14 +20,14 @@ from scipy.stats import binomtest
 from sklearn.cluster import KMeans
 
 import clustrep as cr
-from clustrep.resampling import resampling_for
+from clustrep.resampling.strategies import resampling_for
 
 Draw = Callable[[int, np.random.Generator], tuple[np.ndarray, np.ndarray]]
 
 SCHEMES = {
-    "bootstrap": cr.Bootstrap(),
-    "each drawn sample once": cr.Bootstrap(distinct=True),
-    "80 % subsamples": cr.Subsample(0.8),
+    "bootstrap": cr.resampling.Bootstrap(),
+    "each drawn sample once": cr.resampling.Bootstrap(distinct=True),
+    "80 % subsamples": cr.resampling.Subsample(0.8),
 }
 AGREEMENTS = ("ari", "ami")
 N_INIT, LEVEL = 5, 0.95
@@ -114,7 +114,7 @@ def mean_and_error(values: np.ndarray) -> str:
 
 def rows_of(design: Design, fresh: int, pairs: int, resamples: int) -> list[str]:
     """Simulate one design."""
-    whole = [scores(design, TRUTH, i, cr.Rerun(), 1) for i in range(fresh)]
+    whole = [scores(design, TRUTH, i, cr.resampling.Rerun(), 1) for i in range(fresh)]
     truth = {a: np.array([result[a].estimate[0, 1] for result in whole]) for a in AGREEMENTS}
     default = resampling_for(None, tuple(design.studies(TRUTH, 0).values()))
     rows = []

@@ -1,4 +1,4 @@
-"""How often collections of studies are called structured, beside data of one piece: the table in docs/null.md.
+"""How often studies are called structured, beside unimodal data: the table in docs/null.md.
 
 `make null-calibration` prints it, in some hours; `python -m calibration.null --collections 20` in some minutes. Every
 row is a number of collections of three studies; k-means, k = 2 to 8; structured where `overall_pvalue` is at most 5 %.
@@ -133,7 +133,7 @@ def triangle(rng: np.random.Generator, n: int) -> Table:
     return rng.dirichlet(np.ones(3), size=n)[:, :2]
 
 
-GROUPS = PIECE, CLUSTERS, UNCOVERED = "one piece", "clusters", "one piece, in none of the models"
+GROUPS = PIECE, CLUSTERS, UNCOVERED = "unimodal", "clusters", "unimodal, in none of the models"
 KINDS = [
     Kind(PIECE, "Gaussian, round, 80 × 2", gaussian(1, 1), tuned=True),
     Kind(PIECE, "Gaussian, long 3 : 1, 80 × 2", gaussian(3, 1), tuned=True),
@@ -194,7 +194,7 @@ def main() -> int:
     """Print a row for every kind of data."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--collections", type=int, default=200, help="collections of every kind")
-    parser.add_argument("--simulated", type=int, default=39, help="simulated collections for each model")
+    parser.add_argument("--simulated", type=int, default=39, help="simulated data sets for each model")
     parser.add_argument("--groups", nargs="+", choices=GROUPS, default=GROUPS, help="which groups of kinds")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -17,12 +17,13 @@ from scipy.stats import binomtest
 from sklearn.cluster import KMeans
 
 import clustrep as cr
-from clustrep.across.analyse import by_clusterer
-from clustrep.across.subclusters import cluster_tree
-from clustrep.clustering.sample import Source, configurations_of
+from clustrep.analysis.analyse import by_clusterer
+from clustrep.findings.cluster_tree import ClusterTree
 from clustrep.findings.find import find_clusters
-from clustrep.resampling import Rerun
-from clustrep.results import ClusterTree
+from clustrep.findings.subclusters import cluster_tree
+from clustrep.fitting.parameters import configurations_of
+from clustrep.fitting.resample import Source
+from clustrep.resampling.strategies import Rerun
 
 N_COLLECTIONS, FIRST_SEED = 30, 7000
 STUDIES, PIECES = ("a", "b", "c"), range(2, 6)

@@ -16,15 +16,15 @@ import clustrep as cr
 
 N_CELLS, N_GENES, N_MARKERS, MEAN, ALPHA, K = 300, 40, 10, 3.0, 0.5, 3
 EMBEDDING = cr.TrainEmbedding(n_components=5, normalise="log1p")
-WAYS: dict[str, cr.Subsample | cr.Thin] = {
-    "two draws of 90 % of the cells": cr.Subsample(0.9),
-    "halves, `Thin(0.5)`": cr.Thin(0.5),
-    f"halves, `Thin(0.5, {ALPHA})`": cr.Thin(0.5, ALPHA),
-    '`Thin(0.5, "estimate")`': cr.Thin(0.5, "estimate"),
+WAYS: dict[str, cr.resampling.Subsample | cr.resampling.Thin] = {
+    "two draws of 90 % of the cells": cr.resampling.Subsample(0.9),
+    "halves, `Thin(0.5)`": cr.resampling.Thin(0.5),
+    f"halves, `Thin(0.5, {ALPHA})`": cr.resampling.Thin(0.5, ALPHA),
+    '`Thin(0.5, "estimate")`': cr.resampling.Thin(0.5, "estimate"),
 }
 DATA = {
-    "Poisson, one piece": (0.0, 1.0),
-    "overdispersed, one piece": (ALPHA, 1.0),
+    "Poisson, unimodal": (0.0, 1.0),
+    "overdispersed, unimodal": (ALPHA, 1.0),
     "Poisson, three types": (0.0, 3.0),
     "overdispersed, three types": (ALPHA, 3.0),
 }
@@ -41,7 +41,7 @@ def counts(alpha: float, fold: float, rng: np.random.Generator) -> np.ndarray:
     return rng.poisson(means).astype(float)
 
 
-def agreement(way: cr.Subsample | cr.Thin, tables: dict[str, np.ndarray], seed: int) -> float:
+def agreement(way: cr.resampling.Subsample | cr.resampling.Thin, tables: dict[str, np.ndarray], seed: int) -> float:
     """Return the mean agreement of each study with itself."""
     result = cr.replicability(
         KMeans(K, n_init=3), tables, resampling=way, embed=EMBEDDING, n_resamples=5, rng=seed, n_jobs=1

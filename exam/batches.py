@@ -1,33 +1,48 @@
 """Batch effects, composition and unimodal data: `python -m exam.batches PAGE.md`, with `--quick` within a minute.
 
-Three sections: the factorial of exam/factorial.py, a series of growing batch effects in simulated counts of single
-cells, and kinds of data without clusters (exam/designs.py). Every data set is a function of its setting and number.
+Five sections: the factorial of exam/factorial.py; its cluster-specific shifts in two features; some of its data sets
+by other clusterers; a series of growing batch effects in simulated counts of single cells; and kinds of data without
+clusters (exam/designs.py). Every data set is a function of its setting and number.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 import warnings
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from math import gcd
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 import clustrep as cr
-from clustrep.clustering.sample import Source
 from clustrep.findings.find import find_clusters
 from clustrep.findings.result import SEPARATED, Findings
-from clustrep.resampling import Rerun
+from clustrep.fitting.resample import Source
+from clustrep.resampling.strategies import Rerun
 from exam.clusterers import NAMES, clusterer_of
 from exam.designs import BY_NAME, CURVE, KINDS, ONE_PIECE
-from exam.factorial import COMPOSITIONS, SCALES, SETTINGS, SHIFTS, Marks, Setting, design, marks_of
+from exam.factorial import (
+    COMPOSITIONS,
+    SCALES,
+    SETTINGS,
+    SHIFTS,
+    Marks,
+    Setting,
+    design,
+    lone_separation,
+    marks_of,
+)
+from exam.page import Rate
 
 SEED = 20_261_118
 # Standard deviations of the batch effects of genes, on the log scale.
@@ -37,7 +52,11 @@ N_CELLS, N_GENES, N_BATCHES, N_COMPONENTS, TYPES = 1600, 1000, 4, 15, (0.3, 0.25
 CLUSTER_SPECIFIC = SHIFTS[-1]
 # Every composition, shift and scale once at least.
 QUICK_SETTINGS = (0, 7, 12, 25, 28, 34)
-FACTORIAL, SERIES, UNIMODAL = "factorial", "series", "unimodal"
+FACTORIAL, PLANE, OTHERS, SERIES, UNIMODAL = SECTIONS = ("factorial", "plane", "others", "series", "unimodal")
+# Data sets for each of the other clusterers, spread over all settings.
+N_OTHERS = 20
+# A cluster of one study alone is asked for from this separation on, in sd within clusters.
+LONE_SEPARATION = 4.75
 
 
 @dataclass(frozen=True)
@@ -58,18 +77,40 @@ class Answer:
     separated: bool
     n_features: int
     marks: Marks | None
+    lone_separation: float = np.nan
+    seconds: float = np.nan
 
 
-def tasks_of(numbers: range, clusterer: str, *, quick: bool) -> list[Task]:
-    """List all data sets; the quick form has six settings, two effects and six kinds."""
+def tasks_of(numbers: range, clusterer: str, *, quick: bool, n_others: int = N_OTHERS) -> list[Task]:
+    """List all data sets; the quick form has six settings, two effects and six kinds, and no other clusterers."""
     settings = QUICK_SETTINGS if quick else range(len(SETTINGS))
+    in_plane = [i for i, setting in enumerate(SETTINGS) if setting.shift == CLUSTER_SPECIFIC]
     effects = EFFECTS[1::3] if quick else EFFECTS
     kinds = [kind.name for kind in KINDS if kind.group in (ONE_PIECE, CURVE)]
+    others = [] if quick else [name for name in NAMES if name != clusterer]
     return [
         *(Task(FACTORIAL, setting, number, clusterer) for number in numbers for setting in settings),
+        *(Task(PLANE, setting, number, clusterer) for number in numbers for setting in in_plane[:: 4 if quick else 1]),
+        *(Task(OTHERS, setting, number, name) for name in others for setting, number in spread(numbers, n_others)),
         *(Task(SERIES, effect, 0, clusterer) for effect in effects),
         *(Task(UNIMODAL, kind, number, clusterer) for number in numbers for kind in kinds[:: 9 if quick else 1]),
     ]
+
+
+def spread(numbers: range, n: int) -> list[tuple[int, int]]:
+    """Return the settings and numbers of n data sets, spread over the factorial: every setting once, then again.
+
+    Examples
+    --------
+    >>> spread(range(7, 9), 4), spread(range(7, 9), 41)[39:]
+    ([(0, 7), (11, 7), (22, 7), (33, 7)], [(39, 7), (0, 8)])
+    """
+    n_settings = len(SETTINGS)
+    step = max(1, round(n_settings / max(n, 1)))
+    while gcd(step, n_settings) > 1:  # else it would come back before it has met all of them
+        step += 1
+    n = min(n, n_settings * len(numbers))
+    return [(step * i % n_settings, numbers[i // n_settings]) for i in range(n)]
 
 
 def answer_of(task: Task) -> Answer:
@@ -79,15 +120,18 @@ def answer_of(task: Task) -> Answer:
         rng = np.random.default_rng([SEED, zlib.crc32(kind.name.encode()), task.number])
         studies = {f"s{s + 1}": X for s, X in enumerate(kind.draw(rng).tables)}
         return Answer(task, found_in(studies, task).verdict == SEPARATED, 0, None)
+    separation = np.nan
     if task.section == SERIES:
         studies, truth = batches(float(task.what))
     else:
-        drawn = design(SETTINGS[int(task.what)], task.number)
-        studies, truth = drawn.studies, drawn.truth
+        drawn = design(SETTINGS[int(task.what)], task.number, 2 if task.section == PLANE else None)
+        studies, truth, separation = drawn.studies, drawn.truth, lone_separation(drawn)
+    began = time.process_time()
     findings = found_in(studies, task)
+    seconds = time.process_time() - began
     marks = marks_of(findings.verdict, findings.table(), findings.labels, truth)
     (n_features,) = {X.shape[1] for X in studies.values()}
-    return Answer(task, findings.verdict == SEPARATED, n_features, marks)
+    return Answer(task, findings.verdict == SEPARATED, n_features, marks, separation, seconds)
 
 
 def found_in(studies: dict[str, NDArray[Any]], task: Task) -> Findings:
@@ -145,17 +189,41 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
+def with_error(parts: Sequence[int], wholes: Sequence[int]) -> str:
+    """Return "97.1 % (93.4–98.8)": a share of entries with its 95 % interval (Wilson 1927).
+
+    Entries of one data set depend on each other: the interval is that of as many fewer entries as their variance
+    between data sets is larger than the binomial one.
+
+    Examples
+    --------
+    >>> with_error([33], [34]), with_error([], []), with_error([0, 10], [10, 10])
+    ('97.1 % (85.1–99.5)', '–', '50.0 % (9.5–90.5)')
+    """
+    part, whole = sum(parts), sum(wholes)
+    if not whole:
+        return "–"
+    p = part / whole
+    between = sum((a - p * n) ** 2 for a, n in zip(parts, wholes, strict=True))
+    n = whole / max(1.0, between / (whole * p * (1 - p))) if 0 < part < whole else whole
+    z = float(norm.ppf(0.975))
+    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    return f"{100 * p:.1f} % ({100 * max(0.0, middle - half):.1f}–{100 * min(1.0, middle + half):.1f})"
+
+
 def row(name: str, answers: Sequence[Answer]) -> str:
     """Write one line of the table of the factorial."""
     marks = [answer.marks for answer in answers if answer.marks is not None]
-    entries = sum(mark.entries for mark in marks)
+    of_marks = [mark.entries for mark in marks]
+    entries = sum(of_marks)
     lone = [mark.lone for mark in marks if mark.lone is not None]
     cells = [
         name,
         str(len(marks)),
         str(entries),
-        share(sum(mark.right for mark in marks), entries),
-        share(sum(mark.false_not_found for mark in marks), entries),
+        with_error([mark.right for mark in marks], of_marks),
+        with_error([mark.false_not_found for mark in marks], of_marks),
         share(sum(mark.undetermined for mark in marks), entries),
         str(sum(mark.missed for mark in marks)),
         share(sum(mark.right_number for mark in marks), len(marks)),
@@ -171,27 +239,45 @@ HEAD = (
 )
 
 
-def page(answers: Sequence[Answer], clusterer: str) -> str:
+def page(answers: Sequence[Answer], clusterer: str, command: str = "make exam") -> str:
     """Write all sections as Markdown."""
-    by_section = {
-        section: [answer for answer in answers if answer.task.section == section]
-        for section in (FACTORIAL, SERIES, UNIMODAL)
-    }
+    by_section = {section: [answer for answer in answers if answer.task.section == section] for section in SECTIONS}
+    text = [
+        "# Accuracy under batch effects and other compositions",
+        "",
+        f"`{command}` writes this page, from {len(answers)} data sets. Shares of entries have 95 % intervals (Wilson) "
+        "that allow for the dependence of entries of one data set; shares of data sets have exact ones (Clopper and "
+        "Pearson).",
+        "",
+        "## Targets",
+        "",
+        "| | target | measured |",
+        "|---|---|---|",
+        *target_rows(by_section),
+        "",
+        f"## Batch effects and composition ({clusterer})",
+        "",
+        "Entries are those of cluster × study. A further cluster of the same class is wrong in every study; a class "
+        "that is no cluster's own is missed. Cluster-specific shifts in two features are a row of their own, and in no "
+        "other row.",
+        "",
+        HEAD,
+        *factorial_rows([*by_section[FACTORIAL], *by_section[PLANE]]),
+        "",
+    ]
+    if by_section[OTHERS]:
+        text += [
+            "## By clusterer",
+            "",
+            "The same data sets for all: some of those above. Seconds are those of one core, median and longest.",
+            "",
+            HEAD.replace("lone cluster named |", "lone cluster named | seconds |") + "---|",
+            *clusterer_rows(by_section[FACTORIAL], by_section[OTHERS]),
+            "",
+        ]
     return "\n".join(
         [
-            "# Accuracy under batch effects and other compositions",
-            "",
-            f"`make exam` writes this page, from {len(answers)} data sets.",
-            "",
-            f"## Batch effects and composition ({clusterer})",
-            "",
-            "Entries are those of cluster × study. A further cluster of the same class is wrong in every study; a "
-            "class that is no cluster's own is missed. Cluster-specific shifts in two features are a row of their own, "
-            "and in no other row.",
-            "",
-            HEAD,
-            *factorial_rows(by_section[FACTORIAL]),
-            "",
+            *text,
             "## Growing batch effects",
             "",
             "Four batches of 400 simulated cells of five types; the last batch lacks one type.",
@@ -209,14 +295,71 @@ def page(answers: Sequence[Answer], clusterer: str) -> str:
     )
 
 
+def target_rows(by_section: dict[str, list[Answer]]) -> list[str]:
+    """One row for each target: what was asked for, and what was measured."""
+    others, in_plane = parted([*by_section[FACTORIAL], *by_section[PLANE]])
+    marks = [[answer.marks for answer in part if answer.marks is not None] for part in (others, in_plane)]
+    entries = [[mark.entries for mark in part] for part in marks]
+    lone = [
+        bool(answer.marks.lone)
+        for answer in others
+        if answer.marks is not None and answer.marks.lone is not None and answer.lone_separation >= LONE_SEPARATION
+    ]
+    unimodal, curves = (
+        [answer.separated for answer in by_section[UNIMODAL] if BY_NAME[str(answer.task.what)].group == group]
+        for group in (ONE_PIECE, CURVE)
+    )
+    rows = [
+        ("statuses right", "at least 97 %", with_error([mark.right for mark in marks[0]], entries[0])),
+        ("false *not found*", "at most 1 %", with_error([mark.false_not_found for mark in marks[0]], entries[0])),
+        (
+            "statuses right, cluster-specific shifts in two features",
+            "at least 90 %",
+            with_error([mark.right for mark in marks[1]], entries[1]),
+        ),
+        (
+            "cluster in one study alone named (15 samples and 4.75 sd at least)",
+            "at least 95 %",
+            f"{sum(lone)} of {len(lone)}: {Rate.of(lone)} %",
+        ),
+        ("unimodal data called separated", "at most 5 %", f"{sum(unimodal)} of {len(unimodal)}: {Rate.of(unimodal)} %"),
+        ("curves called separated", "at most 10 %", f"{sum(curves)} of {len(curves)}: {Rate.of(curves)} %"),
+    ]
+    return [f"| {' | '.join(cells)} |" for cells in rows]
+
+
+def setting_of(answer: Answer) -> Setting:
+    """Return the setting of a data set of the factorial."""
+    return SETTINGS[int(answer.task.what)]
+
+
+def parted(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
+    """Divide data sets of the factorial: the last are cluster-specific shifts in two features, each data set once."""
+    in_plane = {
+        (answer.task.what, answer.task.number): answer
+        for answer in answers
+        if setting_of(answer).shift == CLUSTER_SPECIFIC and answer.n_features == 2
+    }
+    others = [answer for answer in answers if answer.n_features != 2 or setting_of(answer).shift != CLUSTER_SPECIFIC]
+    return others, list(in_plane.values())
+
+
+def clusterer_rows(factorial: Sequence[Answer], others: Sequence[Answer]) -> list[str]:
+    """One row for each clusterer, of the data sets that all of them have analysed."""
+    asked = {(answer.task.what, answer.task.number) for answer in others}
+    same = [answer for answer in factorial if (answer.task.what, answer.task.number) in asked]
+    names = dict.fromkeys(answer.task.clusterer for answer in (*same, *others))
+    rows = []
+    for name in names:
+        mine = [answer for answer in (*same, *others) if answer.task.clusterer == name]
+        seconds = [answer.seconds for answer in mine]
+        rows.append(f"{row(name, mine)} {np.median(seconds):.1f}, {max(seconds):.1f} |")
+    return rows
+
+
 def factorial_rows(answers: Sequence[Answer]) -> list[str]:
     """One row of all, one for each composition, shift and scale, and that of cluster-specific shifts in the plane."""
-
-    def setting(answer: Answer) -> Setting:
-        return SETTINGS[int(answer.task.what)]
-
-    in_plane = [answer for answer in answers if setting(answer).shift == CLUSTER_SPECIFIC and answer.n_features == 2]
-    others = [answer for answer in answers if answer not in in_plane]
+    others, in_plane = parted(answers)
     parts: list[tuple[str, Callable[[Setting], bool]]] = [
         *((composition, lambda s, c=composition: s.composition == c) for composition in COMPOSITIONS),
         *((f"shift {shift}", lambda s, c=shift: s.shift == c) for shift in SHIFTS),
@@ -224,7 +367,7 @@ def factorial_rows(answers: Sequence[Answer]) -> list[str]:
     ]
     return [
         row("**all**", others),
-        *(row(name, [answer for answer in others if belongs(setting(answer))]) for name, belongs in parts),
+        *(row(name, [answer for answer in others if belongs(setting_of(answer))]) for name, belongs in parts),
         row("cluster-specific shift, two features", in_plane),
     ]
 
@@ -253,6 +396,27 @@ def numbers_of(text: str) -> range:
     return range(int(first), int(last))
 
 
+def command_of(given: argparse.Namespace, numbers: range) -> str:
+    """Return the command that writes the same page."""
+    words = ["python -m exam.batches", given.path.as_posix(), f"--numbers {numbers[0]}:{numbers[-1] + 1}"]
+    words += [] if given.clusterer == "kmeans" else [f"--clusterer {given.clusterer}"]
+    words += [] if given.others == N_OTHERS else [f"--others {given.others}"]
+    words += [] if given.only is None else [f"--only {given.only}"]
+    return " ".join([*words, *(["--quick"] if given.quick else [])])
+
+
+def kept_answers(path: Path | None) -> dict[Task, Answer]:
+    """Read the answers of an earlier run; none without a file."""
+    if path is None or not path.exists():
+        return {}
+    answers = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        values = json.loads(line)
+        marks = None if values["marks"] is None else Marks(**values["marks"])
+        answers.append(Answer(**{**values, "task": Task(**values["task"]), "marks": marks}))
+    return {answer.task: answer for answer in answers}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Analyse all data sets, print the page and write it."""
     parser = argparse.ArgumentParser(prog="python -m exam.batches", description=__doc__)
@@ -261,19 +425,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--numbers", type=numbers_of, help="a:b, the numbers of the data sets of every setting")
     parser.add_argument("--clusterer", choices=NAMES, default="kmeans")
     parser.add_argument("--jobs", type=int, default=1, help="workers")
-    parser.add_argument("--only", choices=(FACTORIAL, SERIES, UNIMODAL), help="a single section")
+    parser.add_argument("--only", choices=SECTIONS, help="a single section")
+    parser.add_argument("--others", type=int, default=N_OTHERS, help="data sets for each of the other clusterers")
+    parser.add_argument("--keep", type=Path, help="a file of answers: those that it has are not computed again")
     given = parser.parse_args(arguments)
     numbers = given.numbers or range(1 if given.quick else 5)
     tasks = [
-        task for task in tasks_of(numbers, given.clusterer, quick=given.quick) if given.only in (None, task.section)
+        task
+        for task in tasks_of(numbers, given.clusterer, quick=given.quick, n_others=given.others)
+        if given.only in (None, task.section)
     ]
-    began, answers = time.perf_counter(), []
-    for answer in Parallel(n_jobs=given.jobs, return_as="generator")(delayed(answer_of)(task) for task in tasks):
-        answers.append(answer)
-        if len(answers) % 20 == 0 or len(answers) == len(tasks):
+    began, kept = time.perf_counter(), kept_answers(given.keep)
+    left = [task for task in tasks if task not in kept]
+    for i, answer in enumerate(
+        Parallel(n_jobs=given.jobs, return_as="generator")(delayed(answer_of)(task) for task in left), 1
+    ):
+        kept[answer.task] = answer
+        if given.keep is not None:
+            with given.keep.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(answer)) + "\n")
+        if i % 20 == 0 or i == len(left):
             seconds = time.perf_counter() - began
-            print(f"{len(answers)} of {len(tasks)} data sets, {seconds:.0f} s", file=sys.stderr, flush=True)
-    text = page(answers, given.clusterer)
+            print(f"{i} of {len(left)} data sets, {seconds:.0f} s", file=sys.stderr, flush=True)
+    answers = [kept[task] for task in tasks]
+    text = page(answers, given.clusterer, command_of(given, numbers))
     given.path.parent.mkdir(parents=True, exist_ok=True)
     given.path.write_text(text, encoding="utf-8")
     print(text)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from clustrep.across.compare import configurations_to_compare
-from clustrep.clustering.sample import Configuration
+from clustrep.algorithms.compare import configurations_to_compare
+from clustrep.fitting.parameters import Configuration
 
 NUMBERS = tuple(range(2, 9))
 RESOLUTIONS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -36,12 +36,12 @@ def clusterer_of(name: str) -> Clusterer:
     from sklearn.mixture import GaussianMixture
 
     if name == "leiden":
-        from clustrep.clusterers import Leiden
+        from clustrep.fitting.communities import Leiden
 
         return Clusterer({"leiden": Leiden()}, {"over": {"resolution": RESOLUTIONS}})
     by_name = {
         "kmeans": {"k-means": KMeans(n_init=5)},
         "ward": {"ward": AgglomerativeClustering()},
-        "gmm": {"Gaussian mixture": GaussianMixture(n_init=3, reg_covar=1e-3)},
+        "gmm": {"Gaussian mixture": GaussianMixture(reg_covar=1e-3)},
     }
     return Clusterer(by_name[name], {"n_clusters": NUMBERS})

@@ -25,10 +25,10 @@ from sklearn.metrics import silhouette_score
 from sklearn.mixture import GaussianMixture
 
 import clustrep as cr
-from clustrep.clustering.sample import PointSet
-from clustrep.clustering.shortcuts.kmeans import KMeansSample, Settings
-from clustrep.engine.replicates import one_thread
+from clustrep.accelerate.kmeans import KMeansResample, Settings
 from clustrep.errors import ClustrepWarning
+from clustrep.execution.seeds import one_thread
+from clustrep.fitting.resample import PointSet
 from exam.designs import FloatArray
 
 MOST = 8
@@ -94,7 +94,7 @@ def first_within_one_error(gaps: FloatArray, sd: FloatArray) -> int:
 
 def log_dispersions(X: FloatArray, numbers: Sequence[int], seed: int) -> FloatArray:
     """Return the log of the sum of squares within clusters, for k = 1 and these; by clustrep's k-means, for speed."""
-    sample = KMeansSample(PointSet(X), np.ones(len(X), dtype=np.int64), X.shape[1])
+    sample = KMeansResample(PointSet(X), np.ones(len(X), dtype=np.int64), X.shape[1])
     within = [float(((X - X.mean(axis=0)) ** 2).sum())]
     for k in numbers:
         settings = Settings.of(KMeans(k, n_init=N_INIT))
@@ -123,7 +123,7 @@ def by_prediction_strength(X: FloatArray, seed: int) -> int:
     """Return the largest k whose prediction strength is above 0.8 (Tibshirani and Walther 2005)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClustrepWarning)
-        result = cr.prediction_strength(
+        result = cr.stability.prediction_strength(
             KMeans(n_init=N_INIT), X, n_clusters=range(1, MOST + 1), n_splits=N_SPLITS, rng=seed, n_jobs=1
         )
     return result.recommended(0.8)

@@ -94,6 +94,28 @@ def design(setting: Setting, number: int, n_features: int | None = None) -> Desi
     return Design(setting, studies, truth, k, separation)
 
 
+def lone_separation(drawn: Design) -> float:
+    """Return how far a cluster of one study alone lies from its nearest neighbour there, in sd within clusters.
+
+    NaN without one. The sd is that of both clusters along the line between their centres.
+    """
+    present = {name: set(labels.tolist()) for name, labels in drawn.truth.items()}
+    for kind in range(drawn.n_clusters):
+        there = [name for name, kinds in present.items() if kind in kinds]
+        if len(there) != 1 or len(present) < 2 or len(present[there[0]]) < 2:
+            continue
+        X, labels = drawn.studies[there[0]], drawn.truth[there[0]]
+        mine, distances = X[labels == kind], []
+        for other in present[there[0]] - {kind}:
+            yours = X[labels == other]
+            line = yours.mean(axis=0) - mine.mean(axis=0)
+            length = float(np.linalg.norm(line))
+            along = [(part - part.mean(axis=0)) @ line / length for part in (mine, yours)]
+            distances.append(length / float(np.sqrt(np.mean([np.var(part) for part in along]))))
+        return min(distances)
+    return float("nan")
+
+
 def _centres(k: int, p: int, separation: float, rng: np.random.Generator) -> NDArray[Any]:
     """Place centres in at most k dimensions; the nearest two are `separation` apart, none far from all others."""
     dims = min(p, max(2, k - 1))

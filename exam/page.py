@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import beta, binom
+from scipy.stats import binom
 
 from clustrep.findings.result import CONTINUOUS, SEPARATED
+from clustrep.statistics import proportion_interval
 from exam.competitors import COMPETITORS, Competitor
 from exam.designs import CLUSTERS, CURVE, MISSING, ONE_PIECE, ROUND, Kind
 from exam.ours import N_INIT, N_RESAMPLES
@@ -80,9 +81,7 @@ class Rate(NamedTuple):
 
     def interval(self) -> tuple[float, float]:
         """Return the exact 95 % interval (Clopper and Pearson 1934)."""
-        low = beta.ppf(LEVEL / 2, self.count, self.total - self.count + 1) if self.count else 0.0
-        high = beta.ppf(1 - LEVEL / 2, self.count + 1, self.total - self.count) if self.count < self.total else 1.0
-        return float(low), float(high)
+        return proportion_interval(self.count, self.total, 1 - LEVEL)
 
     def __str__(self) -> str:
         if not self.total:

@@ -67,7 +67,7 @@ class Row:
 
     expected: Expected
     verdict: str
-    n_clusters: int
+    n_clusters: int | None  # None where the verdict is inconclusive
     marks: Marks | None
     seconds: float
 
@@ -117,7 +117,7 @@ def row_of(folder: Path, expected: Expected, clusterer: str, options: Mapping[st
     marks = None
     if expected.statuses:
         marks = marks_of(findings.verdict, findings.table(), findings.labels, classes)
-    return Row(expected, findings.verdict, findings.n_clusters, marks, seconds)
+    return Row(expected, findings.verdict, analysis.n_clusters, marks, seconds)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def page(rows: Sequence[Row], clusterer: str) -> str:
     for row in rows:
         expected = row.expected
         verdict = row.verdict if row.verdict_right else f"**{row.verdict}** (right: {' or '.join(expected.verdicts)})"
-        number = str(row.n_clusters)
+        number = "–" if row.n_clusters is None else str(row.n_clusters)
         if not row.number_right:
             number = f"**{number}** (right: {' or '.join(map(str, expected.clusters))})"
         entries = "–" if row.marks is None else f"{row.marks.right} of {row.marks.entries}"

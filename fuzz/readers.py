@@ -16,8 +16,8 @@ import scipy.sparse
 from click.testing import CliRunner
 
 import clustrep as cr
-from clustrep.cli import clustrep
-from clustrep.studies.readers import h5ad as h5ad_reader
+from clustrep.cli.program import clustrep
+from clustrep.data.readers import h5ad as h5ad_reader
 from fuzz.mutation import choice, flipped, mutated
 from fuzz.target import Rng, Target
 

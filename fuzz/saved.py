@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.cluster import AgglomerativeClustering
 
 import clustrep as cr
-from clustrep.archives import seal
+from clustrep.files.archives import seal
 from fuzz.mutation import choice, flipped, mutated
 from fuzz.target import Rng, Target
 
@@ -29,8 +29,8 @@ def results(folder: Path) -> list[bytes]:
         cr.replicability(ward, studies, n_resamples=3, rng=0),
         cr.compare({"ward": ward}, studies, n_clusters=[2, 3], n_resamples=2, rng=0),
         cr.local_replicability(ward, train=studies[0], test=studies[1], n_resamples=2, rng=0),
-        cr.stability(ward, studies[0], n_resamples=3, rng=0),
-        cr.cluster_test(studies[0], n_resamples=19, rng=0),
+        cr.stability.stability(ward, studies[0], n_resamples=3, rng=0),
+        cr.stability.cluster_test(studies[0], n_resamples=19, rng=0),
     ]
     contents = []
     for result in computed:

@@ -67,7 +67,7 @@ def halves_row(whole: cr.Study, source: str, name: str, clusterer: Any, sizes: S
 
     def run(ks: Sequence[int], n_resamples: int) -> Any:
         options: dict[str, Any] = {"agreement": "ari", "diagonal": False, "rng": SEED}
-        options["resampling"] = cr.Bootstrap()
+        options["resampling"] = cr.resampling.Bootstrap()
         return cr.compare(clusterer, halves, n_clusters=ks, n_resamples=n_resamples, **options)
 
     run([2], 1)  # compiles
@@ -97,7 +97,7 @@ def draws_row(sizes: Sizes) -> str:
             clusterer,
             studies,
             n_clusters=sizes.draw_ks,
-            resampling=cr.Simulate(mixture),
+            resampling=cr.resampling.Simulate(mixture),
             n_resamples=sizes.n_draws,
             **options,
         )
@@ -122,7 +122,7 @@ def strength_row(whole: cr.Study, source: str, sizes: Sizes) -> str:
     options: dict[str, Any] = {"both_directions": False, "rng": SEED}
     ours = _seconds(
         lambda: (
-            cr.prediction_strength(
+            cr.stability.prediction_strength(
                 clusterer, X, n_clusters=sizes.strength_ks, n_splits=sizes.n_splits, **options
             ).distribution
         )

@@ -25,7 +25,7 @@ def with_class(study: cr.Study) -> cr.Study:
 
 def is_spurious(labels: Any, truth: Any) -> Any:
     """Say for each cluster whether it is no group, in the order of the labels."""
-    return cr.jaccard(labels, truth) <= SPURIOUS
+    return cr.agreement.jaccard(labels, truth) <= SPURIOUS
 
 
 def share_of_pairs(badness: list[Any], spurious: list[Any]) -> float:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import DBSCAN, KMeans
+from tests.sentences import check_snapshot
 
 import clustrep as cr
+from clustrep.errors import ClustrepError
 
 RNG = np.random.default_rng(11)
 X = np.repeat([[0.0, 0.0, 0.0], [6.0, 5.0, 4.0]], 6, axis=0) + RNG.normal(size=(12, 3))
@@ -38,12 +42,32 @@ def check_sentence(sentence: str) -> None:
     assert not UNKIND.search(sentence), f"unkind: {sentence}"
 
 
-def case(name, call, error, sentence):
-    return name, call, error, sentence
+class Bad(NamedTuple):
+    """A call that is refused: where it stands in tests/sentences.md, and which error comes."""
+
+    heading: str
+    name: str
+    call: Callable[..., object]
+    error: type[ClustrepError]
+    parameter: str | None = None
+
+
+def case(name, call, error, parameter=None):
+    return name, call, error, parameter
 
 
 def under_their_headings(tables):
-    return [pytest.param(*row, id=f"{where}: {name}") for where, rows in tables.items() for name, *row in rows]
+    return [pytest.param(Bad(where, *row), id=f"{where}: {row[0]}") for where, rows in tables.items() for row in rows]
+
+
+def check_refusal(bad, folder=None):
+    """Check the type and the parameter of an error, and that its sentence is the one of the file."""
+    with pytest.raises(bad.error) as caught:
+        bad.call() if folder is None else bad.call(folder)
+    assert getattr(caught.value, "parameter", None) == bad.parameter
+    sentence = str(caught.value)
+    check_sentence(sentence)
+    check_snapshot(bad.heading, bad.name, sentence, folder)
 
 
 @functools.cache

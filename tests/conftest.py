@@ -74,6 +74,6 @@ def cohorts() -> cr.Studies:
 @pytest.fixture(autouse=True)
 def _workers_are_used(monkeypatch):
     """Use workers wherever they are asked for: most runs of tests are too short for that."""
-    monkeypatch.setattr("clustrep.engine.cost.PROCESSES_START", 0.0)
-    monkeypatch.setattr("clustrep.engine.cost.THREADS_START", 0.0)
-    monkeypatch.setattr("clustrep.engine.cost.WORTHWHILE", 1.0)
+    monkeypatch.setattr("clustrep.execution.forecast.PROCESSES_START", 0.0)
+    monkeypatch.setattr("clustrep.execution.forecast.THREADS_START", 0.0)
+    monkeypatch.setattr("clustrep.execution.forecast.WORTHWHILE", 1.0)

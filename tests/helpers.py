@@ -7,7 +7,7 @@ from functools import wraps
 import numpy as np
 
 import clustrep as cr
-from clustrep.archives import seal
+from clustrep.files.archives import seal
 
 
 def configured(function, **options):

@@ -16,7 +16,7 @@ import pytest
 import clustrep as cr
 from clustrep.checks import check_integer, check_numbers
 from clustrep.errors import ClustrepError, ClustrepWarning, DataError, DataWarning, ParameterError, warn
-from clustrep.sentences import argument, at_command_line, option, wording
+from clustrep.text import argument, at_command_line, option, wording
 
 SENTENCE = (
     f"Use {argument('label', 'a b')} or {argument('label', False)}, and {option('rep')}"
@@ -95,7 +95,7 @@ def test_filters_of_warnings_see_the_text():
     ("call", "parameter"),
     [
         (lambda: cr.replicability(None, {"a": [[0.0], [1.0]], "b": [[0.0], [1.0]]}), "clusterer"),
-        (lambda: cr.Bootstrap(distinct=3), "distinct"),
+        (lambda: cr.resampling.Bootstrap(distinct=3), "distinct"),
         (lambda: cr.Studies({"a": [[0.0], [1.0]]})["b"], "name"),
         (lambda: cr.Study([[0.0], [1.0]], "a", label=3), "label"),
         (lambda: cr.Study([[0.0], [1.0]], "a").select(["1", "1"]), "features"),

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from exam import batches, real
-from exam.factorial import COMPOSITIONS, SCALES, SETTINGS, SHIFTS, Marks, design, marks_of
+from exam.factorial import COMPOSITIONS, SCALES, SETTINGS, SHIFTS, Marks, design, lone_separation, marks_of
 
 STATUSES = ("found", "found", "found", "not found")
 
@@ -50,7 +50,7 @@ def test_the_quick_form_has_every_composition_shift_and_scale():
     assert {setting.scale for setting in quick} == set(SCALES)
     full, small = (batches.tasks_of(range(2), "kmeans", quick=quick) for quick in (False, True))
     assert set(small) <= set(full)
-    assert len(full) == 2 * 40 + 5 + 2 * 48
+    assert len(full) == 2 * 40 + 2 * 8 + 3 * 20 + 5 + 2 * 48
 
 
 def test_the_last_batch_lacks_a_type():
@@ -71,10 +71,46 @@ def test_rows_are_sums_over_data_sets():
         for i in (0, 8)  # the second is cluster-specific, in two features
     ]
     both = batches.row("both", answers)
-    assert both == "| both | 2 | 20 | 90.0 % | 10.0 % | 0.0 % | 2 | 50.0 % | 100.0 % | 1 of 2 |"
+    assert both == "| both | 2 | 20 | 90.0 % (69.9–97.2) | 10.0 % (2.8–30.1) | 0.0 % | 2 | 50.0 % | 100.0 % | 1 of 2 |"
     rows = batches.factorial_rows(answers)
     assert rows[0].startswith("| **all** | 1 | 10 |")
     assert rows[-1].startswith("| cluster-specific shift, two features | 1 | 10 |")
+
+
+def test_entries_that_depend_on_each_other_have_wider_intervals():
+    even, uneven = batches.with_error([9, 9, 9, 9], [10] * 4), batches.with_error([10, 10, 10, 6], [10] * 4)
+    assert even == "90.0 % (76.9–96.0)"  # Wilson's interval of 36 of 40
+    low, high = (float(number) for number in uneven.partition("(")[2].rstrip(")").split("–"))
+    assert low < 76.9
+    assert high > 96.0
+
+
+def test_every_clusterer_analyses_the_same_data_sets(tmp_path):
+    chosen = batches.spread(range(5, 7), 20)
+    assert len(set(chosen)) == 20
+    assert {SETTINGS[i].composition for i, _ in chosen} == set(COMPOSITIONS)
+    assert {SETTINGS[i].shift for i, _ in chosen} == set(SHIFTS)
+    tasks = batches.tasks_of(range(5, 7), "kmeans", quick=False)
+    for name in ("ward", "gmm", "leiden"):
+        assert [(task.what, task.number) for task in tasks if task.clusterer == name] == chosen
+
+
+def test_a_lone_cluster_has_a_separation():
+    (lone,) = [i for i, s in enumerate(SETTINGS) if (s.composition, s.shift, s.scale) == ("one alone", "3", 2.0)]
+    for number in range(5):
+        drawn = design(SETTINGS[lone], number)
+        assert lone_separation(drawn) > 0.95 * drawn.separation  # variances within clusters are 1 at most
+    assert np.isnan(lone_separation(design(SETTINGS[0], 0)))
+
+
+def test_kept_answers_are_not_computed_again(tmp_path, monkeypatch):
+    page, kept = tmp_path / "page.md", tmp_path / "kept.jsonl"
+    arguments = [str(page), "--quick", "--only", "plane", "--keep", str(kept)]
+    assert batches.main(arguments) == 0
+    first = page.read_text(encoding="utf-8")
+    monkeypatch.setattr(batches, "answer_of", None)
+    assert batches.main(arguments) == 0
+    assert page.read_text(encoding="utf-8") == first
 
 
 def test_one_data_set_of_every_section():

@@ -38,7 +38,7 @@ def null(name, *, n_features=3):
 
 
 def test_for_clusters(scale, **options):
-    return cr.cluster_test(tables(3, scale)["a"], n_resamples=99, rng=0, n_jobs=1, **options).pvalue
+    return cr.stability.cluster_test(tables(3, scale)["a"], n_resamples=99, rng=0, n_jobs=1, **options).pvalue
 
 
 test_for_clusters.__test__ = False
@@ -56,7 +56,7 @@ QUESTIONS = {
     "average": score(AgglomerativeClustering(3, linkage="average")),
     "k-means, many features": score(KMeans(3, n_init=2), n_features=70),
     "elliptical": null("elliptical"),
-    "unimodal": null("unimodal"),
+    "margins": null("margins"),
     "components": null("components"),
     "gaussian": null("gaussian"),
     "copula": null("copula"),
@@ -65,7 +65,9 @@ QUESTIONS = {
     "test, whitened": lambda scale: test_for_clusters(scale, whiten=True),
     "test, sample covariance": lambda scale: test_for_clusters(scale, null="sample"),
     "test, squared": lambda scale: test_for_clusters(scale, squared=True),
-    "separation": lambda scale: str(cr.separation(KMeans(3, n_init=2), tables(3, scale), rng=0, n_jobs=1)),
+    "separation": lambda scale: str(
+        cr.separation.density_valleys(KMeans(3, n_init=2), tables(3, scale), rng=0, n_jobs=1)
+    ),
 }
 
 
@@ -86,8 +88,8 @@ def test_the_unit_changes_no_analysis():
 CALLS = {
     "study": lambda X: cr.Study(X, "a"),
     "replicability": lambda X: cr.replicability(KMeans(2), {"a": X, "b": X[::-1]}, n_resamples=2, rng=0),
-    "cluster_test": lambda X: cr.cluster_test(cr.Study(X, "a"), n_resamples=19, rng=0),
-    "separation": lambda X: cr.separation(KMeans(2), {"a": X, "b": X[::-1]}, rng=0),
+    "cluster_test": lambda X: cr.stability.cluster_test(cr.Study(X, "a"), n_resamples=19, rng=0),
+    "separation": lambda X: cr.separation.density_valleys(KMeans(2), {"a": X, "b": X[::-1]}, rng=0),
     "analyse": lambda X: cr.analyse({"k-means": KMeans()}, {"a": X, "b": X[::-1]}, n_clusters=2, rng=0),
 }
 

@@ -14,8 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.helpers import write_archive
 
 import clustrep as cr
-from clustrep.clustering.parameters import KnownLabels, describe, with_n_clusters
-from clustrep.clustering.sample import Configuration
+from clustrep.fitting.parameters import Configuration, KnownLabels, describe, with_n_clusters
 from clustrep.provenance import Provenance, StudyRecord
 
 
@@ -74,7 +73,7 @@ def test_the_mapping_is_flat_and_plain(comparison):
 
 
 def test_entries_that_a_run_does_not_have_are_not_in_the_mapping(tables):
-    made = cr.cluster_test(tables["a"], n_resamples=2, rng=1).provenance
+    made = cr.stability.cluster_test(tables["a"], n_resamples=2, rng=1).provenance
     assert made.clusterers == ()
     assert not {"clusterers", "resampling", "accelerate"} & set(made)
     assert made["n_components"] is None  # a parameter that was None is one that was given

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import inspect
 import re
@@ -88,20 +87,6 @@ def test_style_sheets_and_a_missing_search_index_are_noticed(tmp_path, capsys):
     assert check.loaded_from_elsewhere(tmp_path / "a.css") == ["https://example.org/b.css"]
     assert check.main(tmp_path) == 1
     assert "searchindex.js" in capsys.readouterr().out
-
-
-def test_there_are_at_least_ten_examples_in_the_gallery():
-    assert sum(path.parent.name == "gallery" for path in EXAMPLES) >= 10
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_examples_have_a_title_a_seed_and_a_figure(path):
-    text = path.read_text(encoding="utf-8")
-    title, line, *_ = ast.get_docstring(ast.parse(text)).splitlines()
-    assert set(line) == {"="}
-    assert len(line) >= len(title)
-    assert re.search(r"rng=\d|\"rng\": \d|--seed \d", text)
-    assert "plt." in text or ".plot(" in text
 
 
 def test_pages_name_examples_that_exist():
@@ -206,13 +191,3 @@ def test_commands_in_sentences_exist_with_their_options(path):
 def test_commands_that_do_not_exist_are_noticed():
     text = "`clustrep run … --shard 3/10`, `clustrep run\n--shards 2`, `clustrep walk --fast`"
     assert PAGE_CODE.unknown_in_text(text) == ["clustrep run --shards", "clustrep walk", "clustrep walk --fast"]
-
-
-def test_only_what_needs_another_program_is_not_run():
-    reasons = [reason for path in PAGES for reason in re.findall(r"<!-- not run: (.+) -->", path.read_text("utf-8"))]
-    assert sorted(reasons) == ["pynndescent is compiled for two minutes", "scanpy is no dependency of the site"]
-
-
-def test_pages_have_code_that_runs():
-    with_code = {path.name for path in PAGES if PAGE_CODE.blocks_of(path.read_text(encoding="utf-8"))}
-    assert {"tables.md", "sub-clusters.md", "single-cells.md", "scale.md", "clusters.md", "null.md"} <= with_code

@@ -10,9 +10,8 @@ import pytest
 
 import clustrep as cr
 from clustrep.errors import DataError
-from clustrep.files import csv_text
-from clustrep.sentences import at_command_line
-from clustrep.text import for_spreadsheet, from_spreadsheet, listing, printable, said_by
+from clustrep.files.saved import csv_text
+from clustrep.text import at_command_line, for_spreadsheet, from_spreadsheet, listing, printable, said_by
 
 CLIPBOARD = "\x1b]52;c;aGk=\x07"
 HOSTILE = [

@@ -69,7 +69,7 @@ def blocks_of(text: str) -> list[Block]:
 
     Examples
     --------
-    >>> blocks_of("```python\nx = 1\n```\n<!-- not run: no card -->\n```python\ny\n```\n")
+    >>> blocks_of("```python\nx = 1\n```\n<!-- not run: no GPU -->\n```python\ny\n```\n")
     [Block(kind='python', line=2, text='x = 1')]
     """
     lines = text.splitlines()
@@ -102,7 +102,7 @@ def blocks_of(text: str) -> list[Block]:
 
 def unknown_in_text(text: str) -> list[str]:
     """List commands in sentences, `clustrep run … --shard 3/10`, that don't exist, or don't have such an option."""
-    from clustrep.cli import clustrep
+    from clustrep.cli.program import clustrep
 
     unknown = []
     for name, rest in IN_TEXT.findall(text):
@@ -117,7 +117,7 @@ def run_command(line: str) -> str:
     """Run a line of the command line within this process."""
     from click.testing import CliRunner
 
-    from clustrep.cli import clustrep
+    from clustrep.cli.program import clustrep
 
     program, *words = shlex.split(line, comments=True)
     if program != "clustrep":

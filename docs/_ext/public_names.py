@@ -14,20 +14,23 @@ if TYPE_CHECKING:
 
 PAGE = Path("reference", "api.rst")
 
-# Which heading a name stands under, by the folder or module that defines it.
+# Which heading a name stands under, by the room that defines it.
 HEADINGS = {
-    "studies": "Studies",
-    "across": "Several studies",
-    "exchange": "Studies that may not leave their site",
-    "within": "One study",
-    "tables": "Two labelings",
+    "data": "Studies",
+    "analysis": "Several studies",
+    "algorithms": "Several studies",
+    "null": "Several studies",
+    "findings": "Several studies",
+    "separation": "Separation of clusters",
+    "stability": "One study",
+    "agreement": "Two partitions",
     "resampling": "Resampling",
-    "thinning": "Resampling",
-    "clustering": "Clustering functions",
+    "fitting": "Clustering functions",
     "clusterers": "Clusterers",
+    "federated": "Federated studies",
     "report": "Reports and files",
-    "engine": "Settings",
-    "datasets": "Data to try things on",
+    "execution": "Settings",
+    "datasets": "Data sets",
     "results": "Results",
     "errors": "Errors and warnings",
 }

@@ -38,8 +38,8 @@ X = points.iloc[:, :4].to_numpy()
 # ----------------------------------------------------------------------
 
 exact = [
-    cr.adjusted_rand_index(points["linkage"], points["species"]),
-    *cr.jaccard(points["linkage"], points["species"]),
+    cr.agreement.adjusted_rand_index(points["linkage"], points["species"]),
+    *cr.agreement.jaccard(points["linkage"], points["species"]),
 ]
 both = fpc.loc[fpc["error"] == 0, ["quantity", "cluster", "value"]].assign(clustrep=exact)
 print(both.to_string(index=False))
@@ -54,9 +54,9 @@ np.testing.assert_allclose(both["clustrep"], both["value"], rtol=1e-11)
 # samples in one direction only, which is ``one_sided=True`` here; it gives no errors.
 
 hierarchical = AgglomerativeClustering(3, linkage="average")
-jaccard = cr.stability(hierarchical, X, labels=points["linkage"], index="jaccard", n_resamples=200, rng=0)
-strength = cr.prediction_strength(KMeans(n_init=10), X, n_clusters=[2, 3, 4], n_splits=100, rng=0)
-instability = cr.bootstrap_instability(
+jaccard = cr.stability.stability(hierarchical, X, labels=points["linkage"], index="jaccard", n_resamples=200, rng=0)
+strength = cr.stability.prediction_strength(KMeans(n_init=10), X, n_clusters=[2, 3, 4], n_splits=100, rng=0)
+instability = cr.stability.bootstrap_instability(
     KMeans(n_init=10), X, n_clusters=[2, 3, 4], n_resamples=100, one_sided=True, rng=0
 )
 
@@ -65,7 +65,7 @@ resampled = fpc[fpc["error"] != 0].assign(clustrep=means).round(3)
 print(resampled.to_string(index=False))
 
 # %%
-plt.style.use("clustrep.figures.journal")
+plt.style.use("clustrep.plots.journal")
 fig, ax = plt.subplots(figsize=(3.5, 3.2))
 for quantity, colour, marker in zip(
     resampled["quantity"].unique(), ("#0072B2", "#D55E00", "#009E73"), ("o", "s", "^"), strict=True

@@ -34,10 +34,10 @@ import clustrep as cr
 X, species = load_iris(return_X_y=True)
 labels = KMeans(3, n_init=10, random_state=0).fit_predict(X)
 pairs = {
-    "Rand index": (metrics.rand_score, cr.rand_index),
-    "adjusted Rand index": (metrics.adjusted_rand_score, cr.adjusted_rand_index),
-    "mutual information": (metrics.mutual_info_score, cr.mutual_information),
-    "adjusted mutual information": (metrics.adjusted_mutual_info_score, cr.adjusted_mutual_information),
+    "Rand index": (metrics.rand_score, cr.agreement.rand_index),
+    "adjusted Rand index": (metrics.adjusted_rand_score, cr.agreement.adjusted_rand_index),
+    "mutual information": (metrics.mutual_info_score, cr.agreement.mutual_information),
+    "adjusted mutual information": (metrics.adjusted_mutual_info_score, cr.agreement.adjusted_mutual_information),
 }
 table = pd.DataFrame(
     {name: [float(f(species, labels)) for f in functions] for name, functions in pairs.items()},
@@ -62,7 +62,7 @@ collections = {
     "one piece": cr.Studies({name: rng.normal(size=(120, 3)) * [3, 1, 1] for name in ("alpha", "beta")}),
 }
 ks = range(2, 7)
-plt.style.use("clustrep.figures.journal")
+plt.style.use("clustrep.plots.journal")
 for name, studies in collections.items():
     fig, ax = plt.subplots()
     alpha = studies["alpha"].X
@@ -70,7 +70,7 @@ for name, studies in collections.items():
     silhouette = np.array([metrics.silhouette_score(alpha, cut) for cut in cuts])
     comparison = cr.compare(KMeans(n_init=5), studies, n_clusters=ks, agreement="ari", n_resamples=20, rng=0)
     reference = cr.null_reference(comparison, n=39, rng=0)
-    print(f"{name}: p = {reference.overall_pvalue:.3f} that data in one piece do as well")
+    print(f"{name}: p = {reference.overall_pvalue:.3f} under the null model")
     score = comparison.summary()["score"].to_numpy(dtype=float)
     ax.plot(ks, silhouette, "s--", color="#D55E00")
     ax.plot(ks, score, "o-", color="#0072B2")

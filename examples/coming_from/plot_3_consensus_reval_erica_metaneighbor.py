@@ -13,7 +13,7 @@ there                                          here
 ``FindBestClustCV`` (reval)                    its classifier is the clusterer's own ``predict``, or a nearest neighbour
 ``ERICA(data, k_range, n_iterations)``         ``assignment_consistency(clusterer, X, n_clusters=..., n_resamples=...)``
 ``MetaNeighborUS(var_genes, dat, ...)``        ``cluster_auroc(studies, labels)``
-a second study, data in one piece              ``replicability``, ``compare``, ``null_reference``, ``analyse``
+a second study, a null model                   ``replicability``, ``compare``, ``null_reference``, ``analyse``
 =============================================  ======================================================================
 
 The numbers of the others were written by ``examples/coming_from/peer_numbers.R`` and ``peer_numbers.py``; those of
@@ -59,9 +59,9 @@ ward = AgglomerativeClustering()
 ours = []
 for collection, studies in tables.items():
     X = studies["alpha"].reset_index(drop=True)
-    consensus = cr.consensus(ward, X, n_clusters=ks, n_resamples=200, rng=0)
-    halves = cr.relative_validation(ward, X, n_clusters=ks, n_splits=100, rng=0)
-    assigned = cr.assignment_consistency(KMeans(n_init=10), X, n_clusters=ks, n_resamples=200, rng=0)
+    consensus = cr.stability.consensus(ward, X, n_clusters=ks, n_resamples=200, rng=0)
+    halves = cr.stability.relative_validation(ward, X, n_clusters=ks, n_splits=100, rng=0)
+    assigned = cr.stability.assignment_consistency(KMeans(n_init=10), X, n_clusters=ks, n_resamples=200, rng=0)
     values = {"PAC": consensus.pac(), "misclassification": halves.mean * halves.random, "TWCRI": assigned.twcri}
     ours += [(collection, name, k, value) for name, row in values.items() for k, value in zip(ks, row, strict=True)]
 ours = pd.DataFrame(ours, columns=["collection", "quantity", "k", "clustrep"])
@@ -88,11 +88,11 @@ best = equal[(equal["quantity"] == "one_against_best") & equal["value"].notna()]
 print(best[["quantity", "train", "test", "value", "clustrep"]].round(4).to_string(index=False))
 
 # %%
-# What they say of data in one piece
-# ----------------------------------
+# Unimodal data
+# -------------
 #
 # All of them have a best k, also where there are no groups: none compares with data without clusters, and k = 1 is not
-# among the choices of PAC, reval and ERICA. clustrep looks at both studies, and at data in one piece.
+# among the choices of PAC, reval and ERICA. clustrep looks at both studies, and at simulated null data.
 
 chosen = peers[peers["quantity"] == "k chosen"].pivot(index="program", columns="collection", values="value").astype(int)
 pac = peers[peers["quantity"] == "PAC"].set_index("k").groupby("collection")["value"].idxmin()
@@ -108,7 +108,7 @@ for collection, analysis in answers.items():
 # %%
 # Squares: the program named; dots: clustrep.
 
-plt.style.use("clustrep.figures.journal")
+plt.style.use("clustrep.plots.journal")
 colours = {"three groups": "#0072B2", "one piece": "#D55E00"}
 for quantity, rows in both.groupby("quantity", sort=False):
     fig, ax = plt.subplots()

@@ -38,7 +38,7 @@ comparison = cr.compare(KMeans(n_init=10), studies, n_clusters=range(2, 9), agre
 best = comparison.best()
 print(best)
 
-plt.style.use("clustrep.figures.journal")  # figures for one column, readable at 8 cm
+plt.style.use("clustrep.plots.journal")  # figures for one column, readable at 8 cm
 first, second = studies.features[:2]
 function = comparison.replicability("KMeans", best.n_clusters).clustering_function("mainz")
 fig, axes = plt.subplots(1, 3, figsize=(3.5, 2.2), sharex=True, sharey=True)

@@ -28,7 +28,7 @@ analysis.replicability.plot().title.set_text("Global scores: gamma looks bad")
 local = next(local for local in analysis.local if local.test == "gamma")
 local.plot(kind="clusters").title.set_text("Local scores: one cluster is missing")
 
-plt.style.use("clustrep.figures.journal")
+plt.style.use("clustrep.plots.journal")
 fig, ax = plt.subplots()
 is_d = studies["alpha"].labels == "D"
 towards_d = studies["alpha"].X[is_d].mean(axis=0) - studies["alpha"].X[~is_d].mean(axis=0)

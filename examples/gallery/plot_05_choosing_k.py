@@ -42,7 +42,7 @@ def votes(studies):
         for study in studies.values()
     ]
     strengths = [
-        cr.prediction_strength(KMeans(n_init=5), study, n_clusters=KS, n_splits=20, rng=0).strength
+        cr.stability.prediction_strength(KMeans(n_init=5), study, n_clusters=KS, n_splits=20, rng=0).strength
         for study in studies.values()
     ]
     # Tibshirani and Walther: the largest k whose strength is at least 0.8, or 1.
@@ -62,7 +62,7 @@ answers = {name: votes(studies) for name, studies in collections.items()}
 # %%
 # What each rule answers in three studies; the area says how many of them.
 
-plt.style.use("clustrep.figures.journal")
+plt.style.use("clustrep.plots.journal")
 for (name, answer), truth in zip(answers.items(), (4, 1), strict=True):
     fig, ax = plt.subplots()
     ax.axvspan(truth - 0.4, truth + 0.4, color="#009E73", alpha=0.15, linewidth=0)

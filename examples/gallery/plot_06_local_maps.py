@@ -32,7 +32,7 @@ grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
 local = cr.local_replicability(KMeans(3, n_init=10), train=train, test=test, at=grid, n_resamples=100, rng=0)
 
 # %%
-plt.style.use("clustrep.figures.journal")
+plt.style.use("clustrep.plots.journal")
 fig, axes = plt.subplots(1, 2, figsize=(3.5, 2), sharex=True, sharey=True)
 for ax, points, title, components in zip(
     axes, (train, test), ("Training study", "Test study"), ("ABC", "ABD"), strict=True

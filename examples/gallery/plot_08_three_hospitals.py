@@ -36,12 +36,12 @@ outbox = Path(tempfile.mkdtemp())
 
 question = {"n_clusters": range(2, 5), "n_resamples": 30, "rng": 7}
 for name, patients in hospitals.items():
-    cr.learn(KMeans(n_init=5), patients, **question).save(outbox / f"{name}.functions")
+    cr.federated.learn(KMeans(n_init=5), patients, **question).save(outbox / f"{name}.functions")
 
 # %%
 # The person who must approve the file reads what is in it (``clustrep show north.functions``):
 
-print(cr.learn(KMeans(n_init=5), hospitals["north"], **question))
+print(cr.federated.learn(KMeans(n_init=5), hospitals["north"], **question))
 
 # %%
 # At each hospital: score the functions of the others
@@ -49,7 +49,7 @@ print(cr.learn(KMeans(n_init=5), hospitals["north"], **question))
 
 for name, patients in hospitals.items():
     others = [outbox / f"{other}.functions" for other in hospitals if other != name]
-    cr.score(patients, others, agreement="ari").save(outbox / f"{name}.scores")
+    cr.federated.score(patients, others, agreement="ari").save(outbox / f"{name}.scores")
 
 for path in sorted(outbox.iterdir()):
     print(f"{path.name:<16} {path.stat().st_size / 1000:6.1f} kB")
@@ -58,7 +58,7 @@ for path in sorted(outbox.iterdir()):
 # Anywhere: combine
 # -----------------
 
-together = cr.combine([outbox / f"{name}.scores" for name in hospitals])
+together = cr.federated.combine([outbox / f"{name}.scores" for name in hospitals])
 print(together)
 
 pooled = cr.compare(KMeans(n_init=5), cr.Studies(list(hospitals.values())), agreement="ari", **question)

@@ -46,7 +46,7 @@ results = [
 averages = np.array([np.nanmean(result.distribution, axis=(1, 2)) for result in results])
 
 # %%
-plt.style.use("clustrep.figures.journal")
+plt.style.use("clustrep.plots.journal")
 (_, left), (_, right) = plt.subplots(), plt.subplots()
 left.plot(np.sort(variance)[::-1], color="#0072B2")
 left.set(xscale="symlog", xlabel="feature, by rank", ylabel="variance within studies", title="Five features stand out")

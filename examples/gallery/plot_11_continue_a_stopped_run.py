@@ -58,7 +58,7 @@ print("Equal bits:", np.array_equal(result.distribution, whole.distribution))
 
 pairs = ~np.eye(4, dtype=bool)
 running = np.cumsum(result.distribution[:, pairs].mean(axis=1)) / np.arange(1, 61)
-plt.style.use("clustrep.figures.journal")
+plt.style.use("clustrep.plots.journal")
 fig, ax = plt.subplots()
 ax.plot(np.arange(1, 61), running, color="#0072B2")
 ax.set(xlabel="resamples", ylabel="mean ARI between studies", title="Sixty resamples, computed in two attempts")

@@ -8,7 +8,7 @@ any parameter across studies, as ``n_clusters=`` does for k. Here three simulate
 
 # %%
 import clustrep as cr
-from clustrep.clusterers import Leiden
+from clustrep.fitting.communities import Leiden
 
 donors = cr.datasets.simulate_cohorts(
     n_cohorts=3, n_samples=240, n_subtypes=6, n_features=12, separation=6, missing={}, shifted={}, rng=3

@@ -26,7 +26,7 @@ print(choice)
 
 # %%
 # An index that is not adjusted for chance is high for unrelated partitions, too, and more so for few clusters. So
-# compare it with data in one piece, or with an index that is adjusted, before you believe a value.
+# compare it with a null model, or with an index that is adjusted, before you believe a value.
 
 for agreement in choice.agreements:
     choice.plot(agreement=agreement)

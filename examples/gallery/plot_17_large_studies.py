@@ -3,8 +3,9 @@ Large studies by landmarks
 ==========================
 
 Ward's linkage needs the distances of all pairs of samples, which grow with the square of their number. With
-``sketch=m`` each larger study is replaced by m weighted landmarks, and all samples are labelled by them. What that
-costs in accuracy is measured: the provenance of the result has the standard deviation of scores over sketches.
+``n_landmarks=m`` each larger study is replaced by m weighted landmarks, and all samples are labelled by them. What that
+costs in accuracy is measured: the provenance of the result has the standard deviation of scores over choices of
+landmarks.
 """
 
 # %%
@@ -16,10 +17,9 @@ studies = cr.datasets.simulate_cohorts(
     n_cohorts=3, n_samples=20_000, n_subtypes=4, n_features=5, separation=4, missing={}, shifted={}, rng=2
 )
 print(studies)
-with cr.config_context(sketch=500):
-    result = cr.replicability(AgglomerativeClustering(4), studies, n_resamples=10, rng=0)
+result = cr.replicability(AgglomerativeClustering(4), studies, n_landmarks=500, n_resamples=10, rng=0)
 print(result)
-print(f"standard deviation over sketches: {result.provenance['sketch_error']['ari'][0]:.3f}")
+print(f"standard deviation over choices of landmarks: {result.provenance['landmark_error']['ari'][0]:.3f}")
 
 # %%
 # :doc:`Large studies </scale>` has times and memory up to a million samples.

@@ -49,7 +49,7 @@ across = published.estimate[~np.eye(len(studies), dtype=bool)].mean()
 print(f"ARI across cohorts of the published subtypes: {across:.2f}")
 print(comparison.best())
 
-plt.style.use("clustrep.figures.journal")
+plt.style.use("clustrep.plots.journal")
 ax = comparison.plot()
 ax.axhline(across, color="0.3", linestyle=":")
 ax.annotate("published subtypes", (8, across), xytext=(0, 3), textcoords="offset points", ha="right", va="bottom")

@@ -3,9 +3,9 @@ Add an index of one study
 =========================
 
 An index that reads contingency tables is one record and one function. In the package they stand in
-``tables/index_records.py`` and ``within/table_readers.py`` (:doc:`recipes </architecture>`); here they are added while
-Python runs, which needs no change of any file. The index of this page is the *largest part*: the share of a cluster
-that stays together when 80 % of the samples are clustered again.
+``agreement/cluster_indices.py`` and ``stability/perturbation.py`` (:doc:`recipes </architecture>`); here they are
+added while Python runs, which needs no change of any file. The index of this page is the *largest part*: the share of
+a cluster that stays together when 80 % of the samples are clustered again.
 """
 
 # %%
@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import clustrep as cr
-from clustrep.tables.index_records import INDICES, Fits, IndexRecord
-from clustrep.within.table_readers import READERS
+from clustrep.agreement.cluster_indices import INDICES, Fits, IndexRecord
+from clustrep.stability.perturbation import READERS
 
 record = IndexRecord(
     name="largest_part",
@@ -48,13 +48,13 @@ READERS[record.name] = largest_part
 study = cr.datasets.simulate_cohorts(
     n_cohorts=1, n_subtypes=3, n_features=4, separation=5, missing={}, shifted={}, rng=2
 )["alpha"]
-result = cr.stability(KMeans(3, n_init=5), study, index="largest_part", n_resamples=50, rng=0)
+result = cr.stability.stability(KMeans(3, n_init=5), study, index="largest_part", n_resamples=50, rng=0)
 print(result)
 
 # %%
 # ``validate`` puts it beside the others, from the same fits as those that also cluster subsamples:
 
-table = cr.validate(
+table = cr.stability.validate(
     KMeans(n_init=5),
     study,
     n_clusters=range(2, 7),
@@ -69,7 +69,7 @@ result.plot()
 
 # %%
 # Parts of too few clusters stay together, too: two clusters of three groups keep their largest part, so read the index
-# beside others. A new index also needs a test: ``tests/within/test_indices.py`` follows these steps.
+# beside others. A new index also needs a test: ``tests/stability/test_indices.py`` follows these steps.
 
 del INDICES[record.name], READERS[record.name]
 # sphinx_gallery_thumbnail_number = 1

@@ -144,14 +144,14 @@ def calibrate(setting: Setting, ks: tuple[int, ...], size: Size) -> Calibration:
         return result.distribution[..., 0, 1]
 
     def bootstrap(n_resamples: int, data_sets: range) -> np.ndarray:
-        by_data_set = [scores(i, BOOTSTRAP, n_resamples, cr.Bootstrap()) for i in data_sets]
+        by_data_set = [scores(i, BOOTSTRAP, n_resamples, cr.resampling.Bootstrap()) for i in data_sets]
         return np.array(by_data_set).reshape(len(by_data_set), len(ks), 2, n_resamples)
 
     return Calibration(
         setting,
         ks,
         setting.studies(0),
-        scores(0, FRESH, size.n_fresh, cr.Simulate(setting)),
+        scores(0, FRESH, size.n_fresh, cr.resampling.Simulate(setting)),
         bootstrap(size.n_resamples, range(size.n_sets)),
         bootstrap(size.n_few, range(size.n_sets, size.n_sets + size.n_more)),
     )

@@ -25,7 +25,7 @@ def studies(n: int, scales: np.ndarray, rng: np.random.Generator) -> cr.Studies:
 def curves(key: int, n: int, d: int, ks: range, n_init: int, n_sets: int, n_resamples: int, n_jobs: int) -> np.ndarray:
     """Return bootstrap scores of several data sets, (data set, k, agreement, replicate)."""
     options: dict[str, Any] = {"n_clusters": ks, "n_resamples": n_resamples, "diagonal": False}
-    options["resampling"] = cr.Bootstrap()
+    options["resampling"] = cr.resampling.Bootstrap()
     distributions = []
     for i in range(n_sets):
         rng = make_rng(key, n, d, i)

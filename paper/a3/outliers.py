@@ -49,7 +49,7 @@ def losses(n_sets: int, n_resamples: int, n_jobs: int) -> Losses:
 
         def score(data: dict[str, np.ndarray], n: int = n_resamples, i: int = i) -> np.ndarray:
             rng = make_rng(KEY_RUN, i)
-            options: dict[str, Any] = {"resampling": cr.Bootstrap(), "rng": rng, "n_jobs": n_jobs}
+            options: dict[str, Any] = {"resampling": cr.resampling.Bootstrap(), "rng": rng, "n_jobs": n_jobs}
             run = cr.replicability(KMeans(K, n_init=10), data, n_resamples=n, diagonal=False, **options)
             return np.array([run.estimate[0, 1], run.mean[0, 1]])
 

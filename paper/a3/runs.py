@@ -36,7 +36,7 @@ def curve(key: int, n: int, ks: range, n_init: int, n_draws: int, n_jobs: int) -
         KMeans(n_init=n_init),
         {"train": points(n, rng), "test": points(n, rng)},
         n_clusters=ks,
-        resampling=cr.Simulate(mixture),
+        resampling=cr.resampling.Simulate(mixture),
         n_resamples=n_draws,
         diagonal=False,
         rng=rng,

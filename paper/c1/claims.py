@@ -143,7 +143,7 @@ def misleads(facts: Facts) -> Finding:
     """R of the cluster of aggregation at k = 5 that is least like a group."""
     sides, said = {}, {}
     for side in SIDES:
-        fit = cr.jaccard(facts[f"{side}/aggregation/5/labels"], facts["aggregation/truth"])
+        fit = cr.agreement.jaccard(facts[f"{side}/aggregation/5/labels"], facts["aggregation/truth"])
         values = facts[f"{side}/aggregation/5/r"][int(np.argmin(fit))]
         sides[side] = [above("R of the cluster least like a group", values, USUAL)]
         said |= {side: number(values), f"fit_{side}": plain(float(fit.min()))}

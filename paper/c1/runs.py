@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import clustrep as cr
-from clustrep.resampling import Draw, Perturbation
+from clustrep.resampling.strategies import Draw, Perturbation
 from paper.common import make_seed
 from paper.spurious import load_shapes, with_class
 from paper.store import Facts
@@ -30,8 +30,13 @@ class PublishedNoise(Perturbation):
         return replace(draw, points=draw.points + scale * rng.standard_normal(draw.points.shape))
 
 
-WRITTEN = {"inclusion": cr.Bootstrap(), "jaccard": cr.Bootstrap(distinct=True), "r": cr.Jitter(), "d": cr.Jitter()}
-PUBLISHED = {"inclusion": cr.Rerun(), "r": PublishedNoise(), "d": PublishedNoise()}
+WRITTEN = {
+    "inclusion": cr.resampling.Bootstrap(),
+    "jaccard": cr.resampling.Bootstrap(distinct=True),
+    "r": cr.resampling.Jitter(),
+    "d": cr.resampling.Jitter(),
+}
+PUBLISHED = {"inclusion": cr.resampling.Rerun(), "r": PublishedNoise(), "d": PublishedNoise()}
 
 
 FULL = {"aggregation": range(3, 10), "compound": range(3, 10), "r15": range(5, 20)}
@@ -64,14 +69,14 @@ def run(*, quick: bool) -> Facts:
 
 def best_clusters(study: cr.Study, k: int) -> Any:
     """Return the clusters in question, the best of so many starts that another run has the same."""
-    return cr.in_group_proportion(study, clusterer=KMeans(k, n_init=N_BEST), rng=make_seed(31, 0)).labels
+    return cr.stability.in_group_proportion(study, clusterer=KMeans(k, n_init=N_BEST), rng=make_seed(31, 0)).labels
 
 
 def measure(
     X: Any, labels: Any, index: str, perturbation: Any, n: int, n_init: int, n_jobs: int
 ) -> cr.results.Stability:
     """Compute one index; resample b is the same for every k, and for R and D."""
-    return cr.stability(
+    return cr.stability.stability(
         KMeans(len(np.unique(labels)), n_init=n_init),
         X,
         labels=labels,
@@ -86,7 +91,7 @@ def measure(
 def noise_curves(shapes: Mapping[str, cr.Study], n: int, n_jobs: int) -> dict[tuple[str, str], cr.results.Sensitivity]:
     """Compute R and relative D over the scale of the noise."""
     return {
-        (name, index): cr.sensitivity(
+        (name, index): cr.stability.sensitivity(
             KMeans(CURVE_K, n_init=10),
             study,
             labels=best_clusters(study, CURVE_K),

@@ -48,7 +48,7 @@ def _fit(study: cr.Study, k: int) -> float:
 
 def _in_group(table: cr.Study, k: int, i: int) -> cr.results.InGroupProportion:
     clusterer = KMeans(k, n_init=10)
-    return cr.in_group_proportion(table, clusterer=clusterer, rng=make_seed(33, i), n_neighbors=NEIGHBOURS)
+    return cr.stability.in_group_proportion(table, clusterer=clusterer, rng=make_seed(33, i), n_neighbors=NEIGHBOURS)
 
 
 def proportions(table: cr.Study, study: cr.Study, ks: tuple[int, ...], n: int) -> Facts:
@@ -64,7 +64,7 @@ def proportions(table: cr.Study, study: cr.Study, ks: tuple[int, ...], n: int) -
 
 def strength(study: cr.Study, n: int, n_init: int, n_jobs: int) -> cr.results.PredictionStrength:
     """Compute equation (4) on random half-splits."""
-    return cr.prediction_strength(
+    return cr.stability.prediction_strength(
         KMeans(n_init=n_init),
         study,
         n_clusters=NUMBERS,

@@ -59,7 +59,9 @@ def as_written(setting: Setting) -> dict[Any, Tested]:
         samples = [mixture(n, means(i), variance, make_rng(35, purpose, k, i)) for i in range(n_sets)]
         seeds = [make_seed(36, purpose, k, i) for i in range(n_sets)]
         options = {"null": "sample", "n_resamples": setting.n_null, "n_jobs": setting.n_jobs}
-        return Tested(samples[0], [cr.cluster_test(X, rng=s, **options) for X, s in zip(samples, seeds, strict=True)])
+        return Tested(
+            samples[0], [cr.stability.cluster_test(X, rng=s, **options) for X, s in zip(samples, seeds, strict=True)]
+        )
 
     return {
         ONE: tested(setting.n_one, ONE, 1, lambda i: np.zeros((1, 2)), VARIANCE),
@@ -111,7 +113,7 @@ def as_published(quick: bool) -> Facts:
             mixture(n, means_of_mixture, variance, check_random_state(AUTHORS_SEED)) for means_of_mixture in means
         ]
         options = {"null": "sample", "n_resamples": n_null, "squared": False, "n_jobs": n_jobs}
-        return [cr.cluster_test(X, rng=make_seed(38, i), **options).pvalue for i, X in enumerate(samples)]
+        return [cr.stability.cluster_test(X, rng=make_seed(38, i), **options).pvalue for i, X in enumerate(samples)]
 
     return {
         "components": pvalues([np.zeros((1, 5)), *(centres(k, 0, 5) for k in SEVERAL)], VARIANCE, n, n_first),

@@ -98,7 +98,7 @@ def density_as_written(study: cr.Study, sizes: Sizes) -> cr.results.Comparison:
 
 
 def _compare(clusterers: Any, study: cr.Study, sizes: Sizes, **options: Any) -> cr.results.Comparison:
-    options |= {"diagonal": False, "resampling": cr.Bootstrap(), "rng": SEED, "n_jobs": sizes.n_jobs}
+    options |= {"diagonal": False, "resampling": cr.resampling.Bootstrap(), "rng": SEED, "n_jobs": sizes.n_jobs}
     return cr.compare(clusterers, halves(study), n_resamples=sizes.n_resamples, **options)
 
 
@@ -163,7 +163,7 @@ def _highest(table: Any) -> int:
 
 
 def _ari(classes: Any, labels: Any) -> float:
-    return float(cr.adjusted_rand_index(classes, labels))
+    return float(cr.agreement.adjusted_rand_index(classes, labels))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def as_published(study: cr.Study, name: str, sizes: Sizes) -> Facts:
 def published_scores(whole: cr.Study, split: int, ks: Sequence[int], n: int, n_jobs: int) -> Any:
     """Scores of the three flat algorithms and of trees, (agreement, algorithm, k, resample)."""
     two = halves(whole, split, label=False)
-    options: Any = {"n_resamples": n, "diagonal": False, "resampling": cr.Bootstrap(), "rng": SEED + split}
+    options: Any = {"n_resamples": n, "diagonal": False, "resampling": cr.resampling.Bootstrap(), "rng": SEED + split}
     flat = cr.compare(FLAT, two, n_clusters=tuple(dict.fromkeys(ks)), n_jobs=n_jobs, **options)
     shape = (len(FLAT), -1, n)
     by_k = [scores(flat, a).reshape(shape) for a in range(2)]
@@ -222,7 +222,10 @@ def tree_scores(train: Any, test: Any, ks: Sequence[int], n: int, split: int) ->
         tree = linkage(A, "complete")
         for j, k in enumerate(ks):
             labels = fcluster(tree, k, "maxclust")[nearest]
-            table[:, j, b] = cr.adjusted_rand_index(labels, two), cr.adjusted_mutual_information(labels, two)
+            table[:, j, b] = (
+                cr.agreement.adjusted_rand_index(labels, two),
+                cr.agreement.adjusted_mutual_information(labels, two),
+            )
     return table
 
 
@@ -234,7 +237,7 @@ def density_as_published(whole: cr.Study, sizes: Sizes) -> Facts:
             {f"{eps:.3f}": DBSCAN(eps=eps, min_samples=1) for eps in sizes.eps},
             halves(whole, split, label=False, scale="study"),
             n_resamples=1,
-            resampling=cr.Rerun(),
+            resampling=cr.resampling.Rerun(),
             agreement="ari",
             diagonal=False,
             rng=SEED + split,

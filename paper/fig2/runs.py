@@ -80,7 +80,7 @@ def affinity(
     studies: cr.Studies, n_resamples: int, n_jobs: int, damping: float = 0.5, distinct: bool = False
 ) -> cr.results.Comparison:
     """Affinity propagation, which takes no number of clusters; by default as scikit-learn has it."""
-    resampling = cr.Bootstrap(distinct=distinct)
+    resampling = cr.resampling.Bootstrap(distinct=distinct)
     some = {AFFINITY: AffinityPropagation(damping=damping)}
     return compare(some, studies, n_resamples, n_jobs, ks=None, resampling=resampling)
 
@@ -90,7 +90,7 @@ def compare(
 ) -> cr.results.Comparison:
     """Score all pairs of studies by ARI; i sets the seed apart."""
     options = {"n_clusters": options.pop("ks", (TRUE_K,)), "n_resamples": n_resamples, "n_jobs": n_jobs} | options
-    options.setdefault("resampling", cr.Bootstrap())
+    options.setdefault("resampling", cr.resampling.Bootstrap())
     return cr.compare(some, studies, agreement="ari", rng=SEED + i, **options)
 
 

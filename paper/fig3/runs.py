@@ -59,14 +59,14 @@ class Mixtures:
         return KMeans(3, n_init=self.n_starts)
 
     @property
-    def fresh(self) -> cr.Simulate:
+    def fresh(self) -> cr.resampling.Simulate:
         """Draw new data sets instead of bootstrap samples: for the score itself, not an estimate."""
-        return cr.Simulate(lambda study, rng: self.draw(study.name, rng, len(study))[0])
+        return cr.resampling.Simulate(lambda study, rng: self.draw(study.name, rng, len(study))[0])
 
     def local(self, at: Any, n_resamples: int, i: int = 0, resampling: Any = None) -> cr.results.LocalReplicability:
         """Run Algorithm 3 on the i-th pair."""
         train, test = self.studies(i).values()
-        options = {"n_resamples": n_resamples, "resampling": resampling or cr.Bootstrap(), "rng": SEED + i}
+        options = {"n_resamples": n_resamples, "resampling": resampling or cr.resampling.Bootstrap(), "rng": SEED + i}
         return cr.local_replicability(self.clusterer, train=train, test=test, at=at, **options)
 
     def on_fresh(self, n: int) -> Facts:

@@ -18,6 +18,7 @@ import clustrep as cr
 from clustrep import datasets
 from clustrep.errors import DataError, DataWarning
 from paper.common import AGREEMENTS, draws_of, make_seed
+from paper.fig5.cohorts import load_pam50_cohorts
 from paper.store import Facts
 
 CLUSTERERS = ("k-means", "Birch", "agglomerative")
@@ -42,15 +43,17 @@ def run(*, quick: bool) -> Facts:
     """Score the three genes, as written and as published, and the PAM50 genes where they are."""
     sizes = QUICK if quick else FULL
     studies = datasets.load_breast("HK_3GENE")
-    written = compare(studies, clusterers(), sizes.n_resamples, cr.Bootstrap(), sizes.n_jobs, 0)
-    published = compare(studies, published_clusterers(), sizes.n_published, cr.Subsample(1.0), sizes.n_jobs, 1)
+    written = compare(studies, clusterers(), sizes.n_resamples, cr.resampling.Bootstrap(), sizes.n_jobs, 0)
+    published = compare(
+        studies, published_clusterers(), sizes.n_published, cr.resampling.Subsample(1.0), sizes.n_jobs, 1
+    )
     found = {f"written/{key}": values for key, values in scores(written).items()}
     found |= {f"published/{key}": values for key, values in published_scores(published, studies).items()}
     for side, result, merged in (("written", written, False), ("published", published, True)):
         found[f"{side}/like"] = likeness(result, found[f"{side}/ari"], studies, sizes.n_draws, merged=merged)
     facts = {f"three/{key}": values for key, values in (described(studies) | found).items()}
     for tag, table in pam50_cohorts().items():
-        result = compare(table, clusterers(), sizes.n_resamples, cr.Bootstrap(), sizes.n_jobs, 6)
+        result = compare(table, clusterers(), sizes.n_resamples, cr.resampling.Bootstrap(), sizes.n_jobs, 6)
         found = {f"written/{key}": values for key, values in scores(result).items()}
         found["written/like"] = likeness(result, found["written/ari"], table, sizes.n_draws)
         facts |= {f"{tag}/{key}": values for key, values in (described(table) | found).items()}
@@ -89,7 +92,7 @@ def own_cohorts(geo: Path) -> cr.Studies:
     """Read the paper's own cohorts from GEO's series, with the subtypes of the authors' files."""
     with warnings.catch_warnings():  # samples without a subtype are left out where subtypes are needed
         warnings.simplefilter("ignore", DataWarning)
-        studies = datasets.load_pam50_cohorts(geo, patients=datasets.load_breast("PAM50"))
+        studies = load_pam50_cohorts(geo, patients=datasets.load_breast("PAM50"))
     matched = {name: float(np.mean(np.asarray(study.labels) != "")) for name, study in studies.items()}
     if min(matched.values()) < MATCHED_AT_LEAST:
         raise DataError(f"too few samples have a known subtype: {matched}", name="geo")
@@ -159,8 +162,8 @@ def published_scores(comparison: cr.results.Comparison, studies: cr.Studies) -> 
         trees = comparison.replicability("agglomerative", k)
         for p, (train, test) in enumerate(pairs_of(studies.names)):
             labels = trees.clustering_function(train)(studies[test].X)
-            found["ari"][-1, j, p] = cr.adjusted_rand_index(labels, ward[test])
-            found["ami"][-1, j, p] = cr.adjusted_mutual_information(labels, ward[test])
+            found["ari"][-1, j, p] = cr.agreement.adjusted_rand_index(labels, ward[test])
+            found["ami"][-1, j, p] = cr.agreement.adjusted_mutual_information(labels, ward[test])
     return found
 
 
@@ -196,5 +199,7 @@ def _like(function: Any, test: cr.Study, merged: bool) -> float:
     is_known = known != ""
     clusters, known = function(test.X)[is_known], known[is_known]
     if merged:
-        return float(cr.adjusted_rand_index(clusters, np.where(np.char.startswith(known, "Lum"), "Lum", known)))
-    return float(cr.adjusted_mutual_information(clusters, known))
+        return float(
+            cr.agreement.adjusted_rand_index(clusters, np.where(np.char.startswith(known, "Lum"), "Lum", known))
+        )
+    return float(cr.agreement.adjusted_mutual_information(clusters, known))

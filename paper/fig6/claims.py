@@ -156,7 +156,7 @@ def _rate(table: Any, i: int, j: int) -> float:
 def _ari(table: Any) -> float:
     rows, columns = np.nonzero(table)
     counts = table[rows, columns]
-    return float(cr.adjusted_rand_index(np.repeat(rows, counts), np.repeat(columns, counts)))
+    return float(cr.agreement.adjusted_rand_index(np.repeat(rows, counts), np.repeat(columns, counts)))
 
 
 def resemble(facts: Facts) -> Finding:

@@ -64,7 +64,7 @@ def local(
         at=test,
         agreement=agreement,
         n_resamples=n,
-        resampling=cr.Bootstrap(),
+        resampling=cr.resampling.Bootstrap(),
         rng=make_seed(5, key),
         n_jobs=n_jobs,
     )
@@ -77,7 +77,7 @@ def named(known: Any, clusters: Any) -> Any:
     Patients of other subtypes than the four, or of none, do not count.
     """
     is_known = np.isin(known, SUBTYPES)
-    names = cr.match_labels(known[is_known], clusters[is_known])
+    names = cr.agreement.match_labels(known[is_known], clusters[is_known])
     return np.array([str(names.get(label, f"cluster {label}")) for label in clusters.tolist()])
 
 
@@ -112,7 +112,7 @@ def table_1(three: cr.Studies, fifty: cr.Studies) -> Facts:
     """ARI and AMI of both classifications; AMI with either bound. Exact."""
     pairs = [(three[name].labels, fifty[name].labels) for name in three.names]
     return {
-        "table1/ARI": [cr.adjusted_rand_index(*pair) for pair in pairs],
-        "table1/AMI": [cr.adjusted_mutual_information(*pair, average="max") for pair in pairs],
-        "table1/AMI mean": [cr.adjusted_mutual_information(*pair, average="arithmetic") for pair in pairs],
+        "table1/ARI": [cr.agreement.adjusted_rand_index(*pair) for pair in pairs],
+        "table1/AMI": [cr.agreement.adjusted_mutual_information(*pair, average="max") for pair in pairs],
+        "table1/AMI mean": [cr.agreement.adjusted_mutual_information(*pair, average="arithmetic") for pair in pairs],
     }

@@ -35,7 +35,7 @@ def run(*, quick: bool) -> Facts:
 def second_example(n: int) -> np.ndarray:
     """Score fresh pairs of A.1's second setting, k-means with k = 3, both ways, (n, 2, 2)."""
     setting = CALIBRATION[1]
-    options = {"n_resamples": n, "resampling": cr.Simulate(setting), "diagonal": False, "rng": SEED}
+    options = {"n_resamples": n, "resampling": cr.resampling.Simulate(setting), "diagonal": False, "rng": SEED}
     return cr.replicability(KMeans(setting.n_components, n_init=10), setting.studies(0), **options).distribution
 
 

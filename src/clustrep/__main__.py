@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustrep.cli import main
+from clustrep.cli.program import main
 
 if __name__ == "__main__":
     main()

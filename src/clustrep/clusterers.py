@@ -1,5 +1,5 @@
 """Clusterers that scikit-learn does not have, with its interface."""
 
-from clustrep.clustering.communities import Leiden, Louvain
+from clustrep.fitting.communities import Leiden, Louvain
 
 __all__ = ["Leiden", "Louvain"]

@@ -1,20 +1,20 @@
 """Everything that this package raises or warns about.
 
 ClustrepError                       .sentence, worded by each front end
-├── DataError(ValueError)           a table, a file or a labelling that can't be used as it is
+├── DataError(ValueError)           a table, a file or a labelling that can't be used
 ├── ParameterError(ValueError)      an argument out of its range, or an invalid combination: .parameter
 │   └── OtherRun                    a folder with checkpoints of another run
-├── AllReplicatesFailed             not one replicate could be scored
-├── WorkerKilled                    a process that computed replicates was killed, and another with fewer beside it
+├── AllReplicatesFailed             all resamples failed
+├── WorkerKilled                    a process that computed resamples was killed, and another with fewer beside it
 ├── EngineLost                      an engine on other machines does not answer, or has no workers
 └── NoBest                          nothing that was compared can be called the best
 
 ClustrepWarning(UserWarning)        .sentence, worded by each front end
 ├── DataWarning                     data that can be used, but may not be what was intended
-├── ReplicateWarning                some replicates failed, or the clusterer itself warned
+├── ReplicateWarning                some resamples failed, or the clusterer itself warned
 └── MachineWarning                  the machine made the work slower; the results are the same
 
-How sentences are worded: `clustrep.sentences`.
+How sentences are worded: `clustrep.text`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-from clustrep import sentences
+from clustrep import text as sentences
 
 
 class ClustrepError(sentences.Worded):
@@ -30,7 +30,7 @@ class ClustrepError(sentences.Worded):
 
 
 class DataError(ClustrepError, ValueError):
-    """A table, a file or a labelling that can't be used as it is."""
+    """A table, a file or a labelling that can't be used."""
 
 
 class ParameterError(ClustrepError, ValueError):
@@ -62,11 +62,11 @@ class OtherRun(ParameterError):  # noqa: N818 - says what is there
 
 
 class AllReplicatesFailed(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
-    """Not one replicate could be scored."""
+    """All resamples failed."""
 
 
 class WorkerKilled(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
-    """A process that computed replicates was killed, and again with half as many beside it."""
+    """A process that computed resamples was killed, and again with half as many beside it."""
 
 
 class EngineLost(ClustrepError, RuntimeError):  # noqa: N818 - says what happened
@@ -86,7 +86,7 @@ class DataWarning(ClustrepWarning):
 
 
 class ReplicateWarning(ClustrepWarning):
-    """Some replicates failed, or the clusterer itself warned."""
+    """Some resamples failed, or the clusterer itself warned."""
 
 
 class MachineWarning(ClustrepWarning):

@@ -1,4 +1,4 @@
-"""Malformed inputs on the command line, and the one sentence that each gets.
+"""Malformed inputs on the command line; the one sentence that each gets is in tests/sentences.md.
 
 Every case has a folder of its own with two good studies, `mainz.csv` and `vdx.csv`, over which its files are put. The
 sentence names the file or study, and the line, column, sample or feature where there is one; it says what to do next;
@@ -19,8 +19,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.sentences import check_snapshot
 
-from clustrep.cli import clustrep
+from clustrep.cli.program import clustrep
 
 USAGE, BAD_DATA, SOME_FAILED = 2, 3, 4
 FEATURES = ("ESR1", "ERBB2", "AURKA")
@@ -31,35 +32,40 @@ TINY = {
     "test": ("--simulations", "19", "--figures", "none", "--jobs", "1"),
 }
 TINY["local"] = TINY["run"]
-MORE = r"\S*[:.;,?] \S+"  # the sentence goes on
 FOLDER = "a folder"
 QUICK = ("--clusterer", "ward")  # for what is computed, alas, to the end
 Content = str | bytes | Callable[[Path], object] | None
 
 
 class Case(NamedTuple):
-    """What lies in the folder, what is typed, and what is said."""
+    """Where its sentence stands, what lies in the folder, what is typed, and how it ends."""
 
+    heading: str
+    name: str
     files: Mapping[str, Content]
     line: Sequence[str]
     code: int
-    sentence: str
 
 
 class Cases(dict[str, Case]):
     """Cases by name."""
 
-    def add(self, name, sentence, files=None, options=(), *, line=TWO, code=BAD_DATA):
+    def __init__(self, heading: str):
+        super().__init__()
+        self.heading = heading
+
+    def add(self, name, files=None, options=(), *, line=TWO, code=BAD_DATA):
         assert name not in self, f"two cases are called {name!r}"
-        self[name] = Case(files or {}, (line[0], *TINY.get(line[0], ()), *options, *line[1:]), code, sentence)
+        typed = (line[0], *TINY.get(line[0], ()), *options, *line[1:])
+        self[name] = Case(self.heading, name, files or {}, typed, code)
 
-    def mainz(self, name, sentence, content, options=(), **how):
+    def mainz(self, name, content, options=(), **how):
         """Add a case in which `mainz.csv` is something else."""
-        self.add(name, sentence, {"mainz.csv": content}, options, **how)
+        self.add(name, {"mainz.csv": content}, options, **how)
 
-    def usage(self, name, sentence, *options, files=None, line=TWO):
+    def usage(self, name, *options, files=None, line=TWO):
         """Add a case in which the command is wrong, not the data."""
-        self.add(name, sentence, files, options, line=line, code=USAGE)
+        self.add(name, files, options, line=line, code=USAGE)
 
     def parameters(self, *names: str) -> list[Any]:
         """Return all cases, or those named, for `pytest.mark.parametrize`."""
@@ -122,7 +128,7 @@ NOT_FOR_USERS = re.compile(
     r"Traceback|__init__|\bn_(jobs|resamples|clusters|null)\b|\bstudy_key\b|\b(label|header|transpose|rep|scale|null)=|"
     r"\bas rep\b|\bleave (header|transpose) out|Studies\.|from_anndata|\bframes?\b|frame\.T|\barrays\b|pandas|adata|"
     r"reset_index|\bFalse or None\b|\bNone\b, got|\bcodec\b|must be an iterable|<Buffer>|sblock|has no attribute|"
-    r"positional argument|mistake in clustrep"
+    r"positional argument|Internal error"
 )
 
 
@@ -173,7 +179,7 @@ def check(malformed: Case, folder: Path, run: Callable[[Sequence[str]], Outcome]
     assert outcome.stdout == ""
     assert len(re.findall(r"^error:", outcome.stderr, re.MULTILINE | re.IGNORECASE)) == 1, outcome.stderr
     sentence = re.split(r"^error: ", outcome.stderr, flags=re.MULTILINE | re.IGNORECASE)[1].rstrip("\n")
-    assert re.search(malformed.sentence, sentence, re.DOTALL), sentence[:1000]
+    check_snapshot(malformed.heading, malformed.name, sentence, folder)
     shown = outcome.stderr
     for word in [word for word in malformed.line if len(word) > 1]:  # what the user has typed may be repeated
         shown = shown.replace(word, "…")

@@ -8,14 +8,16 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from clustrep.cli import analysis_commands, clustrep, gap_commands, one_study_commands
+from clustrep.cli import analysis_commands, one_study_commands
+from clustrep.cli import analysis_commands as valley_commands
+from clustrep.cli.program import clustrep
 
 COMMANDS = [
     "run",
     "merge",
     "demo",
     "local",
-    "gaps",
+    "valleys",
     "stability",
     "test",
     "report",
@@ -36,6 +38,7 @@ FILES = [
     "choice.csv",
     "clusters.csv",
     "config.toml",
+    "features.csv",
     "findings.csv",
     "labels.csv",
     "report.html",
@@ -69,7 +72,7 @@ def forbid_reading(monkeypatch):
     def read(_):
         pytest.fail("the work has begun")
 
-    for module in (analysis_commands, gap_commands, one_study_commands):
+    for module in (analysis_commands, valley_commands, one_study_commands):
         monkeypatch.setattr(module, "read_studies", read)
     monkeypatch.setattr(analysis_commands, "read_unscaled", read)
 

@@ -56,7 +56,7 @@ def test_nothing_eligible_is_an_answer(folder):
     assert done.stdout.startswith("Inconclusive: ")
     assert "Every study is put into a single cluster in 100 % of resamples (dbscan:eps=1000).\n" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("Next: Run again with")
-    assert set(pd.read_csv("clustrep-results/labels.csv")["cluster"]) == {"A"}
+    assert set(pd.read_csv("clustrep-results/labels.csv")["cluster"]) == {"?"}
     invoke("report", "clustrep-results")
 
 
@@ -84,14 +84,14 @@ def test_one_feature_that_decides_alone_is_named(folder):
     assert "has 100% or more" in Path("clustrep-results/report.html").read_text()
     assert "of the variance in every study" not in invoke(*RUN, "--scale", "study", "--out", "scaled").stderr
     assert f"look at this: {sentence}" in invoke("inspect", *PAIR, *READING).stdout
-    assert sentence in invoke("gaps", *PAIR, *READING, "--k", "2").stderr
+    assert sentence in invoke("valleys", *PAIR, *READING, "--k", "2").stderr
 
 
 def test_landmarks_are_an_option(folder):
     """The option reaches every step, and the configuration that is written repeats it."""
-    invoke(*RUN, "--sketch", "25", "--quiet")
+    invoke(*RUN, "--landmarks", "25", "--quiet")
     analysis = cr.load("clustrep-results/result.npz")
-    assert {result.provenance["sketch"] for result in (analysis.comparison, *analysis.local)} == {25}
-    assert "ari" in analysis.comparison.provenance["sketch_error"]
-    assert "sketch = 25\n" in Path("clustrep-results/config.toml").read_text()
-    assert "--sketch" in invoke(*RUN, "--sketch", "1", code=2).stderr
+    assert {result.provenance["n_landmarks"] for result in (analysis.comparison, *analysis.local)} == {25}
+    assert "ari" in analysis.comparison.provenance["landmark_error"]
+    assert "landmarks = 25\n" in Path("clustrep-results/config.toml").read_text()
+    assert "--landmarks" in invoke(*RUN, "--landmarks", "1", code=2).stderr

@@ -86,7 +86,7 @@ def test_a_report_takes_the_comparison_beside_the_analysis(atlas):
     sections = [section["id"] for section in cr.Report(analysis, alone).facts["sections"]]
     assert "embedded" in sections
     assert "embedded" not in [section["id"] for section in cr.Report(analysis).facts["sections"]]
-    with pytest.raises(cr.errors.ParameterError, match="embed='train'"):
+    with pytest.raises(cr.errors.ParameterError):
         cr.Report(analysis, cr.compare(KMeans(n_init=1), studies, **options))
 
 
@@ -103,6 +103,18 @@ def test_a_total_without_normalising_is_refused(atlas):
     assert "--target-sum is for --normalise log1p" in invoke(*RUN, "--target-sum", 500, code=2).stderr
 
 
-def test_no_sketch_with_an_embedding(atlas):
-    said = invoke(*RUN, "--embed", "train", "--sketch", 20, code=2).stderr
+def test_no_landmarks_with_an_embedding(atlas):
+    said = invoke(*RUN, "--embed", "train", "--landmarks", 20, code=2).stderr
     assert "can't be combined" in said
+
+
+def test_a_file_without_a_study_key_is_one_study_and_says_so(atlas):
+    atlas.obs["plate"] = np.repeat(["p1", "p2", "p3"], 40)
+    atlas.obs["barcode"] = [f"b{i}" for i in range(120)]
+    atlas.obs["batch"] = "only one"
+    atlas.write_h5ad("atlas.h5ad")
+    alone = [word for word in RUN if word not in ("--study-key", "lab")]
+    said = " ".join(invoke(*alone, "--rep", "X_pca").stderr.split())
+    assert "atlas.h5ad is taken as one study; --study-key COLUMN splits it into several" in said
+    assert "(columns with 2 to 50 values: lab, plate)" in said
+    assert "is taken as one study" not in " ".join(invoke(*RUN, "--rep", "X_pca", "--force").stderr.split())

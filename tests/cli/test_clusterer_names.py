@@ -8,8 +8,8 @@ import sys
 import pytest
 from tests.cli.support import invoke
 
-from clustrep.cli import clustrep
 from clustrep.cli.clusterer_names import SHORT_NAMES, clusterer_of, value_of
+from clustrep.cli.program import clustrep
 from clustrep.errors import ParameterError
 
 BUILT = {
@@ -61,32 +61,30 @@ def test_parameters_reach_the_clusterer():
 
 
 @pytest.mark.parametrize(
-    ("spec", "sentence"),
+    ("spec", "named"),
     [
-        ("kmeans:n_init=0", "The 'n_init' parameter of KMeans must be a str among {'auto'} or an int in the range"),
-        (
-            "dbscan:eps=high",
-            "The 'eps' parameter of DBSCAN must be a float in the range (0.0, inf). Got 'high' instead.",
-        ),
-        ("ward:linkage=wrad", "The 'linkage' parameter of AgglomerativeClustering must be a str among"),
-        ("kmeans:n_clusters=3", "kmeans:n_clusters=3: the number of clusters is set by --k."),
-        ("gmm:n_components=3", "the number of clusters is set by --k."),
-        ("kmeans:n_ini=1", "KMeans has no parameter 'n_ini'. Did you mean 'n_init'?"),
-        ("kmeans:n_init", "write parameters as name=value, got 'n_init'."),
-        ("kmeans:=3", "write parameters as name=value, got '=3'."),
-        ("DBSCAN", "there is no clusterer 'DBSCAN'; .* Did you mean 'dbscan'?"),
-        ("collections.OrderedDict", "collections.OrderedDict is not a clusterer: it has no fit_predict."),
-        ("sklearn.cluster.k_means", "is not a clusterer: it has no fit_predict."),
-        ("sklearn.cluster.Kmeans", "module 'sklearn.cluster' has no 'Kmeans'."),
-        ("no.such.Thing", "there is no module 'no.such' to import."),
-        (".Thing", "'' can't be imported: ValueError: Empty module name."),
+        ("kmeans:n_init=0", "'n_init' parameter of KMeans"),
+        ("dbscan:eps=high", "'eps' parameter of DBSCAN"),
+        ("ward:linkage=wrad", "'linkage' parameter of AgglomerativeClustering"),
+        ("kmeans:n_clusters=3", "--k"),
+        ("gmm:n_components=3", "--k"),
+        ("kmeans:n_ini=1", "'n_init'"),
+        ("kmeans:n_init", "'n_init'"),
+        ("kmeans:=3", "'=3'"),
+        ("DBSCAN", "'dbscan'"),
+        ("collections.OrderedDict", "fit_predict"),
+        ("sklearn.cluster.k_means", "fit_predict"),
+        ("sklearn.cluster.Kmeans", "'KMeans'"),
+        ("no.such.Thing", "'no.such'"),
+        (".Thing", "ValueError"),
     ],
 )
-def test_an_impossible_clusterer_is_named_before_the_run(spec, sentence):
-    pattern = sentence.replace("(", r"\(").replace(")", r"\)").replace("{", r"\{").replace("?", r"\?")
-    with pytest.raises(ParameterError, match=pattern) as caught:
+def test_an_impossible_clusterer_is_named_before_the_run(spec, named):
+    with pytest.raises(ParameterError) as caught:
         clusterer_of(spec)
+    assert caught.value.parameter == "clusterer"
     assert str(caught.value).startswith(f"--clusterer {spec}: ")
+    assert named in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -107,11 +105,13 @@ def test_what_is_wrong_in_the_users_own_module_is_said(code, told, tmp_path, mon
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "of_the_user", raising=False)
     importlib.invalidate_caches()
-    with pytest.raises(ParameterError, match=told):
+    with pytest.raises(ParameterError) as caught:
         clusterer_of("of_the_user.Mine")
+    assert caught.value.parameter == "clusterer"
+    assert told in str(caught.value)
 
 
-@pytest.mark.parametrize("command", ["run", "local", "gaps", "learn"])
+@pytest.mark.parametrize("command", ["run", "local", "valleys", "learn"])
 @pytest.mark.parametrize(
     ("arguments", "is_said"),
     [

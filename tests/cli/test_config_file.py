@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from tests.cli.support import FILES, NO_NULL, NULL, PAIR, READING, RUN, SMALL, contents, invoke, listed
 
 import clustrep as cr
-from clustrep.cli import analysis_commands, clustrep
+from clustrep.cli import analysis_commands
+from clustrep.cli.program import clustrep
 
 
 def test_a_run_is_repeated_from_its_own_folder(folder):
@@ -94,7 +95,7 @@ seed = 3
 jobs = 2
 engine = "dask://host:8786"
 device = "auto"
-sketch = 500
+landmarks = 500
 neighbours = "pynndescent"
 embed = "train"
 resolution = "0.5"
@@ -138,7 +139,7 @@ def test_every_option_can_be_given_in_a_file(folder, chosen):
         "n_null": 39,
         "shard": None,
         "device": "auto",
-        "sketch": 500,
+        "n_landmarks": 500,
         "neighbours": "pynndescent",
         "embed": "train",
         "resolution": (0.5,),

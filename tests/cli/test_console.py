@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from tests.cli.support import ANSI, FILES, PAIR, READING, RUN, SMALL, invoke, listed, write_ragged
 
 import clustrep as cr
-from clustrep.cli import clustrep
+from clustrep.cli.program import clustrep
 
 
 def on_a_terminal(*arguments, **variables):
@@ -182,11 +182,10 @@ def test_our_own_mistake_is_one_sentence_unless_debugging(folder, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("oh")
 
-    monkeypatch.setattr("clustrep.across.analyse.find_clusters", broken)
+    monkeypatch.setattr("clustrep.analysis.analyse.find_clusters", broken)
     done = invoke(*RUN, code=1)
     assert done.stderr.splitlines()[-1] == (
-        "error: This is a mistake in clustrep, not in your data: RuntimeError: oh. "
-        "Please report it, with what CLUSTREP_DEBUG=1 makes it print."
+        "error: Internal error in clustrep: RuntimeError: oh. Please report it, with what CLUSTREP_DEBUG=1 prints."
     )
     assert not Path("clustrep-results").exists()
     result = CliRunner().invoke(clustrep, RUN, env={"CLUSTREP_DEBUG": "1"})
@@ -206,7 +205,7 @@ def test_what_may_happen_on_the_way_has_its_sentence(error, code, sentence, fold
     def broken(*_, **__):
         raise error
 
-    monkeypatch.setattr("clustrep.across.analyse.find_clusters", broken)
+    monkeypatch.setattr("clustrep.analysis.analyse.find_clusters", broken)
     assert sentence in invoke(*RUN, code=code).stderr
     assert sorted(os.listdir(folder)) == ["alpha.csv", "beta.csv", "gamma.csv"]
 

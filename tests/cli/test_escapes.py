@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from tests.cli.malformed import MAINZ, TINY, VDX, invoke, put
 
-from clustrep.cli import clustrep
+from clustrep.cli.program import clustrep
 
 CLIPBOARD = "\x1b]52;c;aGk=\x07"
 EVIL = f"{CLIPBOARD}\u202e\x9b2J"

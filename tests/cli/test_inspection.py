@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from tests.cli.support import ASK, PAIR, READING, RUN, contents, invoke, write_ragged
 
 import clustrep as cr
-from clustrep.cli import clustrep
+from clustrep.cli.program import clustrep
 
 
 def test_inspect_tells_what_is_in_files(folder):
@@ -130,4 +130,4 @@ def test_scaling_by_a_reference(folder):
 def test_an_analysis_decides_by_default_how_to_scale(folder):
     invoke(*RUN, "--quiet")
     assert 'scale = "auto"\n' in Path("clustrep-results/config.toml").read_text()
-    assert "--scale" in invoke("gaps", *PAIR, *READING, "--k", "2", "--scale", "auto", code=2).stderr
+    assert "--scale" in invoke("valleys", *PAIR, *READING, "--k", "2", "--scale", "auto", code=2).stderr

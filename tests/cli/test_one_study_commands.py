@@ -17,7 +17,7 @@ def test_results_of_one_study_are_written_and_read_again(folder):
     invoke("stability", "alpha.csv", "--k", "2:3", "--index", "jaccard,r", *READING, *SMALL, "--out", "out")
     table = pd.read_csv("out/indices.csv")
     assert table["index"].unique().tolist() == ["jaccard", "r"]
-    result = cr.validate(
+    result = cr.stability.validate(
         clusterer_of("ward"),
         cr.Studies.read("alpha.csv", label="subtype")["alpha"],
         n_clusters=[2, 3],
@@ -40,7 +40,7 @@ def test_tests_for_clusters_are_written_where_asked_for(folder):
     table = pd.read_csv("out/tests.csv")
     assert table["study"].tolist() == ["alpha", "beta"]
     study = cr.Studies.read(*PAIR, label="subtype")["beta"]
-    alone = cr.cluster_test(study, whiten=True, n_resamples=19, rng=0)
+    alone = cr.stability.cluster_test(study, whiten=True, n_resamples=19, rng=0)
     assert table["pvalue"][1] == alone.pvalue == cr.load("out/result-0002.npz").pvalue
     invoke("test", "--config", "out/config.toml", "--out", "again")
     assert contents(folder / "out") == contents(folder / "again")

@@ -7,10 +7,10 @@ import inspect
 import pytest
 
 import clustrep as cr
-from clustrep.cli import clustrep
-from clustrep.cli.option_wording import in_options
+from clustrep.cli.console import in_options
+from clustrep.cli.program import clustrep
 from clustrep.errors import ClustrepError, DataError, DataWarning, ParameterError
-from clustrep.sentences import argument, option
+from clustrep.text import argument, option
 
 RUN = clustrep.commands["run"]
 
@@ -90,7 +90,7 @@ def test_what_the_user_wrote_stays(written):
         ),
         (lambda folder: cr.Studies.read("alpha.csv"), "or use --label 'subtype' if that is the samples' known class."),
         (
-            lambda folder: cr.cluster_test([[0.0], [1.0], [3.0]], n_resamples=0),
+            lambda folder: cr.stability.cluster_test([[0.0], [1.0], [3.0]], n_resamples=0),
             "--resamples must be a positive integer, got 0.",
         ),
     ],
@@ -116,8 +116,8 @@ FRONT_END = {
         ("run", [cr.analyse, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
         ("local", [cr.analyse, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
         ("demo", [cr.analyse]),
-        ("stability", [cr.validate, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
-        ("test", [cr.cluster_test, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
+        ("stability", [cr.stability.validate, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
+        ("test", [cr.stability.cluster_test, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
         ("inspect", [cr.analyse, cr.Studies.read, cr.Studies.normalised, cr.Studies.scaled]),
     ],
 )

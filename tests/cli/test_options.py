@@ -8,21 +8,21 @@ import importlib.util
 import pytest
 from tests.cli.support import PAIR, RUN, invoke
 
-from clustrep.across.null_models import NULLS, ONE_PIECE
-from clustrep.cli import clustrep
-from clustrep.clustering.prepared import NAMED
-from clustrep.figures.coordinates import EMBEDDINGS
-from clustrep.results.validation import INDICES
-from clustrep.studies.probes import PROBES
-from clustrep.studies.scales import AUTO
-from clustrep.studies.study import NORMALISATIONS
-from clustrep.tables.agreement import AGREEMENTS
-from clustrep.tables.noise import RULES
+from clustrep.agreement.agreements import AGREEMENTS
+from clustrep.agreement.cluster_indices import INDICES
+from clustrep.agreement.contingency import RULES
+from clustrep.cli.program import clustrep
+from clustrep.data.probes import PROBES
+from clustrep.data.study import NORMALISATIONS
+from clustrep.data.values import AUTO
+from clustrep.fitting.transformers import NAMED
+from clustrep.null.models import NULLS, UNIMODAL
+from clustrep.plots.coordinates import EMBEDDINGS
 
 
 def test_a_device_that_is_not_there_is_named_by_its_option(folder):
     if importlib.util.find_spec("torch") is not None and importlib.import_module("torch").cuda.is_available():
-        pytest.skip("a card is there")
+        pytest.skip("a GPU is there")
     clustered = ["run", *PAIR, "--k", "2", "--label", "subtype", "--clusterer", "kmeans", "--device", "cuda"]
     assert "--device 'cuda' needs" in invoke(*clustered, code=2).stderr
 
@@ -58,7 +58,7 @@ def test_every_agreement_and_every_index_is_accepted():
 @pytest.mark.parametrize(
     ("option", "names"),
     [
-        ("--null", {ONE_PIECE.replace(" ", "-"), *NULLS, "none"}),
+        ("--null", {UNIMODAL, *NULLS, "none"}),
         ("--embedding", EMBEDDINGS),
         ("--noise", tuple(RULES)),
         ("--probes", PROBES),
@@ -83,6 +83,6 @@ def test_only_an_analysis_decides_how_to_scale():
     scales = {
         name: param for name, command in clustrep.commands.items() for param in command.params if param.name == "scale"
     }
-    assert {"run", "local", "gaps", "inspect"} <= set(scales)
+    assert {"run", "local", "valleys", "inspect"} <= set(scales)
     assert {name for name, param in scales.items() if AUTO in param.type.words} == {"run"}
     assert {name: param.default for name, param in scales.items() if param.default != "none"} == {"run": AUTO}

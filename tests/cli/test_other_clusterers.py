@@ -68,11 +68,19 @@ def modules(folder, monkeypatch):
     return folder
 
 
+def refused(spec):
+    """Check that a clusterer can't be made; return the sentence."""
+    with pytest.raises(ParameterError) as caught:
+        clusterer_of(spec)
+    assert caught.value.parameter == "clusterer"
+    assert str(caught.value).startswith(f"--clusterer {spec}: ")
+    return str(caught.value)
+
+
 def test_a_minimal_clusterer_by_its_dotted_name(modules):
     clusterer = clusterer_of("some_clusterers.Halves:at=0.25")
     assert clusterer.at == 0.25
-    with pytest.raises(ParameterError, match="Halves has no parameter 'ta'"):
-        clusterer_of("some_clusterers.Halves:ta=0.25")
+    refused("some_clusterers.Halves:ta=0.25")
     done = invoke(*RUN, "--jobs", "1", "--json", "--clusterer", "some_clusterers.Halves:at=0.25")
     assert json.loads(done.stdout)["answer"]
 
@@ -82,8 +90,7 @@ def test_the_clusterer_of_another_package(folder):
     pytest.importorskip("hdbscan")
     spec = "hdbscan.HDBSCAN:min_cluster_size=5"
     assert clusterer_of(spec).min_cluster_size == 5
-    with pytest.raises(ParameterError, match="HDBSCAN has no parameter 'min_cluster'"):
-        clusterer_of("hdbscan.HDBSCAN:min_cluster=5")
+    refused("hdbscan.HDBSCAN:min_cluster=5")
     done = invoke(*RUN, "--jobs", "1", "--json", "--clusterer", spec, "--allow-failures")
     assert json.loads(done.stdout)["answer"]
 
@@ -102,13 +109,6 @@ def test_a_clusterer_that_exits_is_a_counted_failure(modules):
     assert "SystemExit: enough" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("some_clusterers.ExitsWhenMade", "can't be made: SystemExit: 0."),
-        ("some_program.Halves", "'some_program' can't be imported: SystemExit: 1."),
-    ],
-)
-def test_a_module_or_class_that_exits_is_named(name, sentence, modules):
-    with pytest.raises(ParameterError, match=sentence):
-        clusterer_of(name)
+@pytest.mark.parametrize("name", ["some_clusterers.ExitsWhenMade", "some_program.Halves"])
+def test_a_module_or_class_that_exits_is_named(name, modules):
+    assert "SystemExit" in refused(name)

@@ -30,8 +30,8 @@ from tests.cli.support import (
 )
 
 import clustrep as cr
-from clustrep.cli import clustrep
 from clustrep.cli.output import file_name
+from clustrep.cli.program import clustrep
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ from clustrep.cli.output import file_name
         RUN,
         ["demo", *SMALL],
         ["local", *PAIR, *READING, *SMALL],
-        ["gaps", *PAIR, *READING],
+        ["valleys", *PAIR, *READING],
         ["stability", "alpha.csv", *READING],
         ["test", "alpha.csv"],
     ],

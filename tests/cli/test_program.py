@@ -30,14 +30,14 @@ from tests.cli.support import (
 )
 
 import clustrep as cr
-from clustrep.cli import clustrep
+from clustrep.cli.program import clustrep
 
 
 def test_the_version_is_told_at_once():
     """Whatever is heavy is imported by the command that needs it."""
     heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "matplotlib", "joblib", "jinja2", "plotly", "tqdm"]
     code = (
-        "import sys, clustrep.cli as cli\n"
+        "import sys, clustrep.cli.program as cli\n"
         "try:\n    cli.clustrep(['--version'], prog_name='clustrep')\n"
         "except SystemExit as end:\n    assert not end.code\n"
         f"print(sorted(set({heavy!r}) & set(sys.modules)))"

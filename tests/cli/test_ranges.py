@@ -10,7 +10,7 @@ import pytest
 from tests.cli.support import invoke
 
 from clustrep.cli.clusterer_names import numbers_of_range, ranged_clusterers_of, without_range
-from clustrep.cli.option_types import ParameterValues
+from clustrep.cli.options import ParameterValues
 from clustrep.errors import ParameterError
 
 
@@ -58,19 +58,20 @@ def test_ranges_and_resolutions_for_all():
 
 
 @pytest.mark.parametrize(
-    ("specs", "message"),
+    ("specs", "for_all", "parameter"),
     [
-        (("dbscan:eps=1:2,min_samples=2:3",), "only one parameter can have a range, got eps and min_samples"),
-        (("dbscan:eps=1:2", "dbscan"), "--clusterer dbscan came twice"),
-        (("kmeans:n_clusters=2:3",), "set by --k"),
-        (("kmeans",), "--resolution: no --clusterer has such a parameter"),
-        (("leiden:resolution=1",), "--resolution: no --clusterer has such a parameter that it does not set itself"),
-        (("dbscan:epsilon=1:2",), "has no parameter 'epsilon'"),
+        (("dbscan:eps=1:2,min_samples=2:3",), {}, "clusterer"),
+        (("dbscan:eps=1:2", "dbscan"), {}, "clusterer"),
+        (("kmeans:n_clusters=2:3",), {}, "clusterer"),
+        (("kmeans",), {"resolution": (0.1,)}, "resolution"),
+        (("leiden:resolution=1",), {"resolution": (0.1,)}, "resolution"),
+        (("dbscan:epsilon=1:2",), {}, "clusterer"),
     ],
 )
-def test_what_is_refused(specs, message):
-    with pytest.raises(ParameterError, match=message):
-        ranged_clusterers_of(specs, {"resolution": (0.1,)} if "--resolution" in message else {})
+def test_what_is_refused(specs, for_all, parameter):
+    with pytest.raises(ParameterError) as caught:
+        ranged_clusterers_of(specs, for_all)
+    assert caught.value.parameter == parameter
 
 
 def test_values_of_an_option():
@@ -79,7 +80,7 @@ def test_values_of_an_option():
     assert values.convert([0.1, 2], None, None) == (0.1, 2.0)
     whole = values.convert("1:3", None, None)
     assert list(map(repr, whole)) == list(map(repr, values.convert(list(whole), None, None))) == ["1.0", "2.0", "3.0"]
-    with pytest.raises(click.BadParameter, match="'wide' is no value"):
+    with pytest.raises(click.BadParameter):
         values.convert("wide", None, None)
 
 

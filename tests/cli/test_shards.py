@@ -56,7 +56,7 @@ def test_a_shard_whose_resamples_all_fail_keeps_their_failures(folder):
     assert "16 scores of 24 failed and were omitted" in said[0]
     done = invoke("merge", "out-1-of-2", "out-2-of-2", "--out", "out", "--jobs", "1", "--allow-failures")
     assert "replicability: 4 of 4 resamples were done." in done.stderr
-    assert "data of one piece: 19 of 19 simulated collections were done." in done.stderr
+    assert "null model: 19 of 19 simulated data sets were done." in done.stderr
     assert contents(folder / "out") == contents(folder / "whole")
 
 

@@ -12,8 +12,8 @@ import pytest
 from tests.cli.support import NO_NULL, PAIR, READING, RUN, SMALL, invoke, listed
 
 import clustrep as cr
-from clustrep.cli import clustrep
-from clustrep.exchange.reading_sites import read_file
+from clustrep.cli.program import clustrep
+from clustrep.federated.reading import read_file
 
 LEARN = ["--k", "2:3", "--clusterer", "kmeans", "--resamples", "3", "--seed", "7", "--jobs", "1", *READING]
 RULE = ["--min-cluster-size", "2"]

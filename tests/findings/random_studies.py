@@ -12,11 +12,12 @@ import pandas as pd
 from sklearn.cluster import KMeans
 
 import clustrep as cr
-from clustrep.clustering.sample import Source, configurations_of
 from clustrep.errors import DataWarning
 from clustrep.findings.find import find_clusters
 from clustrep.findings.result import Findings
-from clustrep.resampling import Rerun
+from clustrep.fitting.parameters import configurations_of
+from clustrep.fitting.resample import Source
+from clustrep.resampling.strategies import Rerun
 
 # From a generator and a number of samples to these samples and their true clusters.
 Sampler = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]

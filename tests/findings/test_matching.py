@@ -9,7 +9,6 @@ import pytest
 
 from clustrep.findings.matching import (
     LIMIT,
-    SCALE_COST,
     SHIFT_COST,
     _improved,
     match_centres,
@@ -70,7 +69,7 @@ def test_no_matching_gains_more(seed):
 def test_without_a_shift_the_assignment_is_the_best_of_all(seed):
     rng = np.random.default_rng(seed)
     first, second = 3 * rng.normal(size=(4, 2)), 3 * rng.normal(size=(3, 2))
-    match = _improved(first, second, None, 1.0)
+    match = _improved(first, second, None, 1.0, 1.0)
     gains = [gain_of(first, second, pairs, np.zeros(2)) for pairs in partial_matchings(4, 3)]
     assert match.gain == pytest.approx(max(gains))
     assert len({i for i, _ in match.pairs}) == len({j for _, j in match.pairs}) == len(match.pairs)
@@ -107,7 +106,7 @@ def test_a_scaled_copy_has_its_scale(scale):
     match = match_centres(first, scale * first + np.array([30, -40]), ratio=scale)
     assert match.scale == pytest.approx(scale, rel=1e-3)
     np.testing.assert_allclose(match.shift, [30, -40], atol=1e-6)
-    assert match.gain == pytest.approx(4 - SHIFT_COST - SCALE_COST)
+    assert match.gain == pytest.approx(4 - SHIFT_COST)
 
 
 @pytest.mark.parametrize(("scale", "expected"), [(0.57, 0.57), (1.05, 1.0), (1.8, 1.8)])
@@ -117,7 +116,13 @@ def test_the_scale_does_not_depend_on_the_shift(scale, expected, length):
     second = scale * first + length * np.array([0.6, -0.8])
     match = match_centres(first, second, ratio=scale)
     assert len(match.pairs) == 4
-    assert scale_of(first, second, match) == pytest.approx(expected, abs=1e-9)
+    assert scale_of(first, second, match, scale) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_scale_that_the_spreads_contradict_is_not_taken():
+    """Two clusters twice as far apart, as wide as before: another distance, or other clusters, but no scale."""
+    first = np.array([[0.0, 0], [6, 0], [0, 7], [9, 9]])
+    assert match_centres(first, 2 * first, ratio=1.0).scale == 1
 
 
 def test_distance_to_the_nearest_neighbour():

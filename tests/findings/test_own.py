@@ -5,11 +5,27 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from clustrep.findings.own import FEWEST_SAMPLES, compact, counts_between, joined_where_filled, own_clusters, valleys
+from clustrep.findings.find import STARTS, _fewest_starts, proposer
+from clustrep.findings.own import (
+    EARLY,
+    FEWEST_SAMPLES,
+    SPLITS,
+    compact,
+    counts_between,
+    joined_where_filled,
+    own_clusters,
+    valleys,
+)
+from clustrep.fitting.parameters import configurations_of
+from clustrep.fitting.resample import Source
+from clustrep.resampling.strategies import Rerun
 
 
-def propose(tables, numbers=(2, 3, 4)):
+def propose(tables, numbers=(2, 3, 4), *, first=0):
     return [[KMeans(k, n_init=3, random_state=0).fit_predict(X) for k in numbers] for X in tables]
 
 
@@ -71,3 +87,35 @@ def test_partitions_that_are_too_fine_are_not_tested(rng):
     two = valleys(X, fold, propose(tables, (2,)))
     np.testing.assert_allclose(valleys(X, fold, propose(tables, (2, 4, 5))).pvalue, two.pvalue)  # 24 / 8 = 3 at most
     assert valleys(X, fold, propose(tables, (4, 5))).pvalue == 1.0
+
+
+@pytest.mark.parametrize("clusterer", [KMeans(n_init=1, init="random"), GaussianMixture(init_params="random")])
+def test_tables_that_are_proposed_later_have_the_same_partitions(rng, clusterer):
+    tables = [rng.normal(size=(40, 2)) for _ in range(4)]
+    propose = proposer(configurations_of("any", clusterer, (2, 3)), Source.of(Rerun(), 0), 1)
+    at_once, in_parts = propose(tables), [*propose(tables[:1]), *propose(tables[1:], first=1)]
+    for first, second in zip(at_once, in_parts, strict=True):
+        for labels, same in zip(first, second, strict=True):
+            np.testing.assert_array_equal(labels, same)
+
+
+@pytest.mark.parametrize(("distance", "expected"), [(12.0, EARLY), (4.2, SPLITS)])
+def test_later_splits_are_fitted_where_the_first_disagree(distance, expected):
+    n_tables = []
+
+    def counting(tables, *, first=0):
+        assert first == sum(n_tables)
+        n_tables.append(len(tables))
+        return propose(tables)
+
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(30, 2)), np.array([distance, 0]) + rng.normal(size=(30, 2))])
+    own_clusters(X, counting, np.random.default_rng(0))
+    assert sum(n_tables) == 1 + 2 * expected
+
+
+def test_a_mixture_that_starts_at_k_means_keeps_its_number_of_starts():
+    assert _fewest_starts(GaussianMixture()) == 1
+    assert _fewest_starts(make_pipeline(StandardScaler(), GaussianMixture())) == 1
+    assert _fewest_starts(GaussianMixture(init_params="random")) == STARTS
+    assert _fewest_starts(KMeans()) == _fewest_starts(len) == STARTS

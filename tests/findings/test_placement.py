@@ -46,7 +46,7 @@ def test_two_places_with_a_filled_middle_are_merged(rng):
     X = rng.normal(size=(300, 2)) * [4, 1]
     placed = refine(X, np.array([[-3.0, 0], [3, 0]]), np.full((2, 2), np.nan))
     assert placed.n_groups == 1
-    assert placed.merged == {0, 1}
+    assert placed.merged == {frozenset({0, 1})}
     np.testing.assert_array_equal(placed.labels, X[:, 0] > 0)  # samples belong to the nearest place
 
 

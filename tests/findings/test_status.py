@@ -5,12 +5,15 @@ from __future__ import annotations
 from math import comb
 
 import numpy as np
+import pandas as pd
 import pytest
+from tests.findings.random_studies import findings_of
 
 from clustrep.findings.coordinates import Coordinates
 from clustrep.findings.model import Model, Place
-from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, UNDETERMINED
-from clustrep.findings.status import LEAST_SHARE, entries_of, status_by_counts
+from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, SEPARATED, SPLIT, UNDETERMINED
+from clustrep.findings.sentences import missing_sentences
+from clustrep.findings.status import LEAST_SHARE, entries_of, status_by_counts, with_splits
 
 CENTRES = np.array([[0.0, 0], [8, 0]])
 
@@ -58,7 +61,7 @@ def test_not_found_and_undetermined_of_a_model(rng, n):
 
 
 def test_a_filled_middle_is_merged(rng):
-    entries = entries_of(model_of_counts(rng, [(60, 40), (50, 30)], merged=frozenset({0, 1})))
+    entries = entries_of(model_of_counts(rng, [(60, 40), (50, 30)], merged=frozenset({frozenset({0, 1})})))
     assert entries.status.tolist() == [[FOUND, MERGED], [FOUND, MERGED]]
 
 
@@ -88,3 +91,65 @@ def test_valleys_by_hand(rng):
     side = min(left, right)
     np.testing.assert_allclose(entries.valley_depth[:, 0], 1 - middle / side)
     np.testing.assert_allclose(entries.valley_p[:, 0], chance_of_at_most(int(middle), int(middle + side), 0.5))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# split: one study against the others
+
+
+def triangle_of_clusters(rng, noise, n=90):
+    """Three clusters; the first two, 6 apart, are blurred by noise along the line between them."""
+    centres = np.array([[0.0, 0], [6, 0], [3, 14]])
+    X = np.repeat(centres, n, axis=0) + rng.normal(size=(3 * n, 2)) * [noise, 1]
+    return pd.DataFrame(X, columns=["x", "y"])
+
+
+@pytest.mark.parametrize("n_blurred", [1, 2, 3])
+def test_what_one_study_alone_shows_apart_is_split_there(n_blurred):
+    rng = np.random.default_rng(n_blurred)
+    studies = {"sharp": triangle_of_clusters(rng, 1.0)}
+    studies |= {f"blurred {i}": triangle_of_clusters(rng, 2.6) for i in range(n_blurred)}
+    findings = findings_of(studies)
+    assert findings.verdict == SEPARATED
+    if n_blurred == 1:  # one against one: neither is the exception
+        assert findings.n_clusters == 3
+        assert sorted(findings.status[:, 1].tolist()) == [FOUND, MERGED, MERGED]
+        return
+    assert findings.status.tolist() == [[SPLIT, *[FOUND] * n_blurred], [FOUND] * (n_blurred + 1)]
+    assert findings.counts[:, 0].tolist() == [180, 90]
+    assert missing_sentences(findings) == [
+        "Cluster A is split in two in sharp; the other studies show no density valley within it."
+    ]
+
+
+def test_clusters_that_two_studies_show_apart_are_not_split():
+    rng = np.random.default_rng(0)
+    studies = {f"sharp {i}": triangle_of_clusters(rng, 1.0) for i in range(2)}
+    studies |= {f"blurred {i}": triangle_of_clusters(rng, 2.6) for i in range(2)}
+    findings = findings_of(studies)
+    assert findings.n_clusters == 3
+    assert SPLIT not in findings.status
+
+
+def three_clusters(rng, merged, n=30):
+    """A model of three clusters, and in every study the sets of them that are merged."""
+    centres = np.array([[0.0, 0], [8, 0], [0, 20]])
+    labels = np.repeat([0, 1, 2], n)
+    tables = [centres[labels] + rng.normal(size=(3 * n, 2)) for _ in merged]
+    places = [Place(np.zeros(2), 1.0, labels, merged=frozenset(map(frozenset, sets))) for sets in merged]
+    study = np.repeat(np.arange(len(tables)), 3 * n)
+    coordinates = Coordinates("as given", np.concatenate(tables), study, np.ones(2), np.eye(2))
+    return Model(0.001, coordinates, [], tables, np.eye(2), centres, places)
+
+
+def test_joined_clusters_keep_their_samples_and_the_numbers_of_the_others(rng):
+    model = with_splits(three_clusters(rng, [[], [{0, 1}], [{0, 1}]]))
+    np.testing.assert_allclose(model.centres, [[4, 0], [0, 20]])
+    assert [np.bincount(place.labels).tolist() for place in model.places] == [[60, 30]] * 3
+    assert entries_of(model).status.tolist() == [[SPLIT, FOUND, FOUND], [FOUND] * 3]
+
+
+def test_the_last_two_clusters_stay(rng):
+    model = with_splits(three_clusters(rng, [[], [{0, 1, 2}], [{0, 1, 2}]]))
+    assert model.n_clusters == 2
+    assert entries_of(model).status[:, 1:].tolist() == [[MERGED, MERGED]] * 2

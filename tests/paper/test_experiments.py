@@ -84,6 +84,6 @@ def test_public_cohorts_have_two_clusters_best_not_four(data_folder):
     paths = [data_folder / "pam50" / f"{name}.csv" for name in PUBLIC["pam50 32"]]
     if not all(path.is_file() for path in paths):
         pytest.skip("no PAM50 cohorts here")
-    result = compare(read_cohorts(paths), clusterers(), 8, cr.Bootstrap(), 1, 6)
+    result = compare(read_cohorts(paths), clusterers(), 8, cr.resampling.Bootstrap(), 1, 6)
     means = mean_of(scores(result)["ari"])[0].mean(axis=1)  # k-means
     assert KS[int(means.argmax())] == 2

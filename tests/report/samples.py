@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.cluster import AgglomerativeClustering
 
 import clustrep as cr
-from clustrep.results import Best, Candidate
-from clustrep.results.choice import Against
+from clustrep.algorithms.choice import Against, Best, Candidate
 
 WARD = AgglomerativeClustering()
 

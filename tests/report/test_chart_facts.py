@@ -7,7 +7,7 @@ from sklearn.cluster import DBSCAN
 from tests.report.samples import THREE, WARD, chart
 
 import clustrep as cr
-from clustrep.figures.charts import numbers
+from clustrep.plots.charts import numbers
 
 
 def test_curves_have_the_means_of_the_summary(unimodal):
@@ -86,7 +86,7 @@ def test_maps_have_the_samples_places_and_scores(report, analysis):
 
 
 def test_large_maps_are_thinned(analysis, monkeypatch):
-    monkeypatch.setattr("clustrep.figures.local_maps.MOST_POINTS", 6 * 21)
+    monkeypatch.setattr("clustrep.algorithms.local_plot.MOST_POINTS", 6 * 21)
     drawn = chart(cr.Report(analysis), "map")
     assert "At most 21 samples of each study are drawn" in drawn["description"]
     assert sum(len(trace["x"]) for trace in drawn["views"][0]["data"]) == 15

@@ -11,7 +11,7 @@ from tests.report.samples import sections
 
 import clustrep as cr
 from clustrep.errors import ReplicateWarning
-from clustrep.figures.charts import numbers
+from clustrep.plots.charts import numbers
 
 
 def test_facts_are_plain(report):

@@ -8,14 +8,14 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from tests.figures.samples import findings_of
+from tests.plots.samples import findings_of
 from tests.report.samples import sections
 
 import clustrep as cr
 from clustrep.findings.result import SIGNS
-from clustrep.report.columns import EXPLANATIONS, plain_value
-from clustrep.report.findings_tables import ENTRY, IN_STUDY, entries_of, overview_of, studies_of, text_of
+from clustrep.report.columns import known_columns, plain_value
 from clustrep.report.formatting import amount, cell, score
+from clustrep.report.material import ENTRY, IN_STUDY, entries_of, overview_of, studies_of, text_of
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_every_column_of_every_table_explains_itself(parts, report):
         for section in made.facts["sections"]:
             for table in section["tables"]:
                 for column in table["columns"]:
-                    assert column["key"] in EXPLANATIONS or table["id"] == "known-table", column["key"]
+                    assert column["key"] in known_columns() or table["id"] == "known-table", column["key"]
                     assert len(column["title"]) > 5
 
 

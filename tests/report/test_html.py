@@ -13,7 +13,7 @@ import pytest
 from jinja2 import UndefinedError
 from tests.report.sample_page import HOSTILE, _table, sample_facts
 
-from clustrep.report import html, markdown
+from clustrep.report import render
 from clustrep.report.words import VERDICTS
 
 
@@ -40,37 +40,37 @@ def facts() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def page(facts: dict[str, Any]) -> str:
-    return html.render(facts)
+    return render.to_html(facts)
 
 
 @pytest.fixture(scope="module")
 def elements(page: str) -> Elements:
     parsed = Elements()
-    parsed.feed(page.replace(html.plotly_source(), ""))
+    parsed.feed(page.replace(render.plotly_source(), ""))
     return parsed
 
 
 def test_the_same_facts_give_the_same_bytes(facts: dict[str, Any], page: str) -> None:
     again = copy.deepcopy(facts)
     again = dict(reversed(again.items()))
-    assert html.render(again).encode() == page.encode()
-    assert markdown.render(again) == markdown.render(facts)
+    assert render.to_html(again).encode() == page.encode()
+    assert render.to_markdown(again) == render.to_markdown(facts)
 
 
 def test_the_page_is_complete_and_not_too_large(page: str) -> None:
-    own = sum(len(html.page_file(name).encode()) for name in ("template.html", "style.css", "script.js"))
+    own = sum(len(render.page_file(name).encode()) for name in ("template.html", "style.css", "script.js"))
     assert own < 40_000
     assert len(page.encode()) < 6_000_000
     assert page.startswith("<!doctype html>")
-    assert page.count(html.plotly_source()) == 1
+    assert page.count(render.plotly_source()) == 1
 
 
 def test_the_scripts_cannot_end_their_element() -> None:
-    for source in (html.plotly_source(), html.page_file("script.js")):
+    for source in (render.plotly_source(), render.page_file("script.js")):
         assert "</script" not in source.lower()
         assert "<!--" not in source
         assert "\r" not in source
-    assert "</style" not in html.page_file("style.css")
+    assert "</style" not in render.page_file("style.css")
 
 
 def test_a_hostile_name_is_text(facts: dict[str, Any], elements: Elements) -> None:
@@ -82,19 +82,19 @@ def test_a_hostile_name_is_text(facts: dict[str, Any], elements: Elements) -> No
 
 
 def test_facts_json_cannot_leave_its_script() -> None:
-    text = html.as_json({"title": "</script><!-- & \u2028 \u2029 é"})
+    text = render.as_json({"title": "</script><!-- & \u2028 \u2029 é"})
     assert not set("<>&\u2028\u2029") & set(text)
     assert json.loads(text) == {"title": "</script><!-- & \u2028 \u2029 é"}
 
 
 def test_nan_is_refused_not_written() -> None:
     with pytest.raises(ValueError, match="JSON compliant"):
-        html.as_json({"value": math.nan})
+        render.as_json({"value": math.nan})
 
 
 def test_a_missing_fact_is_an_error(facts: dict[str, Any]) -> None:
     with pytest.raises(UndefinedError, match="warnings"):
-        html.render({name: value for name, value in facts.items() if name != "warnings"})
+        render.to_html({name: value for name, value in facts.items() if name != "warnings"})
 
 
 def test_nothing_is_loaded_and_only_our_scripts_run(elements: Elements, page: str) -> None:
@@ -107,7 +107,7 @@ def test_nothing_is_loaded_and_only_our_scripts_run(elements: Elements, page: st
     assert content.startswith("default-src 'none'; script-src 'sha256-")
     assert "'unsafe-inline'" not in content.split("style-src")[0]
     assert "unsafe-eval" not in content
-    assert not re.search(r"/(home|tmp|work|root)/", page.replace(html.plotly_source(), ""))
+    assert not re.search(r"/(home|tmp|work|root)/", page.replace(render.plotly_source(), ""))
 
 
 def test_ids_are_unique_and_references_resolve(elements: Elements) -> None:
@@ -124,18 +124,18 @@ def test_every_kind_of_verdict_has_a_word(facts: dict[str, Any], kind: str, word
     said = {**facts, "verdict": [{"kind": kind, "text": "So it is."}]}
     assert re.search(
         rf'<li class="{kind}">\s*<svg.*?</svg>\s*<p><strong>{word}</strong> <span>So it is.</span></p>',
-        html.render(said),
+        render.to_html(said),
         re.S,
     )
-    assert f"- **{word}.** So it is." in markdown.render(said)
+    assert f"- **{word}.** So it is." in render.to_markdown(said)
 
 
 def test_an_unknown_kind_of_verdict_is_an_error(facts: dict[str, Any]) -> None:
     said = {**facts, "verdict": [{"kind": "praise", "text": "Well done."}]}
     with pytest.raises(UndefinedError, match="praise"):
-        html.render(said)
+        render.to_html(said)
     with pytest.raises(KeyError, match="praise"):
-        markdown.render(said)
+        render.to_markdown(said)
 
 
 def test_empty_facts_leave_no_empty_sections() -> None:
@@ -148,10 +148,10 @@ def test_empty_facts_leave_no_empty_sections() -> None:
         "warnings": [],
         "provenance": [],
     }
-    page = html.render(bare)
+    page = render.to_html(bare)
     assert "<section" not in page
     assert "<li>" not in page
-    assert markdown.render(bare) == "# Nothing\n"
+    assert render.to_markdown(bare) == "# Nothing\n"
 
 
 def test_cells_carry_the_raw_value(page: str) -> None:
@@ -161,7 +161,7 @@ def test_cells_carry_the_raw_value(page: str) -> None:
 
 
 def palettes() -> list[dict[str, str]]:
-    blocks = re.findall(r":root[^{]*\{([^}]*)\}", html.page_file("style.css"))
+    blocks = re.findall(r":root[^{]*\{([^}]*)\}", render.page_file("style.css"))
     return [dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in blocks]
 
 
@@ -192,14 +192,14 @@ def test_colours_can_be_seen(palette: dict[str, str]) -> None:
 def test_only_a_yes_has_a_tick(facts: dict[str, Any]) -> None:
     tick = "M4.5 12.5l5 5 10-11"
     for kind in VERDICTS:
-        page = html.render({**facts, "verdict": [{"kind": kind, "text": "So it is."}]})
+        page = render.to_html({**facts, "verdict": [{"kind": kind, "text": "So it is."}]})
         assert (tick in page) == (kind == "separated")
 
 
 def test_every_verdict_has_its_own_sign(facts: dict[str, Any]) -> None:
     drawn = set()
     for kind in ("separated", "continuous-structure", "no-evidence-of-clusters", "inconclusive"):
-        page = html.render({**facts, "verdict": [{"kind": kind, "text": "So it is."}]})
+        page = render.to_html({**facts, "verdict": [{"kind": kind, "text": "So it is."}]})
         drawn.update(re.findall(rf'<li class="{kind}">\s*<svg[^>]*>(.*?)</svg>', page, re.S))
     assert len(drawn) == 4
 
@@ -209,12 +209,12 @@ def test_a_sign_is_read_as_its_word(facts: dict[str, Any]) -> None:
     columns = {"a": ("A", "text"), "b": ("B", "sign"), "c": ("C", "entry")}
     table = _table("t", "T", columns, [["x", "not found", entry], ["y", "", entry]])
     section = {"id": "s", "title": "S", "text": [], "charts": [], "tables": [{**table, "note": "✗ not found"}]}
-    page = html.render({**facts, "sections": [section]})
+    page = render.to_html({**facts, "sections": [section]})
     assert '<td class="sign sign-not-found"><span class="mark" aria-hidden="true">✗</span> not found</td>' in page
     assert (
         '<td class="entry sign-merged" data-value="3"><span class="mark" aria-hidden="true" title="merged">⋎</span>'
         '<span class="unseen">merged</span> 3 (25.0 %)<br><span class="score">0.50 [0.40, 0.60]</span></td>'
     ) in page
     assert '<p class="note">✗ not found</p>' in page
-    written = markdown.render({**facts, "sections": [section]})
+    written = render.to_markdown({**facts, "sections": [section]})
     assert "| x | ✗ not found | ⋎ 3 (25.0 %)<br>0.50 \\[0.40, 0.60\\] |" in written

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.report.sample_page import _table, sample_facts
 
-from clustrep.report import markdown
+from clustrep.report import render
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def facts() -> dict[str, Any]:
 def test_markdown_tables_keep_their_shape(facts: dict[str, Any]) -> None:
     table = _table("t", "A|B", {"a": ("A|B", "text"), "p": ("p", "p")}, [["x|y\nz", 0.0001], ["\\|", None]])
     section = {"id": "s", "title": "S", "text": [], "charts": [], "tables": [table]}
-    lines = markdown.render({**facts, "sections": [section]}).splitlines()
+    lines = render.to_markdown({**facts, "sections": [section]}).splitlines()
     start = lines.index("| A\\|B | p |")
     assert lines[start + 1 : start + 4] == ["| --- | ---: |", "| x\\|y<br>z | < 0.001 |", "| \\\\\\| | – |"]
     assert all(len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 3 for line in lines[start : start + 4])
@@ -39,11 +39,11 @@ def test_markdown_tables_keep_their_shape(facts: dict[str, Any]) -> None:
     ],
 )
 def test_markdown_text_is_read_as_it_stands(text: str, written: str) -> None:
-    assert markdown.escape(text) == written
+    assert render.escape(text) == written
 
 
 def test_markdown_has_everything(facts: dict[str, Any]) -> None:
-    text = markdown.render(facts)
+    text = render.to_markdown(facts)
     assert text.startswith("# Breast cancer subtypes in four cohorts\n\n")
     assert "*Figure.* **Study by study.** Agreement of each training study with each test study." in text
     assert "| seed | 20231 |" in text

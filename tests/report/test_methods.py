@@ -9,7 +9,7 @@ import pytest
 from tests.report.samples import THREE, WARD
 
 import clustrep as cr
-from clustrep.report.methods import NULLS, Run, span
+from clustrep.report.words import NULLS, Run, span
 
 
 def test_the_paragraph_has_what_a_paper_needs(report, analysis):
@@ -53,12 +53,12 @@ def test_scales_and_lack_of_nulls_are_told(studies):
 
 
 def test_resampling_is_called_by_its_name(studies):
-    made = cr.compare(WARD, studies, n_clusters=[2], n_resamples=2, rng=0, resampling=cr.Bootstrap())
+    made = cr.compare(WARD, studies, n_clusters=[2], n_resamples=2, rng=0, resampling=cr.resampling.Bootstrap())
     assert "with 2 bootstrap resamples of both studies; intervals" in cr.Report(made).facts["methods"][0]
-    made = cr.compare(WARD, studies, n_clusters=[2], n_resamples=2, rng=0, resampling=cr.Subsample(0.5))
+    made = cr.compare(WARD, studies, n_clusters=[2], n_resamples=2, rng=0, resampling=cr.resampling.Subsample(0.5))
     text = cr.Report(made).facts["methods"][0]
     assert "with 2 subsamples of both studies with 50 % of their samples; intervals" in text
-    made = cr.compare(WARD, studies, n_clusters=[2], n_resamples=2, rng=0, resampling=cr.Jitter(0.5))
+    made = cr.compare(WARD, studies, n_clusters=[2], n_resamples=2, rng=0, resampling=cr.resampling.Jitter(0.5))
     assert "with 2 resamples of both studies by Jitter(" in cr.Report(made).facts["methods"][0]
 
 
@@ -92,9 +92,9 @@ def test_provenance_is_read_in_one_place(studies, analysis, unimodal):
     assert len(run.clusterers) == 2
     assert len(set(run.clusterers)) == 1  # they differ in k alone
     assert Run.of(unimodal.reference.provenance).null == unimodal.reference.provenance["null"].strip("'")
-    subsampled = cr.replicability(THREE, studies, n_resamples=2, rng=3, resampling=cr.Subsample(0.5))
+    subsampled = cr.replicability(THREE, studies, n_resamples=2, rng=3, resampling=cr.resampling.Subsample(0.5))
     assert Run.of(subsampled.provenance).resampling.startswith("Subsample(")
-    test = Run.of(cr.cluster_test(studies["alpha"], n_resamples=19, rng=1).provenance)
+    test = Run.of(cr.stability.cluster_test(studies["alpha"], n_resamples=19, rng=1).provenance)
     assert (test.seed, test.clusterers) == ("1", ())
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.report.sample_page import HOSTILE, sample_facts
 
-from clustrep.report import html
+from clustrep.report import render
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: the page is not tried")
 
@@ -35,7 +35,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("report") / "a report & more.html"
-    path.write_text(html.render(sample_facts()), encoding="utf-8")
+    path.write_text(render.to_html(sample_facts()), encoding="utf-8")
     return path.as_uri()
 
 

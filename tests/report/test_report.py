@@ -8,7 +8,7 @@ import numpy as np
 from tests.report.samples import HOSTILE, WARD, cohorts_named
 
 import clustrep as cr
-from clustrep.figures.charts import escaped
+from clustrep.plots.charts import escaped
 
 
 def test_the_same_results_are_the_same_page(analysis, report, tmp_path):

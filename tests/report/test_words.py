@@ -9,8 +9,8 @@ import pytest
 from tests.report.samples import ALIKE, ONE_APART, crafted
 
 import clustrep as cr
+from clustrep.algorithms.choice import Candidate
 from clustrep.report import words
-from clustrep.results import Candidate
 
 
 def test_a_clusterer_without_k_is_named_without():
@@ -76,7 +76,7 @@ def test_the_lowest_local_score_is_named(parts):
     assert words.about_clusters([]) == ""
 
 
-def test_cautions_of_two_humps_and_far_estimates(analysis):
+def test_cautions_of_two_modes_and_far_estimates(analysis):
     result = crafted(analysis, ALIKE)
     assert words.cautions(result) == []
     distribution = result.distribution.copy()

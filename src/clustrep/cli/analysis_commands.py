@@ -15,6 +15,7 @@ from clustrep.cli import options
 from clustrep.cli.clusterer_names import (
     BY_GOWER,
     DEFAULT_CLUSTERERS,
+    clusterer_of,
     needing_k,
     ranged_clusterers_of,
     without_range,
@@ -27,9 +28,9 @@ from clustrep.cli.input_files import (
     scaled_by,
     warn_of_embedding,
     warn_of_notes,
+    warn_of_one_study,
     warn_of_scales,
 )
-from clustrep.cli.option_types import accepted_agreements
 from clustrep.cli.output import (
     CHECKPOINT,
     CLAIM,
@@ -39,19 +40,23 @@ from clustrep.cli.output import (
     Results,
     check_folder,
     claim_folder,
+    figures_of,
     write_config,
     write_output,
 )
+from clustrep.data.values import AUTO
 from clustrep.errors import DataError, OtherRun
-from clustrep.folders import STATE, claimed
-from clustrep.studies.scales import AUTO
+from clustrep.files.folders import STATE, claimed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clustrep import Studies, Study
+    from clustrep.analysis.headline import Preliminary
+    from clustrep.analysis.result import Analysis
 
 T = TypeVar("T")
 ANNOTATED = "annotated.h5ad"
-
-if TYPE_CHECKING:
-    from clustrep import Studies
-    from clustrep.results import Analysis, Preliminary
 
 
 @click.command(short_help="Which clusters there are, in which studies, and how sure that is.")
@@ -155,8 +160,8 @@ def check_files(settings: dict[str, Any], *, fewest: int = 1) -> None:
 
 def _is_file_of_r(path: Path) -> bool:
     """Whether a file may hold several objects, each of them a study; what cannot be read is refused later."""
-    from clustrep.studies.readers import reader_of
-    from clustrep.studies.readers.r_data import R_DATA
+    from clustrep.data.readers import reader_of
+    from clustrep.data.readers.r_data import R_DATA
 
     try:
         return reader_of(path) is R_DATA
@@ -176,12 +181,12 @@ def check_several_studies(settings: dict[str, Any], studies: Studies) -> None:
 def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str, Any]:
     """Check whatever can be checked before files are read, and return the clusterers."""
     claim_folder(ctx, settings)
-    adjusted = accepted_agreements(adjusted=True)
+    adjusted = options.accepted_agreements(adjusted=True)
     if settings["agreement"][0] not in adjusted:
         raise click.UsageError(
             f"the first --agreement decides, and must be adjusted for chance: {' or '.join(adjusted)}."
         )
-    from clustrep.clustering.parameters import with_n_clusters
+    from clustrep.fitting.parameters import with_n_clusters
 
     for_all = {"resolution": settings["resolution"]} if settings["resolution"] else {}
     clusterers, settings["over"] = ranged_clusterers_of(settings["clusterer"], for_all)
@@ -217,8 +222,9 @@ def analyse_files(ctx: click.Context, settings: dict[str, Any], *, fewest: int =
 
 
 def studies_to_analyse(settings: dict[str, Any]) -> Studies:
-    """Read studies, say what is to be looked at in them, and scale them."""
+    """Read studies, warn of what is to be looked at in them, and scale them."""
     unscaled = read_unscaled(settings)
+    warn_of_one_study(settings)
     warn_of_notes(unscaled, settings["scale"])
     return scaled_by(settings["scale"], unscaled)
 
@@ -233,7 +239,7 @@ def analyse_both(
 ) -> Analysis:
     """Analyse one embedding of all studies, and compare in embeddings of every training study beside it."""
     from clustrep import compare
-    from clustrep.resampling import resampling_for
+    from clustrep.resampling.strategies import resampling_for
 
     analysis = analyse_studies(ctx, {**settings, "embed": None}, clusterers, studies)
     measured = read_studies({**settings, "rep": "X"})
@@ -262,8 +268,8 @@ def analyse_studies(
 
 
 def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: Studies) -> dict[str, Any]:
-    """Say which studies there are, and return what all computations on them take."""
-    from clustrep.resampling import resampling_for
+    """Print which studies there are, and return what all computations on them take."""
+    from clustrep.resampling.strategies import resampling_for
 
     warn_of_changes(ctx, studies)
     if not settings["quiet"]:
@@ -280,9 +286,9 @@ def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: S
 
 
 def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
-    """Compute one share of the replicates, and keep them in a folder of their own, with the options of the run."""
-    from clustrep.across.analyse import compute_share
-    from clustrep.engine.checkpoints import Shard
+    """Compute one share of the resamples, into a folder with a checkpoint and the options of the run."""
+    from clustrep.analysis.analyse import compute_share
+    from clustrep.execution.checkpoints import Shard
 
     shard = Shard(*settings["shard"])
     settings["out"] = settings["out"].with_name(f"{settings['out'].name}-{shard.number}-of-{shard.of}")
@@ -317,16 +323,16 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
 @options.quiet
 @click.pass_context
 def merge(ctx: click.Context, /, shards: tuple[Path, ...], **settings: Any) -> None:
-    """Make the results of a run from what its shards have computed: the same files as those of one run.
+    """Make the results of a run from its shards: the same files as those of one run.
 
-    Each shard is the folder of a `clustrep run … --shard 3/10`. What none of them has computed is computed now: the
-    replicates of shards that are missing, and what depends on all.
+    Each shard is the folder of a `clustrep run … --shard 3/10`. Resamples of missing shards, and whatever depends on
+    all of them, are computed now.
 
     \b
     Example:
       clustrep merge breast-*-of-10 --out breast
     """
-    from clustrep.engine.checkpoints import merge_into
+    from clustrep.execution.checkpoints import merge_into
 
     for shard in shards:
         if not (shard / CONFIG).is_file():
@@ -357,7 +363,7 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
 
     What another run has finished there is discarded where the user forces it.
     """
-    from clustrep.engine.checkpoints import holds_replicates
+    from clustrep.execution.checkpoints import holds_replicates
 
     if settings["out"] is None:
         return function()
@@ -374,12 +380,12 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
         return function(checkpoint=folder)
     except KeyboardInterrupt:
         if holds_replicates(folder):
-            write_message(f"The same command continues where this one stopped, with what {settings['out']} keeps.")
+            write_message(f"The same command resumes from the checkpoint in {settings['out']}.")
         raise
 
 
 def tell_changes() -> Callable[[Preliminary], None]:
-    """Return a function that writes a preliminary answer to stderr, unless it says the same as the one before."""
+    """Return a function that writes a preliminary answer to stderr, unless it is the same as the one before."""
     answers: list[str] = []
 
     def tell(preliminary: Preliminary) -> None:
@@ -406,48 +412,95 @@ def write_analysis(
 ) -> None:
     """Write the tables, figures and report of an analysis, and the cohorts that were simulated for it."""
     from clustrep import Report
-    from clustrep.cli.drawing import draw_analysis
 
     if settings["no_samples"]:
         analysis = without_names(analysis)
-    output = Output(
-        Report(analysis, samples=not settings["no_samples"]),
-        save=lambda results: analysis.save(results.path(RESULT)),
-        tables=lambda results: write_tables(results, analysis, cohorts, settings),
-        figures=lambda results: draw_analysis(results, analysis, options.figure_formats(settings)),
-        provenance=analysis.provenance,
-        studies=studies,
-    )
+    tables = tables_of(analysis)
+    for name, cohort in (cohorts or {}).items():
+        tables[f"data/{name}.csv"] = partial(cohort_table, cohort)
+    others = {}
+    if settings.get("write_h5ad"):
+        others[ANNOTATED] = partial(write_cells, settings["studies"][0], analysis, settings["study_key"])
+    report = Report(analysis, samples=not settings["no_samples"])
+    output = Output(report, {RESULT: analysis}, tables, figures_of(analysis), studies, others)
     write_output(ctx, settings, output)
 
 
-def write_tables(
-    results: Results, analysis: Analysis, cohorts: Studies | None, settings: dict[str, Any] | None = None
-) -> None:
-    """Write the tables of an analysis, the cohorts that were simulated for it, and the cells where that is wanted."""
-    from clustrep.files import csv_text
-
+def tables_of(analysis: Analysis) -> dict[str, Callable[[], pd.DataFrame]]:
+    """Return the tables of an analysis by the names of their files."""
     findings = analysis.findings
-    results.table("findings.csv", findings.table())
-    results.table("clusters.csv", findings.clusters())
-    results.table("studies.csv", findings.studies())
-    results.table("labels.csv", analysis.labels())
-    results.table("choice.csv", analysis.summary())
-    results.table("scores.csv", analysis.scores())
+    tables: dict[str, Callable[[], pd.DataFrame]] = {
+        "findings.csv": findings.table,
+        "clusters.csv": findings.clusters,
+        "studies.csv": findings.studies,
+        "features.csv": findings.features,
+        "labels.csv": analysis.labels,
+        "choice.csv": analysis.summary,
+        "scores.csv": analysis.scores,
+    }
     if analysis.local:
-        results.table("samples.csv", analysis.samples())
+        tables["samples.csv"] = analysis.samples
     if analysis.tree is not None:
-        results.table("subclusters.csv", analysis.tree.to_frame())
-    for name, cohort in (cohorts or {}).items():
-        frame = cohort.to_frame()
-        frame.insert(0, "subtype", cohort.labels)
-        results.text(f"data/{name}.csv", csv_text(frame, index_label="sample"))
-    if settings is not None and settings.get("write_h5ad"):
-        write_cells_of(settings["studies"][0], analysis, settings["study_key"], results.path(ANNOTATED))
+        tables["subclusters.csv"] = analysis.tree.to_frame
+    return tables
 
 
-def write_cells_of(source: Path, analysis: Analysis, study_key: str, target: Path) -> None:
-    """Write a copy of an h5ad file with what the analysis says of its cells."""
+def cohort_table(cohort: Study) -> pd.DataFrame:
+    """Return a simulated cohort with its true subtypes."""
+    frame = cohort.to_frame()
+    frame.insert(0, "subtype", cohort.labels)
+    return frame.reset_index(names="sample")
+
+
+def write_cells(source: Path, analysis: Analysis, study_key: str, target: Path) -> None:
+    """Write a copy of an h5ad file with what the analysis found of its cells."""
     import anndata
 
     analysis.to_anndata(anndata.read_h5ad(source), study_key).write_h5ad(target)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# `clustrep valleys`: the density valleys between clusters of one clusterer alone
+
+
+@click.command(short_help="Density valleys between the clusters of one clusterer.")
+@options.studies
+@options.reading
+@options.numbers_of_clusters("2:8")
+@options.clusterer
+@options.results_in("clustrep-valleys")
+@options.device
+@options.running
+@click.pass_context
+def valleys(ctx: click.Context, /, **settings: Any) -> None:
+    """Find density valleys between clusters that repeat in studies that were not used to find them.
+
+    \b
+    Example:
+      clustrep valleys mainz.csv transbig.csv vdx.csv --scale study --k 2:8
+    """
+    check_files(settings, fewest=2)
+    if len(settings["clusterer"]) > 1:
+        raise click.UsageError("valleys takes one --clusterer.")
+    claim_folder(ctx, settings)
+    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
+    (name,) = settings["clusterer"]
+    clusterer = clusterer_of(name)
+    needing_k({name: clusterer})
+    from clustrep import Report
+    from clustrep.separation import density_valleys
+
+    studies = read_studies(settings)
+    check_several_studies(settings, studies)
+    warn_of_scales(studies)
+    with options.configured(settings):
+        result = density_valleys(clusterer, studies, **options.library_arguments(settings, "n_clusters"))
+    result = replace(result, clusterer=name)
+    output = Output(
+        Report(result, warnings=ctx.obj),
+        {RESULT: result},
+        {"valleys.csv": result.to_frame, "valleys-by-k.csv": result.summary},
+        {"valleys": result.plot},
+        studies,
+    )
+    write_output(ctx, settings, output)

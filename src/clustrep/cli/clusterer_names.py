@@ -12,8 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from clustrep.cli.console import write_warning
-from clustrep.cli.standard_output import prints_to_stderr
+from clustrep.cli.console import prints_to_stderr, write_warning
 from clustrep.errors import ParameterError
 from clustrep.text import nearest
 
@@ -145,7 +144,7 @@ def needing_k(clusterers: Mapping[str, Any]) -> list[str]:
 
     A configuration has a --k for all clusterers, so that only one that was typed is worth a word.
     """
-    from clustrep.clustering.parameters import n_clusters_parameter
+    from clustrep.fitting.parameters import n_clusters_parameter
 
     names = [name for name, clusterer in clusterers.items() if n_clusters_parameter(clusterer)]
     source = click.get_current_context().get_parameter_source("n_clusters")

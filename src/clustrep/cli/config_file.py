@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clustrep import __version__
-from clustrep.folders import nearest_entries
+from clustrep.files.folders import nearest_entries
 
 if TYPE_CHECKING:
     from clustrep import Study

@@ -1,10 +1,10 @@
-"""What goes to the terminal, and what the exit code says.
+"""What goes to the terminal, and the exit codes.
 
 0    success
-1    a mistake in clustrep itself
+1    an internal error in clustrep
 2    the command was not understood
-3    the data can't be used as they are, or results can't be written to their folder
-4    some replicates failed: results are written, `--allow-failures` makes it 0
+3    the data can't be used, or results can't be written to their folder
+4    some resamples failed: results are written, `--allow-failures` makes it 0
 130  interrupted
 143  terminated
 """
@@ -12,9 +12,11 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import logging
 import os
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -23,8 +25,6 @@ from typing import IO, Any
 
 import click
 
-from clustrep.cli.option_wording import in_options
-from clustrep.engine.termination import TERMINATED, Terminated, termination_heard
 from clustrep.errors import (
     AllReplicatesFailed,
     ClustrepError,
@@ -34,8 +34,7 @@ from clustrep.errors import (
     MachineWarning,
     WorkerKilled,
 )
-from clustrep.sentences import Worded
-from clustrep.text import printable
+from clustrep.text import Worded, at_command_line, option, printable
 
 INTERNAL, USAGE, BAD_DATA, SOME_FAILED, INTERRUPTED = 1, 2, 3, 4, 130
 DEBUG = "CLUSTREP_DEBUG"
@@ -96,6 +95,8 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn whatever it raises into a sentence and an exit code."""
+        from clustrep.execution.workers import TERMINATED, Terminated, termination_heard
+
         try:
             with termination_heard(), warnings_told(partial(self.worded, ctx)) as ctx.obj:
                 return super().invoke(ctx)
@@ -125,8 +126,8 @@ class Commands(click.Group):
             if os.environ.get(DEBUG):
                 raise
             raise Failure(
-                f"This is a mistake in clustrep, not in your data: {type(error).__name__}: {error}. "
-                f"Please report it, with what {DEBUG}=1 makes it print.",
+                f"Internal error in clustrep: {type(error).__name__}: {error}. "
+                f"Please report it, with what {DEBUG}=1 prints.",
                 INTERNAL,
             ) from None
 
@@ -157,7 +158,7 @@ def warnings_told(wording: Callable[[Worded], str]) -> Iterator[list[str]]:
 
 
 class Told(logging.Handler):
-    """Writes what the library says of its progress to stderr; it is no part of the results."""
+    """Writes what the library logs of its progress to stderr; it is no part of the results."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one message, those that may matter as warnings."""
@@ -187,3 +188,75 @@ def exit_if_failed(ctx: click.Context, settings: dict[str, Any], result: Any) ->
     """Exit with the code for failed replicates where there were some, unless they are allowed."""
     if result.failures and not settings["allow_failures"]:
         ctx.exit(SOME_FAILED)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Stdout is for data: what clusterers print goes to stderr, so that `--json` stays valid
+
+
+@contextlib.contextmanager
+def prints_to_stderr() -> Iterator[None]:
+    """Let others' code print to stderr instead: Python's, compiled code, workers and programs that it starts."""
+    if sys.stderr is None or sys.stdout is None:  # as under pythonw
+        yield
+        return
+    sys.stdout.flush()
+    with contextlib.redirect_stdout(sys.stderr), _descriptor_of_stderr():
+        yield
+
+
+@contextlib.contextmanager
+def _descriptor_of_stderr() -> Iterator[None]:
+    """Point descriptor 1, which whatever is not Python writes to, and workers inherit, to where 2 points."""
+    try:
+        stdout = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:  # one of them is closed
+        yield
+        return
+    try:
+        yield
+    finally:
+        _flush_compiled_code()
+        os.dup2(stdout, 1)
+        os.close(stdout)
+
+
+def _flush_compiled_code() -> None:
+    """Write out what C's `printf` holds back; it would come at the end of the process, behind the data."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # Windows has no such library
+        ctypes.CDLL(None).fflush(None)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The library's sentences in terms of options
+
+
+def in_options(message: Worded, command: click.Command) -> str:
+    """Word an error or a warning of the library for those who typed this command."""
+    options = {str(param.name): param for param in command.params if isinstance(param, click.Option)}
+    sentence, parameter = message.sentence, getattr(message, "parameter", None)
+    if parameter is not None and sentence.startswith(f"{parameter} must "):  # a rule, not the name of a user's file
+        sentence = option(parameter) + sentence.removeprefix(parameter)
+    return at_command_line(sentence, partial(spelling, options))
+
+
+def spelling(options: dict[str, click.Option], name: str, *values: object) -> str:
+    """Write a parameter, or an argument with its value, as an option; as Python does where no option stands for it."""
+    if not values:
+        return options[name].opts[0] if name in options else name
+    (value,) = values
+    if value is False and f"no_{name}" in options:
+        return options[f"no_{name}"].opts[0]
+    if isinstance(value, list) and f"{name}_only" in options:
+        return " ".join(f"{options[f'{name}_only'].opts[0]} {shlex.quote(item)}" for item in value)
+    if name not in options:
+        return f"{name}={value!r}"
+    if options[name].is_flag:
+        return (options[name].opts if value else options[name].secondary_opts)[0]
+    return f"{options[name].opts[0]} {_quoted(str(value))}"
+
+
+def _quoted(text: str) -> str:
+    """Quote a value for the shell, also where it need not be: it stands in a sentence."""
+    return shlex.quote(text) if "'" in text else f"'{text}'"

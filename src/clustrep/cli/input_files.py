@@ -1,4 +1,4 @@
-"""Studies, as the options about files say how to read them."""
+"""Studies, read by the options about files."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from clustrep.data.values import AUTO
 from clustrep.errors import DataError, DataWarning, warn
-from clustrep.folders import nearest_entries
-from clustrep.sentences import argument
-from clustrep.studies.scales import AUTO
+from clustrep.files.folders import nearest_entries
+from clustrep.text import argument
 
 if TYPE_CHECKING:
     from clustrep import Studies
-    from clustrep.studies.comparability import Comparability
+    from clustrep.data.comparability import Comparability
 
 # So few of the features, and not more than this part of them, should not have more than this share of the variance.
 FEWEST_FEATURES, MOST_NAMED, SMALL_PART, MOST_OF_VARIANCE = 3, 3, 0.1, 0.9
+# A column of obs with this many values may name studies: one is no comparison, and more are rather samples.
+FEWEST_STUDIES, MOST_STUDIES = 2, 50
 
 
 def read_studies(settings: dict[str, Any]) -> Studies:
@@ -39,15 +41,42 @@ def notes_on(unscaled: Studies, scale: str) -> Comparability:
 
 
 def warn_of_notes(unscaled: Studies, scale: str) -> None:
-    """Say what is to be looked at in studies before they are compared."""
+    """Warn of what is to be looked at in studies before they are compared."""
     for note in notes_on(unscaled, scale).notes:
         warn(f"{note.sentence} {note.advice}", DataWarning)
+
+
+def warn_of_one_study(settings: dict[str, Any]) -> None:
+    """Say that an h5ad file without --study-key is one study, and which columns could tell several apart."""
+    from clustrep.data.readers import reader_of
+    from clustrep.data.readers.h5ad import H5AD
+    from clustrep.text import listing
+
+    path, *others = settings["studies"]
+    if others or settings["study_key"] or reader_of(path) is not H5AD:
+        return
+    columns = columns_of_studies(path)
+    which = f" (columns with {FEWEST_STUDIES} to {MOST_STUDIES} values: {listing(columns, 10)})" if columns else ""
+    warn(f"{path} is taken as one study; --study-key COLUMN splits it into several{which}.", DataWarning)
+
+
+def columns_of_studies(path: Path) -> list[str]:
+    """Return the categorical columns of obs that may name studies: their numbers of categories are read, no values."""
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        sizes = {
+            name: column["categories"].shape[0]
+            for name, column in file["obs"].items()
+            if isinstance(column, h5py.Group) and "categories" in column
+        }
+    return [name for name, size in sizes.items() if FEWEST_STUDIES <= size <= MOST_STUDIES]
 
 
 def read_unscaled(settings: dict[str, Any]) -> Studies:
     """Read files as studies and select features."""
     from clustrep import Studies
-    from clustrep.studies.from_files import check_unscaled
+    from clustrep.data.from_files import check_unscaled
 
     if settings.get("gower", False):
         check_unscaled("none" if settings["scale"] == AUTO else settings["scale"], settings["normalise"])
@@ -80,7 +109,7 @@ def read_unscaled(settings: dict[str, Any]) -> Studies:
 
 
 def label_of(settings: dict[str, Any]) -> Any:
-    """Return the label column, False for none or None for not said; the command line wins over a configuration."""
+    """Return the label column, False for none, None if neither is given; the command line wins over a configuration."""
     if settings["label"] is None or not settings["no_label"]:
         return False if settings["no_label"] else settings["label"]
     ctx = click.get_current_context()
@@ -130,12 +159,12 @@ def listed_features(path: Path) -> list[str]:
 
 def warn_of_embedding(studies: Studies) -> None:
     """Say that an embedding of all studies together has aligned them."""
-    from clustrep.clustering.sample import shared_embedding
+    from clustrep.fitting.resample import shared_embedding
 
     if name := shared_embedding(tuple(studies.values())):
         warn(
             f"The features are coordinates of one embedding of all studies together, {name}, which has aligned them "
-            f"before they are compared: scores say how well clusters repeat after that alignment. With "
+            f"before they are compared: scores measure how well clusters repeat after that alignment. With "
             f"{argument('rep', 'X')} and {argument('embed', 'train')} an embedding is learned on each training study "
             "alone.",
             DataWarning,

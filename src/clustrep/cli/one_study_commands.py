@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,12 +12,14 @@ from clustrep.cli import options
 from clustrep.cli.clusterer_names import DEFAULT_CLUSTERERS, clusterer_of
 from clustrep.cli.console import exit_if_failed
 from clustrep.cli.input_files import read_studies
-from clustrep.cli.option_types import Words, WordsOption, accepted_indices
-from clustrep.cli.output import RESULT, Output, Results, claim_folder, write_output, write_report
+from clustrep.cli.options import Words, WordsOption, accepted_indices
+from clustrep.cli.output import RESULT, Output, claim_folder, write_output, write_report
 
 if TYPE_CHECKING:
-    from clustrep import Report, Studies, Study
-    from clustrep.results import ClusterTest, Validation
+    import pandas as pd
+
+    from clustrep import Studies, Study
+    from clustrep.stability.results import ClusterTest
 
 TEST_FOR_CLUSTERS = "test"  # the one index that is not drawn over k
 
@@ -30,7 +33,8 @@ TEST_FOR_CLUSTERS = "test"  # the one index that is not drawn over k
     "--index",
     "indices",
     cls=WordsOption,
-    type=Words(accepted_indices, "jaccard,r,…"),
+    type=Words(accepted_indices),
+    metavar="jaccard,r,…",
     help="Which indices to compute; by default all.",
 )
 @options.resamples()
@@ -55,14 +59,21 @@ def stability(ctx: click.Context, /, **settings: Any) -> None:
     settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
     (name,) = settings["clusterer"]
     clusterer = clusterer_of(name)
-    from clustrep import Report, validate
+    from clustrep import Report
+    from clustrep.stability import validate
 
     study = only_study(read_studies(settings))
     arguments = options.library_arguments(settings, "n_clusters", "indices", "n_resamples", "n_splits", "noise")
     with options.configured(settings):
         result = replace(validate(clusterer, study, **arguments), clusterer=name)
-    report = Report(result, warnings=ctx.obj)
-    write_indices(ctx, settings, result, report, study)
+    output = Output(
+        Report(result, warnings=ctx.obj),
+        {RESULT: result},
+        {"indices.csv": result.to_frame},
+        {"indices": result.plot} if settings["indices"] != (TEST_FOR_CLUSTERS,) else {},
+        {study.name: study},
+    )
+    write_output(ctx, settings, output)
     exit_if_failed(ctx, settings, result)
 
 
@@ -73,22 +84,6 @@ def only_study(studies: Studies) -> Study:
             f"this command takes one study, but the file holds {len(studies)}: leave --study-key out to take all of it."
         )
     return next(iter(studies.values()))
-
-
-def write_indices(
-    ctx: click.Context, settings: dict[str, Any], result: Validation, report: Report, study: Study
-) -> None:
-    """Write the table, figure and report of the indices."""
-    formats = options.figure_formats(settings) if settings["indices"] != (TEST_FOR_CLUSTERS,) else []
-    output = Output(
-        report,
-        save=lambda results: result.save(results.path(RESULT)),
-        tables=lambda results: results.table("indices.csv", result.to_frame()),
-        figures=lambda results: results.figure("indices", result.plot, formats) if formats else None,
-        provenance=result.provenance,
-        studies={study.name: study},
-    )
-    write_output(ctx, settings, output)
 
 
 @click.command(short_help="Are there clusters at all?")
@@ -111,45 +106,25 @@ def test(ctx: click.Context, /, **settings: Any) -> None:
     if not settings["studies"]:
         raise click.UsageError("name at least one file.")
     claim_folder(ctx, settings)
-    from clustrep import Report, cluster_test
+    from clustrep import Report
+    from clustrep.stability import cluster_test
 
     studies = read_studies(settings)
     arguments = options.library_arguments(settings, "n_resamples", "whiten")
     with options.configured(settings):
         tests = {name: cluster_test(study, **arguments) for name, study in studies.items()}
     report = Report(tests, warnings=ctx.obj)
-    if settings["out"] is not None:
-        write_tests(ctx, settings, tests, report, studies)
-    else:
+    if settings["out"] is None:
         write_report(settings, report)
+        return
+    saved = {f"result-{number:04d}.npz": result for number, result in enumerate(tests.values(), 1)}
+    drawings = {f"test-{name}": result.plot for name, result in tests.items()}
+    write_output(ctx, settings, Output(report, saved, {"tests.csv": partial(table_of, tests)}, drawings, studies))
 
 
-def write_tests(
-    ctx: click.Context, settings: dict[str, Any], tests: dict[str, ClusterTest], report: Report, studies: Studies
-) -> None:
-    """Write the table, figures and report of the tests."""
+def table_of(tests: dict[str, ClusterTest]) -> pd.DataFrame:
+    """Return one row for the test of every study."""
     import pandas as pd
 
     frames = [result.to_frame().assign(study=name) for name, result in tests.items()]
-    formats = options.figure_formats(settings)
-
-    def save(results: Results) -> None:
-        for number, result in enumerate(tests.values(), 1):
-            result.save(results.path(f"result-{number:04d}.npz"))
-
-    def draw(results: Results) -> None:
-        for name, result in tests.items():
-            if formats:
-                results.figure(f"test-{name}", result.plot, formats)
-
-    output = Output(
-        report,
-        save=save,
-        tables=lambda results: results.table(
-            "tests.csv", pd.concat(frames)[["study", *frames[0].columns.drop("study")]]
-        ),
-        figures=draw,
-        provenance=next(iter(tests.values())).provenance,
-        studies=studies,
-    )
-    write_output(ctx, settings, output)
+    return pd.concat(frames)[["study", *frames[0].columns.drop("study")]]

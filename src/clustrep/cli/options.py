@@ -1,4 +1,4 @@
-"""Options that several commands share.
+"""Options that several commands share, and the values that they take.
 
 An option has the name of the library's parameter that it sets (`--k` is `n_clusters`): its value is passed on under
 that name, and errors that name the parameter are told in terms of the option.
@@ -6,33 +6,25 @@ that name, and errors that name the parameter are told in terms of the option.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from clustrep.cli.clusterer_names import SHORT_NAMES
+from clustrep.cli.clusterer_names import SHORT_NAMES, numbers_of_range
 from clustrep.cli.config_file import read_config
-from clustrep.cli.console import progress_told
-from clustrep.cli.option_types import (
-    ClusterNumbers,
-    ParameterValues,
-    Scaling,
-    ShardNumber,
-    WholeNumber,
-    Words,
-    WordsOption,
-    accepted_agreements,
-)
-from clustrep.cli.standard_output import prints_to_stderr
-from clustrep.studies.scales import AUTO, SCALES
+from clustrep.cli.console import prints_to_stderr, progress_told
+from clustrep.cli.output import NO_FIGURES
+from clustrep.data.values import AUTO, REFERENCE, SCALES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
 FORMATS = ("png", "svg", "pdf")
-NO_FIGURES = "none"
+LARGEST_K = 1000
 
 
 def several(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -47,6 +39,171 @@ def several(*options: Callable[[Command], Command]) -> Callable[[Command], Comma
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# values
+
+
+class WholeNumber(click.IntRange):
+    """A whole number that is not too small."""
+
+    name = "whole number"
+
+
+class ClusterNumbers(click.ParamType):  # type: ignore[type-arg]
+    """Numbers of clusters: `4`, `2:8` (both ends included) or `2,3,5`."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Read numbers and ranges, each number once."""
+        if isinstance(value, tuple):
+            return value
+        numbers: list[int] = []
+        for text in _parts(value):
+            try:
+                ends = [int(end) for end in text.split(":")]
+            except ValueError:
+                ends = []
+            if len(ends) not in (1, 2):
+                self.fail(f"{text!r} is no number of clusters: write 4, 2:8 or 2,3,5.", param, ctx)
+            if ends[0] > ends[-1]:
+                self.fail(f"{text!r} begins with its larger end: write {ends[-1]}:{ends[0]}.", param, ctx)
+            if ends[0] < 2 or ends[-1] > LARGEST_K:
+                self.fail(f"{text!r}: the number of clusters lies between 2 and {LARGEST_K:,}.", param, ctx)
+            numbers += range(ends[0], ends[-1] + 1)
+        return tuple(dict.fromkeys(numbers))
+
+
+class ParameterValues(click.ParamType):  # type: ignore[type-arg]
+    """Values of a parameter: `0.5`, `0.1:2.0` (ten, evenly spaced), `0.1:2.0:5` (five) or `0.1,0.5,1`."""
+
+    name = "values"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        """Read values and ranges, each value once."""
+        if isinstance(value, tuple):
+            return value
+        values: list[float] = []
+        for text in _parts(value):
+            if ":" in text and (numbers := numbers_of_range(text)) is not None:
+                values += map(float, numbers)  # as they are read back from a configuration
+                continue
+            try:
+                values.append(float(text))
+            except ValueError:
+                self.fail(f"{text!r} is no value: write 0.5, 0.1:2.0, 0.1:2.0:5 or 0.1,0.5,1.", param, ctx)
+        return tuple(dict.fromkeys(values))
+
+
+class Scaling(click.ParamType):  # type: ignore[type-arg]
+    """How features are scaled: one of some words, or `reference=NAME` with the name of a study."""
+
+    name = "scaling"
+
+    def __init__(self, words: Sequence[str]):
+        self.words = words
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Take a word or the name of a study, which is looked up once the studies are read."""
+        text = str(value)
+        if text not in self.words and not (text.startswith(REFERENCE) and text != REFERENCE):
+            listed = ", ".join(map(repr, (*self.words, f"{REFERENCE}NAME")))
+            self.fail(f"{value!r} is not one of {listed}.", param, ctx)
+        return text
+
+
+class ShardNumber(click.ParamType):  # type: ignore[type-arg]
+    """One of several shares of a run: `3/10`."""
+
+    name = "shard"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Read the number of a share, and how many there are."""
+        if isinstance(value, tuple):
+            return value
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", str(value))
+        if not match or not 1 <= int(match[1]) <= int(match[2]):
+            self.fail(f"{value!r} is no share of a run: write 3/10 for the third of ten.", param, ctx)
+        return int(match[1]), int(match[2])
+
+
+class Words(click.ParamType):  # type: ignore[type-arg]
+    """One or several of some words, separated by commas.
+
+    The accepted words come from a function, because the library's own lists are slow to import. A tuple, such as an
+    option's default, is not checked.
+    """
+
+    name = "words"
+
+    def __init__(self, accepted: Callable[[], Sequence[str]]):
+        self.accepted = accepted
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Read words, each once."""
+        if isinstance(value, tuple):
+            return value
+        words = [text.strip().lower() for text in _parts(value) if text.strip()]
+        accepted = self.accepted()
+        for word in words:
+            if word not in accepted:
+                self.fail(f"{word!r} is none of {', '.join(accepted)}.", param, ctx)
+        if not words:
+            self.fail(f"name at least one of {', '.join(accepted)}.", param, ctx)
+        return tuple(dict.fromkeys(words))
+
+
+class WordsOption(click.Option):
+    """An option whose help lists the words that it accepts."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Look the words up only when help is asked for."""
+        record = super().get_help_record(ctx)
+        if record is None or not isinstance(self.type, Words):
+            return record
+        return record[0], f"{record[1]} Accepted: {', '.join(self.type.accepted())}."
+
+
+class FilesOption(click.Option):
+    """An option that takes all files up to the next option, and may be repeated."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **{**kwargs, "multiple": True})
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser go on with what follows the first file."""
+        super().add_to_parser(parser, ctx)
+        for name in self.opts:
+            option = parser._long_opt[name]
+            option.process = partial(_process_all, option.process)
+
+
+def _process_all(process: Callable[[Any, Any], None], value: Any, state: Any) -> None:
+    """Hand a value to the option, and every word that follows it and is no option itself."""
+    process(value, state)
+    while state.rargs and not state.rargs[0].startswith("-"):
+        process(state.rargs.pop(0), state)
+
+
+def _parts(value: Any) -> list[str]:
+    """Split what the command line gives as a text, and a configuration also as a list."""
+    return [str(part) for part in value] if isinstance(value, list) else str(value).split(",")
+
+
+def accepted_agreements(*, adjusted: bool = False) -> tuple[str, ...]:
+    """Return the names of the library's agreements; of those that are adjusted for chance alone where asked for."""
+    from clustrep.agreement.agreements import AGREEMENTS
+
+    return tuple(name for name, record in AGREEMENTS.items() if not adjusted or record.adjusted)
+
+
+def accepted_indices() -> tuple[str, ...]:
+    """Return the names of the library's indices within one study."""
+    from clustrep.agreement.cluster_indices import INDICES
+
+    return tuple(INDICES)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # input
 
 studies = click.argument("studies", nargs=-1, metavar="STUDY…", type=FILE)
@@ -58,6 +215,7 @@ def scaling(*, auto: bool = False) -> Callable[[Command], Command]:
     return click.option(
         "--scale",
         type=Scaling(words),
+        metavar=f"[{'|'.join(words)}|{REFERENCE}NAME]",
         default=words[0],
         show_default=True,
         help="Scale every feature: by the standard deviation within studies, alike in all of them (pooled); each study "
@@ -118,7 +276,13 @@ reading_to_analyse = several(_what_to_read, scaling(auto=True), _how_to_read)
 def numbers_of_clusters(default: str | None) -> Callable[[Command], Command]:
     """Take numbers of clusters."""
     return click.option(
-        "--k", "n_clusters", type=ClusterNumbers(), default=default, show_default=True, help="Numbers of clusters."
+        "--k",
+        "n_clusters",
+        type=ClusterNumbers(),
+        metavar="2:8",
+        default=default,
+        show_default=True,
+        help="Numbers of clusters.",
     )
 
 
@@ -144,7 +308,10 @@ clusterer = click.option(
 )
 
 resolution = click.option(
-    "--resolution", type=ParameterValues(), help="Resolutions of leiden and louvain; 0.1:2.0 are ten, evenly spaced."
+    "--resolution",
+    type=ParameterValues(),
+    metavar="0.1:2.0",
+    help="Resolutions of leiden and louvain; 0.1:2.0 are ten, evenly spaced.",
 )
 
 clustering = several(
@@ -158,8 +325,9 @@ clustering = several(
     ),
 )
 
-sketch = click.option(
-    "--sketch",
+n_landmarks = click.option(
+    "--landmarks",
+    "n_landmarks",
     type=WholeNumber(2),
     metavar="M",
     help="Fit to M weighted landmarks of each larger study: for tens of thousands of samples and more.",
@@ -171,7 +339,7 @@ neighbours = click.option(
     default="exact",
     show_default=True,
     help="How nearest neighbours are searched for; by pynndescent in studies of 1,000 samples or more, where the "
-    "page says how many of them are right.",
+    "page has the share of them that is right.",
 )
 
 embed = click.option(
@@ -183,7 +351,8 @@ embed = click.option(
 agreement = click.option(
     "--agreement",
     cls=WordsOption,
-    type=Words(accepted_agreements, "ari,ami"),
+    type=Words(accepted_agreements),
+    metavar="ari,ami",
     default=("ari", "ami"),
     show_default=True,
     help="How to compare partitions; the first decides.",
@@ -193,12 +362,12 @@ comparing = several(
     agreement,
     click.option(
         "--null",
-        type=click.Choice(["one-piece", "elliptical", "unimodal", "components", "gaussian", "copula", "none"]),
-        default="one-piece",
+        type=click.Choice(["unimodal", "elliptical", "margins", "components", "gaussian", "copula", "none"]),
+        default="unimodal",
         show_default=True,
-        help="Data without clusters to compare with; none skips the comparison.",
+        help="The null model; none skips the comparison with it.",
     ),
-    count("--null-collections", "n_null", 199, "Number of simulated collections without clusters.", at_least=19),
+    count("--null-collections", "n_null", 199, "Number of simulated null data sets.", at_least=19),
     click.option(
         "--embedding",
         type=click.Choice(["pca", "tsne"]),
@@ -211,7 +380,7 @@ comparing = several(
 units = click.option(
     "--groups",
     metavar="COLUMN",
-    help="The column of units to which samples belong, such as donor: whole units are drawn.",
+    help="The column of units to which samples belong, such as donor: whole units are resampled.",
 )
 
 gower = click.option(
@@ -224,7 +393,7 @@ gower = click.option(
 impute = click.option(
     "--impute",
     type=click.Choice(["median", "mean", "nearest"]),
-    help="Fill in missing values inside every draw; by default they are refused.",
+    help="Fill in missing values inside every resample; by default they are refused.",
 )
 
 recursive = click.option(
@@ -286,14 +455,14 @@ device = click.option(
     type=click.Choice(["cpu", "cuda", "auto", "torch"]),
     default="cpu",
     show_default=True,
-    help="Where k-means is computed: a graphics card (cuda), one if there is one (auto), or PyTorch without one.",
+    help="Where k-means is computed: a GPU (cuda), one if there is one (auto), or PyTorch without one.",
 )
 
 running = several(seed, jobs, engine, configuration, json_option, quiet)
 
 unnamed = click.option("--no-samples", is_flag=True, help="Leave the names of samples out of all results.")
 
-failures = click.option("--allow-failures", is_flag=True, help="Exit with 0 although some replicates failed.")
+failures = click.option("--allow-failures", is_flag=True, help="Exit with 0 although some resamples failed.")
 
 
 force = click.option("--force", is_flag=True, help="Replace the results of an earlier run in that folder.")
@@ -304,7 +473,8 @@ def results_in(default: str | None) -> Callable[[Command], Command]:
     return several(
         click.option(
             "--figures",
-            type=Words(lambda: (*FORMATS, NO_FIGURES), "png,svg,pdf"),
+            type=Words(lambda: (*FORMATS, NO_FIGURES)),
+            metavar="png,svg,pdf",
             default="png",
             show_default=True,
             help="Formats of the figures; none draws none.",
@@ -326,7 +496,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
     return several(
         numbers_of_clusters(k),
         clustering,
-        sketch,
+        n_landmarks,
         neighbours,
         embed,
         resolution,
@@ -344,6 +514,7 @@ def analysis(*, k: str | None, folder: str, resamples_default: int = 100) -> Cal
 shard = click.option(
     "--shard",
     type=ShardNumber(),
+    metavar="I/N",
     help="Compute only share I of N, into the folder DIR-I-of-N; `clustrep merge` makes the results of all.",
 )
 
@@ -352,32 +523,28 @@ shard = click.option(
 
 
 def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Return the arguments that every function of the library takes, and those named: all by the library's names."""
-    return {name: settings[name] for name in (*names, "rng", "n_jobs")}
+    """Return the arguments that every function of the library takes, and those named: all by the library's names.
+
+    Commands for several studies have options that change what every clusterer is fitted to: these are passed on, too.
+    """
+    fitted_to = [name for name in ("n_landmarks", "impute", "embed") if settings.get(name) is not None]
+    return {name: settings[name] for name in (*names, *fitted_to, "rng", "n_jobs")}
 
 
 @contextmanager
 def configured(settings: dict[str, Any]) -> Iterator[None]:
     """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
     from clustrep import config_context
-    from clustrep.clustering.sample import transforming
-    from clustrep.engine.run import computing_on
+    from clustrep.execution.run import computing_on
 
     with (
         config_context(
             progress=False if settings["quiet"] else "auto",
             device=settings.get("device", "cpu"),  # commands for one study or one site have no such option
-            sketch=settings.get("sketch"),
             neighbours=settings.get("neighbours", "exact"),
         ),
-        transforming(impute=settings.get("impute"), embed=settings.get("embed")),
         prints_to_stderr(),
         progress_told(quiet=settings["quiet"]),
         computing_on(settings.get("engine")),
     ):
         yield
-
-
-def figure_formats(settings: dict[str, Any]) -> list[str]:
-    """Return the formats in which figures are wanted; none where they are not."""
-    return [name for name in settings["figures"] if name != NO_FIGURES]

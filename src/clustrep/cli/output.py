@@ -14,28 +14,31 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from clustrep.checksums import has_sums
 from clustrep.cli.config_file import RUN_RECORD, config_values, digests
 from clustrep.cli.console import BAD_DATA, USAGE, Failure, write_data, write_message
 from clustrep.errors import DataError, ReplicateWarning, warn
-from clustrep.folders import ClaimedFolder, claimed, is_free, is_unfinished
+from clustrep.files.archives import has_sums
+from clustrep.files.folders import ClaimedFolder, claimed, is_free, is_unfinished
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from clustrep import Report, Study
+    from clustrep.algorithms.local_scores import LocalReplicability
+    from clustrep.analysis.result import Analysis
 
 CONFIG = "config.toml"
 RESULT = "result.npz"
 CHECKPOINT = "checkpoint"  # in the folder's state: what a run has finished, also after its end, for a longer one
 PAGE = "report.html"
+NO_FIGURES = "none"
 DPI = 300
 ROOM = 8 * 2**20  # bytes that the smallest results take: the page alone takes five million
 LONGEST_NAME = 120  # bytes of the name of a figure's file; most file systems allow 255, some 143
@@ -105,7 +108,7 @@ class Results:
 
     def table(self, name: str, frame: pd.DataFrame) -> None:
         """Write a tidy table."""
-        from clustrep.files import csv_text
+        from clustrep.files.saved import csv_text
 
         self.text(name, csv_text(frame, index=False))
 
@@ -144,21 +147,39 @@ class Results:
 
 @dataclass(frozen=True)
 class Output:
-    """What a command has computed, and how to write it."""
+    """What a command has computed: the report, and what is written to each file of the folder.
+
+    Results come first: all else can be made from them again. Tables, figures and other files are made when they are
+    written, so that a mistake in one of them does not lose the results.
+    """
 
     report: Report
-    save: Callable[[Results], Any]  # the results themselves, which all else can be made from again
-    tables: Callable[[Results], Any]
-    figures: Callable[[Results], Any]
-    provenance: Mapping[str, Any]
+    results: Mapping[str, Any]  # with a method `save`
+    tables: Mapping[str, Callable[[], pd.DataFrame]]
+    figures: Mapping[str, Callable[[], Any]]
     studies: Mapping[str, Study]
+    others: Mapping[str, Callable[[Path], Any]] = field(default_factory=dict)
 
-    def write(self, ctx: click.Context, settings: dict[str, Any], results: Results) -> None:
+    def save(self, written: Results) -> None:
+        """Write the results."""
+        for name, result in self.results.items():
+            result.save(written.path(name))
+
+    def write(self, ctx: click.Context, settings: dict[str, Any], written: Results) -> None:
         """Write everything but the figures."""
-        self.save(results)
-        self.tables(results)
-        results.text(PAGE, self.report.to_html())
-        write_config(ctx, settings, results, self.provenance, self.studies)
+        self.save(written)
+        for name, table in self.tables.items():
+            written.table(name, table())
+        for name, write in self.others.items():
+            write(written.path(name))
+        written.text(PAGE, self.report.to_html())
+        write_config(ctx, settings, written, next(iter(self.results.values())).provenance, self.studies)
+
+    def draw(self, settings: dict[str, Any], written: Results) -> None:
+        """Draw the figures in the formats that are wanted."""
+        formats = [name for name in settings["figures"] if name != NO_FIGURES]
+        for name, draw in self.figures.items() if formats else ():
+            written.figure(name, draw, formats)
 
 
 def write_config(
@@ -215,7 +236,7 @@ def write_figures(folder: ClaimedFolder, settings: dict[str, Any], output: Outpu
     """Add the figures to the results that are in the folder already."""
     try:
         with folder.transaction(keep=True) as staged:
-            output.figures(Results(staged, settings["out"]))
+            output.draw(settings, Results(staged, settings["out"]))
     except (OSError, DataError) as error:
         warn(f"The figures can't be written to {settings['out']} ({reason_of(error)}).", ReplicateWarning)
     except KeyboardInterrupt:
@@ -282,3 +303,58 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The figures of an analysis
+
+
+PANEL_HEIGHT = {"clusters": 2.6, "map": 3.3}  # inches
+
+MOST_STACKED = 3  # panels above each other, 8 to 9 cm wide; more have two columns
+
+
+def figures_of(analysis: Analysis) -> dict[str, Callable[[], Any]]:
+    """Return the figures of everything that an analysis shows, by their names."""
+    comparison, replicability = analysis.comparison, analysis.replicability
+    drawings: dict[str, Callable[[], Any]] = {"findings": analysis.findings.plot}
+    for agreement in comparison.agreements:
+        drawings[f"curves-{agreement}"] = partial(comparison.plot, agreement=agreement, reference=analysis.reference)
+    if analysis.tree is not None:
+        drawings["subclusters"] = analysis.tree.plot
+    drawings["matrices"] = partial(comparison.plot, kind="matrices")
+    if replicability is not None:
+        drawings["pairs"] = replicability.plot
+        drawings["distributions"] = partial(replicability.plot, kind="distribution")
+    for train in dict.fromkeys(local.train for local in analysis.local):
+        in_other_studies = [local for local in analysis.local if local.train == train]
+        drawings[f"clusters-{train}"] = partial(_panels, in_other_studies, "clusters")
+        drawings[f"map-{train}"] = partial(_maps, in_other_studies, analysis)
+    return drawings
+
+
+def _maps(results: Sequence[LocalReplicability], analysis: Analysis) -> Any:
+    """Draw one map for every test study, all with the same coordinates."""
+    figure = _panels(results, "map", points=analysis.coordinates_of(results[0].train))
+    for ax in figure.axes:
+        if ax.get_xlabel() == "first coordinate":
+            ax.set_xlabel(analysis.coordinate_names[0])
+            ax.set_ylabel(analysis.coordinate_names[1])
+    return figure
+
+
+def _panels(results: Sequence[LocalReplicability], kind: Literal["map", "clusters"], **drawing: Any) -> Any:
+    """Draw one panel for every test study."""
+    from clustrep.plots.canvas import DOUBLE, SINGLE, literal, panels
+
+    n_columns = 1 if len(results) <= MOST_STACKED else 2
+    n_rows = -(-len(results) // n_columns)
+    width = SINGLE if n_columns == 1 else DOUBLE
+    with panels(n_rows, n_columns, width, 0.3 + PANEL_HEIGHT[kind] * n_rows) as (figure, axes):
+        for ax, result in zip(axes.flat, results, strict=False):
+            result.plot(ax, kind=kind, **drawing)
+            ax.title.set_text(f"in {literal(result.test)}")  # where the title stands, over the legend
+        figure.suptitle(f"clusters of {literal(results[0].train)}")
+        for ax in axes.flat[len(results) :]:
+            ax.set_visible(False)
+        return figure

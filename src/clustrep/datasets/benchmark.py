@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 
 from clustrep.checks import check_choice
+from clustrep.data.studies import Studies
+from clustrep.data.study import Study
 from clustrep.errors import DataError, ParameterError
-from clustrep.studies.collection import Studies
-from clustrep.studies.study import Study
 
 # The repository of Masoero et al. (2023), at one commit: what is served there does not change.
 ADDRESS = (
@@ -178,10 +178,6 @@ def load_breast(
     ------
     DataError
         If a file can't be downloaded or read, or is not the published one.
-
-    See Also
-    --------
-    load_pam50_cohorts : The same cohorts on the PAM50 genes, from the files of GEO.
 
     Notes
     -----

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from clustrep.data.studies import Studies
+from clustrep.data.values import AUTO, completed
 from clustrep.findings.coordinates import within_sd
 from clustrep.findings.result import SEPARATED, Findings
-from clustrep.studies.collection import Studies
-from clustrep.studies.missing_values import completed
-from clustrep.studies.scales import AUTO
 from clustrep.types import FloatArray
 
 # Without clusters to align, studies are centred at their means if these differ by more than this many within-study sd

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clustrep.across.gaps import spread_ties
-from clustrep.engine.replicates import make_generator
+from clustrep.execution.seeds import make_generator
+from clustrep.separation.valleys import spread_ties
 from clustrep.types import FloatArray, IntArray
 
 # A value this many robust standard deviations from its study's median is an error of entry, where at most this share

@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from clustrep.across.separation import PoolPlan
-from clustrep.clustering.parameters import with_starts
-from clustrep.clustering.path import Setting
-from clustrep.clustering.sample import Configuration, Source
-from clustrep.engine.replicates import Failed, Stream, make_generator, one_thread, seed_of
-from clustrep.engine.run import run
+from clustrep.algorithms.local_scores import LocalReplicability
+from clustrep.data.studies import Studies
+from clustrep.data.study import Study
+from clustrep.data.values import completed
+from clustrep.execution.run import run
+from clustrep.execution.seeds import Failed, Stream, make_generator, one_thread, seed_of
 from clustrep.findings.coordinates import AS_GIVEN, coordinates_of, within_sd, without_extremes
 from clustrep.findings.model import Model, model_of
 from clustrep.findings.own import OwnClusters, Propose
-from clustrep.findings.result import INCONCLUSIVE, SEPARATED, UNDETERMINED, Findings, letters
-from clustrep.findings.status import entries_of, status_by_counts
-from clustrep.results.base import FALSE_FINDING, quiet, tails
-from clustrep.results.local_scores import LocalReplicability
-from clustrep.studies.collection import Studies
-from clustrep.studies.missing_values import completed
-from clustrep.studies.study import Study
+from clustrep.findings.result import INCONCLUSIVE, SEPARATED, Findings, letters, nothing_established
+from clustrep.findings.status import entries_of, status_by_counts, with_splits, without_tails
+from clustrep.fitting.parameters import Configuration, with_starts
+from clustrep.fitting.resample import Source
+from clustrep.fitting.setting import Setting
+from clustrep.separation.separation import PoolPlan
+from clustrep.summaries import FALSE_FINDING, quiet, tails
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 # Every partition is the best of this many random starts at least: a poor local optimum hides valleys.
@@ -88,13 +88,22 @@ def find_clusters(
 
 def proposer(configurations: Sequence[Configuration], source: Source, n_jobs: int | None) -> Propose:
     """Return a function from tables to their partitions by every configuration."""
-    members = [replace(each, clusterer=with_starts(each.clusterer, STARTS)) for each in configurations]
+    members = [
+        replace(each, clusterer=with_starts(each.clusterer, _fewest_starts(each.clusterer))) for each in configurations
+    ]
 
-    def propose(tables: Sequence[FloatArray]) -> Any:
-        pools = [Study(np.ascontiguousarray(table), f"table {i}") for i, table in enumerate(tables)]
+    def propose(tables: Sequence[FloatArray], *, first: int = 0) -> Any:
+        pools = [Study(np.ascontiguousarray(table), f"table {i}") for i, table in enumerate(tables, first)]
         return run(PoolPlan(Setting.prepare(source, pools, members, each_alone=True)), range(len(pools)), n_jobs)
 
     return propose
+
+
+def _fewest_starts(clusterer: Any) -> int:
+    """Return how many random starts a clusterer needs: a mixture that starts at a k-means partition needs no others."""
+    parameters = clusterer.get_params() if hasattr(clusterer, "get_params") else {}
+    starts = {value for name, value in parameters.items() if name.rpartition("__")[2] == "init_params"}
+    return 1 if starts == {"kmeans"} else STARTS
 
 
 def best_of(models: Sequence[Model]) -> Model:
@@ -145,19 +154,11 @@ def _findings(
         "detectable": np.nan,
     }
     if not is_separated:
-        nothing = np.full((1, n_studies), np.nan)
         return Findings(
             **common,
             verdict=INCONCLUSIVE,
             reason=NOT_TESTED,
-            letters=("A",),
-            codes=np.zeros(int(sizes.sum()), dtype=np.int64),
-            status=np.full((1, n_studies), "found", dtype=f"<U{len(UNDETERMINED)}"),
-            valley_depth=nothing,
-            valley_p=nothing,
-            replicability=nothing,
-            low=nothing,
-            high=nothing,
+            **nothing_established(sizes),
             shift=np.full(n_studies, np.nan),
             scale=np.full(n_studies, np.nan),
             offset=np.zeros((n_studies, n_features)),
@@ -165,6 +166,7 @@ def _findings(
             mixing=np.full(n_studies, np.nan),
             alignment="Studies were compared as given.",
         )
+    model = with_splits(without_tails(model))
     entries = entries_of(model)
     by_size = np.argsort(-entries.counts.sum(axis=1), kind="stable")
     number = np.argsort(by_size)

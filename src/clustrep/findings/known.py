@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from clustrep.clustering.sample import Source
-from clustrep.engine.replicates import Rng
+from clustrep.data.studies import StudiesLike, as_studies
 from clustrep.errors import ParameterError
+from clustrep.execution.seeds import Rng
 from clustrep.findings.find import find_clusters
 from clustrep.findings.result import INCONCLUSIVE, SEPARATED, Findings
-from clustrep.resampling import Rerun
-from clustrep.results.base import FALSE_FINDING
-from clustrep.studies.collection import StudiesLike, as_studies
+from clustrep.fitting.resample import Source
+from clustrep.resampling.strategies import Rerun
+from clustrep.summaries import FALSE_FINDING
 from clustrep.text import listing
 
 NO_VALLEY = "no density valley between the given clusters is significant. Use clusters that the features show"

@@ -9,13 +9,14 @@ from scipy.optimize import linear_sum_assignment
 
 from clustrep.types import FloatArray
 
-# What a shift and another scale cost, in matched clusters: a shift explains one pair by itself, whatever the pair.
-SHIFT_COST, SCALE_COST = 1.0, 0.5
+# What a shift costs, in matched clusters: it explains one pair by itself, whatever the pair.
+SHIFT_COST = 1.0
 # A match is closer than this times the distance to the nearest own neighbour.
 LIMIT = 1.2
-# Scales that are tried besides the ratio of the spreads within clusters; a ratio nearer to 1 than this (log) is 1.
-SCALES, SAME_SCALE = (1.0, 0.5, 2.0), 0.25
-SMALLEST_SCALE, LARGEST_SCALE = 0.3, 3.3
+# A study that is stretched is stretched within its clusters, too: the scale is 1 or the ratio of the spreads within
+# clusters, up to this factor (log), which is three standard errors of a ratio from two clusters of 20 samples in two
+# dimensions. A ratio nearer to 1 than that is 1.
+SAME_SCALE = 0.25
 ROUNDS = 6
 
 
@@ -41,7 +42,8 @@ def match_centres(first: FloatArray, second: FloatArray, ratio: float = 1.0) -> 
 
     Every difference of two centres is a hypothesis about the shift, beside no shift. A pair that lies a distance D
     apart gains 1 − (D / limit)², where the limit is 1.2 times the smaller distance to an own neighbour; a shift costs
-    one pair and must be shared by two, another scale costs half a pair. No shift wins ties.
+    one pair and must be shared by two. The scale is 1 or the ratio of the spreads within clusters. No shift and no
+    scale win ties.
 
     Parameters
     ----------
@@ -49,19 +51,20 @@ def match_centres(first: FloatArray, second: FloatArray, ratio: float = 1.0) -> 
     ratio : float
         Spread within clusters of the second study over that of the first.
     """
-    scales = [*SCALES, *([ratio] if abs(np.log(ratio)) > SAME_SCALE else [])]
+    usual = _usual(ratio)
+    scales = [1.0] if usual == 1 else [1.0, usual]
     hypotheses: list[tuple[FloatArray | None, float]] = [(None, scale) for scale in scales]
     hypotheses += [(b - scale * a, scale) for scale in scales for a in first for b in second]
     best = Match([], np.zeros(first.shape[1]), 1.0, -np.inf)
     for shift, scale in hypotheses:
-        match = _improved(first, second, shift, scale)
+        match = _improved(first, second, shift, scale, ratio)
         if match is not None and match.gain > best.gain + 1e-9:
             best = match
     return best
 
 
-def scale_of(first: FloatArray, second: FloatArray, match: Match) -> float:
-    """Return the scale of matched studies, whatever their shift: 1 unless another gains more than it costs."""
+def scale_of(first: FloatArray, second: FloatArray, match: Match, ratio: float = 1.0) -> float:
+    """Return the scale of matched studies, whatever their shift: near the ratio of the spreads, unless 1 gains more."""
     if len(match.pairs) < 2:
         return match.scale
     i, j = np.array(match.pairs).T
@@ -73,17 +76,27 @@ def scale_of(first: FloatArray, second: FloatArray, match: Match) -> float:
         distance = np.linalg.norm((second[j] - shift) / scale - first[i], axis=-1)
         return float(np.clip(1 - (distance / np.maximum(limit, 1e-300)) ** 2, 0, None).sum())
 
-    slope = _slope(first[i], second[j])
-    return slope if gain(slope) - SCALE_COST > gain(1.0) + 1e-9 else 1.0
+    if _usual(ratio) == 1:
+        return 1.0
+    slope = _slope(first[i], second[j], ratio)
+    return slope if gain(slope) > gain(1.0) + 1e-9 else 1.0
 
 
-def _slope(first: FloatArray, second: FloatArray) -> float:
-    """Return the scale of the second centres by least squares, with a free shift."""
+def _usual(ratio: float) -> float:
+    """Return the scale that the spreads within clusters show: 1 where they are nearly alike."""
+    return ratio if abs(np.log(ratio)) > SAME_SCALE else 1.0
+
+
+def _slope(first: FloatArray, second: FloatArray, ratio: float) -> float:
+    """Return the scale of the second centres by least squares, with a free shift, near the ratio of the spreads."""
     a, b = first - first.mean(axis=0), second - second.mean(axis=0)
-    return float(np.clip((a * b).sum() / (a * a).sum(), SMALLEST_SCALE, LARGEST_SCALE))
+    slope = (a * b).sum() / (a * a).sum()
+    return float(np.clip(slope, ratio * np.exp(-SAME_SCALE), ratio * np.exp(SAME_SCALE)))
 
 
-def _improved(first: FloatArray, second: FloatArray, shift: FloatArray | None, scale: float) -> Match | None:
+def _improved(
+    first: FloatArray, second: FloatArray, shift: FloatArray | None, scale: float, ratio: float
+) -> Match | None:
     """Match under one hypothesis, and estimate shift and scale from the matches until nothing changes."""
     free = shift is not None
     shift = np.zeros(first.shape[1]) if shift is None else shift
@@ -102,9 +115,9 @@ def _improved(first: FloatArray, second: FloatArray, shift: FloatArray | None, s
         pairs = new
         i, j = np.array(pairs).T
         if scale != 1 and len(pairs) > 1:
-            scale = _slope(first[i], second[j])
+            scale = _slope(first[i], second[j], ratio)
         shift = (second[j] - scale * first[i]).mean(axis=0)
     if free and len(pairs) < 2:
         return None
-    gain = sum(gains[i, j] for i, j in pairs) - SHIFT_COST * free - SCALE_COST * (scale != 1)
+    gain = sum(gains[i, j] for i, j in pairs) - SHIFT_COST * free
     return Match(pairs, shift, scale, float(gain))

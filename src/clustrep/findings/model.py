@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from clustrep.across.gaps import FEWEST, centres_of, nearest_centre
-from clustrep.engine.replicates import make_generator
+from clustrep.execution.seeds import make_generator
 from clustrep.findings.coordinates import Coordinates, within_sd
 from clustrep.findings.matching import match_centres, scale_of
 from clustrep.findings.own import OwnClusters, Propose, compact, joined_where_filled, own_clusters, valleys
 from clustrep.findings.placement import Placed, locate, refine
-from clustrep.results.base import FALSE_FINDING
+from clustrep.separation.valleys import FEWEST, centres_of, nearest_centre
+from clustrep.summaries import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 
 # Clusters of the studies by themselves count if their p-value, adjusted for the studies, is at most this: it is not
@@ -36,14 +36,27 @@ class Place:
     """Where one study lies, and its samples' clusters.
 
     shift : (n_coordinates,), or None where no cluster of it was matched: then nothing is known about its shift
+    merged : sets of clusters without a valley between them in this study
+    split : clusters that this study shows as two
     """
 
     shift: FloatArray | None
     scale: float
     labels: IntArray
     is_own: bool = True  # matched by its own clusters
-    merged: frozenset[int] = frozenset()
+    merged: frozenset[frozenset[int]] = frozenset()
+    split: frozenset[int] = frozenset()
     undetermined: bool = False
+
+    def renumbered(self, number: IntArray) -> Place:
+        """Return the same place with other numbers of clusters, (n_clusters,): equal for those that are joined."""
+        merged = (frozenset(int(number[c]) for c in group if number[c] >= 0) for group in self.merged)
+        return replace(
+            self,
+            labels=number[self.labels],
+            merged=frozenset(group for group in merged if len(group) > 1),
+            split=frozenset(int(number[c]) for c in self.split if number[c] >= 0),
+        )
 
     @property
     def unmatched(self) -> bool:
@@ -244,7 +257,7 @@ class _Joint:
                 continue
             counts = np.bincount(place.labels, minlength=self.n_clusters)
             there = counts >= FEWEST
-            there[list(place.merged)] = False
+            there[[c for group in place.merged for c in group]] = False
             moved = (self.means(s, place.labels) - place.shift) / place.scale
             total[there] += np.sqrt(counts[there])[:, None] * moved[there]
             weight[there] += np.sqrt(counts[there])
@@ -256,9 +269,7 @@ class _Joint:
         used = np.unique(np.concatenate([place.labels for place in self.places.values()]))
         number = np.full(self.n_clusters, -1)
         number[used] = np.arange(len(used))
-        for place in self.places.values():
-            place.labels = number[place.labels]
-            place.merged = frozenset(int(number[c]) for c in place.merged if number[c] >= 0)
+        self.places = {s: place.renumbered(number) for s, place in self.places.items()}
         self.centres = self.centres[used]
 
     # -----------------------------------------------------------------------------------------------------------------
@@ -285,9 +296,10 @@ class _Joint:
             used, known = np.arange(self.n_clusters), self.centres
         own = self.own[s]
         here = centres_of(self.X[s], own.labels, own.n_clusters)
-        match = match_centres(known, here, self.spread[s] / self.spread[self.order[0]])
+        ratio = self.spread[s] / self.spread[self.order[0]]
+        match = match_centres(known, here, ratio)
         names = np.full(own.n_clusters, -1)
-        shift, scale = match.shift, scale_of(known, here, match)
+        shift, scale = match.shift, scale_of(known, here, match, ratio)
         if match.pairs:
             i, j = np.array(match.pairs).T
             names[j] = used[i]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from clustrep.across.gaps import centres_of, gabriel_edges, log_odds_of_filled, nearest_centre
-from clustrep.across.separation import FoldLabels, Pool, choose, cut_of, groups_of_chosen
-from clustrep.engine.replicates import Failed
-from clustrep.results.base import FALSE_FINDING
+from clustrep.execution.seeds import Failed
+from clustrep.separation.separation import FoldLabels, Pool, choose, clusters_of_chosen, cut_of
+from clustrep.separation.valleys import centres_of, gabriel_edges, log_odds_of_filled, nearest_centre
+from clustrep.summaries import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 
 # Random halves of a study, over which the median p-value is taken: a p-value of a single split depends on the split.
@@ -21,8 +21,12 @@ EARLY, NO_SIGN, CLEAR = 3, 0.2, 1e-4
 # Samples that a cluster must have on average, and that a study must have to be tested by itself.
 SAMPLES_PER_CLUSTER, FEWEST_SAMPLES = 8, 16
 
-# From several tables of samples to their partitions by every configuration: [table][configuration].
-Propose = Callable[[Sequence[FloatArray]], "Sequence[Sequence[IntArray | Failed]]"]
+
+class Propose(Protocol):
+    """A function from several tables of samples to their partitions by every configuration: [table][configuration]."""
+
+    def __call__(self, tables: Sequence[FloatArray], *, first: int = 0) -> Sequence[Sequence[IntArray | Failed]]:
+        """Partition tables; `first` is the number of the first one, from which the clusterers' seeds follow."""
 
 
 class OwnClusters(NamedTuple):
@@ -52,15 +56,12 @@ def own_clusters(X: FloatArray, propose: Propose, rng: np.random.Generator) -> O
         fold = np.zeros(n, dtype=np.int64)
         fold[rng.permutation(n)[n // 2 :]] = 1
         folds.append(fold)
-    whole, *halves = propose([X, *(X[fold != h] for fold in folds for h in (0, 1))])
-    found: list[OwnClusters] = []
-    for r, fold in enumerate(folds):
-        found.append(valleys(X, fold, [whole, halves[2 * r], halves[2 * r + 1]]))
-        if r + 1 == EARLY and (
-            all(each.pvalue > NO_SIGN or each.n_clusters == 1 for each in found)
-            or (len({each.n_clusters for each in found}) == 1 and max(each.pvalue for each in found) <= CLEAR)
-        ):
-            break
+    halves = [X[fold != h] for fold in folds for h in (0, 1)]
+    whole, *early = propose([X, *halves[: 2 * EARLY]])
+    found = [valleys(X, fold, [whole, *early[2 * r : 2 * r + 2]]) for r, fold in enumerate(folds[:EARLY])]
+    if not _agree(found):
+        late = propose(halves[2 * EARLY :], first=1 + 2 * EARLY)
+        found += [valleys(X, fold, [whole, *late[2 * r : 2 * r + 2]]) for r, fold in enumerate(folds[EARLY:])]
     pvalue = float(np.median([each.pvalue if each.n_clusters > 1 else 1.0 for each in found]))
     if pvalue > FALSE_FINDING:
         return OwnClusters(pvalue, np.zeros(n, dtype=np.int64))
@@ -68,6 +69,13 @@ def own_clusters(X: FloatArray, propose: Propose, rng: np.random.Generator) -> O
     usual = max(set(numbers), key=lambda number: (numbers.count(number), -number))
     clearest = min((each for each in found if each.n_clusters == usual), key=lambda each: each.pvalue)
     return OwnClusters(pvalue, joined_where_filled(X, clearest.labels))
+
+
+def _agree(found: Sequence[OwnClusters]) -> bool:
+    """Whether further splits can hardly change the answer: no sign of clusters in any, or the same number in all."""
+    if all(each.pvalue > NO_SIGN or each.n_clusters == 1 for each in found):
+        return True
+    return len({each.n_clusters for each in found}) == 1 and max(each.pvalue for each in found) <= CLEAR
 
 
 def valleys(X: FloatArray, fold: IntArray, partitions: Sequence[Sequence[IntArray | Failed]]) -> OwnClusters:
@@ -85,7 +93,7 @@ def valleys(X: FloatArray, fold: IntArray, partitions: Sequence[Sequence[IntArra
         smallest = min(cut.pvalue for cut in cuts)
         return OwnClusters(min(1.0, smallest * len(usable)), np.zeros(len(X), dtype=np.int64))
     labels = cuts[chosen].labels
-    groups = groups_of_chosen(cuts, chosen)[np.maximum(labels, 0)]
+    groups = clusters_of_chosen(cuts, chosen)[np.maximum(labels, 0)]
     if (labels < 0).any():  # noise belongs to the nearest cluster
         known = np.where(labels >= 0, groups, -1)
         groups = np.where(labels >= 0, groups, nearest_centre(X, centres_of(X, known, int(groups.max()) + 1)))

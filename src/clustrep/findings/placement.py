@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
-from clustrep.across.gaps import FEWEST, centres_of, log_odds_of_filled, nearest_centre
 from clustrep.findings.own import counts_between
+from clustrep.separation.valleys import FEWEST, centres_of, log_odds_of_filled, nearest_centre
 from clustrep.types import FloatArray, IntArray
 
 # The odds of a filled middle to a valley at which two clusters are one in a study, though others keep them apart.
@@ -27,7 +27,12 @@ class Placed(NamedTuple):
 
     labels: IntArray  # (n_samples,): clusters of all studies
     group: IntArray  # (n_clusters,): one number for clusters without a valley between them here; −1 where it lacks one
-    merged: frozenset[int]  # clusters without a valley to a neighbour that the study has, too
+
+    @property
+    def merged(self) -> frozenset[frozenset[int]]:
+        """Sets of clusters without a valley between them."""
+        groups = [np.flatnonzero(self.group == g) for g in np.unique(self.group[self.group >= 0])]
+        return frozenset(frozenset(group.tolist()) for group in groups if len(group) > 1)
 
     @property
     def n_groups(self) -> int:
@@ -81,14 +86,12 @@ def _placed(
 ) -> Placed:
     clusters = np.empty(len(X), dtype=np.int64)
     group_of = np.full(len(places), -1)
-    merged: set[int] = set()
     for i, group in enumerate(groups):
         members = np.array(group.members)
         group_of[members] = i
         inside = labels == i
         clusters[inside] = members[nearest_centre(X[inside], places[members])] if inside.any() else 0
-        merged |= set(group.members) if len(members) > 1 else set()
-    return Placed(clusters, group_of, frozenset(merged))
+    return Placed(clusters, group_of)
 
 
 def _means(X: FloatArray, centres: FloatArray) -> tuple[FloatArray, IntArray]:

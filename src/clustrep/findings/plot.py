@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clustrep.figures.canvas import DOUBLE, SINGLE, canvas, cell_size, height_for, literal, names_below
-from clustrep.figures.charts import Chart, View, axis, chart, error_bars, escaped, numbers, scatter, view
-from clustrep.figures.style import look, look_of_cluster
 from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, SIGNS, SPLIT, UNDETERMINED, Findings
+from clustrep.plots.canvas import (
+    DOUBLE,
+    SINGLE,
+    canvas,
+    cell_size,
+    height_for,
+    literal,
+    look,
+    look_of_cluster,
+    names_below,
+)
+from clustrep.plots.charts import Chart, View, axis, chart, error_bars, escaped, numbers, scatter, view
 from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-from clustrep.engine.replicates import make_generator
+from clustrep.data.studies import Studies
+from clustrep.data.values import completed
+from clustrep.execution.seeds import make_generator
 from clustrep.findings.coordinates import coordinates_of
 from clustrep.findings.model import find_valleys, k_means
 from clustrep.findings.result import Findings
-from clustrep.results.base import FALSE_FINDING
-from clustrep.studies.collection import Studies
-from clustrep.studies.missing_values import completed
+from clustrep.summaries import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 
-# Separations that are tried, in within-cluster sd, one simulated collection each; and the power that is asked for.
+# Separations that are tried, in within-cluster sd, one simulated data set each; and the power that is asked for.
 SMALLEST, LARGEST, SIMULATED, POWER = 2.5, 8.0, 48, 0.8
 
 
@@ -47,7 +47,7 @@ def detectable_separation(sizes: Sequence[int], n_coordinates: int, n_tried: int
             X = rng.normal(size=(n, n_coordinates))
             X[: n // 2, 0] += separation
             tables.append(X)
-        tested = find_valleys(tables, lambda pools: [[_halves(X, seed)] for X in pools], seed)
+        tested = find_valleys(tables, lambda pools, *, first=0: [[_halves(X, seed)] for X in pools], seed)
         found[i] = n_tried * tested.pvalue <= FALSE_FINDING
     return _where(separations, found)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.checks import check_known, freeze
-from clustrep.saved import Saved
+from clustrep.files.saved import Saved
 from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ STATUSES = (FOUND, NOT_FOUND, MERGED, SPLIT, UNDETERMINED)
 SIGNS = {FOUND: "✓", NOT_FOUND: "✗", SPLIT: "⋏", MERGED: "⋎", UNDETERMINED: "?"}
 # With two studies, neither can be called the outlier.
 FEWEST_FOR_OUTLIER = 3
-# The label of samples whose study cannot be matched to the clusters of the others.
+# The label of samples without a cluster: their study cannot be matched to the others, or no cluster is established.
 UNMATCHED = "?"
 
 
@@ -69,9 +69,11 @@ class Findings(Saved):
     letters : tuple of str
         The clusters, A, B, C…, by their number of samples.
     codes : ndarray of int, (n_samples,)
-        The cluster of every sample, as a position in `letters`; −1 where its study cannot be matched.
+        The cluster of every sample, as a position in `letters`; −1 where its study cannot be matched, and in all
+        studies where the verdict is inconclusive.
     status : ndarray of str, (n_clusters, n_studies)
-        *found*, *not found*, *merged*, *split* or *undetermined*.
+        *found*, *not found*, *merged*, *split* or *undetermined*. An inconclusive verdict establishes no cluster: the
+        only entry of every study is *undetermined*.
     valley_depth, valley_p : ndarray, (n_clusters, n_studies)
         How much lower the density is halfway to the nearest cluster of the same study, and the p-value of that valley.
     replicability, low, high : ndarray, (n_clusters, n_studies)
@@ -97,6 +99,13 @@ class Findings(Saved):
     detectable : float
         The separation, in within-cluster standard deviations, that two equal clusters need to be found in 80 % of
         studies of these sizes; NaN where it was not simulated.
+    feature_names : tuple of str
+    effect, effect_error : ndarray, (n_clusters, n_studies, n_features)
+        How much higher every feature is in a cluster than in the others of the same study, in within-cluster standard
+        deviations, and its standard error; the other clusters count alike. NaN where the study has no two clusters.
+    higher, lower : ndarray, (n_clusters, n_studies, n_features)
+        One-sided p-values of that difference, between samples that were assigned by the other studies and without the
+        feature itself; NaN where no other study has the cluster.
 
     See Also
     --------
@@ -126,6 +135,11 @@ class Findings(Saved):
     mixing: FloatArray
     alignment: str
     detectable: float
+    feature_names: tuple[str, ...] = ()
+    effect: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)))
+    effect_error: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)))
+    higher: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)))
+    lower: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)))
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -149,7 +163,7 @@ class Findings(Saved):
 
     @property
     def labels(self) -> dict[str, NDArray[np.str_]]:
-        """The cluster of every sample, by study: arrays of letters; "?" where the study cannot be matched."""
+        """The cluster of every sample, by study: arrays of letters; "?" where a sample has none."""
         letter = np.array([*self.letters, UNMATCHED])[self.codes]
         return dict(zip(self.names, np.split(letter, np.cumsum(self.sizes)[:-1]), strict=True))
 
@@ -231,6 +245,36 @@ class Findings(Saved):
             }
         )
 
+    def features(self, study: str | None = None) -> pd.DataFrame:
+        """One row for every cluster and feature, the clearest first: what distinguishes the cluster from the others.
+
+        Parameters
+        ----------
+        study : str, optional
+            Differences in this study alone; by default over all studies.
+
+        Returns
+        -------
+        DataFrame
+            Columns: cluster, feature, effect (difference from the mean of the other clusters in within-cluster standard
+            deviations, mean over studies), low, high (95 % interval), direction ("higher" or "lower"), same (studies
+            with that direction), of (studies in which the cluster has neighbours), pvalue (partial conjunction: differs
+            in one direction in two studies at least, each tested with clusters of the others), fdr (Benjamini–Hochberg
+            over all clusters and features).
+
+        Notes
+        -----
+        A cluster differs in the features that define it, even where it is noise that was cut in two. Therefore the
+        samples of a study are assigned by the centres of the other studies, without the feature that is tested. Where
+        samples cannot be assigned without it, because it alone separates the clusters, the p-value is that of the
+        density valley.
+        """
+        from clustrep.findings.features import feature_table
+
+        if study is not None:
+            check_known(study, "study", self.names, parameter="study")
+        return feature_table(self, study)
+
     def _why_outlier(self, s: int) -> str:
         """Say why a study is an outlier: it lacks most clusters that the others share; empty where it is none."""
         if self.verdict != SEPARATED or len(self.names) < FEWEST_FOR_OUTLIER:
@@ -259,6 +303,26 @@ class Findings(Saved):
 
         table = self.table().pivot(index="cluster", columns="study", values="status")[list(self.names)]
         return "\n".join([*sentences_of(self), table.to_string()])
+
+
+def nothing_established(sizes: IntArray) -> dict[str, Any]:
+    """Return the fields of findings without an established cluster: *undetermined* in every study, no sample in it."""
+    return {**one_cluster(sizes), "codes": np.full(int(sizes.sum()), -1), "status": _statuses(UNDETERMINED, sizes)}
+
+
+def one_cluster(sizes: IntArray) -> dict[str, Any]:
+    """Return the fields of findings with all samples in one cluster, *found* in every study."""
+    unknown = ("valley_depth", "valley_p", "replicability", "low", "high")
+    return {
+        "letters": ("A",),
+        "codes": np.zeros(int(sizes.sum()), dtype=np.int64),
+        "status": _statuses(FOUND, sizes),
+        **{name: np.full((1, len(sizes)), np.nan) for name in unknown},
+    }
+
+
+def _statuses(status: str, sizes: IntArray) -> NDArray[np.str_]:
+    return np.full((1, len(sizes)), status, dtype=f"<U{len(UNDETERMINED)}")
 
 
 def partial_conjunction(pvalues: FloatArray, u: int) -> float:

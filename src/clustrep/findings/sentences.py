@@ -76,7 +76,7 @@ def _where(findings: Findings) -> str:
 
 
 def missing_sentences(findings: Findings) -> list[str]:
-    """Name the studies in which a cluster is not found, merged or undetermined."""
+    """Name the studies in which a cluster is not found, merged, split or undetermined."""
     if findings.verdict != SEPARATED:
         return []
     sentences = []
@@ -95,6 +95,12 @@ def missing_sentences(findings: Findings) -> list[str]:
         merged = [findings.names[s] for s in _studies(findings, c, MERGED)]
         if merged:
             sentences.append(f"Cluster {letter} is merged with its neighbour in {listing(merged, MOST_NAMES)}.")
+        split = [findings.names[s] for s in _studies(findings, c, SPLIT)]
+        if split:
+            sentences.append(
+                f"Cluster {letter} is split in two in {listing(split, MOST_NAMES)}; the other studies show no density "
+                "valley within it."
+            )
     undetermined = [name for s, name in enumerate(findings.names) if (findings.status[:, s] == UNDETERMINED).all()]
     if undetermined:
         verb = "shows" if len(undetermined) == 1 else "show"

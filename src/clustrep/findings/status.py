@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from clustrep.across.gaps import FEWEST, nearest_centre
-from clustrep.findings.model import Model
+from clustrep.findings.model import Model, Place
 from clustrep.findings.own import counts_between
-from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, UNDETERMINED
-from clustrep.results.base import FALSE_FINDING
-from clustrep.types import FloatArray, IntArray
+from clustrep.findings.result import FOUND, MERGED, NOT_FOUND, SPLIT, UNDETERMINED
+from clustrep.separation.valleys import FEWEST, nearest_centre
+from clustrep.summaries import FALSE_FINDING
+from clustrep.types import BoolArray, FloatArray, IntArray
 
 # A cluster is not found where, with half its share elsewhere, so few samples near its place would have a probability
 # of at most 5 %.
 LEAST_SHARE = 0.5
+# The same for a part of merged clusters.
+LEAST_SHARE_MERGED = 0.25
 # A cluster is merged into its neighbour where that is this many times wider towards it than in other studies.
 WIDE, FEWEST_FOR_WIDTH = 3.0, 8
+# Two clusters that one study alone shows apart are one cluster, split there, where this many others have them merged:
+# with one against one, neither study is the exception.
+MAJORITY = 2
 
 
 class Entries(NamedTuple):
@@ -29,6 +36,7 @@ class Entries(NamedTuple):
     status: NDArray[np.str_]
     valley_depth: FloatArray
     valley_p: FloatArray
+    together: BoolArray  # (n_studies, n_clusters, n_clusters): two clusters that are merged with each other
 
 
 def entries_of(model: Model) -> Entries:
@@ -39,26 +47,113 @@ def entries_of(model: Model) -> Entries:
     shares = counts / counts.sum(axis=0)
     near = np.array([_near_places(model, s) for s in range(n_studies)]).T
     status = np.full((n_clusters, n_studies), UNDETERMINED, dtype=f"<U{len(UNDETERMINED)}")
+    together = np.array([_merged_pairs(place, n_clusters) for place in model.places])
     for s, place in enumerate(model.places):
         if place.undetermined:
             continue
         for c in range(n_clusters):
+            is_merged = bool(together[s, c].any())
             if counts[c, s] > 0:
-                status[c, s] = MERGED if c in place.merged else FOUND
+                status[c, s] = MERGED if is_merged else SPLIT if c in place.split else FOUND
                 continue
             known = determined & (counts[c] >= FEWEST)
             known[s] = False
             if place.unmatched or not known.any():
                 continue
             expected = LEAST_SHARE * float(np.median(shares[c, known]))
-            if c in place.merged or _is_wide(model, s, c, counts):
+            neighbour = _nearest_here(model, s, c, counts)
+            if is_merged:
                 status[c, s] = MERGED
+            elif _is_wide(model, s, c, neighbour, counts):
+                status[c, s] = MERGED
+                together[s, c, neighbour] = together[s, neighbour, c] = True
             elif binom.cdf(near[c, s], len(model.X[s]), expected) <= FALSE_FINDING:
                 status[c, s] = NOT_FOUND
             elif near[c, s] >= FEWEST:  # its samples are there, but not apart from a neighbour's
                 status[c, s] = MERGED
+                together[s, c, neighbour] = together[s, neighbour, c] = True
     depth, p = _valleys(model, counts)
-    return Entries(counts, status, depth, p)
+    return Entries(counts, status, depth, p, together)
+
+
+def _merged_pairs(place: Place, n_clusters: int) -> BoolArray:
+    """Return which clusters have no valley between them in one study, (n_clusters, n_clusters)."""
+    together = np.zeros((n_clusters, n_clusters), dtype=bool)
+    for group in place.merged:
+        for a, b in combinations(sorted(group), 2):
+            together[a, b] = together[b, a] = True
+    return together
+
+
+def without_tails(model: Model) -> Model:
+    """Give up parts of merged clusters that are too small for the cluster: they are the tail of their neighbour.
+
+    The rule is that of *not found*, with a quarter of the share elsewhere instead of half: without a valley, samples
+    are assigned by places alone.
+    """
+    n_clusters = model.n_clusters
+    counts = np.array([np.bincount(place.labels, minlength=n_clusters) for place in model.places]).T
+    shares = counts / counts.sum(axis=0)
+    apart = np.array([~_merged_pairs(place, n_clusters).any(axis=1) for place in model.places]).T & (counts >= FEWEST)
+    places = []
+    for s, place in enumerate(model.places):
+        labels, groups = place.labels, []
+        for group in place.merged:
+            known = {c: shares[c, apart[c] & (np.arange(len(model.places)) != s)] for c in group}
+            tails = {
+                c
+                for c, elsewhere in known.items()
+                if len(elsewhere)
+                and binom.cdf(counts[c, s], counts[:, s].sum(), LEAST_SHARE_MERGED * np.median(elsewhere))
+                <= FALSE_FINDING
+            }
+            rest = np.array(sorted(group - tails))
+            if tails and len(rest) and place.shift is not None:
+                inside = np.isin(labels, list(tails))
+                expected = place.shift + place.scale * model.centres[rest]
+                labels = labels.copy()
+                labels[inside] = rest[nearest_centre(model.X[s][inside], expected)]
+                group = frozenset(int(c) for c in rest)
+            if len(group) > 1:
+                groups.append(group)
+        places.append(replace(place, labels=labels, merged=frozenset(groups)))
+    return replace(model, places=places)
+
+
+def with_splits(model: Model) -> Model:
+    """Join two clusters that one study alone shows apart, while two others at least have them merged: *split* there.
+
+    The number of clusters is that of most studies. A study that lacks either cluster does not count. The last two
+    clusters stay: the verdict rests on the valley between them.
+    """
+    while model.n_clusters > 2 and (exception := _exception(model)) is not None:
+        a, b, s = exception
+        number = np.arange(model.n_clusters)
+        number[b] = a
+        number[number > b] -= 1
+        sizes = np.sum([np.bincount(place.labels, minlength=model.n_clusters) for place in model.places], axis=0)
+        centres = model.centres.copy()
+        centres[a] = np.average(centres[[a, b]], axis=0, weights=sizes[[a, b]])
+        places = [place.renumbered(number) for place in model.places]
+        places[s] = replace(places[s], split=places[s].split | {a})
+        model = replace(model, centres=np.delete(centres, b, axis=0), places=places)
+    return model
+
+
+def _exception(model: Model) -> tuple[int, int, int] | None:
+    """Return two clusters and the only study that shows them apart, against the majority; None without any.
+
+    Of several pairs, it is the closest one.
+    """
+    entries = entries_of(model)
+    shown = np.isin(entries.status, (FOUND, SPLIT)) & (entries.counts >= FEWEST)
+    pairs = []
+    for a, b in combinations(range(model.n_clusters), 2):
+        (apart,) = np.nonzero(shown[a] & shown[b])
+        if len(apart) == 1 and entries.together[:, a, b].sum() >= MAJORITY:
+            distance = float(np.linalg.norm(model.centres[a] - model.centres[b]))
+            pairs.append((distance, a, b, int(apart[0])))
+    return min(pairs)[1:] if pairs else None
 
 
 def _near_places(model: Model, s: int) -> IntArray:
@@ -70,10 +165,14 @@ def _near_places(model: Model, s: int) -> IntArray:
     return np.bincount(nearest, minlength=model.n_clusters)
 
 
-def _is_wide(model: Model, s: int, c: int, counts: IntArray) -> bool:
-    """Whether the study's cluster nearest to the place of c is much wider towards it than elsewhere."""
+def _nearest_here(model: Model, s: int, c: int, counts: IntArray) -> int:
+    """Return the cluster of a study that is nearest to the place of c."""
     here = np.flatnonzero(counts[:, s] > 0)
-    nearest = here[((model.centres[here] - model.centres[c]) ** 2).sum(axis=1).argmin()]
+    return int(here[((model.centres[here] - model.centres[c]) ** 2).sum(axis=1).argmin()])
+
+
+def _is_wide(model: Model, s: int, c: int, nearest: int, counts: IntArray) -> bool:
+    """Whether the study's cluster nearest to the place of c is much wider towards it than elsewhere."""
     line = model.centres[c] - model.centres[nearest]
     line /= np.linalg.norm(line)
     variance = {

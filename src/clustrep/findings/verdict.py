@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clustrep.findings.result import CONTINUOUS, INCONCLUSIVE, NO_EVIDENCE, SEPARATED, Findings
+from clustrep.findings.result import (
+    CONTINUOUS,
+    INCONCLUSIVE,
+    NO_EVIDENCE,
+    SEPARATED,
+    Findings,
+    nothing_established,
+    one_cluster,
+)
 
 if TYPE_CHECKING:
-    from clustrep.results.choice import Candidate, Choice
+    from clustrep.algorithms.choice import Candidate, Choice
 
 # No evidence is said only where two clusters this many sd apart would have been found in 80 %: at 5 sd the density
 # halfway between two normal clusters is a tenth of that at their centres, which any eye sees.
@@ -28,20 +36,25 @@ def decided(findings: Findings, choice: Choice) -> Findings:
         return findings
     against = choice.against
     if against is None or choice.says_nothing:
-        return replace(findings, verdict=INCONCLUSIVE, reason=SINGLE_CLUSTERS if choice.says_nothing else NOT_COMPARED)
+        return inconclusive(findings, SINGLE_CLUSTERS if choice.says_nothing else NOT_COMPARED)
+    together = replace(findings, reason="", pvalue=against.smallest, **one_cluster(findings.sizes))
     above = best_above(choice)
     if above is not None:
-        return replace(findings, verdict=CONTINUOUS, reason="", pvalue=float(against.adjusted[choice.place(above)]))
-    findings = replace(findings, pvalue=against.smallest)
+        return replace(together, verdict=CONTINUOUS, pvalue=float(against.adjusted[choice.place(above)]))
     if np.isnan(findings.detectable) or findings.detectable <= LARGEST_DETECTABLE:
-        return replace(findings, verdict=NO_EVIDENCE, reason="")
+        return replace(together, verdict=NO_EVIDENCE)
     best = choice.best
     score = "" if best is None else f" ({best.label} has {best.score:.2f}, adjusted p = {against.smallest:.2g})"
     reason = (
         f"no score exceeds its null distribution{score}, but with these sample sizes even two clusters "
         f"{LARGEST_DETECTABLE:.0f} sd apart would be missed in more than 20 % of studies. Add samples or studies"
     )
-    return replace(findings, verdict=INCONCLUSIVE, reason=reason)
+    return inconclusive(replace(findings, pvalue=against.smallest), reason)
+
+
+def inconclusive(findings: Findings, reason: str) -> Findings:
+    """Return inconclusive findings: no cluster is established, so that its status is undetermined in every study."""
+    return replace(findings, verdict=INCONCLUSIVE, reason=reason, **nothing_established(findings.sizes))
 
 
 def best_above(choice: Choice) -> Candidate | None:

@@ -8,12 +8,11 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+from clustrep.cached import cached_property
 from clustrep.checks import check_flag
-from clustrep.files import written_whole
-from clustrep.remembered import cached_property
+from clustrep.files.saved import written_whole
 from clustrep.report.facts import Facts, facts_of
-from clustrep.report.findings_tables import text_of
-from clustrep.report.material import Material
+from clustrep.report.material import Material, text_of
 from clustrep.text import printable
 
 
@@ -45,7 +44,8 @@ class Report:
     Examples
     --------
     >>> import numpy as np
-    >>> from clustrep import Report, cluster_test
+    >>> from clustrep import Report
+    >>> from clustrep.stability import cluster_test
     >>> X = np.random.default_rng(0).normal(size=(40, 2))
     >>> Report(cluster_test(X, n_resamples=19, rng=0)).facts["verdict"][0]["kind"]
     'clusters'
@@ -64,15 +64,15 @@ class Report:
 
     def to_html(self) -> str:
         """Write the page: one file that needs no network, the same bytes for the same results."""
-        from clustrep.report import html
+        from clustrep.report.render import to_html
 
-        return html.render(self.facts)
+        return to_html(self.facts)
 
     def to_markdown(self) -> str:
         """Write the same as Markdown, with charts described in words."""
-        from clustrep.report import markdown
+        from clustrep.report.render import to_markdown
 
-        return markdown.render(self.facts)
+        return to_markdown(self.facts)
 
     def to_json(self) -> str:
         """Write the facts as JSON, without the charts."""

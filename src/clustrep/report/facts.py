@@ -9,25 +9,24 @@ import pandas as pd
 
 import clustrep.report.columns as columns
 import clustrep.report.words as words
-from clustrep.figures.between_studies import PairStrips, StudyMatrix, matrices_chart
-from clustrep.figures.charts import Chart
-from clustrep.figures.cluster_trees import NestedClusters
-from clustrep.figures.local_maps import ClusterBars, clusters_chart, map_chart
-from clustrep.figures.one_study import NullHistogram
-from clustrep.figures.over_k import IndexPanels
-from clustrep.figures.score_curves import ScoreCurves, curves_chart
-from clustrep.figures.valley_densities import ValleyDensities
+from clustrep.agreement.agreements import shown
+from clustrep.algorithms.choice import Candidate, Choice
+from clustrep.algorithms.comparison import CLUSTERS, PARAMETER
+from clustrep.algorithms.comparison_plot import ScoreCurves, curves_chart
+from clustrep.algorithms.local_plot import clusters_chart, map_chart
+from clustrep.algorithms.pairwise_plot import matrices_chart, strips_chart
+from clustrep.analysis.headline import NEXT
+from clustrep.findings.cluster_tree import ClusterTree, NestedClusters
 from clustrep.findings.plot import FindingsGrid
 from clustrep.findings.result import INCONCLUSIVE, SEPARATED, UNMATCHED, Findings
+from clustrep.plots.charts import Chart
 from clustrep.report.columns import Table, plain_value, table_of, without_zero_counts
-from clustrep.report.findings_tables import clusters_of, entries_of, overview_of, studies_of
-from clustrep.report.material import Material
-from clustrep.report.methods import Run, methods_of
-from clustrep.results import Candidate, Choice, ClusterTest, ClusterTree, Separation, Validation
-from clustrep.results.along import CLUSTERS, PARAMETER
-from clustrep.results.headline import NEXT
-from clustrep.results.labels import label
-from clustrep.tables.agreement import shown
+from clustrep.report.material import Material, clusters_of, entries_of, overview_of, studies_of
+from clustrep.report.words import Run, methods_of
+from clustrep.separation.result import Separation, valleys_chart
+from clustrep.stability.plots import indices_chart, null_distribution_chart
+from clustrep.stability.results import ClusterTest, Validation
+from clustrep.summaries import label
 from clustrep.text import plural
 
 Facts = dict[str, Any]
@@ -222,12 +221,12 @@ def _tree_section(tree: ClusterTree, name: str) -> Section:
 
 def _valleys_of(separation: Separation) -> tuple[list[Chart], list[Table]]:
     """Draw the density valleys of the chosen clustering; tables of all."""
-    densities = ValleyDensities.of(separation, max(separation.chosen, 0))
-    by_k = separation.summary()[["k", "groups", "adjusted", "depth", "complete", "pvalue", "near_depth"]]
+    densities = valleys_chart(separation, max(separation.chosen, 0))
+    by_k = separation.summary()[["k", "separated", "adjusted", "depth", "complete", "pvalue", "near_depth"]]
     tables = [table_of(by_k, "valleys-by-k-table", f"Density valleys by number of clusters: {separation.clusterer}")]
     every_k, note = separation.to_frame(), words.NUMBERS_OF_CLUSTERS
     tables.append(table_of(every_k, "valleys-table", "Neighbouring clusters", columns.VALLEYS, note=note))
-    return ([densities.chart()] if densities.pairs else []), tables
+    return ([] if densities is None else [densities]), tables
 
 
 def _data(studies: dict[str, dict[str, Any]]) -> Section | None:
@@ -262,7 +261,7 @@ def _embedded(material: Material) -> Section | None:
     """Put scores in an embedding of every training study beside those of the analysis."""
     if material.embedded is None or material.comparison is None:
         return None
-    shared = Run.of(material.comparison.provenance).settings.get("shared_embedding", "the features as they are")
+    shared = Run.of(material.comparison.provenance).settings.get("shared_embedding", "the given features")
     spaces = {str(shared): material.comparison, "learned on the training study": material.embedded}
     frames = [comparison.summary().assign(space=space) for space, comparison in spaces.items()]
     frame = pd.concat(frames).sort_values(["agreement", "clusterer", "k"], kind="stable")
@@ -277,8 +276,8 @@ def _pairs(material: Material) -> Section | None:
     name = label(focus.clusterer, focus.n_clusters)
     pairs = focus.to_frame().rename(columns={"score": "estimate"})
     text = [words.about_studies(focus), f"Shown first: {name}. Scores are {shown(focus.agreement)}."]
-    charts = [matrices_chart([StudyMatrix.of(result) for result in material.replicabilities])]
-    charts.append(PairStrips.of(focus).chart())
+    charts = [matrices_chart(material.replicabilities)]
+    charts.append(strips_chart(focus))
     tables = [table_of(without_zero_counts(pairs), "pairs-table", f"Pairs of studies: {name}", columns.PAIRS)]
     return _section("pairs", "Study × study", text, charts, tables)
 
@@ -289,8 +288,7 @@ def _clusters(material: Material) -> Section | None:
         return None
     text = [f"Clusters of {words.named(material.local[0])}. {words.ABOUT_LOCAL}"]
     tables = [table_of(material.clusters, "clusters-table", "Clusters in the other studies", columns.CLUSTERS)]
-    bars = [ClusterBars.of(result) for result in material.local]
-    return _section("clusters", "Local replicability by cluster", text, [clusters_chart(bars)], tables)
+    return _section("clusters", "Local replicability by cluster", text, [clusters_chart(material.local)], tables)
 
 
 def _map(material: Material) -> Section | None:
@@ -304,9 +302,9 @@ def _other(result: Any, number: int) -> Section:
     name, title = f"{kind.lower()}-{number}", words.SECTIONS.get(kind, kind)
     chart: Chart | None = None
     if isinstance(result, ClusterTest):
-        chart, title = NullHistogram.of(result).chart(), f"Test for clusters: {_studies_of(result)}"
+        chart, title = null_distribution_chart(result), f"Test for clusters: {_studies_of(result)}"
     if isinstance(result, Validation):
-        chart, title = IndexPanels.of(result).chart(), f"Indices within one study: {_studies_of(result)}"
+        chart, title = indices_chart(result), f"Indices within one study: {_studies_of(result)}"
     if isinstance(result, Separation):
         charts, tables = _valleys_of(result)
         numbered = [{**part, "id": f"{part['id']}-{number}"} for part in tables]

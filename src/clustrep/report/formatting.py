@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clustrep.figures.style import look_of_cluster, number_of_cluster
 from clustrep.findings.result import SIGNS
+from clustrep.plots.canvas import look_of_cluster, number_of_cluster
 
 MISSING = "–"
 # A score this close to 0 is rounding error, not a number to write with an exponent.

@@ -1,0 +1,11 @@
+from .agreements import adjusted_mutual_information as adjusted_mutual_information
+from .agreements import adjusted_rand_index as adjusted_rand_index
+from .agreements import mutual_information as mutual_information
+from .agreements import rand_index as rand_index
+from .cluster_indices import d_index as d_index
+from .cluster_indices import inclusion as inclusion
+from .cluster_indices import jaccard as jaccard
+from .cluster_indices import match_labels as match_labels
+from .cluster_indices import minimal_matching_distance as minimal_matching_distance
+from .cluster_indices import r_index as r_index
+from .contingency import contingency_table as contingency_table

@@ -1,0 +1,318 @@
+"""Two labelings of the same points, and the table of counts between them.
+
+Rows always belong to the first labeling U, columns to the second V. A point may have a weight, a whole number: it then
+counts as so many equal points. Codes are labels renumbered 0, 1, …; a code that no point has is an empty row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clustrep.checks import check_choice, check_labels, check_weights
+from clustrep.execution.devices import PROCESSOR
+from clustrep.types import BoolArray, FloatArray, IntArray, Labels
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """What the agreements read: cells with their margins, for many tables at once.
+
+    The cells may be a dense table, flattened, or the occupied ones alone: formulas are the same for both.
+    """
+
+    cells: FloatArray  # (n_tables, n_cells)
+    row_of_cell: IntArray  # (n_cells,): the row that a cell stands in, in all tables
+    column_of_cell: IntArray  # (n_cells,)
+    rows: FloatArray  # (n_tables, k_u)
+    columns: FloatArray  # (n_tables, k_v)
+    totals: FloatArray  # (n_tables,)
+
+    @property
+    def identical(self) -> BoolArray:
+        """Whether the two partitions are the same: as many occupied cells as blocks on either side, (n_tables,)."""
+        occupied, rows, columns = (np.count_nonzero(sizes, axis=1) for sizes in (self.cells, self.rows, self.columns))
+        return np.asarray((occupied == rows) & (occupied == columns))
+
+    @classmethod
+    def from_tables(cls, tables: FloatArray) -> Counts:
+        """Take dense tables, (n_tables, k_u, k_v)."""
+        tables = np.asarray(tables, dtype=float)
+        n_tables, k_u, k_v = tables.shape
+        rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+        row_of_cell, column_of_cell = np.divmod(np.arange(k_u * k_v), k_v)
+        return cls(
+            cells=tables.reshape(n_tables, k_u * k_v),
+            row_of_cell=row_of_cell,
+            column_of_cell=column_of_cell,
+            rows=rows,
+            columns=columns,
+            totals=rows.sum(axis=1),
+        )
+
+    @classmethod
+    def from_codes(cls, u: IntArray, v: IntArray, weights: IntArray | None = None) -> Counts:
+        """Take two labelings as codes: occupied cells only, so n blocks against n blocks need memory for n cells."""
+        if weights is not None:
+            drawn = weights > 0
+            u, v, weights = u[drawn], v[drawn], weights[drawn]
+        k_v = int(v.max(initial=0)) + 1
+        occupied, cell_of_point = np.unique(u.astype(np.int64) * k_v + v, return_inverse=True)
+        cells = np.bincount(cell_of_point, weights, minlength=occupied.size).astype(float)
+        row_of_cell, column_of_cell = np.divmod(occupied, k_v)
+        rows = np.bincount(row_of_cell, cells).astype(float)
+        columns = np.bincount(column_of_cell, cells).astype(float)
+        return cls(
+            cells=cells[None],
+            row_of_cell=row_of_cell,
+            column_of_cell=column_of_cell,
+            rows=rows[None],
+            columns=columns[None],
+            totals=cells.sum(keepdims=True),
+        )
+
+
+def contingency_table(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> IntArray:
+    """Count how many points have label i in `u` and label j in `v`.
+
+    Parameters
+    ----------
+    u, v : array_like, (n_points,)
+        Two labelings of the same points; labels of any kind.
+    weights : array_like of int, (n_points,), optional
+        How many times each point counts.
+
+    Returns
+    -------
+    ndarray of int, (number of labels in u, number of labels in v)
+        Rows and columns in the sorted order of the labels.
+
+    See Also
+    --------
+    adjusted_rand_index, adjusted_mutual_information : How much the two labelings agree, from this table.
+    match_labels : Which label of `v` corresponds to which of `u`.
+
+    Notes
+    -----
+    With many labels on both sides the table is large and nearly empty; the agreements list its occupied cells instead.
+
+    Examples
+    --------
+    >>> contingency_table(["a", "a", "b", "b"], [1, 1, 1, 2])
+    array([[2, 0],
+           [1, 1]])
+    """
+    codes_u, codes_v, counts = check_labelings(u, v, weights)
+    shape = (int(codes_u.max()) + 1, int(codes_v.max()) + 1)
+    return np.asarray(tables_of(codes_u[None], codes_v, counts, shape)[0], dtype=np.int64)
+
+
+def tables_of(u: IntArray, v: IntArray, weights: IntArray | BoolArray | None, shape: tuple[int, int]) -> FloatArray:
+    """Count many labelings u, (n_tables, n_points), against one v, (n_points,), or one each, (n_tables, n_points).
+
+    `weights` are those of the points, (n_points,), or of the points in each table, (n_tables, n_points).
+    """
+    n_tables, (k_u, k_v) = len(u), shape
+    cell = (np.arange(n_tables)[:, None] * k_u + u) * k_v + v
+    each = None if weights is None else np.broadcast_to(weights, cell.shape).ravel()
+    counts = np.bincount(cell.ravel(), each, minlength=n_tables * k_u * k_v)
+    return counts.reshape(n_tables, k_u, k_v).astype(float)
+
+
+def tables_of_pairs(
+    us: Sequence[IntArray],
+    vs: Sequence[IntArray],
+    weights: Sequence[IntArray | BoolArray],
+    shape: tuple[int, int],
+    device: str = PROCESSOR,
+) -> FloatArray:
+    """Count pairs of labelings, each of other points with other weights, at once: (n_tables, k_u, k_v)."""
+    if device != PROCESSOR:
+        from clustrep.gpu.counting import count_pairs  # imports PyTorch
+
+        return count_pairs(us, vs, weights, shape, device)
+    k_u, k_v = shape
+    sizes = [len(u) for u in us]
+    cell = np.repeat(np.arange(len(us)) * (k_u * k_v), sizes)
+    cell += np.concatenate(us, dtype=np.int64) * k_v
+    cell += np.concatenate(vs, dtype=np.int64)
+    counts = np.bincount(cell, np.concatenate(weights), minlength=len(us) * k_u * k_v)
+    return counts.reshape(len(us), k_u, k_v).astype(float, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Points partitioned by a clustering function: each has the position of its label among all that occur."""
+
+    codes: IntArray  # (n_points,)
+    classes: Labels  # (n_labels,), sorted
+
+    @property
+    def labels(self) -> Labels:
+        """The points' labels, (n_points,)."""
+        return np.asarray(self.classes[self.codes])
+
+    @property
+    def small_codes(self) -> IntArray:
+        """The codes in as few bytes as they need."""
+        return self.codes.astype(np.min_scalar_type(self.n_labels))
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are; some may have no point here."""
+        return len(self.classes)
+
+    @property
+    def noise(self) -> int:
+        """The code of the noise label −1, itself −1 where there is none."""
+        classes = self.classes.tolist()
+        return classes.index(NOISE) if NOISE in classes else -1
+
+    @property
+    def is_noise(self) -> BoolArray:
+        """Which points are noise, (n_points,)."""
+        return np.asarray(self.codes == self.noise)
+
+
+def encode(labelings: Sequence[Labels]) -> list[Partition]:
+    """Renumber the labels that one clustering function gave to several sets of points, in sorted order."""
+    classes, codes = np.unique(np.concatenate(labelings), return_inverse=True)
+    borders = np.cumsum([len(labels) for labels in labelings])[:-1]
+    return [Partition(part, classes) for part in np.split(codes.astype(np.int64), borders)]
+
+
+def check_labelings(
+    u: ArrayLike, v: ArrayLike, weights: ArrayLike | None
+) -> tuple[IntArray, IntArray, IntArray | None]:
+    """Check two labelings of the same points, and return them as codes with their weights."""
+    labels_u = check_labels(u, "u")
+    labels_v = check_labels(v, "v", length=len(labels_u), same_as="u")
+    counts = None if weights is None else check_weights(weights, length=len(labels_u))
+    return encode([labels_u])[0].codes, encode([labels_v])[0].codes, counts
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The three treatments of points that a clusterer calls noise, label −1
+
+
+NOISE = -1
+# The same among names of clusters, which are text.
+NOISE_NAME = str(NOISE)
+
+ONLY_NOISE = "fewer than two points left after dropping noise"
+
+Noise: TypeAlias = Literal["label", "drop", "singletons"]
+
+NoiseWithin: TypeAlias = Literal["label", "drop"]
+
+
+class Margins(NamedTuple):
+    """For every pair of labels (i, j), the points with both labels, with label i and with label j, (k_u, k_v) each."""
+
+    cells: FloatArray
+    rows: FloatArray
+    columns: FloatArray
+
+
+class NoiseRule:
+    """Noise is a cluster like any other."""
+
+    is_cluster = True  # whether noise is one of the clusters that have a score
+    omits = False  # whether noise points are omitted from comparisons
+    is_split = False  # whether noise points are apart from one another, so that there may be as many labels as points
+
+    def counted(self, *is_noise: BoolArray) -> BoolArray:
+        """Return which points are compared, given which of them each partition calls noise."""
+        return np.ones(is_noise[0].shape, dtype=bool)
+
+    def clusters(self, labels: Labels) -> BoolArray:
+        """Return which labels are clusters."""
+        return np.array([self.is_cluster or label != NOISE for label in labels.tolist()], dtype=bool)
+
+    def codes(self, codes: IntArray, is_noise: BoolArray) -> IntArray:
+        """Return one partition's codes as they are compared."""
+        return codes
+
+    def margins(self, margins: Margins, noise: IntArray) -> Margins:
+        """Return how many points share the labels of a point, in many tables, (n_tables, k_u, k_v).
+
+        noise : the codes of noise on both sides (−1 for none), (n_tables, 2)
+        """
+        return margins
+
+    def point_scores(self, scores: FloatArray, noise: IntArray) -> FloatArray:
+        """Return the scores of a point for every pair of labels, (n_tables, k_u, k_v), as NaN where it has none."""
+        return scores
+
+
+class _Drop(NoiseRule):
+    """Points that either partition calls noise are omitted."""
+
+    is_cluster = False
+    omits = True
+
+    def counted(self, *is_noise: BoolArray) -> BoolArray:
+        return np.asarray(~np.logical_or.reduce(is_noise))
+
+    def point_scores(self, scores: FloatArray, noise: IntArray) -> FloatArray:
+        in_row, in_column = _is_noise(scores.shape, noise)
+        return np.where(in_row | in_column, np.nan, scores)
+
+
+class _Singletons(NoiseRule):
+    """Each noise point is a cluster of its own."""
+
+    is_cluster = False
+    is_split = True
+
+    def codes(self, codes: IntArray, is_noise: BoolArray) -> IntArray:
+        return separate(codes, is_noise)
+
+    def margins(self, margins: Margins, noise: IntArray) -> Margins:
+        in_row, in_column = _is_noise(margins.cells.shape, noise)
+        # A noise point shares its cluster with no other point.
+        return Margins(
+            cells=np.where(in_row | in_column, 0.0, margins.cells),
+            rows=np.where(in_row, 0.0, margins.rows),
+            columns=np.where(in_column, 0.0, margins.columns),
+        )
+
+
+def _is_noise(shape: tuple[int, ...], noise: IntArray) -> tuple[BoolArray, BoolArray]:
+    """Return which rows, (n_tables, k_u, 1), and which columns, (n_tables, 1, k_v), of tables are noise."""
+    of_rows, of_columns = noise.T[:, :, None, None]
+    return np.arange(shape[1])[:, None] == of_rows, np.arange(shape[2]) == of_columns
+
+
+RULES: dict[str, NoiseRule] = {"label": NoiseRule(), "drop": _Drop(), "singletons": _Singletons()}
+
+
+def separate(codes: IntArray, is_noise: BoolArray) -> IntArray:
+    """Make each noise point a block of its own."""
+    codes = codes.copy()
+    codes[is_noise] = codes.max() + 1 + np.arange(np.count_nonzero(is_noise))
+    return codes
+
+
+def numbered(labels: Labels) -> IntArray:
+    """Number the labels 0, 1, …; noise keeps −1.
+
+    Examples
+    --------
+    >>> numbered(np.array([7, -1, 3, 7])).tolist(), numbered(np.array(["b", "a"])).tolist()
+    ([1, -1, 0, 1], [1, 0])
+    """
+    is_noise = labels == NOISE if labels.dtype.kind == "i" else np.zeros(len(labels), dtype=bool)
+    numbers = np.full(len(labels), NOISE)
+    numbers[~is_noise] = np.unique(labels[~is_noise], return_inverse=True)[1]
+    return numbers
+
+
+def check_noise_within(noise: NoiseWithin) -> NoiseWithin:
+    """Check the treatment of noise within one study, where clusters are followed: single points are none."""
+    check_choice(noise, "noise", [name for name, rule in RULES.items() if not rule.is_split])
+    return noise

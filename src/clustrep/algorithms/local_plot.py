@@ -1,0 +1,363 @@
+"""Figures of local replicability: a map of the points, a bar for every cluster, who shares a point's cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clustrep.agreement.agreements import shown
+from clustrep.errors import ParameterError
+from clustrep.plots.canvas import (
+    COLOURS,
+    DOUBLE,
+    MARKERS,
+    PAGE_SCORES,
+    SINGLE,
+    canvas,
+    colour_bar,
+    largest,
+    legend_above,
+    literal,
+    look,
+    look_of_cluster,
+    names_below,
+    number_of_cluster,
+    panels,
+    score_colours,
+    smallest,
+)
+from clustrep.plots.charts import Chart, Trace, View, axis, chart, error_bars, escaped, numbers, scatter, view
+from clustrep.plots.coordinates import check_coordinates, in_two_dimensions
+from clustrep.summaries import label
+from clustrep.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from clustrep.algorithms.local_scores import LocalReplicability
+
+# With more points, vector files hold them as one picture.
+MOST_VECTORS = 5000
+# Points that all views of a map may have together: the page must stay small.
+MOST_POINTS, FEWEST_POINTS = 6_000, 20
+
+WIDE_FROM = 8
+
+# Of a dot: area in square points for matplotlib, diameter in pixels on the page.
+SMALLEST_DOT, DOT_PER_SD = 12.0, 120.0
+SIZE, SIZE_PER_SD = 8.0, 30.0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# a map of the points
+
+
+@dataclass(frozen=True, eq=False)
+class LocalMap:
+    """Points of a training study where they are drawn, with cluster and local score; (n_points,) each."""
+
+    configuration: str
+    train: str
+    test: str
+    score: str
+    samples: tuple[str, ...]
+    xy: FloatArray  # (n_points, 2)
+    axes: tuple[str, str]
+    clusters: tuple[str, ...]
+    cluster: IntArray  # of every point, its place among the clusters
+    mean: FloatArray
+    sd: FloatArray  # 0 where it is not known
+    top: float  # of the colour scale
+    names_samples: bool = True  # in hover texts
+
+    def unnamed(self) -> LocalMap:
+        """Return the same map without the names of samples."""
+        return replace(self, names_samples=False)
+
+    @classmethod
+    def of(
+        cls,
+        result: LocalReplicability,
+        xy: FloatArray,
+        axes: tuple[str, str],
+        names: Sequence[str] | None = None,
+    ) -> LocalMap:
+        """Take the points of a result, drawn here; `names` are the clusters that they are shown in, else the labels."""
+        labels, cluster = np.unique(result.labels if names is None else np.asarray(names), return_inverse=True)
+        return cls(
+            configuration=label(result.clusterer, result.n_clusters),
+            train=result.train,
+            test=result.test,
+            score=shown(result.agreement),
+            samples=tuple(map(str, result.samples)),
+            xy=xy,
+            axes=axes,
+            clusters=tuple(str(name) for name in labels),
+            cluster=cluster,
+            mean=result.mean,
+            sd=np.nan_to_num(result.sd),
+            top=largest(result.mean),
+        )
+
+    @classmethod
+    def placed(
+        cls,
+        result: LocalReplicability,
+        points: ArrayLike | None,
+        memory: FloatArray | None,
+    ) -> LocalMap:
+        """Take the points of a result; `points` are coordinates, or how to find them from the points in memory."""
+        coordinates = check_coordinates(points, memory, len(result.samples), "points")
+        xy, axes = in_two_dimensions(coordinates, points if isinstance(points, str) else None)
+        if xy.shape[1] == 1:
+            xy = np.column_stack([xy, np.nan_to_num(result.mean)])
+            axes = ("the feature", f"mean local {shown(result.agreement)}")
+        return cls.of(result, xy, axes)
+
+    def draw(self, ax: Axes | None = None) -> Axes:
+        """Draw points coloured by their mean score, larger where it varies more, shaped by cluster."""
+        with canvas(ax, SINGLE, 0.9 * SINGLE) as ax:
+            colours: dict[str, Any] = {"c": self.mean, "cmap": score_colours(), "vmin": 0, "vmax": self.top}
+            dots = ax.scatter(
+                self.xy[:, 0],
+                self.xy[:, 1],
+                s=_dot_area(self.sd),
+                lw=0,
+                plotnonfinite=True,
+                rasterized=len(self.xy) > MOST_VECTORS,
+                **colours,
+            )
+            if self._has_shapes:
+                outlines = _outlines()
+                dots.set_paths([outlines[place] for place in self.cluster])
+            ax.set_xlabel(literal(self.axes[0]))
+            ax.set_ylabel(literal(self.axes[1]))
+            legend_above(ax, _title(self.configuration, self.train, self.test), self._handles())
+            colour_bar(dots, ax, f"local {literal(self.score)}, mean (size: sd)")
+            return ax
+
+    @property
+    def _has_shapes(self) -> bool:
+        return len(self.clusters) <= len(MARKERS)
+
+    def _handles(self) -> list[Artist]:
+        """Say in the legend which shape is which cluster, and how large a deviation is."""
+        handles = []
+        if self._has_shapes:
+            handles += [
+                _dot_in_legend(look(i).marker, 5, f"cluster {literal(name, 16)}")
+                for i, name in enumerate(self.clusters)
+            ]
+        most = float(f"{self.sd.max():.1g}") if len(self.sd) else 0.0
+        if most:
+            handles += [_dot_in_legend("o", np.sqrt(_dot_area(sd)), f"sd {sd:g}") for sd in (0.0, most / 2, most)]
+        return handles
+
+    def view(self, most: int) -> View:
+        """Write the map for the page, thinned evenly to at most so many points."""
+        kept = np.arange(0, len(self.samples), -(-len(self.samples) // most))
+        groups = [(i, kept[self.cluster[kept] == i]) for i in range(len(self.clusters))]
+        traces = [self._trace(i, rows) for i, rows in groups if len(rows)]
+        if traces:
+            traces[0]["marker"]["showscale"] = True
+        layout = {
+            "xaxis": axis(escaped(self.axes[0])),
+            "yaxis": axis(escaped(self.axes[1])),
+            "legend": {"title": {"text": "cluster"}, "itemsizing": "constant", "orientation": "h"},
+        }
+        return view(f"{self.train} → {self.test}", traces, **layout)
+
+    def _trace(self, i: int, rows: IntArray) -> Trace:
+        """Write the points of the i-th cluster."""
+        name, style = escaped(self.clusters[i]), look_of_cluster(self.clusters[i], i)
+        names = [f"{escaped(self.samples[r])}<br>" if self.names_samples else "" for r in rows]
+        scores = [f"cluster {name}: {self.mean[r]:.2f} ± {self.sd[r]:.2f}" for r in rows]
+        texts = [sample + score for sample, score in zip(names, scores, strict=True)]
+        marker = {
+            "symbol": style.symbol,
+            "size": [round(SIZE + SIZE_PER_SD * float(self.sd[r]), 1) for r in rows],
+            "color": numbers(np.round(self.mean[rows], 3)),
+            "cmin": 0,
+            "cmax": numbers(self.top),
+            "colorscale": PAGE_SCORES,
+            "showscale": False,
+            "colorbar": {"title": {"text": f"local {escaped(self.score)}"}, "thickness": 12},
+            "line": {"width": 1.5, "color": style.token},
+        }
+        return scatter("markers", *self.xy[rows].T, name=name, text=texts, hoverinfo="text", marker=marker)
+
+
+def map_chart(maps: Sequence[LocalMap]) -> Chart | None:
+    """Write a chart with a view for every training and test study; None without any."""
+    if not maps:
+        return None
+    most = max(FEWEST_POINTS, MOST_POINTS // len(maps))
+    thinned = any(len(points.samples) > most for points in maps)
+    omitted = f" At most {most:,} samples of each study are drawn." if thinned else ""
+    return chart(
+        "map",
+        "Local replicability of every sample",
+        "Samples of the training study, coloured by their mean local score in the tested study, larger where it varies "
+        f"more; the shape and the colour of its edge show the cluster.{omitted}",
+        520,
+        [points.view(most) for points in maps],
+    )
+
+
+def _title(configuration: str, train: str, test: str) -> str:
+    return f"{literal(configuration)}: {literal(train)} on {literal(test)}"
+
+
+def _dot_area(sd: Any) -> Any:
+    return SMALLEST_DOT + DOT_PER_SD * sd
+
+
+def _dot_in_legend(marker: str, size: float, text: str) -> Artist:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color="0.5", marker=marker, ls="", markersize=size, mew=0, label=text)
+
+
+def _outlines() -> list[Any]:
+    from matplotlib.markers import MarkerStyle
+
+    styles = [MarkerStyle(marker) for marker in MARKERS]
+    return [style.get_path().transformed(style.get_transform()) for style in styles]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# a bar for every cluster
+
+
+def draw_bars(result: LocalReplicability, ax: Axes | None = None) -> Axes:
+    """Draw a bar for every cluster, with its interval and the observed score."""
+    frame = result.by_cluster()
+    n = len(frame)
+    mean, low, high, estimate = (frame[name].to_numpy(float) for name in ("mean", "low", "high", "estimate"))
+    with canvas(ax, DOUBLE if n > WIDE_FROM else SINGLE, 0.8 * SINGLE) as ax:
+        places = np.arange(n)
+        ax.bar(places, mean, width=0.65, color=COLOURS[5], alpha=0.7, label="mean")
+        ax.vlines(places, low, high, color="black", lw=1.2, label="95 % interval")
+        ax.plot(places, estimate, "D", color=COLOURS[1], markerfacecolor="white", label="R̂")
+        between = " · n = " if n > WIDE_FROM else "\nn = "
+        sizes = zip(frame["cluster"], frame["size"], strict=True)
+        names_below(ax, places, [f"{literal(name, 20)}{between}{size:,}" for name, size in sizes])
+        ax.axhline(0, color="black", lw=0.6)
+        values = np.concatenate([mean, low, high, estimate])
+        ax.set_ylim(smallest(values) - 0.03, largest(values) + 0.03)
+        ax.set_xlim(-0.6, n - 0.4)
+        ax.set_xlabel("cluster")
+        ax.set_ylabel(f"local {literal(shown(result.agreement))}")
+        legend_above(ax, _title(label(result.clusterer, result.n_clusters), result.train, result.test))
+        return ax
+
+
+def _bars_trace(result: LocalReplicability, i: int) -> Trace:
+    """Write the bars of the i-th tested study for the page."""
+    frame = result.by_cluster()
+    names = [str(name) for name in frame["cluster"]]
+    mean, low, high, estimate = (frame[name].to_numpy(float) for name in ("mean", "low", "high", "estimate"))
+    texts = [
+        f"{escaped(result.train)} {escaped(name)} in {escaped(result.test)}: {mean[j]:.2f} "
+        f"[{low[j]:.2f}, {high[j]:.2f}], R̂ {estimate[j]:.2f}"
+        for j, name in enumerate(names)
+    ]
+    colours = [look_of_cluster(name, place).token for place, name in enumerate(names)]
+    return {
+        "type": "bar",
+        "name": f"in {escaped(result.test)}",
+        "x": [escaped(name) for name in names],
+        "y": numbers(mean),
+        "marker": {"color": colours, "pattern": {"shape": look(i).pattern}},
+        "error_y": error_bars(mean, low, high, color="@ink", thickness=1),
+        "hovertext": texts,
+        "hoverinfo": "text",
+    }
+
+
+def clusters_chart(results: Sequence[LocalReplicability]) -> Chart:
+    """Write the bars of all results for the page, a view for every training study."""
+    views = []
+    for train in dict.fromkeys(result.train for result in results):
+        of_train = [result for result in results if result.train == train]
+        traces = [_bars_trace(result, i) for i, result in enumerate(of_train)]
+        names = dict.fromkeys(name for trace in traces for name in trace["x"])
+        by_number = sorted(names, key=lambda name: (len(names) if (n := number_of_cluster(name)) is None else n, name))
+        layout = {
+            "barmode": "group",
+            "xaxis": axis(f"cluster of {escaped(train)}", type="category", categoryarray=by_number),
+            "yaxis": axis(f"local {escaped(shown(of_train[0].agreement))}, mean over the cluster"),
+        }
+        views.append(view(train, traces, **layout))
+    return chart(
+        "clusters",
+        "Local replicability of every cluster",
+        "Mean local score of every cluster's samples in the other studies, with 95 % intervals. Colours are clusters, "
+        "patterns the other studies.",
+        380,
+        views,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# who shares a point's cluster
+
+
+def draw_co_clustering(
+    result: LocalReplicability,
+    point: int,
+    test_points: ArrayLike | None,
+    points: ArrayLike | None,
+    memory: FloatArray | None,
+) -> NDArray[Any]:
+    """Draw the test points under the function of either study, as a figure; returns its two axes."""
+    shares = result.co_clustering(point)  # (2, n_test)
+    coordinates = check_coordinates(test_points, memory, shares.shape[1], "test_points")
+    if isinstance(points, str):
+        raise ParameterError(
+            "points must be an array with kind='co-clustering'; test_points may be 'tsne' or 'pca'.",
+            parameter="points",
+        )
+    mark = np.full(coordinates.shape[1], np.nan)
+    if points is not None:
+        given = check_coordinates(points, None, len(result.samples), "points")[point]
+        mark = given if given.shape == mark.shape else mark
+    xy, names = in_two_dimensions(np.vstack([coordinates, mark]), test_points if isinstance(test_points, str) else None)
+    with panels(2, 1, SINGLE, 1.7 * SINGLE) as (figure, axes):
+        for ax, share, study in zip(axes[:, 0], shares, (result.train, result.test), strict=True):
+            dots = _draw_share(ax, share, xy[:-1], xy[-1])
+            ax.set_title(f"function learned on {literal(study)}")
+            ax.set_ylabel(names[1] if xy.shape[1] == 2 else "share of resamples")
+        axes[1, 0].set_xlabel(names[0])
+        spread = f" ± {result.sd[point]:.2f}" if np.isfinite(result.sd[point]) else ""
+        score = f"local {literal(shown(result.agreement))} {result.mean[point]:.2f}{spread}"
+        name = literal(label(result.clusterer, result.n_clusters))
+        figure.suptitle(f"{name}; {literal(result.samples[point])}:\n{score}")
+        colour_bar(dots, list(axes[:, 0]), "in the point's cluster, share of resamples", aspect=40)
+        return np.asarray(axes[:, 0])
+
+
+def _draw_share(ax: Axes, share: FloatArray, xy: FloatArray, mark: FloatArray) -> Any:
+    """Draw the test points under one function; a single feature is drawn against the share."""
+    flat = xy.shape[1] == 1
+    dots = ax.scatter(
+        xy[:, 0],
+        share if flat else xy[:, 1],
+        c=share,
+        s=14,
+        cmap=score_colours(),
+        vmin=0,
+        vmax=1,
+        lw=0,
+        plotnonfinite=True,
+        rasterized=len(xy) > MOST_VECTORS,
+    )
+    mark = np.array([mark[0], 1.0]) if flat else mark
+    if np.isfinite(mark).all():
+        ax.plot(*mark[:, None], "X", color="black", markeredgecolor="white", markersize=9, label="the point")
+    return dots

@@ -1,0 +1,228 @@
+"""The answer of an analysis in sentences: the same in the terminal, on the page and in Markdown.
+
+First the verdict, then how sure it is, then the reason, then what to do next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from clustrep.agreement.agreements import shown
+from clustrep.algorithms.choice import Candidate, Choice, Obstacle, obstacle_to
+from clustrep.algorithms.comparison import Comparison
+from clustrep.cached import cached_property
+from clustrep.findings.features import feature_sentences
+from clustrep.findings.result import CONTINUOUS, INCONCLUSIVE, NO_EVIDENCE, SEPARATED, Findings
+from clustrep.findings.sentences import (
+    depth_sentence,
+    missing_sentences,
+    outlier_sentence,
+    sentences_of,
+    verdict_sentence,
+)
+from clustrep.findings.verdict import best_above, decided, focus_of
+from clustrep.null.null_scores import NullReference
+from clustrep.text import listing, p_text, plural
+
+# Kinds of sentences: the verdict for the first, then these.
+SURE, REASON, STUDIES, CAUTION, NEXT = "sure", "reason", "studies", "caution", "next"
+MOST_RIVALS = 3
+NEXT_STEPS = {
+    SEPARATED: "The table of features shows how clusters differ; the table of labels has the cluster of every sample.",
+    CONTINUOUS: "Do not interpret these clusters as discrete types. Consider a continuous score.",
+    NO_EVIDENCE: "Add samples, or use features in which clusters are expected.",
+    INCONCLUSIVE: "",
+}
+
+
+class Said(NamedTuple):
+    """A sentence or two, and what they are about: see the kinds above."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the sentences are made of.
+
+    Attributes
+    ----------
+    findings : Findings
+    choice : Choice
+    obstacle : Obstacle or None
+        What keeps the configuration in focus, or all, from being called the best.
+    heterogeneity : float, default=nan
+        I² of the configuration in focus; NaN where it is not known.
+    """
+
+    findings: Findings
+    choice: Choice
+    obstacle: Obstacle | None
+    heterogeneity: float = float("nan")
+
+
+def headline_of(evidence: Evidence) -> tuple[Said, ...]:
+    """Return the verdict, the best clusterer, the reasons, cautions and what to do next."""
+    findings, choice = evidence.findings, evidence.choice
+    focus = focus_of(findings, choice)
+    partition = "" if focus is None else f"{focus.label}, {shown(choice.agreement)} {focus.score:z.2f}"
+    said = [Said(findings.verdict, verdict_sentence(findings, partition))]
+    if focus is not None and not choice.says_nothing:
+        said.append(Said(SURE, f"{_best(findings, choice, focus)} {_rivals(choice, focus)}".strip()))
+    reasons = (depth_sentence(findings), *missing_sentences(findings), *feature_sentences(findings))
+    said += [Said(REASON, text) for text in reasons]
+    said.append(Said(STUDIES, findings.alignment))
+    studies = (outlier_sentence(findings), heterogeneity_sentence(evidence.heterogeneity))
+    said.append(Said(STUDIES, " ".join(filter(None, studies))))
+    if evidence.obstacle is not None:
+        said.append(Said(CAUTION, evidence.obstacle.sentence))
+    said.append(Said(NEXT, _next(evidence)))
+    return tuple(each for each in said if each.text)
+
+
+def headline_of_findings(findings: Findings) -> tuple[Said, ...]:
+    """Return the verdict and its reasons: what findings without scores can show."""
+    verdict, *reasons = sentences_of(findings)
+    return Said(findings.verdict, verdict), *(Said(REASON, text) for text in reasons)
+
+
+def headline_of_comparison(choice: Choice, obstacle: Obstacle | None) -> tuple[Said, ...]:
+    """Return the best clusterer, its score beside the null distribution, and cautions: what scores alone can show."""
+    said = []
+    if choice.best is not None:
+        said.append(
+            Said(SURE, f"Best clusterer: {_score(choice, choice.best)}. {_rivals(choice, choice.best)}".strip())
+        )
+    said.append(Said(REASON, _beside_null(choice)))
+    if obstacle is not None:
+        said += [Said(CAUTION, obstacle.sentence), Said(NEXT, obstacle.next_step)]
+    return tuple(each for each in said if each.text)
+
+
+def heterogeneity_sentence(heterogeneity: float) -> str:
+    """Write I²; empty where it is not known.
+
+    Examples
+    --------
+    >>> heterogeneity_sentence(0.54)
+    'Heterogeneity between pairs: I² = 54 %.'
+    """
+    return "" if np.isnan(heterogeneity) else f"Heterogeneity between pairs: I² = {100 * heterogeneity:.0f} %."
+
+
+def _beside_null(choice: Choice) -> str:
+    """Compare scores with their null distributions; empty without a null model."""
+    if choice.against is None or choice.says_nothing:
+        return ""
+    above = best_above(choice)
+    if above is None:
+        return f"No score exceeds its null distribution (smallest adjusted {p_text(choice.against.smallest)})."
+    p = p_text(float(choice.against.adjusted[choice.place(above)]))
+    return f"{above.label} replicates better than under the null model (adjusted {p})."
+
+
+def _best(findings: Findings, choice: Choice, focus: Candidate) -> str:
+    """Name the configuration in focus; where it is not the best of all, for which number of clusters it is."""
+    if len(choice.candidates) == 1:
+        return f"Clusterer: {_score(choice, focus)}."
+    is_best = choice.best is not None and choice.place(choice.best) == choice.place(focus)
+    if not is_best and findings.verdict == SEPARATED and focus.n_clusters == findings.n_clusters:
+        return f"Best clusterer with {focus.n_clusters} clusters: {_score(choice, focus)}."
+    return f"Best clusterer: {_score(choice, focus)}."
+
+
+def _score(choice: Choice, candidate: Candidate) -> str:
+    interval = "" if np.isnan(candidate.low) else f", 95 % interval {candidate.low:z.2f} to {candidate.high:z.2f}"
+    return f"{candidate.label}; replicability ({shown(choice.agreement)}) {candidate.score:z.2f}{interval}"
+
+
+def _rivals(choice: Choice, focus: Candidate) -> str:
+    """Name what is not distinguishable from the best, where the best is what is looked at."""
+    if choice.best is None or not choice.best.rivals or choice.place(choice.best) != choice.place(focus):
+        return ""
+    rivals = [f"{rival.label} ({rival.score:z.2f})" for rival in choice.best.rivals]
+    return f"Not distinguishable from it: {listing(rivals, MOST_RIVALS)}."
+
+
+def _next(evidence: Evidence) -> str:
+    """Say what to do next: what to try where something is in the way, else what the answer is good for."""
+    verdict = evidence.findings.verdict
+    if evidence.obstacle is not None and verdict != SEPARATED:
+        return evidence.obstacle.next_step
+    return NEXT_STEPS[verdict]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What is known of an analysis while it runs: from the first resamples, or before everything is compared
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Preliminary:
+    """A preliminary answer of `analyse`: what the resamples and simulated data sets so far say.
+
+    They are the first of those that the final answer uses: with 20 resamples so far, the scores are those of
+    `n_resamples=20`.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        All clusterers and numbers of clusters, with the resamples so far.
+    found : Findings
+        The clusters and statuses, which are final; the verdict is, too, where clusters are separated.
+    reference : NullReference or None
+        The comparison beside the simulated data sets so far; None where there are none yet.
+
+    See Also
+    --------
+    analyse : The function that hands it to `on_progress`.
+    """
+
+    comparison: Comparison
+    found: Findings
+    reference: NullReference | None
+
+    @property
+    def n_resamples(self) -> int:
+        """The number of resamples so far."""
+        return int(self.comparison.distribution.shape[2])
+
+    @property
+    def n_null(self) -> int:
+        """The number of simulated data sets so far."""
+        return 0 if self.reference is None else len(self.reference.distribution)
+
+    @cached_property
+    def choice(self) -> Choice:
+        """Which clusterer and k, as far as is known."""
+        return self.comparison.choice(self.reference)
+
+    @cached_property
+    def findings(self) -> Findings:
+        """The findings, with the verdict as far as it is known."""
+        return decided(self.found, self.choice)
+
+    @property
+    def verdict(self) -> str | None:
+        """The verdict; None where it needs a null model and nothing was simulated yet."""
+        return None if self.reference is None and self.found.verdict != SEPARATED else self.findings.verdict
+
+    @cached_property
+    def headline(self) -> tuple[Said, ...]:
+        """The answer in sentences, as far as it is known."""
+        obstacle = obstacle_to(self.comparison, focus_of(self.findings, self.choice))
+        return headline_of(Evidence(self.findings, self.choice, obstacle))
+
+    @property
+    def answer(self) -> str:
+        """The first sentence of the headline; the best clusterer, where there is no verdict yet."""
+        return self.headline[0].text if self.verdict is not None or len(self.headline) < 2 else self.headline[1].text
+
+    def __str__(self) -> str:
+        simulated = f" and {plural(self.n_null, 'simulated data set')}" if self.n_null else ""
+        return f"Preliminary, {plural(self.n_resamples, 'resample')}{simulated}: {self.answer}"
+
+    __repr__ = __str__

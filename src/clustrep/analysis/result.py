@@ -1,0 +1,258 @@
+"""A whole analysis: the findings, and the scores of all clusterers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clustrep.algorithms.choice import Candidate, Choice, obstacle_to
+from clustrep.algorithms.comparison import Comparison
+from clustrep.algorithms.local_scores import LocalReplicability
+from clustrep.algorithms.pairwise import Replicability
+from clustrep.analysis.headline import Evidence, Said, headline_of
+from clustrep.cached import cached_property
+from clustrep.checks import check_known
+from clustrep.execution.failures import Failures
+from clustrep.files.saved import Saved
+from clustrep.findings.cluster_tree import ClusterTree
+from clustrep.findings.result import INCONCLUSIVE, Findings
+from clustrep.findings.verdict import focus_of
+from clustrep.null.null_scores import NullReference
+from clustrep.provenance import Provenance
+from clustrep.types import FloatArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis(Saved):
+    """The results of `analyse`: the findings, and the scores of all clusterers.
+
+    Attributes
+    ----------
+    findings : Findings
+        Which clusters there are, in which studies, and the verdict: every statement is a view of it.
+    comparison : Comparison
+        All clusterers and numbers of clusters, on the aligned studies. Of a single study, its two random halves.
+    reference : NullReference or None
+        The scores beside their null distributions; None where clusters are separated, or without a null model.
+    local : tuple of LocalReplicability
+        Of the configuration in focus: every training study on every other.
+    coordinates : ndarray, (n_samples, 2)
+        Positions of all samples in figures, study by study: see `coordinates_of`.
+    coordinate_names : tuple of str
+        The names of the two axes.
+    known_labels : ndarray of str, (n_samples,)
+        Known labels of the samples, as text, study by study; "" where none are known: see `known_labels_of`.
+    warnings : tuple of str
+        Warnings that were given during the analysis, where they were recorded.
+    tree : ClusterTree or None
+        Clusters within the separated clusters; None where these were not looked for.
+    embedded : Comparison or None
+        The same configurations in an embedding that is learned on every training study alone, where the analysis is of
+        one embedding of all studies together: the page shows both scores. See `Report`.
+
+    See Also
+    --------
+    analyse : The function that returns it.
+    Findings, Comparison, Choice, LocalReplicability, NullReference : Its parts.
+    """
+
+    findings: Findings
+    comparison: Comparison
+    reference: NullReference | None
+    local: tuple[LocalReplicability, ...]
+    coordinates: FloatArray
+    coordinate_names: tuple[str, ...]
+    known_labels: NDArray[np.str_]
+    warnings: tuple[str, ...] = ()
+    tree: ClusterTree | None = None
+    embedded: Comparison | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The studies."""
+        return self.findings.names
+
+    @property
+    def verdict(self) -> str:
+        """One of "separated", "continuous structure", "no evidence of clusters" and "inconclusive"."""
+        return self.findings.verdict
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters; 1 without evidence of any, None where the verdict is inconclusive."""
+        return None if self.verdict == INCONCLUSIVE else self.findings.n_clusters
+
+    @property
+    def agreement(self) -> str:
+        """The agreement that decides: the first."""
+        return self.comparison.agreements[0]
+
+    @property
+    def provenance(self) -> Provenance:
+        """How the comparison was made."""
+        return self.comparison.provenance
+
+    @cached_property
+    def choice(self) -> Choice:
+        """Which clusterer and k, and how sure that is."""
+        return self.comparison.choice(self.reference)
+
+    @cached_property
+    def focus(self) -> Candidate | None:
+        """The configuration that is looked at closely; None where there is none."""
+        return focus_of(self.findings, self.choice)
+
+    @cached_property
+    def headline(self) -> tuple[Said, ...]:
+        """The answer in sentences: what it is, how sure that is, why, and what to do next."""
+        pairs = self.replicability if len(self.names) > 2 else None  # two studies are a single pair
+        heterogeneity = float("nan") if pairs is None else pairs.heterogeneity
+        obstacle = obstacle_to(self.comparison, self.focus)
+        return headline_of(Evidence(self.findings, self.choice, obstacle, heterogeneity))
+
+    @cached_property
+    def replicability(self) -> Replicability | None:
+        """All pairs of studies in the configuration in focus."""
+        focus = self.focus
+        return None if focus is None else self.comparison.replicability(focus.clusterer, focus.n_clusters)
+
+    @cached_property
+    def replicabilities(self) -> tuple[Replicability, ...]:
+        """All pairs of studies in every configuration, by the agreement that decides; that in focus first."""
+        focus = self.replicability
+        others = [
+            self.comparison.replicability(clusterer, k)
+            for clusterer, k in zip(self.comparison.clusterers, self.comparison.n_clusters, strict=True)
+            if focus is None or (clusterer, k) != (focus.clusterer, focus.n_clusters)
+        ]
+        return tuple(others if focus is None else [focus, *others])
+
+    @property
+    def failures(self) -> Failures:
+        """How many values failed, by cause: scores of the comparison, and resamples of what follows from it."""
+        parts: list[Any] = [self.comparison, *self.local]
+        return Failures.merge([part.failures for part in parts])
+
+    # -----------------------------------------------------------------------------------------------------------------
+    # tables
+
+    def scores(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """One row for every clusterer, k, agreement and pair of studies, beside data without clusters."""
+        frame = self.comparison.to_frame(confidence_level)
+        if self.reference is None:
+            return frame
+        against = self.reference.to_frame(confidence_level).drop(columns="observed")
+        return frame.merge(against, how="left", on=["clusterer", "k", "agreement", "train", "test"])
+
+    def summary(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """One row for every clusterer, k and agreement, over all pairs of studies: what the choice rests on.
+
+        Columns: clusterer, k, agreement, mean, low, high (over resamples), trivial, failed; for the agreement that
+        decides probability_best and rival; beside data without clusters observed (R̂), null_mean, excess, pvalue, and
+        adjusted.
+        """
+        return summary_of(self.comparison, self.choice, self.reference, confidence_level)
+
+    def samples(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """One row for every sample and other study: train, sample, cluster, test, scores, and where it is drawn.
+
+        The cluster is that of the findings.
+        """
+        columns = ["train", "sample", "cluster", "test", "estimate", "mean", "sd", "low", "high", "x", "y"]
+        labels, frames = self.findings.labels, []
+        for local in self.local:
+            frame = local.to_frame(confidence_level)
+            frame["train"], frame["test"], frame["cluster"] = local.train, local.test, labels[local.train]
+            frame["x"], frame["y"] = self.coordinates_of(local.train).T
+            frames.append(frame[columns])
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+
+    def labels(self) -> pd.DataFrame:
+        """One row for every sample: study, sample, cluster (A, B, C…; "?" where it has none)."""
+        findings = self.findings
+        study = np.repeat(np.array(findings.names, dtype=object), findings.sizes)
+        cluster = np.concatenate(list(findings.labels.values()))
+        return pd.DataFrame({"study": study, "sample": findings.samples.tolist(), "cluster": cluster.tolist()})
+
+    def coordinates_of(self, study: str) -> FloatArray:
+        """Return the positions of one study's samples in figures, (n_samples, 2)."""
+        return self.coordinates[self._rows_of(study)]
+
+    def known_labels_of(self, study: str) -> NDArray[np.str_] | None:
+        """Return the known labels of one study's samples, as text; None where it has none."""
+        labels = self.known_labels[self._rows_of(study)]
+        return labels if (labels != "").any() else None
+
+    def _rows_of(self, study: str) -> slice:
+        """Return where the samples of one study are among those of all studies."""
+        check_known(study, "study", self.names, parameter="study")
+        place = self.names.index(study)
+        ends = np.cumsum(self.findings.sizes)
+        return slice(int(ends[place] - self.findings.sizes[place]), int(ends[place]))
+
+    def to_anndata(self, adata: Any, study_key: str, *, key: str = "clustrep") -> Any:
+        """Write clusters, statuses and scores of all cells into the AnnData that was analysed, and return it.
+
+        Parameters
+        ----------
+        adata : AnnData
+            The one that the studies were taken from, with the same cells in the same order. It is changed.
+        study_key : str
+            The column of obs that names the study, as in `Studies.from_anndata`.
+        key : str
+            What the names of all that is written begin with.
+
+        Returns
+        -------
+        AnnData
+            `adata`, with, in obs, ``clustrep_cluster`` (A, B, C… of the findings; missing where a study cannot be
+            matched), ``clustrep_status`` (of that cluster in the cell's study) and ``clustrep_local`` (the mean over
+            other studies of the cell's local score); after ``recursive=True`` also ``clustrep_subcluster``, the
+            smallest cluster of the tree that it is in. In obsm, ``clustrep_local`` has the local score in every other
+            study. In uns, ``clustrep`` has the verdict, the headline and the tables `findings`, `clusters`,
+            `studies`, `summary` and `scores`, and ``clustrep_cluster_colors`` the colours, as scanpy expects them.
+
+        See Also
+        --------
+        Studies.from_anndata : Takes the studies from an AnnData.
+
+        Examples
+        --------
+        >>> import anndata
+        >>> import numpy as np
+        >>> from sklearn.cluster import KMeans
+        >>> from clustrep import Studies, analyse
+        >>> X = np.random.default_rng(0).normal(size=(120, 2)) + 9 * (np.arange(120) % 2)[:, None]
+        >>> adata = anndata.AnnData(X)
+        >>> adata.obs["lab"] = ["first"] * 60 + ["second"] * 60
+        >>> studies = Studies.from_anndata(adata, "lab")
+        >>> analysis = analyse(KMeans(n_init=2), studies, n_clusters=2, n_resamples=3, null=None, rng=0)
+        >>> analysis.to_anndata(adata, "lab").obs["clustrep_cluster"].value_counts().tolist()
+        [60, 60]
+        """
+        from clustrep.analysis.annotated import annotate
+
+        return annotate(adata, self, study_key, key)
+
+    def __repr__(self) -> str:
+        sentences = [said.text for said in self.headline]
+        table = self.findings.table().pivot(index="cluster", columns="study", values="status")[list(self.names)]
+        tree = [] if self.tree is None else [repr(self.tree)]
+        return "\n".join([f"Analysis of {', '.join(self.names)}", *sentences, table.to_string(), *tree])
+
+
+def summary_of(
+    comparison: Comparison, choice: Choice, reference: NullReference | None, confidence_level: float = 0.95
+) -> pd.DataFrame:
+    """Put a comparison, its choice and data without clusters side by side: see `Analysis.summary`."""
+    table = comparison.summary(confidence_level).drop(columns="eligible").rename(columns={"score": "mean"})
+    decisive = choice.to_frame()[["clusterer", "k", "probability_best", "rival"]].assign(agreement=choice.agreement)
+    table = table.merge(decisive, how="left", on=["clusterer", "k", "agreement"])
+    if reference is None:
+        return table
+    against = reference.summary().drop(columns="qvalue")
+    return table.merge(against, how="left", on=["clusterer", "k", "agreement"])

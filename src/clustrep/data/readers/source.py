@@ -1,0 +1,274 @@
+"""Files before their format is known: their names, their first bytes, their text, and what reading them needs."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import importlib
+import io
+import lzma
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from clustrep.checks import check_names_differ
+from clustrep.errors import DataError
+from clustrep.files.folders import nearest_entries
+from clustrep.text import listing
+
+PARQUET_MAGIC = b"PAR1"
+
+HDF5_MAGIC = b"\x89HDF"
+
+# Files that say of a folder that it is a Zarr store, of versions 2 and 3.
+ZARR_MARKS = (".zgroup", "zarr.json")
+
+SPREADSHEETS = {b"PK\x03\x04": "an Excel or zip file", b"\xd0\xcf\x11\xe0": "an Excel file"}
+
+BEGINNING = 4096  # bytes: enough to recognise any format
+
+BLOCK = 2**20  # bytes that are decoded at once
+
+AGAIN = "save or download it again"
+
+# How other things begin that are often saved in place of a table.
+WEB_PAGE = re.compile(r"\s*(<!doctype html|<html)", re.IGNORECASE)
+
+LFS_POINTER = re.compile(r"version https://git-lfs")
+
+
+class Packing(NamedTuple):
+    """A way to pack a file, told by the bytes that it begins with."""
+
+    name: str
+    ending: str
+    magic: bytes
+    open: Callable[[IO[bytes]], Any]
+    unpack: Callable[[bytes], bytes]
+
+
+def _unpack_streams(new: Callable[[], Any], packed: bytes) -> bytes:
+    """Unpack one stream after the other, to the end: the modules' own functions ignore what they can't read."""
+    parts = []
+    while packed:
+        stream = new()
+        parts.append(stream.decompress(packed))
+        if not stream.eof:
+            raise EOFError("it ends too early")
+        packed = stream.unused_data.lstrip(b"\0")  # xz may pad
+    return b"".join(parts)
+
+
+PACKINGS = (
+    Packing("gzip", ".gz", b"\x1f\x8b", gzip.open, gzip.decompress),
+    Packing("bzip2", ".bz2", b"BZh", bz2.open, partial(_unpack_streams, bz2.BZ2Decompressor)),
+    Packing("xz", ".xz", b"\xfd7zXZ\0", lzma.open, partial(_unpack_streams, lzma.LZMADecompressor)),
+)
+
+# Packings that the standard library can't read in all versions of Python.
+OTHER_PACKINGS = {
+    b"\x28\xb5\x2f\xfd": "a Zstandard file",
+    b"7z\xbc\xaf\x27\x1c": "a 7-Zip file",
+    b"\x1f\x9d": "a .Z file",
+}
+
+UNPACKING_ERRORS = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+
+
+class Beginning(NamedTuple):
+    """The beginning of a file, by which its format is recognised."""
+
+    raw: bytes
+    text: str  # of what `raw` holds, unpacked if that is packed; not meaningful if it is not text
+    is_zarr: bool = False  # a folder that is a Zarr store
+
+
+def study_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
+    """Name each study after its file; where two would have the same name, with as much of the path as needed."""
+    files = [Path(path) for path in paths]
+    for file in files:
+        if any("\ud800" <= letter <= "\udfff" for letter in str(file)):
+            raise DataError(f"The name of the file {file} is not text in this system's encoding: rename it.")
+        if "\0" in str(file):
+            raise DataError(f"No file can be called {str(file)!r}, with a zero byte: correct the name.")
+    stems = [_without_packing(file.name).rsplit(".", 1)[0] or file.name for file in files]
+    for file, stem in zip(files, stems, strict=True):
+        if not stem.strip():
+            raise DataError(f"The file {str(file)!r} has no name that its study could have: rename it.")
+    longer_names = [
+        [f"{file.parent.name}/{stem}" for file, stem in zip(files, stems, strict=True)],
+        [file.name for file in files],
+        [file.as_posix() for file in files],
+    ]
+    names = stems
+    for longer in longer_names:
+        names = [longer[i] if names.count(name) > 1 else name for i, name in enumerate(names)]
+    check_names_differ(names, "file", parameter="paths")
+    return names
+
+
+def _without_packing(name: str) -> str:
+    return next((name.removesuffix(kind.ending) for kind in PACKINGS if name.endswith(kind.ending)), name)
+
+
+def beginning_of(path: str | PathLike[str]) -> Beginning:
+    """Read the beginning of a file."""
+    file = Path(path)
+    try:
+        if any((file / mark).is_file() for mark in ZARR_MARKS):
+            return Beginning(b"", "", is_zarr=True)
+        _check_is_file(file)
+        with file.open("rb") as stream:
+            raw = stream.read(BEGINNING)
+            stream.seek(0)
+            return Beginning(raw, _first_text(raw, stream))
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _check_is_file(file: Path) -> None:
+    if file.is_dir():
+        raise DataError(f"{file} is a folder: name the files in it.")
+    if not _is_there(file):
+        if not file.parent.is_dir():
+            raise DataError(
+                f"There is no file {file}: there is no folder {file.parent}. Check the path."
+                f"{nearest_entries(file.parent, folders=True)}"
+            )
+        siblings = sorted(entry.name for entry in file.parent.iterdir() if not entry.is_dir())
+        folder = "This folder" if file.parent == Path() else file.parent
+        contents = f" {folder} holds {listing(siblings)}." if siblings else ""
+        raise DataError(f"There is no file {file}.{contents}{nearest_entries(file)}")
+    if not file.is_file():
+        raise DataError(f"{file} is a pipe or device, which is read only once: write it to a file first.")
+
+
+def _is_there(file: Path) -> bool:
+    """Tell a missing file from one that can't be looked at, which `Path.exists` of Python 3.14 no longer does."""
+    try:
+        file.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # or no name of any file
+        return False
+    return True
+
+
+def _first_text(raw: bytes, stream: IO[bytes]) -> str:
+    """Decode as much as possible; what is wrong with a file is said when it is read."""
+    for packing in PACKINGS:
+        if raw.startswith(packing.magic):
+            try:
+                raw = packing.open(stream).read(BEGINNING)
+            except UNPACKING_ERRORS:
+                return ""
+    return raw.decode(_encoding(raw), errors="replace")
+
+
+def _encoding(raw: bytes) -> str:
+    return "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+
+
+class Text:
+    """The text of a file as its bytes, decoded line by line: as text it may be four times as large."""
+
+    def __init__(self, raw: bytes):
+        self._raw, self._encoding = raw, _encoding(raw)
+
+    def lines(self) -> Iterator[str]:
+        """Return the lines one by one, with plain line ends."""
+        return io.TextIOWrapper(io.BytesIO(self._raw), encoding=self._encoding, newline=None)
+
+    def beginning(self) -> str:
+        """Return the beginning of the text."""
+        return self._raw[:BEGINNING].decode(self._encoding, errors="ignore")
+
+    def check(self, path: str | PathLike[str]) -> None:
+        """Check that all bytes are text, and that there is some."""
+        decoder = codecs.getincrementaldecoder(self._encoding)()
+        n_letters = n_zeros = 0
+        is_blank = True
+        for place in range(0, len(self._raw), BLOCK):
+            pending = len(decoder.getstate()[0])
+            try:
+                block = decoder.decode(self._raw[place : place + BLOCK], final=place + BLOCK >= len(self._raw))
+            except UnicodeDecodeError as error:
+                name = self._encoding.removesuffix("-sig").upper()
+                raise DataError(
+                    f"{path} is not text in {name} (byte {place - pending + error.start:,}): save it again with that "
+                    "encoding."
+                ) from None
+            n_letters, n_zeros = n_letters + len(block), n_zeros + block.count("\0")
+            is_blank = is_blank and not block.strip()
+        if n_zeros > n_letters / 3:
+            raise DataError(f"{path} holds zero bytes: it is probably text in UTF-16. Save it again as UTF-8.")
+        if n_zeros:
+            raise DataError(f"{path} holds zero bytes: it is not delimited text. Save the table as CSV.")
+        if is_blank:
+            raise DataError(f"{path} is empty: {AGAIN}.")
+
+
+def read_text(path: str | PathLike[str]) -> Text:
+    """Return the text of a file, packed or not."""
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    for magic, kind in SPREADSHEETS.items():
+        if raw.startswith(magic):
+            raise DataError(f"{path} is {kind}, not delimited text: save the table as CSV.")
+    for magic, kind in OTHER_PACKINGS.items():
+        if raw.startswith(magic):
+            raise DataError(f"{path} is {kind}: unpack it first, or pack it with gzip, bzip2 or xz.")
+    for packing in PACKINGS:
+        if raw.startswith(packing.magic):
+            raw = _unpacked(raw, packing, path)
+            break
+    text = Text(raw)
+    text.check(path)
+    beginning = text.beginning()
+    if WEB_PAGE.match(beginning):
+        raise DataError(f"{path} is a web page (HTML), not a table: download the table itself.")
+    if LFS_POINTER.match(beginning):
+        raise DataError(f"{path} is only a pointer of Git LFS to a table: fetch the table with git lfs pull.")
+    return text
+
+
+def _unpacked(raw: bytes, packing: Packing, path: str | PathLike[str]) -> bytes:
+    try:
+        unpacked = packing.unpack(raw)
+    except UNPACKING_ERRORS as error:
+        raise DataError(
+            f"{path} is a damaged {packing.name} file: {str(error).rstrip('.')}. {AGAIN[0].upper()}{AGAIN[1:]}."
+        ) from None
+    if unpacked.startswith((*SPREADSHEETS, PARQUET_MAGIC, HDF5_MAGIC)):
+        raise DataError(f"{path} is a {packing.name} file with something other than text in it: unpack it first.")
+    return unpacked
+
+
+def _unreadable(path: str | PathLike[str], error: OSError) -> DataError:
+    return DataError(f"{path} can't be read: {error.strerror}. Name another file, or make it readable.")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# libraries that read a format
+
+
+def import_for(path: str | PathLike[str], kind: str, module: str, *, extra: str) -> Any:
+    """Import the library that reads this kind of file; where it is missing, say how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise DataError(
+            f'{path} is {kind}: to read it, install {module} with pip install "clustrep[{extra}]".'
+        ) from None
+
+
+def in_brief(error: Exception) -> str:
+    """Return the first line of a library's error, without its full stop and the names and numbers internal to it."""
+    words = (str(error).strip().splitlines() or [""])[0].rstrip(".")
+    words = re.sub(r"^.*'<Buffer>': |: eof = [^)]*", "", words)
+    return f"{type(error).__name__}: {words[:200]}" if words else type(error).__name__

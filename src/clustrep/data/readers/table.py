@@ -1,0 +1,194 @@
+"""What the readers of all formats share: the table that they return, the request that they obey, names and numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clustrep.checks import check_unique
+from clustrep.data.readers.source import Beginning
+from clustrep.data.study import Label
+from clustrep.errors import DataError
+from clustrep.text import argument, listing, option
+from clustrep.types import Labels
+
+Path: TypeAlias = str | PathLike[str]
+
+
+class Table(NamedTuple):
+    """One study as a file holds it; an axis without names is a `RangeIndex`."""
+
+    name: str
+    frame: pd.DataFrame
+    labels: Labels | None
+    annotations: tuple[str, ...] | None = None  # what `label` may name; None: the columns of the frame
+    is_embedding: bool = False  # coordinates that were computed from data, comparable only if computed together
+    groups: NDArray[np.object_] | None = None  # units of the samples, where these stand beside the frame
+    feature_data: pd.DataFrame | None = None  # what the file says of its features, a row each, such as their genes
+
+
+class Request(NamedTuple):
+    """What the user said about the files: the parameters of `Studies.read`."""
+
+    label: Label = None
+    transpose: bool | str | Sequence[str] = False
+    header: bool | None = None
+    study_key: str | None = None
+    rep: str | None = None
+    features: Sequence[str] | None = None
+    groups: str | None = None
+    allow_missing: bool = False
+    gower: bool = False
+
+    @property
+    def aside(self) -> tuple[object, ...]:
+        """The columns that are no names of samples, because the user says what they are."""
+        return tuple(column for column in (self.label, self.groups) if column)
+
+    def transposes(self, study: str) -> bool:
+        """Whether the table of this study is to be transposed."""
+        return self.transpose if isinstance(self.transpose, bool) else study in self.transpose
+
+    def transpose_argument(self, study: str) -> str:
+        """Return the argument that had this study transposed, as the user wrote it."""
+        return argument("transpose", True if self.transpose is True else [study])
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How files of one format are recognised and read.
+
+    Attributes
+    ----------
+    kind : str
+        A file of the format in a sentence: "a Parquet file".
+    files : str
+        Several of them: "Parquet files".
+    sniff : callable
+        Whether the beginning of a file looks like this format.
+    read : callable
+        Read the studies of a file: of its path, the name of the study, and the user's request.
+    takes : frozenset of str
+        Which of the parameters "header", "study_key" and "rep" the format obeys.
+    orientation : str, optional
+        Why the tables are never transposed; None if they may be.
+    """
+
+    kind: str
+    files: str
+    sniff: Callable[[Beginning], bool]
+    read: Callable[[Path, str, Request], Iterable[Table]]
+    takes: frozenset[str] = frozenset()
+    orientation: str | None = None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# cells as numbers and labels
+
+MISSING = frozenset(["", "na", "n/a", "#n/a", "nan", "null", "none", "?", ".", "-"])
+
+MISSING_LABEL = frozenset(["", "na", "n/a", "#n/a", "nan"])
+
+
+def number(cell: str) -> float | None:
+    """Read a cell as a number; None for text, NaN for a missing value."""
+    if cell.lower() in MISSING:
+        return float("nan")
+    if "_" in cell:
+        return None  # 1_000 is a number only in Python; 1_1 may be a name
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def as_numbers(cells: NDArray[np.object_]) -> NDArray[Any]:
+    """Read each cell that is a number; the array holds objects where some cells are text."""
+    try:
+        if "_" not in "".join(cells):
+            return cells.astype(float)
+    except ValueError:
+        pass
+    values = [cell if (value := number(cell)) is None else value for cell in cells]
+    return np.array(values, dtype=object if any(isinstance(value, str) for value in values) else float)
+
+
+def as_labels(cells: Sequence[str]) -> Labels:
+    """Read cells as labels: numbers where all are, else text; None for a missing label."""
+    texts = [None if cell.lower() in MISSING_LABEL else cell for cell in cells]
+    numbers = [None if text is None else number(text) for text in texts]
+    if all(value is not None and value.is_integer() for value in numbers):
+        return np.array(numbers).astype(np.int64)
+    if all(text is None or (value is not None and value == value) for value, text in zip(numbers, texts, strict=True)):
+        return np.array(numbers, dtype=object)
+    return np.array(texts, dtype=object)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# names of samples
+
+# Names of a first column that holds the samples' names; those of the second kind only where it holds no fractions.
+NAMES_SAMPLES = re.compile(
+    r"|unnamed: 0|index|row[ _.-]?names?|samples?|(\w+[ _.-])?(sample|patient|subject|cell|case|donor|array)?s?[ _.-]?"
+    r"(id|name|barcode|accession)s?",
+    re.IGNORECASE,
+)
+
+MAY_NAME_SAMPLES = re.compile(r"(patient|subject|cell|case|donor|array|tumou?r)s?", re.IGNORECASE)
+
+# Those of the first kind that may also be the name of a feature.
+MAY_HOLD_MEASUREMENTS = re.compile(r"id|index", re.IGNORECASE)
+
+UNNAMED = ("", "Unnamed: 0")  # as row numbers are written by default, and by pandas when it has read them as data
+
+
+def has_fraction(cells: Sequence[str]) -> bool:
+    """Whether a cell holds a number that is not whole."""
+    numbers = [value for value in map(number, cells) if value is not None and np.isfinite(value)]
+    return any(not value.is_integer() for value in numbers)
+
+
+def names_rows(cells: Sequence[str], column: str, *, header: bool, transpose: bool) -> bool:
+    """Whether the first column names the rows: its own name says so, or it holds text."""
+    if header and (transpose or NAMES_SAMPLES.fullmatch(column)):
+        return True
+    if header and MAY_NAME_SAMPLES.fullmatch(column):
+        return not has_fraction(cells)
+    return any(number(cell) is None for cell in cells)
+
+
+def check_no_measurements(names: Sequence[str], column: str, study: str) -> None:
+    """Refuse sample names that may be measurements, such as a refractive index: fractions in a column of that name."""
+    if not MAY_HOLD_MEASUREMENTS.fullmatch(column):
+        return
+    if all(number(name) is not None for name in names) and has_fraction(names):
+        raise DataError(
+            f"The first column of study {study!r}, {column!r}, may name the samples or be a feature, for it holds "
+            f"fractions ({listing(names, 3)}): call it 'sample' if it names them, or else something other than "
+            f"{column!r}."
+        )
+
+
+def are_row_numbers(names: Sequence[str]) -> bool:
+    """Whether these are the numbers that pandas or R write where rows have no names."""
+    return any(list(names) == [str(i + start) for i in range(len(names))] for start in (0, 1))
+
+
+def check_sample_names(names: Sequence[str], study: str, column: str) -> None:
+    """Check that no sample is named twice; a first column that repeats its values may hold the known class."""
+    try:
+        check_unique(names, "sample", f"Study {study!r}")
+    except DataError as error:
+        if column and NAMES_SAMPLES.fullmatch(column):
+            raise
+        advice = (
+            f"use {argument('label', column)}" if column else f"give it a name, and use that name as {option('label')}"
+        )
+        raise DataError(f"{error.sentence} If the first column is the samples' known class, {advice}.") from None

@@ -1,0 +1,5 @@
+from .combining import combine as combine
+from .disclosure import Disclosure as Disclosure
+from .learning import learn as learn
+from .noising import GaussianNoise as GaussianNoise
+from .scoring import score as score

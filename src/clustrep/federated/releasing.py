@@ -1,0 +1,114 @@
+"""From what was learned to what a file stores: small groups are withheld or merged, noise is added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clustrep.errors import ParameterError
+from clustrep.execution.seeds import Failed, make_generator
+from clustrep.federated.disclosure import Disclosure, harmless, withheld
+from clustrep.federated.extraction import form_of, sizes_of
+from clustrep.federated.forms import Centroids, Form, NearestCentres, PredictedCentres
+from clustrep.federated.noising import GaussianNoise, bounded, most_functions, noisy_means
+from clustrep.fitting.learners import FittedFunction
+from clustrep.fitting.resample import Resample
+from clustrep.fitting.setting import ClusteringPlan, Setting
+from clustrep.types import FloatArray, IntArray
+
+OF_MEANS = (NearestCentres, PredictedCentres, Centroids)  # forms that noise can be added to
+
+
+class LearnedFunction(NamedTuple):
+    """A function that a file stores, and the samples behind its numbers; or why there is none."""
+
+    form: Form | None
+    sizes: IntArray | None
+    cause: str
+    merged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class LearnPlan(ClusteringPlan[list[LearnedFunction]]):
+    """Everything that the functions of a site follow from, except the replicate's number."""
+
+    rules: Disclosure
+    description: str = "clustering functions"
+
+    def replicate(self, number: int) -> list[LearnedFunction]:
+        """Learn the functions of all configurations in one replicate."""
+        return self.block([number])[0]
+
+    def block(self, numbers: Sequence[int]) -> list[list[LearnedFunction]]:
+        """Learn from all samples together."""
+        samples = self.setting.resamples_of(0, numbers)
+        functions: list[list[LearnedFunction]] = [[] for _ in numbers]
+        for learner in self.setting.learners:
+            learned = learner.learn(samples)
+            for member in range(len(learner.members)):
+                for b, sample in enumerate(samples):
+                    applied = learned[b].applied(member, [])
+                    functions[b].append(released(applied, sample, self.rules))
+        return functions
+
+
+def released(applied: tuple[FittedFunction, Any] | Failed, sample: Resample, rules: Disclosure) -> LearnedFunction:
+    """Take the form of a function, and withhold or merge it where a group of its samples is small."""
+    if isinstance(applied, Failed):
+        return LearnedFunction(None, None, harmless(applied.cause), False)
+    psi, _ = applied
+    form = form_of(psi)
+    sizes, merged = sizes_of(psi, form, sample), False
+    least = form.fewest(rules.min_cluster_size)
+    if sizes.min() < least and rules.small == "merge":
+        larger = form.merged(sizes, least)
+        if larger is not None:
+            drawn = sample.draw.weights > 0
+            form, merged = larger, True
+            sizes = np.bincount(form.groups(sample.points)[drawn], minlength=form.n_groups)
+    if sizes.min() < least:
+        return LearnedFunction(None, None, withheld(form.of_group, least), False)
+    return LearnedFunction(form, sizes, "", merged)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# noise
+
+
+def with_noise(
+    setting: Setting, replicates: Sequence[list[LearnedFunction]], noise: GaussianNoise
+) -> list[list[LearnedFunction]]:
+    """Replace the means of all functions by means of bounded samples with noise."""
+    samples = setting.resamples_of(0, range(len(replicates)))
+    n_functions = most_functions([sample.draw.weights for sample in samples], len(replicates[0]))
+    rng = make_generator(None)  # nobody can draw it again
+    noisy = []
+    for sample, functions in zip(samples, replicates, strict=True):
+        X = bounded(sample.points.X.astype(float), noise.bound)
+        noisy.append([_with_noise(function, sample, X, noise, n_functions, rng) for function in functions])
+    return noisy
+
+
+def _with_noise(
+    function: LearnedFunction,
+    sample: Resample,
+    X: FloatArray,
+    noise: GaussianNoise,
+    n_functions: float,
+    rng: np.random.Generator,
+) -> LearnedFunction:
+    form, weights = function.form, sample.draw.weights
+    if form is None:
+        return function
+    if not isinstance(form, OF_MEANS):
+        raise ParameterError(
+            f"noise must be None for functions that are {form.described}: it is added to the means of clusters.",
+            parameter="noise",
+        )
+    groups = form.groups(sample.points)
+    counts = np.bincount(groups, weights, minlength=form.n_groups)
+    means = noisy_means(X, groups, weights, form.n_groups, noise.sd(counts, n_functions), rng)
+    return function._replace(form=type(form)(means))

@@ -1,0 +1,381 @@
+"""Squared distances between points and centres, in loops that processors run as vectors over points.
+
+Tables are turned, (n_rows, n_columns): features as rows, with a row of zeros where their number is odd, which changes
+no bit, and columns of zeros up to whole vectors, without which as much time goes into the rest of each loop.
+Features are added in their order, each rounded once with the sum. Points are taken in tiles: so many at once that they
+stay in the nearest cache while all centres are compared with them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clustrep.kernels.compiled import compiled, fused, vectorised
+from clustrep.types import FloatArray, IntArray
+
+TILE = 256
+# Points that compiled loops take in one step, on processors with long vectors.
+STRIDE = 32
+
+
+@compiled
+def n_rows(n_features: int) -> int:
+    """Return how many rows a table has: an even number."""
+    return (n_features + 1) // 2 * 2
+
+
+@compiled
+def n_columns(n_points: int) -> int:
+    """Return how many columns a table has."""
+    return (n_points + STRIDE - 1) // STRIDE * STRIDE
+
+
+@compiled
+def in_rows(by_feature: FloatArray) -> FloatArray:
+    """Copy points, (n_features, n), into a table, (n_rows, n_columns)."""
+    p, n = by_feature.shape
+    table = np.zeros((n_rows(p), n_columns(n)))
+    table[:p, :n] = by_feature
+    return table
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the nearest of several centres
+
+
+@compiled
+def nearest_in_table(
+    table: FloatArray, centres: FloatArray, best: FloatArray, nearest: FloatArray, sums: FloatArray
+) -> None:
+    """Find the nearest centre, (k, n_rows), of every point, the first of equal ones, and its squared distance.
+
+    Both are (n_columns,). Labels are floats: vectors of labels and of distances then have the same length. `sums`,
+    (TILE,), is overwritten.
+    """
+    n = table.shape[1]
+    best[:] = np.inf
+    nearest[:] = 0.0
+    for begin in range(0, n, TILE):
+        end = min(begin + TILE, n)
+        if table.shape[0] == 2:
+            _compare_two_rows(table[0, begin:end], table[1, begin:end], centres, best[begin:end], nearest[begin:end])
+        elif table.shape[0] == 4:
+            _compare_four_rows(
+                table[0, begin:end],
+                table[1, begin:end],
+                table[2, begin:end],
+                table[3, begin:end],
+                centres,
+                best[begin:end],
+                nearest[begin:end],
+            )
+        else:
+            _compare_rows(table, begin, end, centres, best[begin:end], nearest[begin:end], sums)
+
+
+@vectorised
+def _compare_two_rows(x: FloatArray, y: FloatArray, centres: FloatArray, best: FloatArray, nearest: FloatArray) -> None:
+    """Compare with four centres at a time: points are read, and labels written, less often."""
+    k = centres.shape[0]
+    four = k // 4 * 4
+    for j in range(0, four, 4):
+        x0, x1, x2, x3 = centres[j, 0], centres[j + 1, 0], centres[j + 2, 0], centres[j + 3, 0]
+        y0, y1, y2, y3 = centres[j, 1], centres[j + 1, 1], centres[j + 2, 1], centres[j + 3, 1]
+        label = np.float64(j)
+        for i in range(best.size):
+            a, b = x[i] - x0, y[i] - y0
+            d0 = fused(b, b, a * a)
+            a, b = x[i] - x1, y[i] - y1
+            d1 = fused(b, b, a * a)
+            a, b = x[i] - x2, y[i] - y2
+            d2 = fused(b, b, a * a)
+            a, b = x[i] - x3, y[i] - y3
+            d3 = fused(b, b, a * a)
+            low, j_low = best[i], nearest[i]
+            j_low = label if d0 < low else j_low
+            low = d0 if d0 < low else low
+            j_low = label + 1.0 if d1 < low else j_low
+            low = d1 if d1 < low else low
+            j_low = label + 2.0 if d2 < low else j_low
+            low = d2 if d2 < low else low
+            j_low = label + 3.0 if d3 < low else j_low
+            low = d3 if d3 < low else low
+            best[i] = low
+            nearest[i] = j_low
+    for j in range(four, k):
+        x0, y0, label = centres[j, 0], centres[j, 1], np.float64(j)
+        for i in range(best.size):
+            a, b = x[i] - x0, y[i] - y0
+            d0 = fused(b, b, a * a)
+            nearest[i] = label if d0 < best[i] else nearest[i]
+            best[i] = d0 if d0 < best[i] else best[i]
+
+
+@vectorised
+def _compare_four_rows(
+    x: FloatArray,
+    y: FloatArray,
+    z: FloatArray,
+    u: FloatArray,
+    centres: FloatArray,
+    best: FloatArray,
+    nearest: FloatArray,
+) -> None:
+    """Compare with two centres at a time."""
+    k = centres.shape[0]
+    two = k // 2 * 2
+    for j in range(0, two, 2):
+        x0, y0, z0, u0 = centres[j, 0], centres[j, 1], centres[j, 2], centres[j, 3]
+        x1, y1, z1, u1 = centres[j + 1, 0], centres[j + 1, 1], centres[j + 1, 2], centres[j + 1, 3]
+        label = np.float64(j)
+        for i in range(best.size):
+            a, b, c, d = x[i] - x0, y[i] - y0, z[i] - z0, u[i] - u0
+            d0 = fused(d, d, fused(c, c, fused(b, b, a * a)))
+            a, b, c, d = x[i] - x1, y[i] - y1, z[i] - z1, u[i] - u1
+            d1 = fused(d, d, fused(c, c, fused(b, b, a * a)))
+            low, j_low = best[i], nearest[i]
+            j_low = label if d0 < low else j_low
+            low = d0 if d0 < low else low
+            j_low = label + 1.0 if d1 < low else j_low
+            low = d1 if d1 < low else low
+            best[i] = low
+            nearest[i] = j_low
+    for j in range(two, k):
+        x0, y0, z0, u0, label = centres[j, 0], centres[j, 1], centres[j, 2], centres[j, 3], np.float64(j)
+        for i in range(best.size):
+            a, b, c, d = x[i] - x0, y[i] - y0, z[i] - z0, u[i] - u0
+            d0 = fused(d, d, fused(c, c, fused(b, b, a * a)))
+            nearest[i] = label if d0 < best[i] else nearest[i]
+            best[i] = d0 if d0 < best[i] else best[i]
+
+
+@vectorised
+def _compare_rows(
+    table: FloatArray,
+    begin: int,
+    end: int,
+    centres: FloatArray,
+    best: FloatArray,
+    nearest: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """Compare the points of a tile with one centre after the other."""
+    f = table.shape[0] - 4
+    x, y, z, u = table[f, begin:end], table[f + 1, begin:end], table[f + 2, begin:end], table[f + 3, begin:end]
+    for j in range(centres.shape[0]):
+        _squares(table, begin, end, f, centres[j], sums)
+        x0, y0, z0, u0, label = centres[j, f], centres[j, f + 1], centres[j, f + 2], centres[j, f + 3], np.float64(j)
+        for i in range(best.size):
+            a, b, c, d = x[i] - x0, y[i] - y0, z[i] - z0, u[i] - u0
+            squared = fused(d, d, fused(c, c, fused(b, b, fused(a, a, sums[i]))))
+            nearest[i] = label if squared < best[i] else nearest[i]
+            best[i] = squared if squared < best[i] else best[i]
+
+
+@vectorised
+def _squares(table: FloatArray, begin: int, end: int, n_added: int, point: FloatArray, squares: FloatArray) -> None:
+    """Compute the squared distances of a tile's points to another point in the first rows: four at a time."""
+    m = end - begin
+    first = 4 if n_added % 4 == 0 else 2
+    x, y, x0, y0 = table[0, begin:end], table[1, begin:end], point[0], point[1]
+    if first == 2:
+        for i in range(m):
+            a, b = x[i] - x0, y[i] - y0
+            squares[i] = fused(b, b, a * a)
+    else:
+        z, u, z0, u0 = table[2, begin:end], table[3, begin:end], point[2], point[3]
+        for i in range(m):
+            a, b, c, d = x[i] - x0, y[i] - y0, z[i] - z0, u[i] - u0
+            squares[i] = fused(d, d, fused(c, c, fused(b, b, a * a)))
+    for f in range(first, n_added, 4):
+        x, y, z, u = table[f, begin:end], table[f + 1, begin:end], table[f + 2, begin:end], table[f + 3, begin:end]
+        x0, y0, z0, u0 = point[f], point[f + 1], point[f + 2], point[f + 3]
+        for i in range(m):
+            a, b, c, d = x[i] - x0, y[i] - y0, z[i] - z0, u[i] - u0
+            squares[i] = fused(d, d, fused(c, c, fused(b, b, fused(a, a, squares[i]))))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# candidates for a new centre
+
+
+@compiled
+def weigh_in_table(
+    table: FloatArray,
+    candidates: IntArray,
+    weights: FloatArray,
+    closest: FloatArray,
+    sums: FloatArray,
+    potentials: FloatArray,
+) -> None:
+    """Sum the weighted squared distances to the nearest centre, were a candidate one, (n_candidates,).
+
+    `weights` and `closest` are (n_columns,), with zeros as weights of the columns of zeros.
+    """
+    m = candidates.size
+    c = 0
+    if table.shape[0] == 2:
+        x, y = table[0], table[1]
+        if m % 2 == 1 and m > 1:
+            _weigh_three(x, y, candidates[:3], weights, closest, potentials[:3])
+            c = 3
+        while m - c >= 2:
+            _weigh_two(x, y, candidates[c : c + 2], weights, closest, potentials[c : c + 2])
+            c += 2
+    if c < m:
+        _weigh_all(table, candidates[c:], weights, closest, sums, potentials[c:])
+
+
+@vectorised
+def _weigh_three(
+    x: FloatArray, y: FloatArray, points: IntArray, weights: FloatArray, closest: FloatArray, potentials: FloatArray
+) -> None:
+    """Weigh three candidates at once: points are read less often."""
+    x0, x1, x2, y0, y1, y2 = x[points[0]], x[points[1]], x[points[2]], y[points[0]], y[points[1]], y[points[2]]
+    p0 = p1 = p2 = 0.0
+    for i in range(weights.size):
+        near, w = closest[i], weights[i]
+        a, b = x[i] - x0, y[i] - y0
+        d = fused(b, b, a * a)
+        p0 += w * (d if d < near else near)
+        a, b = x[i] - x1, y[i] - y1
+        d = fused(b, b, a * a)
+        p1 += w * (d if d < near else near)
+        a, b = x[i] - x2, y[i] - y2
+        d = fused(b, b, a * a)
+        p2 += w * (d if d < near else near)
+    potentials[0] = p0
+    potentials[1] = p1
+    potentials[2] = p2
+
+
+@vectorised
+def _weigh_two(
+    x: FloatArray, y: FloatArray, points: IntArray, weights: FloatArray, closest: FloatArray, potentials: FloatArray
+) -> None:
+    """Weigh two candidates at once."""
+    x0, x1, y0, y1 = x[points[0]], x[points[1]], y[points[0]], y[points[1]]
+    p0 = p1 = 0.0
+    for i in range(weights.size):
+        near, w = closest[i], weights[i]
+        a, b = x[i] - x0, y[i] - y0
+        d = fused(b, b, a * a)
+        p0 += w * (d if d < near else near)
+        a, b = x[i] - x1, y[i] - y1
+        d = fused(b, b, a * a)
+        p1 += w * (d if d < near else near)
+    potentials[0] = p0
+    potentials[1] = p1
+
+
+@vectorised
+def _weigh_all(
+    table: FloatArray,
+    candidates: IntArray,
+    weights: FloatArray,
+    closest: FloatArray,
+    sums: FloatArray,
+    potentials: FloatArray,
+) -> None:
+    """Weigh candidates among points with any number of features."""
+    potentials[:] = 0.0
+    for begin in range(0, weights.size, TILE):
+        end = min(begin + TILE, weights.size)
+        w, near = weights[begin:end], closest[begin:end]
+        for t in range(candidates.size):
+            _squares(table, begin, end, table.shape[0], _point(table, candidates[t]), sums)
+            potential = 0.0
+            for i in range(w.size):
+                d, low = sums[i], near[i]
+                potential += w[i] * (d if d < low else low)
+            potentials[t] += potential
+
+
+@compiled
+def _point(table: FloatArray, column: int) -> FloatArray:
+    """Return a point in double precision: differences from it are, even where the table is in single precision."""
+    point = np.empty(table.shape[0])
+    point[:] = table[:, column]
+    return point
+
+
+@compiled
+def draw_near_in_table(table: FloatArray, pick: int, closest: FloatArray, sums: FloatArray) -> None:
+    """Let the squared distances to the nearest centre, (n_columns,), include a point that becomes one."""
+    if table.shape[0] == 2:
+        _draw_near_two_rows(table[0], table[1], pick, closest)
+    else:
+        _draw_near_rows(table, _point(table, pick), closest, sums)
+
+
+@vectorised
+def _draw_near_two_rows(x: FloatArray, y: FloatArray, pick: int, closest: FloatArray) -> None:
+    x0, y0 = x[pick], y[pick]
+    for i in range(closest.size):
+        a, b = x[i] - x0, y[i] - y0
+        d = fused(b, b, a * a)
+        closest[i] = d if d < closest[i] else closest[i]
+
+
+@vectorised
+def _draw_near_rows(table: FloatArray, point: FloatArray, closest: FloatArray, sums: FloatArray) -> None:
+    for begin in range(0, closest.size, TILE):
+        end = min(begin + TILE, closest.size)
+        near = closest[begin:end]
+        _squares(table, begin, end, table.shape[0], point, sums)
+        for i in range(near.size):
+            near[i] = sums[i] if sums[i] < near[i] else near[i]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Squared distances between the points of one table, in loops that processors run as vectors over points
+
+
+# Points whose distances to two others are computed together: their sums stay in the processor's registers.
+WIDTH = 32
+# Features that are added in one step.
+DEPTH = 4
+
+
+def in_fours(X: FloatArray) -> FloatArray:
+    """Turn points, (n, n_features), into a table of features, (n_rows, n_columns), filled up with zeros.
+
+    Features beyond the last that any point has are left out: they add zero to every distance.
+    """
+    n, p = X.shape
+    used = np.flatnonzero(X.any(axis=0))
+    p = int(used[-1]) + 1 if used.size else 1
+    table = np.zeros((-(-p // DEPTH) * DEPTH, -(-n // WIDTH) * WIDTH))
+    table[:p, :n] = X[:, :p].T
+    return table
+
+
+@compiled
+def squares_between(table: FloatArray, begin: int, end: int, squares: FloatArray) -> None:
+    """Write the squared distances of all points up to some columns, [begin, end), to these; and their mirror image.
+
+    table : from `in_fours`
+    begin, end : multiples of WIDTH
+    squares : (n, n), written
+    """
+    n = squares.shape[0]
+    sums = np.empty((2, WIDTH))
+    first, second = sums[0], sums[1]
+    for column in range(begin, min(end, table.shape[1]), WIDTH):
+        border = column + WIDTH
+        for i in range(0, border, 2):
+            sums[:] = 0.0
+            for f in range(0, table.shape[0], DEPTH):
+                x, y = table[f, column:border], table[f + 1, column:border]
+                z, u = table[f + 2, column:border], table[f + 3, column:border]
+                x0, y0, z0, u0 = table[f, i], table[f + 1, i], table[f + 2, i], table[f + 3, i]
+                x1, y1, z1, u1 = table[f, i + 1], table[f + 1, i + 1], table[f + 2, i + 1], table[f + 3, i + 1]
+                for j in range(WIDTH):
+                    a, b, c, d = x[j] - x0, y[j] - y0, z[j] - z0, u[j] - u0
+                    first[j] = (((first[j] + a * a) + b * b) + c * c) + d * d
+                    a, b, c, d = x[j] - x1, y[j] - y1, z[j] - z1, u[j] - u1
+                    second[j] = (((second[j] + a * a) + b * b) + c * c) + d * d
+            for r in range(min(2, n - i)):
+                for j in range(column, min(border, n)):
+                    squares[i + r, j] = sums[r, j - column]
+                    squares[j, i + r] = sums[r, j - column]

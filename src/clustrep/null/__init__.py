@@ -1,0 +1,1 @@
+"""Null models: simulated data without clusters, and scores beside their null distributions."""

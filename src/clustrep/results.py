@@ -1,0 +1,179 @@
+"""Every result type: frozen, with the whole resampling distribution inside."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from os import PathLike
+from typing import Any
+
+from clustrep.algorithms.choice import Best, Candidate, Choice
+from clustrep.algorithms.comparison import Comparison
+from clustrep.algorithms.local_scores import LocalReplicability
+from clustrep.algorithms.pairwise import LeaveOneStudyOut, Replicability, TrainingAverage
+from clustrep.analysis.headline import Preliminary
+from clustrep.analysis.result import Analysis
+from clustrep.checks import check_integer
+from clustrep.errors import DataError
+from clustrep.federated.joint import Combined, SiteClusters, SiteGaps, SiteTables
+from clustrep.files.archives import Declared
+from clustrep.files.saved import Fields, Saved, load_fields
+from clustrep.findings.cluster_tree import ClusterTree
+from clustrep.findings.result import Findings
+from clustrep.null.null_scores import NullReference
+from clustrep.provenance import Provenance
+from clustrep.separation.result import Separation
+from clustrep.stability.curves import (
+    AssignmentConsistency,
+    BootstrapInstability,
+    Consensus,
+    PredictionStrength,
+    RelativeValidation,
+)
+from clustrep.stability.results import (
+    ClusterTest,
+    InGroupProportion,
+    InGroupStability,
+    Sensitivity,
+    Stability,
+    Validation,
+)
+from clustrep.text import listing
+
+__all__ = [
+    "RESULTS",
+    "Analysis",
+    "AssignmentConsistency",
+    "Best",
+    "BootstrapInstability",
+    "Candidate",
+    "Choice",
+    "ClusterTest",
+    "ClusterTree",
+    "Combined",
+    "Comparison",
+    "Consensus",
+    "Findings",
+    "InGroupProportion",
+    "InGroupStability",
+    "LeaveOneStudyOut",
+    "LocalReplicability",
+    "NullReference",
+    "PredictionStrength",
+    "Preliminary",
+    "RelativeValidation",
+    "Replicability",
+    "Sensitivity",
+    "Separation",
+    "SiteClusters",
+    "SiteGaps",
+    "SiteTables",
+    "Stability",
+    "TrainingAverage",
+    "Validation",
+    "load",
+]
+
+RESULTS: dict[str, Any] = {
+    name: kind
+    for name, kind in list(globals().items())
+    if name in __all__ and isinstance(kind, type) and issubclass(kind, Saved)
+}
+
+
+# What a field may hold, by its annotation: kinds of NumPy's types for arrays, types for other values.
+ARRAYS = {"FloatArray": "f", "IntArray": "iu", "BoolArray": "b", "NDArray[np.str_]": "U", "Labels": "biufU"}
+VALUES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (float, int),
+    "bool": (bool,),
+    "dict[str, int]": (dict,),
+    "Provenance": (Provenance,),
+}
+
+
+def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
+    """Read a result that `save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    max_bytes : int, optional
+        The size that all arrays together may have in memory; by default 1 GiB, or 20 times the size of the file if that
+        is more. What a file declares is checked before any of it is decompressed.
+
+    Returns
+    -------
+    Result
+        Of the class that was saved, equal in all fields. It holds no data, so what needs a fit, such as
+        `clustering_function` or `null_reference`, raises an error.
+
+    Raises
+    ------
+    DataError
+        Where there is no such file, or it is no result of this package, or a single byte of it has changed.
+
+    See Also
+    --------
+    Replicability.save : Every result has this method.
+
+    Notes
+    -----
+    The file holds numbers and text, never a pickle: reading it runs no code from it. It ends with a SHA-256 of its
+    contents, which finds damage; it does not prove who wrote the file.
+
+    Examples
+    --------
+    >>> load("nothing.npz")
+    Traceback (most recent call last):
+    clustrep.errors.DataError: There is no file nothing.npz: check the path.
+    """
+    if max_bytes is not None:
+        check_integer(max_bytes, "max_bytes")
+    return _result_of(load_fields(path, partial(_check_fields, path), max_bytes))
+
+
+def _check_fields(path: str | PathLike[str], fields: Fields) -> None:
+    """Check the names and the types of a result's fields, and of the results that are among them."""
+    if fields.kind not in RESULTS:
+        raise DataError(
+            f"{path} holds a result of kind {fields.kind!r}; this clustrep knows {', '.join(RESULTS)}: update it."
+        )
+    public = {field.name: field for field in dataclasses.fields(RESULTS[fields.kind]) if field.name[0] != "_"}
+    if set(fields.values) != set(public):
+        differing = sorted(set(fields.values) ^ set(public))
+        raise DataError(f"{path} is damaged: these fields are missing or unknown: {listing(differing)}. Run it again.")
+    for name, value in fields.values.items():
+        if not _fits(value, str(public[name].type)):
+            raise DataError(f"{path} is damaged: its {name} is not of the type {public[name].type}: run it again.")
+        for part in value if type(value) is tuple else (value,):
+            if isinstance(part, Fields):
+                _check_fields(path, part)
+
+
+def _fits(value: Any, annotation: str) -> bool:
+    """Whether a value that was read, or what is declared of an array, can be that of a field with this annotation."""
+    if annotation.endswith(" | None") and value is None:
+        return True
+    annotation = annotation.removesuffix(" | None")
+    if annotation.startswith("tuple["):
+        item = annotation.removeprefix("tuple[").removesuffix(", ...]")
+        return type(value) is tuple and all(_fits(part, item) for part in value)
+    if annotation in ARRAYS:
+        return isinstance(value, Declared) and value.dtype.kind in ARRAYS[annotation]
+    if annotation in RESULTS:
+        return isinstance(value, Fields) and value.kind == annotation
+    return type(value) in VALUES[annotation]
+
+
+def _result_of(fields: Fields) -> Any:
+    """Make a result of its fields, and first the results that are among them."""
+    values = dict(fields.values)
+    for name, value in values.items():
+        if isinstance(value, Fields):
+            values[name] = _result_of(value)
+        elif isinstance(value, tuple) and any(isinstance(part, Fields) for part in value):
+            values[name] = tuple(_result_of(part) for part in value)
+    return RESULTS[fields.kind](**values)

@@ -1,0 +1,5 @@
+"""Density valleys between clusters, within and across studies; clusters within clusters."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

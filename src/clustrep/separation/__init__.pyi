@@ -1,0 +1,1 @@
+from .separation import density_valleys as density_valleys

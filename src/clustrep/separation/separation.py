@@ -1,0 +1,480 @@
+"""Separated clusters: which density valleys between clusters are found again in studies that did not define them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from clustrep.agreement.cluster_indices import matching_of, pairs_of
+from clustrep.agreement.contingency import NOISE, numbered, tables_of
+from clustrep.algorithms.replicability import check_several
+from clustrep.checks import check_n_clusters
+from clustrep.data.studies import Studies, StudiesLike, as_studies
+from clustrep.data.study import Study, check_complete
+from clustrep.data.values import completed
+from clustrep.execution.engines import EngineLike
+from clustrep.execution.run import on_engine, run
+from clustrep.execution.seeds import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
+from clustrep.fitting.fingerprint import facts_of, identity_of
+from clustrep.fitting.parameters import (
+    Clusterer,
+    Configuration,
+    check_clusterer,
+    configurations_of,
+    n_clusters_parameter,
+    name_of,
+    with_starts,
+)
+from clustrep.fitting.resample import Source, provenance_of_run
+from clustrep.fitting.setting import ClusteringPlan, Setting
+from clustrep.provenance import Provenance
+from clustrep.resampling.strategies import Rerun
+from clustrep.separation.result import Separation
+from clustrep.separation.valleys import (
+    FILLED_NEARBY,
+    LEFT,
+    MIDDLE,
+    RIGHT,
+    centres_of,
+    gabriel_edges,
+    join_pieces,
+    near_counts,
+    nearest_centre,
+    place_in_windows,
+    poorer_sides,
+    spread_ties,
+    valley_depth,
+    valley_pvalue,
+)
+from clustrep.statistics import holm
+from clustrep.summaries import FALSE_FINDING
+from clustrep.types import BoolArray, FloatArray, IntArray
+
+EVERYTHING = "all studies"
+# Pools are fitted from so many random starts where that is cheap: a poor local optimum hides the density valleys.
+STARTS = 30
+CHEAP = 5_000_000  # values times starts
+
+
+@on_engine
+def density_valleys(
+    clusterer: Clusterer,
+    studies: StudiesLike,
+    *,
+    n_clusters: Any = None,
+    rng: Rng = None,
+    n_jobs: int | None = None,
+    engine: EngineLike = None,
+    n_landmarks: int | None = None,
+) -> Separation:
+    """Find clusters whose density valleys are found again in studies that did not define them.
+
+    For every study, the clusterer learns pieces on the other studies, pooled. Along the line between the centres of
+    two neighbouring pieces, three windows of equal width are fixed before the held-out study is looked at: around
+    either centre and around the middle. If the density along the line has one mode, the middle window holds at least as
+    much as the poorer outer one, so a count M of the middle that is too small against the count P of the poorer side,
+
+        p = P( Binomial(M + P, 1/2) ≤ M ),
+
+    is evidence of a density valley, for every shape with one mode: skewed, flat or heavy-tailed. Counts are added over
+    held-out studies. Pieces without a density valley between them are joined; what remains apart are the separated
+    clusters.
+
+    Parameters
+    ----------
+    clusterer : object with `fit_predict`, or function X → labels
+        Any: of its clusters only the centres are used. Points that it calls noise, −1, define no cluster.
+    studies : Studies, mapping of name to table, or sequence of tables
+        At least two, on one scale.
+    n_clusters : int or several, optional
+        Numbers of pieces to try; by default the clusterer as it is.
+    rng : int, Generator, SeedSequence or None
+        The seed.
+    n_jobs, engine, n_landmarks
+        As in `replicability`.
+
+    Returns
+    -------
+    Separation
+        `.pvalue` for every number of pieces, `.n_separated` (1 where there is no density valley), `.to_frame()` with a
+        row for every pair of neighbouring pieces, `.plot()`.
+
+    See Also
+    --------
+    null_reference : whether there is more structure than unimodal data have, with or without density valleys.
+    analyse : both, and what follows for the choice of k.
+
+    Notes
+    -----
+    The test of one pair in one study is exact. The p-value of a number of pieces sums over all pairs and studies; the
+    study's own shift, the width of the tube around a line and the overlap of windows make it approximate. How often
+    "separated" is said of unimodal data was simulated for many kinds of data: docs/exam.md.
+
+    The number of clusters is that of the clustering with the highest −log p · k · strength³, where k is its
+    number of pieces and strength the prediction strength across studies (Tibshirani and Walther 2005, with studies in
+    place of halves). Pools are fitted
+    from at least 30 random starts (`n_init`) where that is cheap, because a poor local optimum hides density valleys.
+
+    Clusters closer than about 3.5 standard deviations hardly have a density valley and are rarely found. Discrete
+    features are spread first, so that the distance between a feature's own values is no density valley. Curved continua
+    have density valleys along their chords; a second look between the facing halves of the pieces rejects most of them,
+    not all.
+
+    References
+    ----------
+    .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics
+       6, 65-70. The adjustment over pairs of pieces.
+    .. [2] Hartigan, J. A. and Hartigan, P. M. (1985). The dip test of unimodality. Annals of Statistics 13(1), 70-84.
+       The classical test of one mode against several, within one study and along one feature.
+    .. [3] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal of Computational
+       and Graphical Statistics 14(3), 511-528.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> rng = np.random.default_rng(0)
+    >>> studies = [rng.normal(size=(80, 2)) + rng.integers(0, 2, 80)[:, None] * [6, 0] for _ in range(3)]
+    >>> result = density_valleys(KMeans(n_init=3), studies, n_clusters=range(2, 5), rng=0)
+    >>> result.n_separated
+    2
+    """
+    checked = check_several(as_studies(studies))
+    check_clusterer(clusterer)
+    has_number = n_clusters is not None and n_clusters_parameter(clusterer) is not None
+    numbers = check_n_clusters(n_clusters) if has_number else None
+    configurations = configurations_of(name_of(clusterer), clusterer, numbers)
+    (result,) = separations(checked, [configurations], Source.of(Rerun(), rng, n_landmarks), n_jobs)
+    return result
+
+
+def separations(
+    studies: Studies,
+    clusterers: Sequence[Sequence[Configuration]],
+    source: Source,
+    n_jobs: int | None,
+    share: float = 1.0,
+) -> list[Separation]:
+    """Look for density valleys by several clusterers; p-values are adjusted over all numbers of pieces of all of them.
+
+    They are also divided by `share`, the part of the level that these studies have in a tree of tests.
+    """
+    if source.transformer is None:
+        check_complete(tuple(studies.values()))
+    by_name = [studies[name] for name in sorted(studies)]  # whatever their order
+    pool = Pool.of(by_name, source.root)
+    pools = [by_name[0].with_samples_of(by_name[1:], EVERYTHING)]
+    for h, held_out in enumerate(by_name):
+        first, *rest = [study for s, study in enumerate(by_name) if s != h]
+        pools.append(first.with_samples_of(rest, f"all but {held_out.name}"))
+    given = [configuration for configurations in clusterers for configuration in configurations]
+    starts = min(STARTS, CHEAP // pool.X.size)
+    configurations = [replace(each, clusterer=with_starts(each.clusterer, starts)) for each in given]
+    plan = PoolPlan(Setting.prepare(source, pools, configurations, each_alone=True))
+    by_pool = run(plan, range(len(pools)), n_jobs)  # (n_pools, n_configurations)
+    n_tried = sum(configuration.n_clusters != 1 for configuration in configurations)
+    with one_thread():
+        cuts = [
+            cut_of(pool, FoldLabels.of(pool, [labels[c] for labels in by_pool]), max(n_tried, 1) / share)
+            for c in range(len(configurations))
+        ]
+    order = _order_of_samples(by_name, studies)
+    results, begin = [], 0
+    for members in clusterers:
+        provenance = provenance_of_run(source, tuple(studies.values()), members, **plan.setting.recall)
+        results.append(_result(studies, members, cuts[begin : begin + len(members)], order, provenance))
+        begin += len(members)
+    return results
+
+
+@dataclass(frozen=True, eq=False)
+class PoolPlan(ClusteringPlan["list[IntArray | Failed]"]):
+    """Learn every configuration from one pool of studies: all of them, or all but one."""
+
+    description = "density valleys"
+    unit = "pools of studies"
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What labels follow from, apart from the configurations."""
+        return facts_of(self.setting.source, self.setting.studies)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """One part for each configuration."""
+        return tuple(identity_of(configuration.clusterer) for configuration in self.configurations)
+
+    def only(self, places: Sequence[int]) -> PoolPlan:
+        """Return a plan with some of the configurations."""
+        setting, chosen = self.setting, [self.configurations[place] for place in places]
+        return PoolPlan(Setting.prepare(setting.source, setting.studies, chosen, each_alone=True))
+
+    def split_value(self, value: list[IntArray | Failed]) -> list[list[IntArray | Failed]]:
+        """Divide labels by configuration."""
+        return [[labels] for labels in value]
+
+    def join_values(self, values: Sequence[list[IntArray | Failed]]) -> list[IntArray | Failed]:
+        """Put the labels of all configurations together."""
+        return [labels for value in values for labels in value]
+
+    def replicate(self, number: int) -> list[IntArray | Failed]:
+        """Return the labels of the pool's samples by every configuration."""
+        labels: list[IntArray | Failed] = []
+        for learner in self.setting.learners:
+            (learned,) = learner.learn([self.setting.resample(number, FULL_STUDY)])
+            for member in range(len(learner.members)):
+                labelled = learned.labels(member, [self.setting.places[number]])
+                labels.append(labelled if isinstance(labelled, Failed) else numbered(labelled.at(0).labels))
+        return labels
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# one number of pieces
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The samples of all studies."""
+
+    X: FloatArray  # (n, p), ties spread
+    study: IntArray  # (n,)
+    n_studies: int
+
+    @classmethod
+    def of(cls, studies: Sequence[Study], root: int) -> Pool:
+        """Pool studies, and spread their ties."""
+        X = np.concatenate([completed(study.X) for study in studies]).astype(float)
+        spread = spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY)))
+        return cls(spread, np.repeat(np.arange(len(studies)), [len(study) for study in studies]), len(studies))
+
+
+@dataclass(frozen=True, eq=False)
+class FoldLabels:
+    """The pieces of all samples, and of the other folds' samples for every fold that was held out."""
+
+    reference: IntArray  # (n,): names of the pieces; −1 for noise
+    n_pieces: int
+    by_fold: dict[int, IntArray]  # by held-out study: the training samples' pieces, under the reference's names
+
+    @classmethod
+    def of(cls, pool: Pool, by_pool: Sequence[IntArray | Failed]) -> FoldLabels:
+        """Name the pieces of all folds after those of all samples; the labels of all stand first in `by_pool`."""
+        reference, *folds = by_pool
+        if isinstance(reference, Failed):
+            return cls(np.full(len(pool.X), NOISE), 0, {})
+        n_pieces = int(reference.max()) + 1
+        by_fold = {
+            h: _renamed(reference[pool.study != h], labels, n_pieces)
+            for h, labels in enumerate(folds)
+            if not isinstance(labels, Failed)
+        }
+        return cls(reference, n_pieces, by_fold)
+
+
+def _renamed(reference: IntArray, labels: IntArray, n_pieces: int) -> IntArray:
+    """Give pieces the names of the reference's pieces with which they share most samples; −1 without a partner."""
+    known = (reference >= 0) & (labels >= 0)
+    shape = (n_pieces, int(labels.max(initial=0)) + 1)
+    table = tables_of(reference[None, known], labels[known], None, shape)[0]
+    rows, columns = matching_of(table)
+    names = np.full(shape[1] + 1, NOISE)  # the last is noise itself
+    names[columns] = rows
+    return names[labels]
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """The density valleys between the pieces of one clustering."""
+
+    labels: IntArray  # (n,): pieces
+    cluster_of_piece: IntArray  # (n_pieces,): before the facing halves were looked at; 0 where nothing is significant
+    pvalue: float
+    adjusted: float
+    depth: float
+    near_depth: float  # NaN where it was not needed
+    strength: float  # of prediction across studies: of the worst piece
+    n_separated: int  # 1 unless significant and empty between the facing halves
+    edges: IntArray  # (n_edges, 2)
+    counts: IntArray  # (n_edges, S, 3)
+    sides: IntArray  # (n_edges,): count of the poorer sides
+    edge_pvalues: FloatArray  # (n_edges,)
+    positions: FloatArray  # (n, n_edges)
+
+    @property
+    def n_pieces(self) -> int:
+        """The number of pieces."""
+        return len(self.cluster_of_piece)
+
+    @property
+    def joined(self) -> int:
+        """The number of clusters, before the facing halves were looked at."""
+        return int(self.cluster_of_piece.max(initial=0)) + 1
+
+    @property
+    def evidence(self) -> float:
+        """Return −log p · k · strength³ of k pieces, by which cuts are compared; 0 for one that shows no clusters.
+
+        A finer cut of a continuum has many pieces without a density valley: at most one pair of pieces may be joined.
+        """
+        if self.adjusted > FALSE_FINDING or self.n_separated == 1 or self.joined < self.n_pieces - 1:
+            return 0.0
+        return -float(np.log(max(self.pvalue, np.finfo(float).tiny))) * self.n_pieces * self.strength**3
+
+
+def cut_of(pool: Pool, labels: FoldLabels, multiplicity: float) -> Cut:
+    """Look for valleys between the pieces of one clustering; p-values are multiplied by `multiplicity`."""
+    m = labels.n_pieces
+    edges = gabriel_edges(centres_of(pool.X, labels.reference, m)) if m > 1 else np.empty((0, 2), dtype=np.int64)
+    members = np.zeros((len(pool.X), len(edges), 3), dtype=bool)
+    positions = np.full((len(pool.X), len(edges)), np.nan)
+    predicted = np.full(len(pool.X), NOISE)
+    for h, fold in labels.by_fold.items():
+        held_out = pool.study == h
+        shares = np.bincount(fold[fold >= 0], minlength=m) / len(fold)
+        centres = centres_of(pool.X[~held_out], fold, m)
+        members[held_out], positions[held_out] = place_in_windows(pool.X[held_out], centres, edges, shares)
+        predicted[held_out] = nearest_centre(pool.X[held_out], centres)
+    counts = np.array([members[pool.study == h].sum(axis=0) for h in range(pool.n_studies)])  # (S, n_edges, 3)
+    poorer = np.array([poorer_sides(counts[:, e]) for e in range(len(edges))], dtype=np.int64).reshape(-1, len(counts))
+    in_side = np.where(poorer.T[pool.study] == LEFT, members[:, :, LEFT], members[:, :, RIGHT])
+    in_middle = members[:, :, MIDDLE]
+    middle, side = in_middle.sum(axis=0), in_side.sum(axis=0)
+    pvalue = valley_pvalue(in_middle, in_side)
+    adjusted = min(1.0, multiplicity * pvalue)
+    cluster_of_piece: IntArray = np.zeros(max(m, 1), dtype=np.int64)
+    if adjusted <= FALSE_FINDING:
+        cluster_of_piece = join_pieces(m, edges, middle, side)
+    joined = int(cluster_of_piece.max()) + 1
+    # A cut with more than one pair of pieces joined is never chosen.
+    near_depth = _near_depth(pool, labels, edges, cluster_of_piece) if joined > 1 and joined >= m - 1 else np.nan
+    return Cut(
+        labels=labels.reference,
+        cluster_of_piece=cluster_of_piece,
+        pvalue=pvalue,
+        adjusted=adjusted,
+        depth=1 - middle.sum() / side.sum() if side.sum() else np.nan,
+        near_depth=near_depth,
+        strength=_strength(pool, labels, predicted),
+        n_separated=joined if near_depth >= 1 - FILLED_NEARBY else 1,
+        edges=edges,
+        counts=np.moveaxis(counts, 0, 1),
+        sides=side,
+        edge_pvalues=np.array([valley_pvalue(in_middle[:, [e]], in_side[:, [e]]) for e in range(len(edges))]),
+        positions=positions,
+    )
+
+
+def _strength(pool: Pool, labels: FoldLabels, predicted: IntArray) -> float:
+    """Return the prediction strength across studies, of the worst piece.
+
+    Of the pairs of samples of one study in one piece, it is the share that is still in one piece when the pieces are
+    learned from the other studies.
+    """
+    m = labels.n_pieces
+    known = (labels.reference >= 0) & (predicted >= 0)
+    tables = [
+        tables_of(labels.reference[None, rows], predicted[rows], None, (m, m))[0]
+        for rows in (known & (pool.study == h) for h in range(pool.n_studies))
+    ]
+    pairs, together = pairs_of(np.array(tables, dtype=float))
+    return float(
+        np.min(together.sum(axis=0) / np.maximum(pairs.sum(axis=0), 1.0), where=pairs.sum(axis=0) > 0, initial=1.0)
+    )
+
+
+def _near_depth(pool: Pool, labels: FoldLabels, edges: IntArray, cluster_of_piece: IntArray) -> float:
+    """Return the depth of the valley between the facing halves of pieces of different clusters."""
+    between = edges[cluster_of_piece[edges[:, 0]] != cluster_of_piece[edges[:, 1]]]
+    turned = cluster_of_piece[between[:, 0]] > cluster_of_piece[between[:, 1]]
+    between[turned] = between[turned][:, ::-1]
+    by_fold = []
+    for h, fold in labels.by_fold.items():
+        by_fold.append(near_counts(pool.X, pool.study != h, fold, between, labels.n_pieces))
+    counts = np.array(by_fold)
+    side = counts[np.arange(len(counts)), poorer_sides(counts)].sum()
+    return 1 - float(counts[:, MIDDLE].sum() / side) if side else 0.0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the result
+
+
+def choose(cuts: Sequence[Cut]) -> int | None:
+    """Return the cut that shows the clusters; None where there are none.
+
+    Of the significant cuts with at most one pair of pieces joined, that with the smallest p-value must be empty between
+    facing halves. Then the cut is taken for which p-value and prediction strength together speak most. The rule was
+    chosen by simulation (docs/exam.md): p-values alone prefer cuts that are too fine, and strength alone cuts that are
+    too coarse, because few clusters are often the same in all studies.
+    """
+    candidates = [
+        cut for cut in cuts if cut.adjusted <= FALSE_FINDING and cut.joined > 1 and cut.joined >= cut.n_pieces - 1
+    ]
+    if not candidates or min(candidates, key=lambda cut: cut.pvalue).n_separated == 1:
+        return None
+    return max(range(len(cuts)), key=lambda i: cuts[i].evidence)
+
+
+def clusters_of_chosen(cuts: Sequence[Cut], chosen: int) -> IntArray:
+    """Return the cluster of every piece: pieces stay apart where a cut into fewer was tried and explains less."""
+    cut = cuts[chosen]
+    fewer_tried = any(other.n_pieces == cut.joined for other in cuts)
+    return np.arange(cut.n_pieces) if fewer_tried else cut.cluster_of_piece
+
+
+def _order_of_samples(by_name: Sequence[Study], studies: Studies) -> IntArray:
+    """Return where each sample, in the order of the studies as given, stands in the pool."""
+    ends = np.cumsum([len(study) for study in by_name])
+    begins = {study.name: end - len(study) for study, end in zip(by_name, ends, strict=True)}
+    return np.concatenate([begins[name] + np.arange(len(study)) for name, study in studies.items()])
+
+
+def _result(
+    studies: Studies, members: Sequence[Configuration], cuts: Sequence[Cut], order: IntArray, provenance: Provenance
+) -> Separation:
+    chosen = choose(cuts)
+    labels: Any = np.zeros(len(order), dtype=np.int64)
+    if chosen is not None:
+        cut, clusters = cuts[chosen], clusters_of_chosen(cuts, chosen)
+        labels = np.asarray(np.where(cut.labels >= 0, clusters[np.maximum(cut.labels, 0)], NOISE)[order])
+    ranks = np.argsort(sorted(range(len(studies)), key=lambda s: studies.names[s]))  # of studies, by name
+    depths = [
+        [valley_depth(int(m), int(s)) for m, s in zip(cut.counts[:, :, MIDDLE].sum(axis=1), cut.sides, strict=True)]
+        for cut in cuts
+    ]
+    n_edges = [len(cut.edges) for cut in cuts]
+    return Separation(
+        clusterer=members[0].name,
+        names=studies.names,
+        sizes=np.array([len(study) for study in studies.values()]),
+        n_clusters=tuple(configuration.n_clusters for configuration in members),
+        pvalue=np.array([cut.pvalue for cut in cuts]),
+        adjusted=np.array([cut.adjusted for cut in cuts]),
+        depth=np.array([cut.depth for cut in cuts]),
+        near_depth=np.array([cut.near_depth for cut in cuts]),
+        strength=np.array([cut.strength for cut in cuts]),
+        evidence=np.array([cut.evidence for cut in cuts]),
+        n_separated_by_k=np.array([cut.n_separated for cut in cuts]),
+        complete=np.array([cut.n_separated > 1 and cut.n_separated == cut.n_pieces for cut in cuts]),
+        chosen=-1 if chosen is None else chosen,
+        labels=labels,
+        pieces=np.stack([cut.labels[order] for cut in cuts]),
+        edge_cut=np.repeat(np.arange(len(cuts)), n_edges),
+        edges=np.concatenate([cut.edges for cut in cuts]),
+        edge_counts=np.concatenate([cut.counts[:, ranks] for cut in cuts]),
+        edge_sides=np.concatenate([cut.sides for cut in cuts]),
+        edge_depths=np.array([row for rows in depths for row in rows], dtype=float).reshape(-1, 3),
+        edge_pvalues=np.concatenate([cut.edge_pvalues for cut in cuts]),
+        edge_adjusted=np.concatenate([holm(cut.edge_pvalues) for cut in cuts]),
+        edge_is_open=np.concatenate([_is_open(cut) for cut in cuts]),
+        positions=np.concatenate([cut.positions[order].T for cut in cuts]).astype(np.float32),
+        provenance=provenance,
+    )
+
+
+def _is_open(cut: Cut) -> BoolArray:
+    """Whether the two pieces of every edge are in different clusters."""
+    return np.asarray(cut.cluster_of_piece[cut.edges[:, 0]] != cut.cluster_of_piece[cut.edges[:, 1]], dtype=bool)

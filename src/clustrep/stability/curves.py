@@ -1,0 +1,637 @@
+"""One number for each k and replicate: prediction strength, instability, relative validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from clustrep.agreement.contingency import NOISE_NAME, RULES
+from clustrep.checks import check_fraction, check_known, check_numbers_between
+from clustrep.errors import ParameterError
+from clustrep.files.saved import Saved
+from clustrep.kernels import reductions as pairs
+from clustrep.provenance import Provenance
+from clustrep.summaries import Failing, Resampled, quiet
+from clustrep.text import plural
+from clustrep.types import FloatArray, IntArray, Labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Tibshirani & Walther (2005): "above 0.8 to 0.9".
+THRESHOLDS = (0.8, 0.9)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OverK(Failing, Saved):
+    """What results over numbers of clusters share.
+
+    Attributes
+    ----------
+    clusterer : str
+        The clusterer's name.
+    n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
+    failed : ndarray of int, (n_resamples, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+    """
+
+    title: ClassVar[str]
+    replicate: ClassVar[str] = "resample"
+    higher_is_better: ClassVar[bool]
+
+    clusterer: str
+    n_clusters: tuple[int | None, ...]
+    failed: IntArray
+    causes: tuple[str, ...]
+    provenance: Provenance
+
+    @property
+    def by_k(self) -> FloatArray:
+        """The number by which k is chosen, (number of k,)."""
+        raise NotImplementedError
+
+    @property
+    def best_n_clusters(self) -> int | None:
+        """The k ≥ 2 with the best value, the smallest of several; None without any number of clusters."""
+        values = zip(self.n_clusters, self.by_k, strict=True)
+        known = {k: value for k, value in values if k is not None and k > 1 and np.isfinite(value)}
+        sign = -1 if self.higher_is_better else 1
+        return min(known, key=lambda k: (sign * known[k], k), default=None)
+
+    def __repr__(self) -> str:
+        lines = [
+            f"{self.title} of {self.clusterer}: {plural(len(self.failed), self.replicate)}{self._details}, "
+            f"seed {self.provenance['seed']}",
+            self._table().round(3).to_string(index=False),
+            *self._conclusions(),
+            *self.failures.lines("value"),
+        ]
+        return "\n".join(lines)
+
+    @property
+    def _details(self) -> str:
+        return ""
+
+    def _table(self) -> pd.DataFrame:
+        raise NotImplementedError
+
+    def _conclusions(self) -> list[str]:
+        best = self.best_n_clusters
+        word = "Highest" if self.higher_is_better else "Lowest"
+        return [f"{word} at k = {best}"] if best is not None and len(self.n_clusters) > 1 else []
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve(Resampled, OverK):
+    """One number for each number of clusters, in every replicate: `distribution`, (n_replicates, number of k)."""
+
+    distribution: FloatArray
+
+    @property
+    def by_k(self) -> FloatArray:
+        """The mean over replicates, (number of k,)."""
+        return self.mean
+
+    def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
+        """One row for every k: k, mean, sd, low, high."""
+        return pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64"), **self.columns(confidence_level)})
+
+    def _table(self) -> pd.DataFrame:
+        return self.to_frame()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the mean against k, with the interval over replicates as a band."""
+        from clustrep.stability.plots import draw_curve
+
+        return draw_curve(self, ax)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PredictionStrength(Curve):
+    """How well one half of a study predicts which samples of the other half belong together (section 2.3.1).
+
+    With A_1, …, A_k the clusters of the test half, and ψ the function learned on the other half:
+
+        ps(k) = min_c #{pairs in A_c that ψ puts together} / #{pairs in A_c}
+
+    Attributes
+    ----------
+    clusterer : str
+        The clusterer's name.
+    n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
+    distribution : ndarray, (n_splits, number of k)
+        The prediction strength, equation (4): the smallest over clusters; of both directions the mean.
+    failed : ndarray of int, (n_splits, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+    by_direction : ndarray, (n_splits, n_directions, number of k)
+        Before the mean over directions: trained on the first part, then on the second.
+    cluster_strengths, cluster_sizes : ndarray, (n_splits, n_directions, number of k, most clusters)
+        What the smallest is taken of: for each cluster of the test part, the share of its pairs that are together under
+        the function learned on the other part; NaN for a cluster of one. Clusters of different splits are different.
+
+    Notes
+    -----
+    The minimum makes it pessimistic for many clusters and for small ones; ps(1) = 1 always.
+
+    References
+    ----------
+    .. [1] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal of Computational
+       and Graphical Statistics 14(3), 511-528.
+
+    See Also
+    --------
+    prediction_strength : The function that returns it.
+    """
+
+    title = "Prediction strength"
+    replicate = "split"
+    higher_is_better = True
+
+    by_direction: FloatArray
+    cluster_strengths: FloatArray
+    cluster_sizes: FloatArray
+
+    @property
+    def strength(self) -> FloatArray:
+        """Mean over splits, (number of k,)."""
+        return self.mean
+
+    @property
+    def per_cluster(self) -> dict[int | None, FloatArray]:
+        """For every k, the strength of every test cluster, (n_splits, n_directions, k)."""
+        strengths = {}
+        for i, k in enumerate(self.n_clusters):
+            sizes = self.cluster_sizes[:, :, i]
+            n_labels = int(np.max(np.nonzero(sizes.any(axis=(0, 1)))[0], initial=0)) + 1
+            strengths[k] = self.cluster_strengths[:, :, i, :n_labels]
+        return strengths
+
+    def recommended(self, threshold: float = THRESHOLDS[0]) -> int:
+        """Return the largest k whose strength is above the threshold, as Tibshirani and Walther advise; else 1."""
+        check_fraction(threshold, "threshold")
+        if self.n_clusters == (None,):
+            raise ParameterError(
+                "There is no number of clusters to recommend: pass n_clusters.", parameter="n_clusters"
+            )
+        strengths = zip(self.n_clusters, self.strength, strict=True)
+        above = [k for k, strength in strengths if k is not None and strength > threshold]
+        return max(above, default=1)
+
+    @property
+    def n_singletons(self) -> IntArray:
+        """How many test clusters of one sample were omitted from the minimum, (number of k,)."""
+        return np.asarray((self.cluster_sizes == 1).sum(axis=(0, 1, 3)))
+
+    def _conclusions(self) -> list[str]:
+        lines = super()._conclusions()
+        if lines:
+            rule = [self.recommended(threshold) for threshold in THRESHOLDS]
+            said = "1, no clusters" if rule == [1, 1] else f"{rule[0]} (above 0.8), {rule[1]} (above 0.9)"
+            lines.append(f"Tibshirani and Walther's rule, the largest k with enough strength: {said}")
+        if self.n_singletons.any():
+            lines.append(f"Left out: {plural(int(self.n_singletons.sum()), 'test cluster')} of one sample")
+        return lines
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BootstrapInstability(Curve):
+    """How often two bootstrap samples disagree about a pair of samples (Fang and Wang 2012).
+
+    With ψ and ψ′ learned on two independent bootstrap samples of the same study:
+
+        instability = #{(i, j) : [ψ(x_i) = ψ(x_j)] ≠ [ψ′(x_i) = ψ′(x_j)]} / n²
+
+    Attributes
+    ----------
+    clusterer : str
+        The clusterer's name.
+    n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
+    distribution : ndarray, (n_resamples, number of k)
+        The share of ordered pairs of samples that one function puts together and the other apart.
+    failed : ndarray of int, (n_resamples, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+    one_sided : bool
+        Only pairs together under the first function, as R's fpc counts.
+
+    Notes
+    -----
+    It tends to 0 with many clusters, because few pairs are together at all.
+
+    References
+    ----------
+    .. [1] Fang, Y. and Wang, J. (2012). Selection of the number of clusters via the bootstrap method. Computational
+       Statistics & Data Analysis 56(3), 468-477.
+
+    See Also
+    --------
+    bootstrap_instability : The function that returns it.
+    """
+
+    title = "Bootstrap instability"
+    higher_is_better = False
+
+    one_sided: bool
+
+    @property
+    def instability(self) -> FloatArray:
+        """Mean over resamples, (number of k,)."""
+        return self.mean
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RelativeValidation(Curve):
+    """Disagreement of transferred labels with those of the half itself, relative to random labels (Lange et al. 2004).
+
+    With d the smallest share, over all renamings of the labels, of samples of one half whose transferred label differs
+    from their own, and d_random the same between random labels: d / mean of d_random.
+
+    Attributes
+    ----------
+    clusterer : str
+        The clusterer's name.
+    n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
+    distribution : ndarray, (n_splits, number of k)
+        The mean of both directions, divided by `random`.
+    failed : ndarray of int, (n_splits, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+    random : ndarray, (number of k,)
+        The mean over splits of the disagreement between random labels.
+
+    References
+    ----------
+    .. [1] Lange, T., Roth, V., Braun, M. L. and Buhmann, J. M. (2004). Stability-based validation of clustering
+       solutions. Neural Computation 16(6), 1299-1323.
+
+    See Also
+    --------
+    relative_validation : The function that returns it.
+    """
+
+    title = "Relative validation"
+    replicate = "split"
+    higher_is_better = False
+
+    random: FloatArray
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# How often pairs of samples share a cluster, and how often one sample is in the same cluster
+
+
+# With more samples, only parts of the matrix are returned.
+WHOLE_MATRIX = 10_000
+# Pairs that are counted at once.
+AT_ONCE = 2**20
+# The proportion of ambiguously clustered pairs lies between these (Șenbabaoğlu et al. 2014).
+AMBIGUOUS = (0.1, 0.9)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Samples(OverK):
+    """What results share that follow samples, or pairs of them, over all resamples.
+
+    Attributes
+    ----------
+    samples : tuple of str
+        Names of the samples.
+    clusters : ndarray of str, (number of k, most clusters)
+        Names of the reference clusters, padded with "".
+    n_labels : ndarray of int, (number of k,)
+        The number of reference clusters.
+    labels : ndarray of int, (number of k, n_samples)
+        The reference partition of each k, numbered from 0.
+    """
+
+    total: ClassVar[str]  # what `by_k` is called
+
+    samples: tuple[str, ...]
+    clusters: Labels
+    n_labels: IntArray
+    labels: IntArray
+
+    def _table(self) -> pd.DataFrame:
+        return pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64"), self.total: self.by_k})
+
+    def followed(self, place: int) -> list[int]:
+        """Return the reference clusters of one k; noise that was dropped is none."""
+        rule = RULES[self.provenance["noise"]]
+        names = self.clusters[place, : self.n_labels[place]].tolist()
+        return [c for c, name in enumerate(names) if rule.is_cluster or name != NOISE_NAME]
+
+    def _place(self, n_clusters: int | None) -> int:
+        if n_clusters is None and len(self.n_clusters) == 1:
+            return 0
+        if n_clusters is None:
+            raise ParameterError(f"n_clusters must say which: one of {list(self.n_clusters)}.", parameter="n_clusters")
+        check_known(n_clusters, "number of clusters", self.n_clusters, parameter="n_clusters")
+        return self.n_clusters.index(n_clusters)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Consensus(Samples):
+    """How often two samples share a cluster, of the times that both were drawn (Monti et al. 2003).
+
+    M_ij = (number of resamples in which i and j share a cluster) / (number in which both were drawn). The matrix is
+    never held as a whole: its distribution is counted pair by pair, and any part can be asked for.
+
+        PAC = CDF(0.9) − CDF(0.1), with CDF the distribution function of M_ij over pairs
+
+    the proportion of ambiguously clustered pairs: 0 where every pair is always or never together.
+
+    Attributes
+    ----------
+    clusterer : str
+        The clusterer's name.
+    n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
+    samples : tuple of str
+        Names of the samples.
+    clusters : ndarray of str, (number of k, most clusters)
+        Names of the reference clusters, padded with "".
+    n_labels : ndarray of int, (number of k,)
+        The number of reference clusters.
+    failed : ndarray of int, (n_resamples, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+    codes : ndarray of int, (number of k, n_resamples, n_samples)
+        Every sample's cluster in every resample, −1 where it was not drawn.
+    counts : ndarray of int, (number of k, n_resamples + 1, n_resamples + 1)
+        How many pairs were together so many times (first axis) of the times that both were drawn (second).
+    labels : ndarray, (number of k, n_samples)
+        The reference partition of each k, numbered from 0.
+    cluster_consensus : ndarray, (number of k, most clusters)
+        Mean of M over the pairs within each cluster of it; NaN for a cluster without pairs.
+    sampled : bool
+        Whether the pairs counted are a random sample, not all.
+
+    Notes
+    -----
+    Consensus is high for data without clusters, too: compare PAC with that of simulated data before believing it
+    (Șenbabaoğlu et al. 2014).
+
+    References
+    ----------
+    .. [1] Monti, S., Tamayo, P., Mesirov, J. and Golub, T. (2003). Consensus clustering: a resampling-based method for
+       class discovery and visualization of gene expression microarray data. Machine Learning 52, 91-118.
+    .. [2] Șenbabaoğlu, Y., Michailidis, G. and Li, J. Z. (2014). Critical limitations of consensus clustering in class
+       discovery. Scientific Reports 4, 6207.
+
+    See Also
+    --------
+    consensus : The function that returns it.
+    AssignmentConsistency : Sample by sample instead of pair by pair.
+    """
+
+    title = "Consensus"
+    higher_is_better = False
+    total = "pac"
+
+    codes: IntArray
+    counts: IntArray
+    cluster_consensus: FloatArray
+    sampled: bool
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs were counted."""
+        return int(self.counts[0].sum())
+
+    def cdf(self, values: float | Sequence[float], n_clusters: int | None = None) -> FloatArray:
+        """Return the share of pairs whose consensus is at most each value; pairs never drawn together don't count."""
+        check_numbers_between(values, "values", 0, 1)
+        counts = self.counts[self._place(n_clusters)]
+        together, both = np.nonzero(counts)
+        weights = np.where(both > 0, counts[together, both], 0).astype(float)
+        ratio = together / np.maximum(both, 1)
+        several = np.atleast_1d(values)
+        total = weights.sum() or np.nan  # no pair was ever drawn together
+        shares = np.array([weights[ratio <= value + 1e-12].sum() for value in several]) / total
+        return np.asarray(shares if np.ndim(values) else shares[0])
+
+    def pac(self, low: float = AMBIGUOUS[0], high: float = AMBIGUOUS[1]) -> FloatArray:
+        """Return the proportion of ambiguous pairs, CDF(high) − CDF(low), for every k: low where pairs are clear."""
+        check_numbers_between([low, high], "low and high", 0, 1)
+        if low >= high:
+            raise ParameterError(f"low must be below high, got {low!r} and {high!r}.", parameter="low")
+        at = [self.cdf([low, high], k) for k in self.n_clusters]
+        return np.array([above - below for below, above in at])
+
+    @property
+    def by_k(self) -> FloatArray:
+        """PAC, (number of k,)."""
+        return self.pac()
+
+    def matrix(self, n_clusters: int | None = None, rows: Sequence[int] | None = None) -> FloatArray:
+        """Return M, or some of its rows, (n_rows, n_samples); NaN for samples never drawn together."""
+        place, n = self._place(n_clusters), len(self.samples)
+        if rows is None and n > WHOLE_MATRIX:
+            raise ParameterError(
+                f"rows must say which rows: the whole matrix of {n:,} samples would have {n**2:,} numbers. For the "
+                "first ten, pass range(10).",
+                parameter="rows",
+            )
+        wanted = np.arange(n) if rows is None else np.asarray(rows)
+        if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or ((wanted < 0) | (wanted >= n)).any():
+            raise ParameterError(f"rows must be whole numbers from 0 to {n - 1}, got {rows!r}.", parameter="rows")
+        codes = by_point(self.codes[place])
+        blocks = [together_of(codes, np.full(n, row), np.arange(n)) for row in wanted]
+        with quiet():
+            return np.array([together / both for together, both in blocks]).reshape(len(wanted), n)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for every k and cluster, and one for each k as a whole: k, cluster, size, consensus, pac."""
+        rows = []
+        for i, (k, pac) in enumerate(zip(self.n_clusters, self.pac(), strict=True)):
+            sizes = np.bincount(self.labels[i], minlength=self.n_labels[i])
+            rows += [(k, self.clusters[i, c], sizes[c], self.cluster_consensus[i, c], np.nan) for c in self.followed(i)]
+            rows.append((k, "all", len(self.samples), np.nan, pac))
+        frame = pd.DataFrame(rows, columns=["k", "cluster", "size", "consensus", "pac"])
+        return frame.astype({"k": "Int64"})
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the CDF of the consensus for every k."""
+        from clustrep.stability.plots import draw_consensus
+
+        return draw_consensus(self, ax)
+
+    @property
+    def _details(self) -> str:
+        return f", {plural(self.n_pairs, 'pair')}{', a random sample' if self.sampled else ''}"
+
+
+def by_point(codes: IntArray) -> IntArray:
+    """Turn codes, (n_resamples, n_samples), into what the kernel wants."""
+    return np.ascontiguousarray(codes.T, dtype=np.int32)
+
+
+def together_of(codes: IntArray, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+    """Count how often each pair was together, and how often both were drawn."""
+    together, both = np.empty((2, len(first)), dtype=np.int64)
+    pairs.count_together(codes, first, second, together, both)
+    return together, both
+
+
+def all_pairs(n: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """List all pairs of n points, some at a time."""
+    step = max(1, AT_ONCE // n)
+    for begin in range(0, n - 1, step):
+        rows = np.arange(begin, min(begin + step, n - 1))
+        first = np.repeat(rows, n - 1 - rows)
+        offsets = np.arange(len(first)) - np.repeat(np.cumsum(n - 1 - rows) - (n - 1 - rows), n - 1 - rows)
+        yield first, first + 1 + offsets
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AssignmentConsistency(Samples):
+    """How consistently every sample is assigned to the same cluster (ERICA: Sorooshyari, Rivas and Tibshirani 2026).
+
+    With p_i the share of sample i's assignments that are to its most frequent cluster, and c a cluster of n_c samples:
+
+        CRI(c)  = Σ_{i in c} p_i / n_c
+        WCRI(c) = CRI(c) · n_c / n
+        TWCRI   = Σ_c WCRI(c), the mean consistency of a sample
+
+    Attributes
+    ----------
+    clusterer : str
+        The clusterer's name.
+    n_clusters : tuple of int or None
+        The numbers of clusters; None where the clusterer finds it by itself.
+    samples : tuple of str
+        Names of the samples.
+    clusters : ndarray of str, (number of k, most clusters)
+        Names of the reference clusters, padded with "".
+    n_labels : ndarray of int, (number of k,)
+        The number of reference clusters.
+    failed : ndarray of int, (n_resamples, number of k)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+    counts : ndarray of int, (number of k, n_samples, most clusters)
+        How often each sample was assigned to each cluster of the reference partition, after its labels were matched.
+    totals : ndarray of int, (number of k, n_samples)
+        How often each sample was assigned at all, also to clusters without a partner.
+    labels : ndarray of int, (number of k, n_samples)
+        The reference partition of each k, numbered from 0.
+
+    See Also
+    --------
+    assignment_consistency : The function that returns it.
+    Consensus : Pair by pair instead of sample by sample.
+    """
+
+    title = "Assignment consistency"
+    higher_is_better = True
+    total = "twcri"
+
+    counts: IntArray
+    totals: IntArray
+
+    @property
+    def modal(self) -> IntArray:
+        """Each sample's most frequent cluster, (number of k, n_samples); −1 for a sample that was never assigned.
+
+        Of several, the one that it has in the reference partition, else the largest there.
+        """
+        most = self.counts.shape[2]
+        is_reference = self.labels[:, :, None] == np.arange(most)  # (number of k, n_samples, most)
+        sizes = is_reference.sum(axis=1, keepdims=True)
+        n = 1 + self.labels.shape[1]
+        order = (self.counts * 2 + is_reference) * n + sizes
+        return np.where(self.counts.max(axis=2) > 0, order.argmax(axis=2), -1)
+
+    @property
+    def per_sample(self) -> FloatArray:
+        """The share of assignments to the most frequent cluster, (number of k, n_samples)."""
+        with quiet():
+            return np.asarray(self.counts.max(axis=2) / self.totals)
+
+    @property
+    def cri(self) -> FloatArray:
+        """Mean over the samples whose most frequent cluster it is, (number of k, most clusters); NaN without any."""
+        shares, modal = np.nan_to_num(self.per_sample), self.modal
+        result = np.full(self.clusters.shape, np.nan)
+        for i, c in np.ndindex(result.shape):
+            is_member = modal[i] == c
+            if is_member.any():
+                result[i, c] = shares[i, is_member].mean()
+        return result
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many samples have each cluster as their most frequent one, (number of k, most clusters)."""
+        clusters = np.arange(self.clusters.shape[1])
+        return np.asarray((self.modal[:, :, None] == clusters).sum(axis=1))
+
+    @property
+    def wcri(self) -> FloatArray:
+        """The same weighted by size, CRI · n_c / n, (number of k, most clusters)."""
+        n = (self.totals > 0).sum(axis=1, keepdims=True)
+        return np.asarray(self.cri * self.sizes / np.maximum(n, 1))
+
+    @property
+    def twcri(self) -> FloatArray:
+        """The sum over clusters: mean consistency of a sample, (number of k,)."""
+        return np.where(self.totals.any(axis=1), np.nansum(self.wcri, axis=1), np.nan)
+
+    @property
+    def by_k(self) -> FloatArray:
+        """TWCRI, (number of k,)."""
+        return self.twcri
+
+    def samples_frame(self, n_clusters: int | None = None) -> pd.DataFrame:
+        """One row for every sample: sample, cluster, consistency, times assigned."""
+        i = self._place(n_clusters)
+        names = np.array([*self.clusters[i], None], dtype=object)
+        return pd.DataFrame(
+            {
+                "sample": self.samples,
+                "cluster": names[self.modal[i]],
+                "consistency": self.per_sample[i],
+                "times": self.totals[i],
+            }
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for every k and cluster, and one for each k as a whole: k, cluster, size, cri, wcri."""
+        rows: list[tuple[Any, ...]] = []
+        cri, wcri, sizes = self.cri, self.wcri, self.sizes
+        for i, k in enumerate(self.n_clusters):
+            rows += [(k, self.clusters[i, c], sizes[i, c], cri[i, c], wcri[i, c]) for c in self.followed(i)]
+            rows.append((k, "all", sizes[i].sum(), np.nan, self.twcri[i]))
+        return pd.DataFrame(rows, columns=["k", "cluster", "size", "cri", "wcri"]).astype({"k": "Int64"})
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the clusters' consistency and their total against k."""
+        from clustrep.stability.plots import draw_assignments
+
+        return draw_assignments(self, ax)

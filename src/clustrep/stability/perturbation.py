@@ -1,0 +1,337 @@
+"""Section 2.2: perturb, recluster, compare, for the whole partition and for every cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clustrep.agreement.cluster_indices import (
+    INDICES,
+    Fits,
+    d_index_of,
+    inclusion_of,
+    jaccard_of,
+    matching_distances_of,
+    pairs_of,
+    r_index_of,
+)
+from clustrep.agreement.contingency import RULES, NoiseWithin, check_noise_within
+from clustrep.checks import check_choice, check_flag, check_integer, check_positive
+from clustrep.errors import DataError, ParameterError
+from clustrep.execution.engines import EngineLike
+from clustrep.execution.run import on_engine
+from clustrep.execution.seeds import Rng
+from clustrep.fitting.parameters import Clusterer
+from clustrep.resampling.strategies import (
+    Bootstrap,
+    FeatureSubset,
+    Jitter,
+    Perturbation,
+    Rerun,
+    Subsample,
+    check_perturbation,
+)
+from clustrep.stability.reclustering import Question, Relabelled, read_tables, recluster
+from clustrep.stability.results import Sensitivity, Stability
+from clustrep.text import argument
+from clustrep.types import FloatArray, IntArray
+
+SCALES = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+
+
+@on_engine
+def stability(
+    clusterer: Clusterer,
+    X: Any,
+    *,
+    index: str = "jaccard",
+    perturbation: Perturbation | None = None,
+    labels: ArrayLike | None = None,
+    n_resamples: int = 100,
+    relative: bool = False,
+    noise: NoiseWithin = "label",
+    rng: Rng = None,
+    n_jobs: int | None = None,
+    engine: EngineLike = None,
+) -> Stability:
+    """Measure how well the clusters of one study are found again in perturbed copies of it (section 2.2).
+
+    Parameters
+    ----------
+    clusterer : object with `fit_predict`, or function X → labels
+        Fitted to the study as it is, which gives the clusters in question, and to every perturbed copy.
+    X : Study or table
+        Samples by features.
+    index : {"jaccard", "matching", "inclusion", "r", "d"}
+        Hennig's Jaccard coefficient; the minimal matching distance, equation (3); Smolkin and Ghosh's inclusion;
+        McShane's R and D index. "matching" has one value for the whole partition and compares all samples, through the
+        clustering function; the others have one for every cluster and compare the samples drawn, each once.
+    perturbation : Bootstrap, Subsample, FeatureSubset, Jitter, Rerun, or a sum such as Subsample(0.8) + Jitter(0.1)
+        By default the one that each index was proposed with: Bootstrap(distinct=True) for "jaccard", Subsample(0.8) for
+        "matching", FeatureSubset(0.8) for "inclusion", Jitter() for "r" and "d".
+    labels : array_like, optional
+        Existing clusters instead of those that the clusterer finds in the study as it is. True takes the study's.
+    n_resamples : int
+        Number of perturbed copies.
+    relative : bool
+        Divide "matching" by the number of samples, "d" by the size of each cluster.
+    noise : {"label", "drop"}
+        Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
+    rng, n_jobs, engine
+        As in `replicability`.
+
+    Returns
+    -------
+    Stability
+        `per_cluster` and `overall`, means over resamples, with the whole `distribution` behind them.
+
+    See Also
+    --------
+    sensitivity : The same under more and more noise.
+    jaccard, inclusion, r_index, d_index, minimal_matching_distance : The formulas, for two labelings.
+    replicability : Whether clusters are found again in other studies.
+    validate : All indices side by side.
+
+    Notes
+    -----
+    For every resample b the study is perturbed and clustered again, and the index compares the clusters of the study
+    with the new ones, on a contingency table. Over all clusters, "r" pools pairs, "d" is summed (relative: divided by
+    the number of samples), "inclusion" and "jaccard" are averaged by size.
+
+    A stable cluster need not be a real one: a clusterer can cut data without clusters in the same place every time, and
+    few, large clusters are stable more easily than many. Values depend strongly on the perturbation, those of "r"
+    and "d" on the noise's scale: see `sensitivity`. Values within one study do not extend to other studies, which
+    differ by more than resampling does.
+
+    References
+    ----------
+    .. [1] Hennig, C. (2007). Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis
+       52, 258-271.
+    .. [2] Smolkin, M. and Ghosh, D. (2003). Cluster stability scores for microarray data in cancer studies. BMC
+       Bioinformatics 4, 36.
+    .. [3] McShane, L. M. et al. (2002). Methods for assessing reproducibility of clustering patterns observed in
+       analyses of microarray data. Bioinformatics 18, 1462-1469.
+    .. [4] von Luxburg, U. (2010). Clustering stability: an overview. Foundations and Trends in Machine Learning 2,
+       235-274.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clustrep.resampling import Subsample
+    >>> from sklearn.cluster import KMeans
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [9.0], [9.1], [9.2]])
+    >>> result = stability(KMeans(3, n_init=5), X, perturbation=Subsample(0.9), n_resamples=20, rng=0)
+    >>> result.per_cluster
+    array([1., 1., 1.])
+    """
+    check_choice(index, "index", READERS)
+    question = Question.of(clusterer, X, None, labels, rng, n_jobs)
+    chosen = default_perturbation(index) if perturbation is None else check_perturbation(perturbation)
+    check_flag(relative, "relative")
+    check_noise_within(noise)
+    (relabelled,) = recluster(question, chosen, check_integer(n_resamples, "n_resamples"), "stability")
+    result = stability_of(question, relabelled, chosen, index, relative=relative, noise=noise)
+    result.failures.report("resample")
+    return result
+
+
+@on_engine
+def sensitivity(
+    clusterer: Clusterer,
+    X: Any,
+    *,
+    index: str = "r",
+    scales: Sequence[float] = SCALES,
+    labels: ArrayLike | None = None,
+    n_resamples: int = 100,
+    relative: bool = False,
+    noise: NoiseWithin = "label",
+    rng: Rng = None,
+    n_jobs: int | None = None,
+    engine: EngineLike = None,
+) -> Sensitivity:
+    """Measure stability under more and more noise: a curve over the scale of `Jitter` (section 2.2.2).
+
+    Parameters
+    ----------
+    clusterer, X, index, labels, relative, noise
+        As in `stability`.
+    scales : sequence of float
+        Standard deviations of the noise, in units of each feature's own. Resample b has the same noise at all of them,
+        larger or smaller.
+    n_resamples : int
+        Number of perturbed copies for each scale.
+    rng, n_jobs, engine
+        As in `replicability`.
+
+    Returns
+    -------
+    Sensitivity
+        `per_cluster`, (n_scales, k), and `overall`, (n_scales,), with the whole `distribution` behind them.
+
+    See Also
+    --------
+    stability : At one scale, or under other perturbations.
+
+    Notes
+    -----
+    An index at one scale of noise says little, because any cluster is lost under enough of it. Clusters are better
+    compared by the scale at which their curves fall: those with a density valley around them are stable up to larger
+    noise. Noise in units of the standard deviation is the same for all features, whether or not they carry the
+    clusters; with many features, small noise in each adds up.
+
+    References
+    ----------
+    .. [1] McShane, L. M. et al. (2002). Methods for assessing reproducibility of clustering patterns observed in
+       analyses of microarray data. Bioinformatics 18, 1462-1469.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> X = np.repeat([[0.0, 0.0], [4.0, 0.0]], 20, axis=0)
+    >>> curve = sensitivity(KMeans(2, n_init=2), X, scales=[0.01, 2], n_resamples=5, rng=0)
+    >>> bool(curve.overall[0] > curve.overall[1])
+    True
+    """
+    check_choice(index, "index", READERS)
+    if isinstance(scales, str) or np.ndim(scales) != 1 or not len(scales):
+        raise ParameterError(f"scales must be a sequence of numbers, at least one; got {scales!r}.", parameter="scales")
+    checked = tuple(check_positive(scale, "scales") for scale in scales)
+    if len(set(checked)) < len(checked):
+        raise ParameterError(f"scales must hold every number once, got {list(checked)}.", parameter="scales")
+    question = Question.of(clusterer, X, None, labels, rng, n_jobs)
+    check_integer(n_resamples, "n_resamples")
+    check_flag(relative, "relative")
+    check_noise_within(noise)
+    references, curve = None, []
+    for scale in checked:
+        (relabelled,) = recluster(
+            question, Jitter(scale), n_resamples, f"stability, scale {scale:g}", references=references
+        )
+        assert relabelled.reference is not None
+        references = [relabelled.reference]
+        curve.append(stability_of(question, relabelled, Jitter(scale), index, relative=relative, noise=noise))
+    result = Sensitivity.of(checked, curve)
+    result.failures.report("resample")
+    return result
+
+
+def stability_of(
+    question: Question,
+    relabelled: Relabelled,
+    perturbation: Perturbation,
+    index: str,
+    *,
+    relative: bool = False,
+    noise: NoiseWithin = "label",
+) -> Stability:
+    """Compute one index from the labels of all resamples."""
+    reference = relabelled.reference
+    assert reference is not None
+    rows = np.flatnonzero(RULES[noise].clusters(reference.classes))
+    if not rows.size:
+        raise DataError(
+            f"{argument('noise', 'drop')} leaves no cluster: the reference partition is all noise. Keep it, or "
+            "choose a clusterer that finds clusters."
+        )
+    sizes = np.bincount(reference.codes, minlength=reference.n_labels)[rows]
+    # An index of whole partitions compares them on all points, through the clustering functions.
+    through_function = not INDICES[index].per_cluster
+    u, v = relabelled.against_reference(-1 if through_function else 0)
+    weights = None if through_function else relabelled.weights[0] > 0
+    relabelled = relabelled.failed_where_noise_is_all(noise, (u, v, weights))
+    score = partial(_read, READERS[index], rows, sizes.astype(float), relative)
+    values = relabelled.nan_where_failed(read_tables(score, u, v, weights, noise))
+    configuration = relabelled.configuration
+    return Stability(
+        index=index,
+        relative=relative,
+        clusterer=configuration.name,
+        n_clusters=configuration.n_clusters,
+        samples=question.study.samples,
+        labels=reference.labels,
+        clusters=reference.classes[rows],
+        sizes=sizes,
+        distribution=values[:, -1] if through_function else values[:, :-1],
+        overall_distribution=values[:, -1],
+        failed=relabelled.failed,
+        causes=relabelled.causes,
+        provenance=question.provenance(perturbation, n_resamples=relabelled.n_replicates, noise=noise),
+    )
+
+
+def _read(reader: Reader, rows: IntArray, sizes: FloatArray, relative: bool, tables: FloatArray) -> FloatArray:
+    return reader(tables[:, rows], sizes, relative)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Indices that are read from contingency tables: a value for every cluster, and in the last column one for all.
+#
+# The tables, (n_tables, k_u, k_v), have the clusters of the reference partition as rows. A reader takes them with the
+# clusters' sizes in the study, (k_u,), and whether counts are divided by the number of points.
+
+
+Reader: TypeAlias = Callable[[FloatArray, FloatArray, bool], FloatArray]
+
+PERTURBATIONS: dict[Fits, Perturbation] = {
+    Fits.SUBSAMPLES: Subsample(0.8),
+    Fits.FEATURE_SUBSETS: FeatureSubset(0.8),
+    Fits.BOOTSTRAP: Bootstrap(distinct=True),
+    Fits.JITTER: Jitter(),
+    Fits.HALF_SPLITS: Rerun(),
+    Fits.PAIRS: Bootstrap(),
+    Fits.STUDY: Rerun(),
+}
+
+
+def default_perturbation(index: str) -> Perturbation:
+    """Return the perturbation that an index was proposed with."""
+    return PERTURBATIONS[INDICES[index].fits]
+
+
+def _matching(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
+    return matching_distances_of(tables, relative=relative)[:, None]
+
+
+def _inclusion(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
+    return _with_average(inclusion_of(tables), sizes)
+
+
+def _jaccard(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
+    return _with_average(jaccard_of(tables), sizes)
+
+
+def _r(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
+    pairs, together = (counts.sum(axis=1) for counts in pairs_of(tables))
+    pooled = np.where(pairs > 0, together / np.where(pairs > 0, pairs, 1), np.nan)
+    return np.column_stack([r_index_of(tables), pooled])
+
+
+def _d(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
+    index, rows = d_index_of(tables), tables.sum(axis=2)
+    total = np.where(rows > 0, index, 0).sum(axis=1)
+    if not relative:
+        return np.column_stack([index, total])
+    return np.column_stack([index / np.where(rows > 0, rows, 1), total / np.maximum(rows.sum(axis=1), 1)])
+
+
+def _with_average(values: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Add the average over clusters, weighted by their sizes; clusters without a value are omitted."""
+    weights = np.where(np.isnan(values), 0, sizes)
+    total = weights.sum(axis=1)
+    average = (np.nan_to_num(values) * weights).sum(axis=1) / np.where(total > 0, total, 1)
+    return np.column_stack([values, np.where(total > 0, average, np.nan)])
+
+
+READERS: dict[str, Reader] = {
+    "matching": _matching,
+    "inclusion": _inclusion,
+    "jaccard": _jaccard,
+    "r": _r,
+    "d": _d,
+}

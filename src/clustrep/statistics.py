@@ -1,0 +1,121 @@
+"""Tests and intervals that several features need, each defined once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainc
+from scipy.stats import binomtest
+
+from clustrep.types import FloatArray
+
+
+def binomial_tail(successes: float, failures: float) -> float:
+    """Return P(X ≤ successes) for a fair binomial X of all trials; the numbers need not be whole.
+
+    Examples
+    --------
+    >>> binomial_tail(1, 2)
+    0.5
+    """
+    return float(betainc(failures, successes + 1.0, 0.5)) if failures else 1.0
+
+
+def proportion_interval(count: int, n: int, confidence_level: float = 0.95) -> tuple[float, float]:
+    """Return the exact interval of a proportion (Clopper and Pearson 1934).
+
+    Examples
+    --------
+    >>> low, high = proportion_interval(0, 10)
+    >>> low, round(high, 3)
+    (0.0, 0.308)
+    """
+    interval = binomtest(count, n).proportion_ci(confidence_level)
+    return float(interval.low), float(interval.high)
+
+
+def holm(pvalues: FloatArray) -> FloatArray:
+    """Adjust p-values by the step-down method of Holm (1979).
+
+    Examples
+    --------
+    >>> holm(np.array([0.03, 0.01, 0.5]))
+    array([0.06, 0.03, 0.5 ])
+    """
+    adjusted = np.empty(len(pvalues))
+    order = np.argsort(pvalues)
+    steps = pvalues[order] * np.arange(len(pvalues), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def null_pvalue(exceedances: ArrayLike, n: ArrayLike) -> FloatArray:
+    """Return (1 + exceedances) / (1 + n), with n simulated values of which `exceedances` are at least the observed one.
+
+    Examples
+    --------
+    >>> float(null_pvalue(4, 99))
+    0.05
+    """
+    return np.asarray((1 + np.asarray(exceedances)) / (1 + np.asarray(n)))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What an interval does not show: a distribution with two modes, an estimate far from the mean over resamples
+
+FEWEST_VALUES = 20
+# Two modes: the halves of the best split have means so far apart, explain so much of the variance (a normal
+# distribution's best split explains 0.64, a uniform one's 0.75), and neither is made of a few outliers.
+FAR_APART = 0.1
+EXPLAINED = 0.85
+SMALLER_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Two modes of a distribution: where they lie, and the share of the values in the upper one."""
+
+    low: float
+    high: float
+    share_high: float
+
+
+def two_modes(values: FloatArray) -> Modes | None:
+    """Find two modes in a distribution; None where it has one, or where there are too few values to tell.
+
+    Values are split in two where most of their variance lies between the halves (Otsu 1979).
+
+    Examples
+    --------
+    >>> two_modes(np.r_[np.linspace(0.2, 0.3, 30), np.linspace(0.9, 1.0, 70)])
+    Modes(low=0.25, high=0.95, share_high=0.7)
+    >>> two_modes(np.linspace(0, 1, 100))
+    """
+    ordered = np.sort(values[np.isfinite(values)])
+    n = len(ordered)
+    if n < FEWEST_VALUES:
+        return None
+    below = np.arange(1, n)  # how many values the lower half has
+    sums = np.cumsum(ordered)
+    low, high = sums[:-1] / below, (sums[-1] - sums[:-1]) / (n - below)
+    between = below * (n - below) / n**2 * (high - low) ** 2
+    split = int(np.argmax(between))
+    share_high = float(n - below[split]) / n
+    variance = float(np.var(ordered))
+    if high[split] - low[split] < FAR_APART or between[split] < EXPLAINED * variance:
+        return None
+    if min(share_high, 1 - share_high) < SMALLER_SHARE:
+        return None
+    return Modes(round(float(low[split]), 12), round(float(high[split]), 12), round(share_high, 12))
+
+
+def estimate_is_far(estimate: float, values: FloatArray) -> bool:
+    """Whether a score of the studies as they are lies outside nearly all resamples', and far from their mean."""
+    known = values[np.isfinite(values)]
+    if len(known) < FEWEST_VALUES or not np.isfinite(estimate):
+        return False
+    low, high = np.quantile(known, [0.025, 0.975])
+    outside = estimate < low or estimate > high
+    return bool(outside and abs(estimate - known.mean()) >= FAR_APART)

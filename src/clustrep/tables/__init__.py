@@ -1,1 +1,0 @@
-"""Contingency tables, and the scores that read them."""

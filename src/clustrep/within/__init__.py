@@ -1,1 +1,0 @@
-"""One study: section 2 of the paper and its relatives."""

@@ -1,0 +1,49 @@
+"""Which device is taken, and what is said where there is none."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+import clustrep as cr
+from clustrep.errors import ParameterError
+from clustrep.execution.devices import resolve_device
+
+HAS_PYTORCH = importlib.util.find_spec("torch") is not None
+
+
+def has_card():
+    if not HAS_PYTORCH:
+        return False
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def test_the_processor_is_the_default():
+    assert cr.get_config()["device"] == "cpu"
+
+
+def test_only_known_devices_are_accepted():
+    with pytest.raises(ParameterError, match="device must be one of 'cpu', 'cuda', 'auto', 'torch'; got 'gpu'"):
+        cr.set_config(device="gpu")
+
+
+@pytest.mark.skipif(HAS_PYTORCH, reason="PyTorch is installed")
+@pytest.mark.parametrize("asked", ["cuda", "torch"])
+def test_without_pytorch_a_sentence_says_what_to_install(asked):
+    with pytest.raises(ParameterError, match=r"needs PyTorch: pip install 'clustrep\[gpu\]'") as error:
+        resolve_device(asked)
+    assert error.value.parameter == "device"
+
+
+@pytest.mark.skipif(not HAS_PYTORCH or has_card(), reason="no PyTorch, or a GPU is there")
+def test_without_a_card_a_sentence_says_so():
+    with pytest.raises(ParameterError, match="needs a GPU that PyTorch can use, and it finds none"):
+        resolve_device("cuda")
+
+
+@pytest.mark.skipif(has_card(), reason="a GPU is there")
+def test_automatically_the_processor_is_taken_where_there_is_no_card():
+    assert resolve_device("auto") == "cpu"

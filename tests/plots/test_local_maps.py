@@ -1,0 +1,220 @@
+"""Maps of local scores, bars of clusters, and who shares a point's cluster."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgba
+from sklearn.cluster import AgglomerativeClustering
+from tests.plots.samples import inches, local_of, over_k, rendered, texts_of, vars_of
+
+import clustrep as cr
+from clustrep.algorithms.local_plot import LocalMap, clusters_chart
+from clustrep.errors import DataError, ParameterError
+from clustrep.plots.canvas import DOUBLE, SINGLE
+from clustrep.plots.charts import numbers
+
+
+def test_the_map_has_shapes_for_clusters_and_sizes_for_deviations(local):
+    ax = rendered(local.plot())
+    (dots,) = ax.collections
+    np.testing.assert_array_equal(dots.get_array(), local.mean)
+    np.testing.assert_allclose(dots.get_sizes(), 12 + 120 * local.sd)
+    clusters, codes = np.unique(local.labels, return_inverse=True)
+    outlines = [path.vertices.tobytes() for path in dots.get_paths()]
+    assert len(set(zip(codes.tolist(), outlines, strict=True))) == len(set(outlines)) == len(clusters)
+    words = texts_of(ax.get_legend().get_texts())
+    assert words[:3] == [f"cluster {name}" for name in clusters]
+    assert [word.split()[0] for word in words[3:]] == ["sd"] * 3
+    assert ax.get_title() == "KMeans, k = 3: alpha on beta"
+
+
+def test_many_clusters_share_one_shape(cohorts):
+    ax = rendered(local_of(cohorts["alpha"], cohorts["beta"], k=9).plot())
+    assert len(ax.collections[0].get_paths()) == 1
+    assert not any("cluster" in word for word in texts_of(ax.get_legend().get_texts()))
+
+
+def test_the_map_is_placed_as_asked(local, cohorts):
+    first, again = (local.plot(points="tsne").collections[0].get_offsets() for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    assert first.shape == (30, 2)
+    assert local.plot(points="tsne").get_xlabel() == "first t-SNE coordinate"
+    given = np.arange(60.0).reshape(30, 2)
+    np.testing.assert_array_equal(local.plot(points=given).collections[0].get_offsets(), given)
+    turned = local.plot(points="pca").collections[0].get_offsets()
+    np.testing.assert_allclose(turned, local.plot().collections[0].get_offsets())
+    X = cohorts["alpha"].X - cohorts["alpha"].X.mean(axis=0)
+    np.testing.assert_allclose((turned**2).sum(axis=0), np.linalg.svd(X)[1][:2] ** 2)
+
+
+def test_one_feature_is_drawn_against_the_score(cohorts):
+    line = local_of(cohorts["alpha"].X[:, :1], cohorts["beta"].X[:, :1])
+    drawn = rendered(line.plot()).collections[0].get_offsets()
+    np.testing.assert_allclose(drawn, np.column_stack([cohorts["alpha"].X[:, 0], line.mean]))
+    assert rendered(line.plot(points="tsne")).get_ylabel() == "second t-SNE coordinate"
+    axes = rendered(line.plot(kind="co-clustering", point=2))
+    for ax, share in zip(axes, line.co_clustering(2), strict=True):
+        np.testing.assert_allclose(ax.collections[0].get_offsets(), np.column_stack([cohorts["beta"].X[:, 0], share]))
+        assert ax.lines[0].get_ydata().tolist() == [1.0]
+
+
+def test_clusters_are_bars_with_intervals(local):
+    ax = rendered(local.plot(kind="clusters"))
+    frame = local.by_cluster()
+    np.testing.assert_allclose([bar.get_height() for bar in ax.patches], frame["mean"])
+    drawn = [[segment[0, 1], segment[1, 1]] for segment in ax.collections[0].get_segments()]
+    np.testing.assert_allclose(drawn, frame[["low", "high"]])
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), frame["estimate"])
+    expected = [f"{name}\nn = {size}" for name, size in zip(frame["cluster"], frame["size"], strict=True)]
+    assert texts_of(ax.get_xticklabels()) == expected
+
+
+def test_many_clusters_have_their_names_upright(cohorts):
+    many = local_of(cohorts["alpha"], cohorts["beta"], k=14)
+    np.testing.assert_allclose(inches(many.plot(kind="clusters"))[0], DOUBLE)
+    _, ax = plt.subplots(figsize=(SINGLE, 2), layout="constrained")
+    rendered(many.plot(ax, kind="clusters"))
+    assert {label.get_rotation() for label in ax.get_xticklabels()} == {90}
+
+
+def test_who_shares_a_points_cluster(local, cohorts):
+    axes = rendered(local.plot(kind="co-clustering", point=4))
+    assert axes.shape == (2,)
+    X, shares = cohorts["beta"].X, local.co_clustering(4)
+    both = np.vstack([X, cohorts["alpha"].X[4]])
+    for ax, share, name in zip(axes, shares, ("alpha", "beta"), strict=True):
+        np.testing.assert_array_equal(ax.collections[0].get_array(), share)
+        assert ax.get_title() == f"function learned on {name}"
+        placed = np.vstack([ax.collections[0].get_offsets(), ax.lines[0].get_xydata()])
+        centred = both - both.mean(axis=0)
+        np.testing.assert_allclose((placed**2).sum(axis=0), np.linalg.svd(centred)[1][:2] ** 2)
+        assert ax.lines[0].get_marker() == "X"
+    words = axes[0].figure.get_suptitle()
+    assert words == f"KMeans, k = 3; alpha5:\nlocal ARI {local.mean[4]:.2f} ± {local.sd[4]:.2f}"
+
+
+def test_test_points_are_placed_as_asked(local, tmp_path):
+    given = np.arange(60.0).reshape(30, 2)
+    axes = local.plot(kind="co-clustering", point=0, test_points=given)
+    np.testing.assert_array_equal(axes[1].collections[0].get_offsets(), given)
+    assert not axes[0].lines  # nobody knows where the point would be there
+    axes = local.plot(kind="co-clustering", point=3, test_points=given, points=given[::-1])
+    assert axes[0].lines[0].get_xydata().tolist() == [given[::-1][3].tolist()]
+    axes = rendered(local.plot(kind="co-clustering", point=3, test_points="tsne"))
+    assert len(axes[0].lines) == 1
+    assert axes[1].get_xlabel() == "first t-SNE coordinate"
+    local.save(tmp_path / "local.npz")
+    loaded = cr.load(tmp_path / "local.npz")
+    rendered(loaded.plot(kind="co-clustering", point=0, test_points=given))
+    rendered(loaded.plot(kind="clusters"))
+    with pytest.raises(ParameterError, match="test_points must be given: this result was read from a file"):
+        loaded.plot(kind="co-clustering", point=0)
+    with pytest.raises(ParameterError, match="points must be given: this result was read from a file"):
+        loaded.plot(points="tsne")
+
+
+def sometimes(X):
+    """Fails where the first sample was not drawn; at a share of the resamples."""
+    if X[:, 0].max() < 5:
+        raise RuntimeError("the largest is missing")
+    return (X[:, 0] > 1).astype(int)
+
+
+def test_local_figures_bear_one_resample_and_failures():
+    X = np.array([0.0, 0.5, 0.7, 2, 3, 6])[:, None] * [1, 2, -1]
+    one = cr.local_replicability(AgglomerativeClustering(2), train=X, test=X + 0.1, n_resamples=1, rng=0)
+    assert np.isnan(one.sd).all()
+    assert "±" not in one.plot(kind="co-clustering", point=0)[0].figure.get_suptitle()
+    with pytest.warns(cr.errors.ReplicateWarning, match="the largest is missing"):
+        failing = cr.local_replicability(sometimes, train=X, test=X + 0.1, agreement="mi", n_resamples=9, rng=0)
+    for result in (one, failing):
+        rendered(result.plot())
+        rendered(result.plot(kind="clusters"))
+        rendered(result.plot(kind="co-clustering", point=1))
+
+
+def test_points_without_a_score_are_grey(local):
+    tables = np.full_like(local.tables, np.nan)
+    nothing = type(local)(**{**vars_of(local), "tables": tables, "estimate": np.full(30, np.nan)})
+    ax = rendered(nothing.plot())
+    colours = {tuple(colour) for colour in ax.collections[0].get_facecolors()}
+    assert colours == {to_rgba("0.88")}
+    rendered(nothing.plot(kind="clusters"))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"kind": "maps"}, ParameterError, r"kind must be one of 'map', .*got 'maps'. Did you mean 'map'"),
+        ({"points": "umap"}, ParameterError, r"points must be one of 'tsne', 'pca', or an array; got 'umap'"),
+        ({"points": np.zeros((4, 2))}, DataError, r"points must have 30 rows, got an array of \(4, 2\)"),
+        ({"kind": "co-clustering"}, ParameterError, "point must be given with kind='co-clustering'"),
+        ({"kind": "co-clustering", "point": 30}, ParameterError, "point must be below 30, got 30"),
+        ({"kind": "co-clustering", "point": -1}, ParameterError, "point must be an integer of at least 0"),
+        (
+            {"kind": "co-clustering", "point": 0, "test_points": np.zeros((3, 2))},
+            DataError,
+            r"test_points must have 30 rows, got an array of \(3, 2\)",
+        ),
+        ({"kind": "co-clustering", "point": 0, "points": "pca"}, ParameterError, "points must be an array with kind="),
+        ({"point": 3}, ParameterError, "point and test_points must be left out with kind='map'"),
+        ({"kind": "clusters", "points": "pca"}, ParameterError, "points must be left out with kind='clusters'"),
+        ({"ax": "here"}, ParameterError, "ax must be a matplotlib Axes, got str"),
+        ({"ax": "here", "kind": "clusters"}, ParameterError, "ax must be a matplotlib Axes, got str"),
+    ],
+)
+def test_what_local_figures_refuse(local, options, error, message):
+    with pytest.raises(error, match=message):
+        local.plot(**options)
+    assert not plt.get_fignums()
+
+
+def test_few_points_have_no_tsne():
+    X = np.array([[0.0, 1, 2], [0, 1, 3], [5, 6, 7]])
+    few = local_of(np.vstack([X, X + 1]), np.vstack([X, X + 2]), k=2, n_resamples=1, at=X)
+    with pytest.raises(ParameterError, match="'tsne' needs at least 4 points, got 3: use 'pca'"):
+        few.plot(points="tsne")
+
+
+def test_figures_of_several_axes_refuse_one(local):
+    _, ax = plt.subplots()
+    with pytest.raises(ParameterError, match="ax must be left out with kind='matrices', which makes a figure with"):
+        over_k(["ward"], [2, 3]).plot(ax, kind="matrices")
+    with pytest.raises(ParameterError, match="ax must be left out with kind='co-clustering'"):
+        local.plot(ax, kind="co-clustering", point=0)
+
+
+def test_both_drawings_of_the_map_have_the_same_points(local, cohorts):
+    figure = LocalMap.placed(local, None, cohorts["alpha"].X)
+    offsets = figure.draw().collections[0].get_offsets()
+    traces = figure.view(most=100)["data"]
+    for i, trace in enumerate(traces):
+        rows = figure.cluster == i
+        assert trace["name"] == figure.clusters[i]
+        assert trace["x"] == numbers(np.asarray(offsets[rows, 0]))
+        assert trace["y"] == numbers(np.asarray(offsets[rows, 1]))
+    assert [trace["marker"]["showscale"] for trace in traces] == [True, False, False]
+
+
+def test_clusters_stand_in_the_order_of_their_labels(cohorts):
+    many = local_of(cohorts["alpha"], cohorts["beta"], k=12, n_resamples=2)
+    xy = np.zeros((30, 2))
+    assert LocalMap.of(many, xy, ("x", "y")).clusters == tuple(map(str, range(12)))
+
+
+def test_clusters_of_a_map_may_be_others_than_the_clusterers(local):
+    letters = ["B", "A", "A"] * 10
+    named = LocalMap.of(local, np.zeros((30, 2)), ("x", "y"), letters)
+    assert named.clusters == ("A", "B")
+    assert [named.clusters[place] for place in named.cluster] == letters
+
+
+def test_both_drawings_of_the_bars_have_the_same_numbers(local):
+    table = local.by_cluster()
+    ax = local.plot(kind="clusters")
+    (trace,) = clusters_chart([local])["views"][0]["data"]
+    assert trace["y"] == numbers(np.array([bar.get_height() for bar in ax.patches]))
+    assert trace["error_y"]["array"] == numbers((table["high"] - table["mean"]).to_numpy())
+    assert [f"{mean:.2f} [" in text for mean, text in zip(table["mean"], trace["hovertext"], strict=True)] == [True] * 3

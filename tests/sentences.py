@@ -1,0 +1,68 @@
+"""The sentences of errors, in one file that a person reads and whose changes a person reviews: tests/sentences.md.
+
+Other tests check the type and the parameter of an error, and don't quote its prose. After sentences have changed,
+
+    make sentences
+
+writes the file anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+FILE = Path(__file__).with_name("sentences.md")
+ENTRY = re.compile(r"- \*\*(.+?)\*\*: (.*)")
+# Others' words change with their versions: what a parameter of scikit-learn must be, where a TOML file is wrong.
+OF_OTHERS = (re.compile(r"(?<=must be )an? .*(?=\. Got)"), re.compile(r"(?<=is not TOML: ).*?(?=\(at line|$)"))
+# Where an object lies in memory, and a module on a disk.
+OF_THIS_MACHINE = (re.compile(r"\b0x[0-9A-Fa-f]+"), re.compile(r"(?<= from ')/.*?(?='>)"))
+HEADER = """# What errors say
+
+One line for each malformed input of the tests, under the function, command or file format that refuses it. Written by
+`make sentences`: review its changes as you would review a page for users.
+"""
+
+Sentences = dict[str, dict[str, str]]  # by heading and name
+
+
+@cache
+def snapshot() -> Sentences:
+    """Read the file."""
+    found: Sentences = {}
+    for line in FILE.read_text(encoding="utf-8").splitlines() if FILE.exists() else []:
+        if line.startswith("## "):
+            entries = found.setdefault(line.removeprefix("## "), {})
+        elif match := ENTRY.fullmatch(line):
+            entries[match[1]] = match[2]
+    return found
+
+
+def write(sentences: Sentences) -> None:
+    parts = [HEADER]
+    for heading, entries in sorted(sentences.items()):
+        parts.append(f"\n## {heading}\n\n")
+        parts += [f"- **{name}**: {text}\n" for name, text in sorted(entries.items())]
+    FILE.write_text("".join(parts), encoding="utf-8")
+
+
+def key_of(name: str) -> str:
+    """Write the name of a case on one line, so that it is read back."""
+    return name.replace("*", "∗").replace("\n", "⏎")
+
+
+def check_snapshot(heading: str, name: str, sentence: str, folder: Path | None = None) -> None:
+    """Compare a sentence with that of the file, or put it there where UPDATE_SENTENCES is set."""
+    for pattern in OF_OTHERS + OF_THIS_MACHINE:
+        sentence = pattern.sub("…", sentence)
+    sentence = sentence.replace("\n", " ⏎ ")
+    if folder is not None:
+        sentence = sentence.replace(str(folder), "FOLDER")
+    name = key_of(name)
+    if os.environ.get("UPDATE_SENTENCES"):
+        snapshot().setdefault(heading, {})[name] = sentence
+        write(snapshot())
+    assert snapshot().get(heading, {}).get(name) == sentence

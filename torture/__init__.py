@@ -1,1 +1,0 @@
-"""What nobody wants to happen to a run, done to it many times: `python -m torture.run`."""

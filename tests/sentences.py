@@ -19,7 +19,7 @@ ENTRY = re.compile(r"- \*\*(.+?)\*\*: (.*)")
 # Others' words change with their versions: what a parameter of scikit-learn must be, where a TOML file is wrong.
 OF_OTHERS = (re.compile(r"(?<=must be )an? .*(?=\. Got)"), re.compile(r"(?<=is not TOML: ).*?(?=\(at line|$)"))
 # Where an object lies in memory, and a module on a disk.
-OF_THIS_MACHINE = (re.compile(r"\b0x[0-9A-Fa-f]+"), re.compile(r"(?<= from ')/.*?(?='>)"))
+OF_THIS_MACHINE = (re.compile(r"\b0x[0-9A-Fa-f]{6,}"), re.compile(r"(?<= from ')/.*?(?='>)"))
 HEADER = """# What errors say
 
 One line for each malformed input of the tests, under the function, command or file format that refuses it. Written by

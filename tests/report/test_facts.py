@@ -19,7 +19,7 @@ def test_facts_are_plain(report):
     assert json.loads(text) == report.facts
     assert sections(report) == ["findings", "studies", "samples", "choice", "pairs", "map", "data"]
     kinds = [item["kind"] for item in report.facts["verdict"]]
-    assert kinds[:4] == ["separated", "sure", "reason", "studies"]
+    assert kinds[:3] == ["separated", "sure", "reason"]
     assert kinds[-1] == "next"
     assert report.facts["subtitle"] == "alpha, beta, gamma: 90 samples."
     *sentences, last = [item["text"] for item in report.facts["verdict"]]

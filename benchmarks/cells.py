@@ -45,7 +45,7 @@ def compare(
         cr.compare(
             {"leiden": Leiden()},
             tables,
-            over={"resolution": resolutions.tolist()},
+            param_grid={"resolution": resolutions.tolist()},
             agreement="ari",
             n_resamples=n_resamples,
             diagonal=False,

@@ -22,7 +22,7 @@ class Clusterer(NamedTuple):
     def configurations(self) -> tuple[Configuration, ...]:
         """Every value of what is varied."""
         options = self.options
-        return configurations_to_compare(self.clusterer, options.get("n_clusters"), options.get("over"))
+        return configurations_to_compare(self.clusterer, options.get("n_clusters"), options.get("param_grid"))
 
 
 def clusterer_of(name: str) -> Clusterer:
@@ -38,7 +38,7 @@ def clusterer_of(name: str) -> Clusterer:
     if name == "leiden":
         from clustrep.fitting.communities import Leiden
 
-        return Clusterer({"leiden": Leiden()}, {"over": {"resolution": RESOLUTIONS}})
+        return Clusterer({"leiden": Leiden()}, {"param_grid": {"resolution": RESOLUTIONS}})
     by_name = {
         "kmeans": {"k-means": KMeans(n_init=5)},
         "ward": {"ward": AgglomerativeClustering()},

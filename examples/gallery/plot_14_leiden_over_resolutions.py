@@ -2,8 +2,8 @@
 Leiden over resolutions
 =======================
 
-Leiden and Louvain have no number of clusters: a *resolution* decides how many there are. ``over=`` compares values of
-any parameter across studies, as ``n_clusters=`` does for k. Here three simulated donors have six cell types.
+Leiden and Louvain have no number of clusters: a *resolution* decides how many there are. ``param_grid=`` compares
+values of any parameter across studies, as ``n_clusters=`` does for k. Here three simulated donors have six cell types.
 """
 
 # %%
@@ -17,7 +17,7 @@ resolutions = [0.1, 0.2, 0.35, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0]
 choice = cr.compare(
     {"leiden": Leiden(n_neighbors=10)},
     donors,
-    over={"resolution": resolutions},
+    param_grid={"resolution": resolutions},
     agreement="ari",
     n_resamples=20,
     rng=0,

@@ -137,7 +137,7 @@ def test_nothing_eligible_is_an_answer(null, studies):
 
 
 def test_noise_alone_is_inconclusive(studies):
-    made = cr.analyse({"dbscan": DBSCAN()}, studies, over={"eps": [1e-6, 1e-5]}, n_null=19, n_resamples=2, rng=0)
+    made = cr.analyse({"dbscan": DBSCAN()}, studies, param_grid={"eps": [1e-6, 1e-5]}, n_null=19, n_resamples=2, rng=0)
     assert (made.verdict, made.n_clusters) == ("inconclusive", None)
     answer = repr(made)
     assert "Every study has no cluster: all samples are called noise in 100 % of resamples (dbscan, eps" in answer

@@ -42,7 +42,7 @@ def test_a_range_is_taken_out_of_the_clusterer():
 def test_ranges_and_resolutions_for_all():
     specs = ("leiden:n_neighbors=8", "dbscan:eps=0.5:1.0:2", "kmeans", "louvain:resolution=1:3")
     specs = (*specs, "louvain: resolution = 0.7")
-    clusterers, over = ranged_clusterers_of(specs, {"resolution": (0.1, 0.5)})
+    clusterers, param_grid = ranged_clusterers_of(specs, {"resolution": (0.1, 0.5)})
     assert list(clusterers) == [
         "leiden:n_neighbors=8",
         "dbscan",
@@ -50,7 +50,7 @@ def test_ranges_and_resolutions_for_all():
         "louvain",
         "louvain: resolution = 0.7",
     ]
-    assert over == {
+    assert param_grid == {
         "leiden:n_neighbors=8": {"resolution": (0.1, 0.5)},
         "dbscan": {"eps": (0.5, 1.0)},
         "louvain": {"resolution": (1, 2, 3)},

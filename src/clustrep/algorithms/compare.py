@@ -38,7 +38,7 @@ def compare(
     studies: StudiesLike,
     *,
     n_clusters: Any = None,
-    over: Mapping[str, Any] | None = None,
+    param_grid: Mapping[str, Any] | None = None,
     agreement: AgreementSpec | tuple[AgreementSpec, ...] = ("ari", "ami"),
     n_resamples: int = 100,
     diagonal: bool = True,
@@ -67,7 +67,7 @@ def compare(
     n_clusters : int or several, optional
         Numbers of clusters to try, from 2, set through whichever parameter a clusterer has for it. A clusterer that
         finds its number by itself runs once. By default each runs as it is.
-    over : mapping, optional
+    param_grid : mapping, optional
         Values of another parameter to try: ``{"resolution": [0.1, 0.5, 1.0]}`` for all clusterers that have it, or by
         clusterer, ``{"leiden": {"resolution": [...]}, "dbscan": {"eps": [...]}}``. Every value is a configuration of
         its own, named after it ("leiden, resolution = 0.5"); how many clusters it found is shown beside it.
@@ -116,7 +116,7 @@ def compare(
     checked = check_several(as_studies(studies, allow_missing=impute is not None))
     chosen = resampling_for(resampling, tuple(checked.values()))
     source = Source.of(chosen, rng, n_landmarks, impute=impute, embed=embed)
-    configurations = configurations_to_compare(clusterers, n_clusters, over)
+    configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
     plan = score_plan(checked, configurations, source, n_resamples, agreement, noise, diagonal=diagonal)
     with checkpointing(
         checkpoint, lambda: manifest_of(source, tuple(checked.values()), configurations, **plan.choices), rng
@@ -124,13 +124,13 @@ def compare(
         return run_comparison(plan, n_jobs)
 
 
-def configurations_to_compare(clusterers: Any, n_clusters: Any, over: Any = None) -> tuple[Configuration, ...]:
+def configurations_to_compare(clusterers: Any, n_clusters: Any, param_grid: Any = None) -> tuple[Configuration, ...]:
     """Check clusterers, numbers of clusters and values of other parameters, and return every combination."""
     numbers = None if n_clusters is None else check_n_clusters(n_clusters)
     named = _named(clusterers)
     for clusterer in named.values():
         check_clusterer(clusterer)
-    values = values_by_clusterer(over, named)
+    values = values_by_clusterer(param_grid, named)
     configurations: list[Configuration] = []
     for name, clusterer in named.items():
         if name in values:

@@ -105,7 +105,7 @@ class Comparison(Failing, Saved):
         agreement : str, optional
             By which agreement; the first by default.
         value : float, optional
-            The value of the parameter that the clusterer was run `over`; may be left out where the name has it.
+            The value of the parameter in `param_grid`; may be left out where the name has it.
 
         Returns
         -------

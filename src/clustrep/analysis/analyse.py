@@ -60,7 +60,7 @@ def analyse(
     studies: StudiesLike,
     *,
     n_clusters: Any = None,
-    over: Mapping[str, Any] | None = None,
+    param_grid: Mapping[str, Any] | None = None,
     agreement: AgreementSpec | tuple[AgreementSpec, ...] = ("ari", "ami"),
     n_resamples: int = 100,
     null: str | Sampler | None = UNIMODAL,
@@ -90,7 +90,7 @@ def analyse(
 
     Parameters
     ----------
-    clusterers, studies, n_clusters, over, agreement, n_resamples, noise, resampling, rng, n_jobs, engine
+    clusterers, studies, n_clusters, param_grid, agreement, n_resamples, noise, resampling, rng, n_jobs, engine
         As in `compare`. The first agreement decides.
     null : str, function of (study, rng), or None
         As in `null_reference`: by default unimodal data, of three kinds. It is needed only where no clusters are
@@ -179,7 +179,7 @@ def analyse(
     if null is not None:
         check_null(null)
     given = given if scale == AUTO else given.scaled(scale)
-    configurations = configurations_to_compare(clusterers, n_clusters, over)
+    configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
     # One seed and one way to resample for all steps.
     source = Source.of(resampling_for(resampling, tuple(given.values())), rng, n_landmarks, impute=impute, embed=embed)
@@ -375,7 +375,7 @@ def compute_share(
         impute=options.get("impute"),
         embed=options.get("embed"),
     )
-    configurations = configurations_to_compare(clusterers, options["n_clusters"], options.get("over"))
+    configurations = configurations_to_compare(clusterers, options["n_clusters"], options.get("param_grid"))
     asked_for = partial(manifest_of_analysis, configurations, checked, options["agreement"], options["noise"], source)
     compared, findings = made_comparable(checked, configurations, source, scale, options["n_jobs"])
     with checkpointing(checkpoint, asked_for, options["rng"], shard=shard):

@@ -189,11 +189,11 @@ def checked_clusterers(ctx: click.Context, settings: dict[str, Any]) -> dict[str
     from clustrep.fitting.parameters import with_n_clusters
 
     for_all = {"resolution": settings["resolution"]} if settings["resolution"] else {}
-    clusterers, settings["over"] = ranged_clusterers_of(settings["clusterer"], for_all)
+    clusterers, settings["param_grid"] = ranged_clusterers_of(settings["clusterer"], for_all)
     need_k = needing_k(clusterers)
     if settings["n_clusters"] is None and need_k:
         raise click.UsageError(f"set the number of clusters that {need_k[0]} is to find with --k.")
-    for name in [name for name in need_k if name in settings["over"]]:
+    for name in [name for name in need_k if name in settings["param_grid"]]:
         if len(settings["n_clusters"]) > 1:
             raise click.UsageError(
                 f"--clusterer {name} has several values of a parameter: set one number of clusters for them, as in "
@@ -247,7 +247,7 @@ def analyse_both(
     # The draws of the analysis, also where X has more features than samples.
     arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings.get("groups"))
     with options.configured(settings):
-        embedded = compare(clusterers, measured, over=settings["over"] or None, **arguments)
+        embedded = compare(clusterers, measured, param_grid=settings["param_grid"] or None, **arguments)
     return replace(analysis, embedded=embedded, warnings=tuple(ctx.obj))
 
 
@@ -278,7 +278,7 @@ def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: S
         warn_of_scales(studies)
     warn_of_embedding(studies)
     arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null", "noise")
-    arguments["over"] = settings["over"] or None
+    arguments["param_grid"] = settings["param_grid"] or None
     if settings.get("groups"):
         arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings["groups"])
     arguments["scale"] = AUTO if settings["scale"] == AUTO else "none"  # otherwise they are scaled by now

@@ -60,7 +60,7 @@ def ranged_clusterers_of(
     do not set it themselves. A clusterer is named as the user wrote it, without the range.
     """
     clusterers: dict[str, Any] = {}
-    over: dict[str, dict[str, Sequence[float]]] = {}
+    param_grid: dict[str, dict[str, Sequence[float]]] = {}
     for spec in specs:
         name, ranges = without_range(spec)
         if name in clusterers:
@@ -73,15 +73,15 @@ def ranged_clusterers_of(
         set_itself = {assignment.partition("=")[0].strip() for assignment in name.partition(":")[2].split(",")}
         common = {parameter: for_all[parameter] for parameter in for_all if parameter in {*accepted} - set_itself}
         if ranges or common:
-            over[name] = {**ranges} or common
+            param_grid[name] = {**ranges} or common
     for parameter in for_all:
-        if not any(parameter in values for values in over.values()):
+        if not any(parameter in values for values in param_grid.values()):
             raise ParameterError(
                 f"--{parameter}: no --clusterer has such a parameter that it does not set itself: name one that has, "
                 f"or leave --{parameter} out.",
                 parameter=parameter,
             )
-    return clusterers, over
+    return clusterers, param_grid
 
 
 def without_range(spec: str) -> tuple[str, dict[str, tuple[float, ...]]]:

@@ -185,7 +185,7 @@ class Leiden(Communities):
     See Also
     --------
     Louvain : The older algorithm on the same graph.
-    compare : Takes `over={"resolution": [...]}`.
+    compare : Takes `param_grid={"resolution": [...]}`.
 
     Notes
     -----

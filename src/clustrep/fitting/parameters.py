@@ -461,35 +461,35 @@ def configurations_of(name: str, clusterer: Clusterer, numbers: Sequence[int] | 
 # one clusterer with several values of one parameter, such as a resolution or an eps
 
 
-# What `over` says of one clusterer: a parameter's name, and its values.
+# What `param_grid` says of one clusterer: a parameter's name, and its values.
 Values = tuple[str, tuple[float, ...]]
 
 
-def values_by_clusterer(over: object, clusterers: Mapping[str, Clusterer]) -> dict[str, Values]:
-    """Check `over`, and return the parameter and the values of every clusterer that it is about.
+def values_by_clusterer(param_grid: object, clusterers: Mapping[str, Clusterer]) -> dict[str, Values]:
+    """Check `param_grid`, and return the parameter and the values of every clusterer that it is about.
 
     Either by clusterer, {"leiden": {"resolution": [...]}}, or {"resolution": [...]} for all that have the parameter.
     """
-    if over is None:
+    if param_grid is None:
         return {}
-    if not isinstance(over, Mapping) or not over:
+    if not isinstance(param_grid, Mapping) or not param_grid:
         raise ParameterError(
-            f"over must map a parameter to its values, such as {{'resolution': [0.1, 0.5, 1.0]}}; got {over!r}.",
-            parameter="over",
+            f"param_grid must map a parameter to its values, such as {{'eps': [0.1, 0.5, 1.0]}}; got {param_grid!r}.",
+            parameter="param_grid",
         )
     result: dict[str, Values] = {}
-    for key, values in over.items():
+    for key, values in param_grid.items():
         if isinstance(values, Mapping):
             if key not in clusterers:
                 raise ParameterError(
-                    f"over names the clusterer {key!r}; there are {', '.join(map(repr, clusterers))}."
+                    f"param_grid names the clusterer {key!r}; there are {', '.join(map(repr, clusterers))}."
                     f"{nearest(key, clusterers)}",
-                    parameter="over",
+                    parameter="param_grid",
                 )
             if len(values) != 1:
                 raise ParameterError(
-                    f"over must have one parameter for every clusterer, got {len(values)} for {key!r}.",
-                    parameter="over",
+                    f"param_grid must have one parameter for every clusterer, got {len(values)} for {key!r}.",
+                    parameter="param_grid",
                 )
             ((parameter, of_one),) = values.items()
             having = {key: of_one}
@@ -498,12 +498,12 @@ def values_by_clusterer(over: object, clusterers: Mapping[str, Clusterer]) -> di
             having = dict.fromkeys((name for name in clusterers if _takes(clusterers[name], key)), values)
         if not having:
             raise ParameterError(
-                f"over names {key!r}, but no clusterer has such a parameter: correct the name, or leave it out.",
-                parameter="over",
+                f"param_grid names {key!r}, but no clusterer has such a parameter: correct the name, or leave it out.",
+                parameter="param_grid",
             )
         for name, of_one in having.items():
             if name in result:
-                raise ParameterError(f"over has two parameters for {name!r}; name one.", parameter="over")
+                raise ParameterError(f"param_grid has two parameters for {name!r}; name one.", parameter="param_grid")
             result[name] = _checked(name, clusterers[name], parameter, of_one)
     return result
 
@@ -515,18 +515,23 @@ def _takes(clusterer: Clusterer, parameter: object) -> bool:
 def _checked(name: str, clusterer: Clusterer, parameter: object, values: object) -> Values:
     full_name = last_step_parameter(clusterer, parameter) if isinstance(parameter, str) else None
     if full_name is None:
-        raise ParameterError(f"over: {name!r} has no parameter {parameter!r}.", parameter="over")
+        raise ParameterError(f"param_grid: {name!r} has no parameter {parameter!r}.", parameter="param_grid")
     if isinstance(values, Real) and not isinstance(values, bool):
         values = [values]
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ParameterError(f"over: values of {parameter} must be numbers, got {values!r}.", parameter="over")
+        raise ParameterError(
+            f"param_grid: values of {parameter} must be numbers, got {values!r}.", parameter="param_grid"
+        )
     listed = list(values)
     for value in listed:
         if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-            raise ParameterError(f"over: values of {parameter} must be numbers, got {value!r}.", parameter="over")
+            raise ParameterError(
+                f"param_grid: values of {parameter} must be numbers, got {value!r}.", parameter="param_grid"
+            )
     if not listed or len(set(listed)) < len(listed):
         raise ParameterError(
-            f"over: {parameter} must have at least one value, and every value once; got {listed}.", parameter="over"
+            f"param_grid: {parameter} must have at least one value, and every value once; got {listed}.",
+            parameter="param_grid",
         )
     return full_name, tuple(int(value) if isinstance(value, Integral) else float(value) for value in listed)
 

@@ -21,18 +21,18 @@ from clustrep.report.words import methods_of
 
 STUDIES = cr.datasets.simulate_cohorts(n_cohorts=2, n_samples=60, missing={}, shifted={}, rng=1)
 CLUSTERERS = {"leiden": Leiden(n_neighbors=8), "dbscan": DBSCAN(), "k-means": KMeans(n_init=2)}
-OVER = {"leiden": {"resolution": [1.0, 0.2]}, "dbscan": {"eps": [1.0, 1.5]}}
+PARAM_GRID = {"leiden": {"resolution": [1.0, 0.2]}, "dbscan": {"eps": [1.0, 1.5]}}
 RESOLUTIONS = {"resolution": [0.2, 1.0, 3.0]}
 
 
 @pytest.fixture(scope="module")
 def mixed():
-    return cr.compare(CLUSTERERS, STUDIES, n_clusters=[3, 4], over=OVER, n_resamples=6, rng=0)
+    return cr.compare(CLUSTERERS, STUDIES, n_clusters=[3, 4], param_grid=PARAM_GRID, n_resamples=6, rng=0)
 
 
 @pytest.fixture(scope="module")
 def leiden():
-    return cr.compare({"leiden": Leiden(n_neighbors=8)}, STUDIES, over=RESOLUTIONS, n_resamples=6, rng=0)
+    return cr.compare({"leiden": Leiden(n_neighbors=8)}, STUDIES, param_grid=RESOLUTIONS, n_resamples=6, rng=0)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -71,19 +71,19 @@ def test_numbers_of_clusters_are_as_without(mixed):
     assert "series" not in alone.provenance.to_fields()["clusterers"][0]
 
 
-def test_over_the_number_of_clusters_is_n_clusters():
-    over, plain = (
+def test_param_grid_of_numbers_of_clusters_is_n_clusters():
+    grid, plain = (
         cr.compare({"ward": AgglomerativeClustering()}, STUDIES, n_resamples=2, rng=0, **asked)
-        for asked in ({"over": {"n_clusters": [2, 3]}}, {"n_clusters": [2, 3]})
+        for asked in ({"param_grid": {"n_clusters": [2, 3]}}, {"n_clusters": [2, 3]})
     )
-    np.testing.assert_array_equal(over.distribution, plain.distribution)
-    assert over.n_clusters == (2, 3)
+    np.testing.assert_array_equal(grid.distribution, plain.distribution)
+    assert grid.n_clusters == (2, 3)
 
 
 @pytest.mark.parametrize("numbers", [[1, 2], [2.5, 3]])
-def test_over_numbers_of_clusters_that_n_clusters_refuses(numbers):
+def test_param_grid_numbers_of_clusters_that_n_clusters_refuses(numbers):
     with pytest.raises(ParameterError, match="n_clusters must be an integer of at least 2"):
-        cr.compare({"ward": AgglomerativeClustering()}, STUDIES, over={"n_clusters": numbers}, n_resamples=2)
+        cr.compare({"ward": AgglomerativeClustering()}, STUDIES, param_grid={"n_clusters": numbers}, n_resamples=2)
 
 
 def test_tables_show_the_clusters_found_beside_the_parameter(mixed):
@@ -121,8 +121,8 @@ def test_saved_and_read(leiden, tmp_path):
 
 
 def test_one_path_for_all_resolutions_but_not_for_parameters_that_a_path_fixes():
-    def paths(clusterers, over):
-        configurations = configurations_to_compare(clusterers, None, over)
+    def paths(clusterers, param_grid):
+        configurations = configurations_to_compare(clusterers, None, param_grid)
         return Setting.prepare(Source(cr.resampling.Bootstrap(), 0), tuple(STUDIES.values()), configurations).learners
 
     assert len(paths({"leiden": Leiden()}, RESOLUTIONS)) == 1
@@ -130,41 +130,43 @@ def test_one_path_for_all_resolutions_but_not_for_parameters_that_a_path_fixes()
 
 
 def test_a_parameter_that_changes_k_means():
-    over = cr.compare({"k-means": KMeans(3, n_init=1)}, STUDIES, over={"max_iter": [1, 300]}, n_resamples=4, rng=0)
+    grid = cr.compare(
+        {"k-means": KMeans(3, n_init=1)}, STUDIES, param_grid={"max_iter": [1, 300]}, n_resamples=4, rng=0
+    )
     alone = cr.replicability(KMeans(3, n_init=1, max_iter=1), STUDIES, n_resamples=4, rng=0)
-    np.testing.assert_array_equal(over.replicability("k-means", value=1).distribution, alone.distribution)
-    curves = ScoreCurves.of(over, "ari")
+    np.testing.assert_array_equal(grid.replicability("k-means", value=1).distribution, alone.distribution)
+    curves = ScoreCurves.of(grid, "ari")
     assert (curves.title, curves.curves[0].ks) == ("max_iter", (1, 300))  # not three clusters, twice
 
 
 def test_the_last_step_of_a_pipeline():
     pipeline = make_pipeline(StandardScaler(), DBSCAN())
-    result = cr.compare({"scaled": pipeline}, STUDIES, over={"eps": [0.5, 0.8]}, n_resamples=2, rng=0)
+    result = cr.compare({"scaled": pipeline}, STUDIES, param_grid={"eps": [0.5, 0.8]}, n_resamples=2, rng=0)
     assert result.clusterers == ("scaled, eps = 0.5", "scaled, eps = 0.8")
 
 
 @pytest.mark.parametrize(
-    ("over", "message"),
+    ("param_grid", "message"),
     [
         ({"eps": []}, "eps must have at least one value, and every value once"),
         ({"eps": [1, 1.0]}, "every value once"),
         ({"eps": ["wide"]}, "values of eps must be numbers, got 'wide'"),
         ({"eps": "wide"}, "values of eps must be numbers"),
-        ({"epsilon": [1]}, "over names 'epsilon', but no clusterer has such a parameter"),
-        ({"dbscam": {"eps": [1]}}, "over names the clusterer 'dbscam'; there are 'dbscan'"),
+        ({"epsilon": [1]}, "param_grid names 'epsilon', but no clusterer has such a parameter"),
+        ({"dbscam": {"eps": [1]}}, "param_grid names the clusterer 'dbscam'; there are 'dbscan'"),
         ({"dbscan": {"eps": [1], "min_samples": [2]}}, "one parameter for every clusterer, got 2"),
         ({"dbscan": {"epsilon": [1]}}, "'dbscan' has no parameter 'epsilon'"),
         ({"eps": [1], "min_samples": [2]}, "two parameters for 'dbscan'"),
         ({"dbscan": {"eps": [1]}, "min_samples": [2]}, "two parameters for 'dbscan'"),
         ({"min_samples": [2], "dbscan": {"eps": [1]}}, "two parameters for 'dbscan'"),
-        ({1: [2]}, "over names 1, but no clusterer has such a parameter"),
-        ([1, 2], "over must map a parameter to its values"),
-        ({}, "over must map a parameter to its values"),
+        ({1: [2]}, "param_grid names 1, but no clusterer has such a parameter"),
+        ([1, 2], "param_grid must map a parameter to its values"),
+        ({}, "param_grid must map a parameter to its values"),
     ],
 )
-def test_over_that_is_refused(over, message):
+def test_param_grid_that_is_refused(param_grid, message):
     with pytest.raises(ParameterError, match=message):
-        cr.compare({"dbscan": DBSCAN()}, STUDIES, over=over, n_resamples=2)
+        cr.compare({"dbscan": DBSCAN()}, STUDIES, param_grid=param_grid, n_resamples=2)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -212,7 +214,13 @@ def test_the_paragraph_for_a_paper_names_the_values(mixed):
 
 def test_a_whole_analysis_over_resolutions():
     analysis = cr.analyse(
-        {"leiden": Leiden(n_neighbors=8)}, STUDIES, over=RESOLUTIONS, n_resamples=4, n_null=19, rng=0, train=["alpha"]
+        {"leiden": Leiden(n_neighbors=8)},
+        STUDIES,
+        param_grid=RESOLUTIONS,
+        n_resamples=4,
+        n_null=19,
+        rng=0,
+        train=["alpha"],
     )
     assert analysis.verdict == "separated"
     assert analysis.n_clusters == 4

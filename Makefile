@@ -9,7 +9,7 @@ QUICK_TESTS := tests/data --ignore=tests/data/readers/test_untrusted.py tests/ke
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --editable
 
-.PHONY: demo dist docs sentences test test-all coverage test-failed test-oldest test-newest bench check format clean
+.PHONY: demo dist docs sentences test test-all coverage test-oldest test-newest bench check format clean
 .PHONY: calibration null-calibration exchange-calibration landmark-calibration scale
 .PHONY: exam exam-quick fuzz fuzz-quick stress stress-quick paper paper-quick
 
@@ -40,10 +40,6 @@ test-all: .venv/installed-dev
 # How much of the package the tests run, half as long again: before a release, and after larger changes.
 coverage: .venv/installed-dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term $(ARGS)
-
-# What failed in the run before, one after another: tests of processes and signals can fail on a busy machine.
-test-failed: .venv/installed-dev
-	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none $(ARGS)
 
 # What errors say, in one file: review its changes as you would review a page.
 sentences: .venv/installed-dev

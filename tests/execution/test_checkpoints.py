@@ -16,7 +16,7 @@ from sklearn.mixture import GaussianMixture
 import clustrep as cr
 from clustrep.algorithms.local import LocalPlan
 from clustrep.errors import AllReplicatesFailed, OtherRun, ParameterError, ReplicateWarning
-from clustrep.execution.checkpoints import MANIFEST, Packing, unpack
+from clustrep.execution.checkpoints import MANIFEST, pack, unpack
 from clustrep.execution.seeds import FULL_STUDY, Failed
 from clustrep.files.saved import save_result
 from clustrep.fitting.fingerprint import described, identity_of
@@ -81,9 +81,7 @@ def test_values_return_as_they_were():
         np.array(["a", "bcd"]),
         [np.bool_(True), np.zeros((0, 2), bool)],
     ]
-    packing = Packing()
-    described_value = json.loads(json.dumps(packing.pack(value)))
-    back = unpack(described_value, packing.arrays(), [NullScores, Failed])
+    back = unpack(json.loads(json.dumps(pack(value))), [NullScores, Failed])
     np.testing.assert_array_equal(back[0].scores, value[0].scores)
     assert back[1] == value[1]
     assert type(back[2][0]) is np.float64
@@ -99,14 +97,14 @@ def test_values_return_as_they_were():
 
 def test_what_only_a_pickle_could_hold_is_refused():
     with pytest.raises(TypeError, match="set can't be stored"):
-        Packing().pack({1})
+        pack({1})
     with pytest.raises(TypeError, match="other than texts"):
-        Packing().pack(np.array([KMEANS, "a"], dtype=object)[:1])
+        pack(np.array([KMEANS, "a"], dtype=object)[:1])
 
 
 def test_a_file_never_chooses_what_is_called():
     with pytest.raises(KeyError):
-        unpack(["record", "KMeans", []], {}, [Failed])
+        unpack(["record", "KMeans", []], [Failed])
 
 
 def test_identities_follow_code_and_arrays_and_nothing_else():

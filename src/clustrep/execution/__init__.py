@@ -1,11 +1,11 @@
 """How and where replicates are computed.
 
-replicates    seeds, failures, one thread
+seeds         seeds, failed replicates, one thread
+failures      failed values, counted by cause
 run           options of a run; plans and the runner
-cost          what a run costs, and who computes it
-workers       processes and threads
-engines       other machines: which there are; dispatch, dask_engine and ray_engine carry it out
-checkpoints   finished replicates in files; stored_values, how
-estimates     memory and time
-termination   SIGTERM is heard as an interrupt
+forecast      what a run costs, in time and memory, and who computes it
+workers       processes and threads of this machine; SIGTERM is handled as an interrupt
+checkpoints   finished replicates in files
+engines       other machines: `dask_engine` and `ray_engine` carry out what `Dispatch` decides
+devices       processor or GPU
 """

@@ -2,7 +2,7 @@ r"""Finished replicates in a folder, so that a run that was ended continues wher
 
     folder/manifest.json           what the run is about: data, seed, versions, clusterers, code; and its own SHA-256
     folder/replicability-…/        one folder a step, named after a digest of everything that its values follow from
-    folder/replicability-…/0-17-….npz   some replicates: arrays, the rest as JSON, and the SHA-256 of the whole file
+    folder/replicability-…/0-17-….npz   some replicates as JSON, compressed, and the SHA-256 of the whole file
 
 A file is written whole or not at all, and holds no pickle. One that is damaged is named, removed, and its replicates
 are computed again. A step's values are kept by parts, its configurations, so that another number of clusters or another
@@ -11,6 +11,7 @@ clusterer needs no more than its own replicates.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import dataclasses
 import hashlib
@@ -43,7 +44,7 @@ from clustrep.text import argument, listing, option, wording
 if TYPE_CHECKING:
     from clustrep.execution.run import Plan
 
-FORMAT = 2
+FORMAT = 3
 
 MANIFEST = "manifest.json"
 
@@ -253,7 +254,9 @@ def _check_manifest(folder: Path, manifest: Manifest) -> None:
             )
     both = manifest if before is None else _joined(before, manifest)
     if both != before:
-        write_manifest(folder, both)
+        body = {"format": FORMAT, **{name: dict(content) for name, content in both._asdict().items()}}
+        with written_whole(folder / MANIFEST) as stream:
+            stream.write(json.dumps({**body, "sha256": _digest(body)}, indent=1).encode())
 
 
 def _joined(before: Manifest, now: Manifest) -> Manifest:
@@ -298,14 +301,6 @@ def _differences_of_code(before: Mapping[str, str], now: Mapping[str, str]) -> l
 def _differ_in_digest(here: str | None, there: str | None) -> bool:
     """Whether two descriptions say the same, apart from their digests."""
     return here is not None and there is not None and here.rpartition(" [")[0] == there.rpartition(" [")[0] != ""
-
-
-def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest of a folder."""
-    body = {"format": FORMAT, **{name: dict(content) for name, content in manifest._asdict().items()}}
-    text = json.dumps({**body, "sha256": _digest(body)}, indent=1)
-    with written_whole(folder / MANIFEST) as stream:
-        stream.write(text.encode())
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -449,29 +444,28 @@ class Step:
         with open(path, "rb") as stream:
             check_seal(stream)
             with zipfile.ZipFile(stream) as archive:
-                arrays = {name: read_array(archive, name) for name in declared_arrays(archive, None)}
-        header = json.loads(str(arrays.pop(HEADER)))
+                declared_arrays(archive, None)
+                header = json.loads(read_array(archive, HEADER).tobytes())
         if header["format"] != FORMAT or header["step"] != self.digest:
             raise ValueError("of another step")
         keys = [(part, number) for part in header["parts"] for number in header["numbers"]]
-        values = unpack(header["values"], arrays, (*plan.records, Failed))
+        values = unpack(header["values"], (*plan.records, Failed))
         return Finished(dict(zip(keys, values, strict=True)), [tuple(message) for message in header["warnings"]])
 
     def write(self, parts: Sequence[str], numbers: Sequence[int], finished: Finished) -> None:
         """Write some replicates to a new file."""
-        packing = Packing()
         header = {
             "format": FORMAT,
             "step": self.digest,
             "parts": list(parts),
             "numbers": list(numbers),
-            "values": packing.pack([finished.values[part, number] for part in parts for number in numbers]),
+            "values": pack([finished.values[part, number] for part in parts for number in numbers]),
             "warnings": finished.warnings,
         }
         name = f"{numbers[0]}-{numbers[-1]}-{_digest([*parts, *numbers])[:8]}.npz"
         self.folder.mkdir(exist_ok=True)
         with written_whole(self.folder / name) as stream:
-            write_archive(stream, {**packing.arrays(), HEADER: np.array(json.dumps(header))})
+            write_archive(stream, {HEADER: np.frombuffer(json.dumps(header).encode(), np.uint8)})
 
 
 class Writer(contextlib.AbstractContextManager["Writer"]):
@@ -524,85 +518,58 @@ def _digest(content: Any) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Values of replicates as arrays and JSON: tuples, lists, texts, numbers, arrays and records of known types
+# Values of replicates as JSON: tuples, lists, texts, numbers, arrays and records of known types
 
 
-class Packing:
-    """Arrays that are collected, by type."""
-
-    def __init__(self) -> None:
-        self._pieces: dict[str, list[NDArray[Any]]] = {}
-        self._lengths: dict[str, int] = {}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the long arrays."""
-        return {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
-
-    def pack(self, value: Any) -> Any:
-        """Describe a value in JSON's types; its arrays are collected."""
-        if isinstance(value, np.generic):  # before Python's: some of NumPy's floats are both
-            return ["number", *self._array(np.asarray(value))]
-        if value is None or isinstance(value, bool | int | float | str):
-            return ["plain", value]
-        if isinstance(value, np.ndarray):
-            return self._texts(value) if value.dtype.hasobject else ["array", *self._array(value)]
-        if hasattr(value, "_fields") or dataclasses.is_dataclass(value):
-            return ["record", type(value).__name__, [self.pack(field) for field in _fields(value)]]
-        if isinstance(value, list | tuple):
-            return [type(value).__name__, [self.pack(item) for item in value]]
-        raise TypeError(f"{type(value).__name__} can't be stored")
-
-    def _array(self, array: NDArray[Any]) -> list[Any]:
-        if array.dtype.kind not in KINDS:
-            raise TypeError(f"arrays of type {array.dtype} can't be stored")
-        name = array.dtype.str[1:] if array.dtype.str[0] == "|" else array.dtype.newbyteorder("<").str[1:]
-        begin = self._lengths.get(name, 0)
-        self._pieces.setdefault(name, []).append(np.ravel(array).astype(f"<{name}"))
-        self._lengths[name] = begin + array.size
-        return [name, list(array.shape), begin]
-
-    def _texts(self, array: NDArray[Any]) -> list[Any]:
-        """Describe an array of Python's texts: a list of the different ones, and which it is at each place."""
-        texts = sorted({*array.ravel().tolist()})
-        if not all(type(text) is str for text in texts):
+def pack(value: Any) -> Any:
+    """Describe a value in JSON's types; arrays by their bytes."""
+    if isinstance(value, np.generic):  # before Python's: some of NumPy's floats are both
+        return ["number", *_pack_array(np.asarray(value))]
+    if value is None or isinstance(value, bool | int | float | str):
+        return ["plain", value]
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        items = value.ravel().tolist()
+        if not all(type(item) is str for item in items):
             raise TypeError("an array of Python objects other than texts can't be stored")
-        places = {text: place for place, text in enumerate(texts)}
-        codes = np.array([places[text] for text in array.ravel().tolist()], dtype=np.int64).reshape(array.shape)
-        return ["texts", texts, *self._array(codes)]
+        return ["texts", list(value.shape), items]
+    if isinstance(value, np.ndarray):
+        return ["array", *_pack_array(value)]
+    if hasattr(value, "_fields"):
+        return ["record", type(value).__name__, [pack(item) for item in value]]
+    if dataclasses.is_dataclass(value):
+        fields = [getattr(value, field.name) for field in dataclasses.fields(value) if field.init]
+        return ["record", type(value).__name__, [pack(item) for item in fields]]
+    if isinstance(value, list | tuple):
+        return [type(value).__name__, [pack(item) for item in value]]
+    raise TypeError(f"{type(value).__name__} can't be stored")
 
 
-def unpack(described: Any, arrays: Mapping[str, NDArray[Any]], types: Iterable[type]) -> Any:
+def _pack_array(array: NDArray[Any]) -> list[Any]:
+    if array.dtype.kind not in KINDS:
+        raise TypeError(f"arrays of type {array.dtype} can't be stored")
+    stored = array.astype(array.dtype.newbyteorder("<"))
+    return [stored.dtype.str, list(array.shape), base64.b64encode(stored.tobytes()).decode()]
+
+
+def unpack(described: Any, types: Iterable[type]) -> Any:
     """Return the value that was described; what does not fit together raises an error of any kind."""
     by_name = {known.__name__: known for known in types}
-
-    def array_of(name: str, shape: list[int], begin: int) -> NDArray[Any]:
-        stored = arrays[name]
-        size = math.prod(shape)
-        if begin < 0 or begin + size > len(stored):
-            raise ValueError("an array ends before its last value")
-        native = stored.dtype.newbyteorder("=")
-        return stored[begin : begin + size].reshape(shape).astype(native)  # a copy that can be written to
 
     def value_of(node: Any) -> Any:
         kind, *content = node
         if kind == "plain":
             return content[0]
-        if kind == "array":
-            return array_of(*content)
-        if kind == "number":
-            return array_of(*content)[()]
+        if kind in ("array", "number"):
+            dtype, shape, encoded = np.dtype(content[0]), content[1], base64.b64decode(content[2])
+            if dtype.kind not in KINDS or len(encoded) != math.prod(shape) * dtype.itemsize:
+                raise ValueError("an array of another type or length")
+            array = np.ndarray(shape, dtype, encoded).astype(dtype.newbyteorder("="))  # a copy that can be written to
+            return array if kind == "array" else array[()]
         if kind == "texts":
-            texts, *codes = content
-            return np.array([*texts, None], dtype=object)[array_of(*codes)]
+            return np.array([*content[1], None], dtype=object)[:-1].reshape(content[0])
         if kind == "record":
             name, fields = content
             return by_name[name](*map(value_of, fields))
         return {"list": list, "tuple": tuple}[kind](map(value_of, content[0]))
 
     return value_of(described)
-
-
-def _fields(record: Any) -> list[Any]:
-    if hasattr(record, "_fields"):
-        return list(record)
-    return [getattr(record, field.name) for field in dataclasses.fields(record) if field.init]

@@ -11,8 +11,9 @@ from typing import Any
 
 from distributed import Client, Future, KilledWorker
 
+from clustrep import __version__
 from clustrep.errors import EngineLost
-from clustrep.execution.engines import Computed, Engine, Killed, Vanished, checkpoint_advice, compute_there, own_version
+from clustrep.execution.engines import Computed, Engine, Killed, Vanished, checkpoint_advice, compute_there
 from clustrep.execution.seeds import Run
 
 ANSWERS = 60.0  # seconds that a scheduler has for an answer
@@ -72,7 +73,7 @@ class DaskEngine(Engine[Future]):
     def submit(self, placed: Future, block: Sequence[int], run_of_blocks: Run) -> Future:
         """Submit a block; a scheduler that is gone is noticed at the next look."""
         self._check_connected()
-        future = self.client.submit(compute_there, placed, list(block), run_of_blocks, own_version(), pure=False)
+        future = self.client.submit(compute_there, placed, list(block), run_of_blocks, __version__, pure=False)
         future.add_done_callback(lambda _: self._ended.set())
         return future
 

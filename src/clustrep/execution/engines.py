@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
+from clustrep import __version__
 from clustrep.errors import EngineLost, ParameterError
 from clustrep.execution import checkpoints
 from clustrep.execution.forecast import in_words
@@ -298,17 +299,10 @@ def checkpoint_advice() -> str:
 
 def compute_there(plan: Plan[T], block: Sequence[int], run_of_blocks: Run, version: str) -> Computed:
     """Compute a block in a worker, whose version must be that of the process which asked."""
-    if version != (here := own_version()):
+    if version != __version__:
         raise EngineLost(
-            f"A worker has clustrep {here}, and this is clustrep {version}: install the same version everywhere."
+            f"A worker has clustrep {__version__}, and this is clustrep {version}: install the same version everywhere."
         )
     begun = time.monotonic()
     outcome = compute(plan, block, run_of_blocks)
     return Computed(outcome, time.monotonic() - begun)
-
-
-def own_version() -> str:
-    """Return the version of this package, which all machines must share."""
-    from clustrep import __version__
-
-    return __version__

@@ -7,7 +7,6 @@ import logging
 import math
 import os
 import re
-import sys
 import time
 from contextvars import ContextVar
 from enum import Enum
@@ -206,22 +205,7 @@ class Pace:
             seconds = time.monotonic() - self._begun
             if seconds >= SURE_AFTER:
                 self._is_said = True
-                self._say(seconds / (self._n_done - self._n_untimed) * (self._n_replicates - self._n_done))
-
-    def _say(self, seconds: float) -> None:
-        """Say how long the remaining replicates take, where that is long."""
-        if seconds >= LONG:
-            done = f"{self._n_done} of {self._n_replicates} replicates are done"
-            logger.info(
-                "%s: %s, the others take about %s%s.", self._description, done, in_words(seconds), _memory_so_far()
-            )
-
-
-def _memory_so_far() -> str:
-    """Say how much memory this process has needed, where the system says."""
-    if sys.platform == "win32":
-        return ""
-    import resource
-
-    unit = 1 if sys.platform == "darwin" else 1024
-    return f" (memory so far: {in_gigabytes(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)})"
+                rest = seconds / (self._n_done - self._n_untimed) * (self._n_replicates - self._n_done)
+                if rest >= LONG:
+                    done = f"{self._n_done} of {self._n_replicates} replicates are done"
+                    logger.info("%s: %s, the others take about %s.", self._description, done, in_words(rest))

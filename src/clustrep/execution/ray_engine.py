@@ -9,8 +9,9 @@ import uuid
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
+from clustrep import __version__
 from clustrep.errors import EngineLost
-from clustrep.execution.engines import Computed, Engine, Killed, Vanished, checkpoint_advice, compute_there, own_version
+from clustrep.execution.engines import Computed, Engine, Killed, Vanished, checkpoint_advice, compute_there
 from clustrep.execution.seeds import Run
 
 T = TypeVar("T")
@@ -89,7 +90,7 @@ class RayEngine(Engine[Any]):
 
     def submit(self, placed: Any, block: Sequence[int], run_of_blocks: Run) -> Any:
         """Submit a block."""
-        return self._asked(self._task.remote, *placed, list(block), run_of_blocks, own_version())
+        return self._asked(self._task.remote, *placed, list(block), run_of_blocks, __version__)
 
     def ended(self, tasks: Collection[Any], seconds: float) -> list[Any]:
         """Wait until a task has ended."""

@@ -201,10 +201,7 @@ def on_engine(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def computed_there(*args: P.args, **kwargs: P.kwargs) -> T:
-        engine = kwargs.get("engine")
-        if engine is None:
-            return function(*args, **kwargs)
-        with computing_on(engine):
+        with computing_on(kwargs.get("engine")):
             return function(*args, **kwargs)
 
     return computed_there

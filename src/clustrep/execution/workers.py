@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import re
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -21,7 +19,6 @@ from clustrep.text import argument, plural
 
 T = TypeVar("T")
 PARENT_LOOKED_FOR = 0.5  # seconds between two looks whether a worker's parent is still there
-PR_SET_PDEATHSIG = 1  # from Linux's <sys/prctl.h>
 
 
 def compute_in_workers(
@@ -67,7 +64,6 @@ def _computed(
 
     backend, _ = joblib.parallel.get_active_backend()
     function = _compute_in_worker if backend.supports_return_generator else _compute_or_say
-    from_main_thread = threading.current_thread() is threading.main_thread()
     parallel = joblib.Parallel(
         # A single worker would be this process itself, which must not be killed: of two, one computes at a time.
         n_jobs=max(n_workers, 2),
@@ -79,9 +75,7 @@ def _computed(
         **_initializer(backend),
     )
     try:
-        for outcome in parallel(
-            joblib.delayed(function)(plan, block, run_of_blocks, from_main_thread) for block in blocks
-        ):
+        for outcome in parallel(joblib.delayed(function)(plan, block, run_of_blocks) for block in blocks):
             if isinstance(outcome, Raised):
                 raise outcome.error
             yield outcome
@@ -115,15 +109,10 @@ def _stop_workers() -> None:
 # in a worker: its end follows that of the process that started it, however that was ended
 
 
-def _compute_in_worker(plan: Plan[T], block: Sequence[int], run_of_blocks: Run, from_main_thread: bool) -> Outcome[T]:
-    parent = run_of_blocks.process
-    if parent in FOLLOWED:
-        _end_if_orphaned(parent)
-    elif os.getppid() != parent:  # a thread, or a process that somebody else looks after
-        return compute(plan, block, run_of_blocks)
-    follow_parent(parent)
-    with _killed_with_parent(parent) if from_main_thread else contextlib.nullcontext():
-        return compute(plan, block, run_of_blocks)
+def _compute_in_worker(plan: Plan[T], block: Sequence[int], run_of_blocks: Run) -> Outcome[T]:
+    if os.getppid() == run_of_blocks.process:  # else a thread, or a process that somebody else looks after
+        follow_parent(run_of_blocks.process)
+    return compute(plan, block, run_of_blocks)
 
 
 class Raised(NamedTuple):
@@ -159,30 +148,6 @@ def _end_after(parent: int) -> None:
     while os.getppid() == parent:  # orphans get another one; on Windows they don't, and live until they are idle
         time.sleep(PARENT_LOOKED_FOR)
     os._exit(1)
-
-
-def _end_if_orphaned(parent: int) -> None:
-    """End this process, a worker, if its parent has died before it could be told."""
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-@contextlib.contextmanager
-def _killed_with_parent(parent: int) -> Iterator[None]:
-    """Let Linux kill this process at the death of its parent: a clusterer may keep other threads from running.
-
-    Linux looks at the thread that started this process, which is the main thread, or joblib's own.
-    """
-    if sys.platform != "linux":
-        yield
-        return
-    library = ctypes.CDLL(None)
-    library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    _end_if_orphaned(parent)
-    try:
-        yield
-    finally:
-        library.prctl(PR_SET_PDEATHSIG, 0)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -142,7 +142,10 @@ def load_fields(path: str | os.PathLike[str], check: Callable[[Fields], None], m
         except (MemoryError, DataError):
             raise
         except TooLarge as error:
-            raise DataError(_too_large(path, error)) from None
+            raise DataError(
+                f"{path} would take {error.declared:,} bytes of memory, more than the {error.allowed:,} that are "
+                f"allowed: if you trust it, read it with clustrep.load(path, max_bytes={error.declared})."
+            ) from None
         except Exception:  # a damaged archive can raise almost anything
             raise DataError(_damaged(path)) from None
 
@@ -188,13 +191,6 @@ def _check_format(number: object, path: str | os.PathLike[str]) -> None:
 
 def _damaged(path: str | os.PathLike[str]) -> str:
     return f"{path} is not a result that clustrep saved, or is damaged: run it again."
-
-
-def _too_large(path: str | os.PathLike[str], error: TooLarge) -> str:
-    return (
-        f"{path} would take {error.declared:,} bytes of memory, more than the {error.allowed:,} that are allowed: if "
-        f"you trust it, read it with clustrep.load(path, max_bytes={error.declared})."
-    )
 
 
 def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> Fields:

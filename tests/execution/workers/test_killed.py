@@ -17,7 +17,7 @@ import clustrep as cr
 from clustrep.errors import MachineWarning, WorkerKilled
 
 PARENT = """
-import ctypes, os, sys, time
+import os, sys, time
 import joblib, numpy as np
 import clustrep as cr
 
@@ -29,11 +29,6 @@ def say(word):
 def asleep(X):
     say(b"computing")
     time.sleep(3600)
-
-
-def in_the_way_of_other_threads(X):
-    say(b"computing")
-    ctypes.PyDLL(None).sleep(3600)
 
 
 def quick(X):
@@ -55,7 +50,6 @@ with joblib.parallel_config(backend=sys.argv[2]):
     [
         ("asleep", "loky", "computing"),
         ("asleep", "multiprocessing", "computing"),
-        ("in_the_way_of_other_threads", "loky", "computing"),
         ("quick", "loky", "idle"),
     ],
 )

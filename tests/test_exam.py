@@ -260,9 +260,10 @@ def test_the_page_has_a_row_for_every_kind_and_the_same_bytes_twice(tmp_path, ca
     outcomes = sit(kinds, TINY, jobs=1, shown=False)
     assert len(outcomes) == 2 * len(kinds)
     once = TINY.with_collections(1, 1)
-    again = sit(kinds, once, jobs=1, shown=False)
-    first = [outcome for outcome in outcomes if outcome.number == 0]
-    assert page(kinds, again, once) == page(kinds, first, once)
+    few = kinds[:2]
+    again = sit(few, once, jobs=1, shown=False)
+    first = [outcome for outcome in outcomes if outcome.number == 0 and outcome.kind in SAMPLE[:2]]
+    assert page(few, again, once) == page(few, first, once)
     text = page(kinds, outcomes, TINY)
     for name in SAMPLE:
         (row,) = [line for line in text.splitlines() if line.startswith(f"| {name} |") and "found" not in line][:1]

@@ -191,7 +191,7 @@ def test_what_needs_a_device_that_this_process_holds_is_computed_here(tables, mo
 
 
 def test_a_worker_of_another_version_is_refused(client, tables, monkeypatch):
-    monkeypatch.setattr(cr, "__version__", "99.0")
+    monkeypatch.setattr("clustrep.execution.dask_engine.__version__", "99.0")
     with pytest.raises(EngineLost, match=r"A worker has clustrep .*, and this is clustrep 99\.0: install the same"):
         cr.replicability(KMeans(2, n_init=1), tables, engine=client, **OPTIONS)
 

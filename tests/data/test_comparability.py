@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from pathlib import Path
 
@@ -302,12 +301,3 @@ def test_a_frame_has_every_note_in_words_of_python(rng):
     assert "scale='study'" in row["remedy"]
     assert result.sentences == (f"{row['sentence']} {row['remedy']}",)
     assert result.without("location").notes == ()
-
-
-@pytest.mark.slow
-def test_it_takes_less_than_a_second(rng):
-    studies = cr.Studies(gaussians(rng, 400, 2000, "abcde"))
-    studies.comparability()
-    begin = time.process_time()
-    studies.comparability()
-    assert time.process_time() - begin < 1

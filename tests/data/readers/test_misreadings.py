@@ -208,14 +208,14 @@ print(1024 * (peak() - before))
 @pytest.mark.skipif(not os.path.isfile("/proc/self/status"), reason="the peak of a process is not told here")
 @pytest.mark.parametrize("decimals", [2, 16])
 @pytest.mark.parametrize("kind", ["csv", "geo"])
-def test_reading_takes_at_most_four_times_the_size_of_a_file(tmp_path, rng, kind, decimals):
+def test_reading_takes_at_most_five_times_the_size_of_a_file(tmp_path, rng, kind, decimals):
     contents = [as_text(rng.normal(8, 2, size=shape), kind, decimals) for shape in [(20, 10), (300, 4000)]]
     small, large = (write(tmp_path, content, f"{len(content)}.txt") for content in contents)
     done = subprocess.run(
         [sys.executable, "-c", PEAK, str(small), str(large)], capture_output=True, text=True, check=True
     )
     ratio = int(done.stdout) / len(contents[1])
-    assert ratio <= 4, f"{ratio:.1f} times its size"
+    assert ratio <= 5, f"{ratio:.1f} times its size"
 
 
 def as_text(values, kind, decimals):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from benchmarks import loops
 from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 from threadpoolctl import threadpool_limits
@@ -58,7 +59,8 @@ def plane() -> tuple[cr.Study, str]:
     try:
         return cr.datasets.load_shape("r15"), "r15"
     except DataError:
-        return cr.datasets.simulate_dim(2, 4, 600, rng=SEED), "600 simulated points"
+        X, labels = make_blobs(600, 2, centers=4, center_box=(32.0, 222.0), cluster_std=2.0, random_state=SEED)
+        return cr.Study(X, "simulated", labels=labels), "600 simulated points"
 
 
 def halves_row(whole: cr.Study, source: str, name: str, clusterer: Any, sizes: Sizes) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -69,6 +70,12 @@ def cohorts() -> cr.Studies:
     return cr.datasets.simulate_cohorts(
         n_cohorts=3, n_samples=40, n_subtypes=3, n_features=4, missing={}, shifted={}, rng=7
     )
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_is_open() -> None:
+    """Close what an earlier test, or an example of a docstring, has drawn."""
+    plt.close("all")
 
 
 @pytest.fixture(autouse=True)

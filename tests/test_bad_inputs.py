@@ -6,7 +6,6 @@ where that is not obvious. Nothing but the classes of `clustrep.errors` may come
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans, SpectralClustering
@@ -37,13 +36,6 @@ from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.errors import AllReplicatesFailed, ClustrepError, DataError, NoBest, ParameterError
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
 
 # ---------------------------------------------------------------------------------------------------------------------
 # the three verbs

@@ -6,7 +6,6 @@ import re
 import runpy
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from tests.test_package import ROAD
@@ -33,7 +32,6 @@ def test_the_demo_finds_the_truth_and_leaves_its_results(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "MISSED" not in out
     assert str(tmp_path / "results") in out
-    plt.close("all")
     assert {path.name for path in (tmp_path / "results").iterdir()} >= {"scores.csv", "clusters.csv", "comparison.npz"}
 
 

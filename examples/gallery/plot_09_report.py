@@ -34,7 +34,7 @@ print(f"cohorts.html: {(folder / 'cohorts.html').stat().st_size / 1e6:.1f} MB, o
 # 1. The answer
 # -------------
 #
-# The page begins with the verdict, the best clusterer, the reasons, and what to do next.
+# The page begins with the verdict, a card for every cluster, and how comparable the studies are.
 
 print("\n".join(str(sentence.text) for sentence in analysis.headline))
 
@@ -48,13 +48,15 @@ print(analysis.findings.table()[["cluster", "study", "status", "n", "share"]])
 # 3. The figures
 # --------------
 #
-# On the page they are interactive; here are the same numbers drawn by matplotlib: the clusters in every study, scores
-# over k, who predicts whom, and the local scores of alpha's clusters in gamma.
+# Beside every figure, the page has the line of Python that draws it: the map of samples, scores over k, the tree over
+# k, pairs of studies, density valleys and features.
 
-analysis.findings.plot()
+analysis.plot()
 analysis.comparison.plot(reference=analysis.reference)
-analysis.replicability.plot()
-next(local for local in analysis.local if local.test == "gamma").plot(kind="clusters")
+analysis.clustering_tree.plot()
+analysis.replicability.plot(kind="forest")
+analysis.findings.plot(kind="valleys")
+analysis.findings.plot(kind="features")
 
 # %%
 # 4. For machines, and for the methods section

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.cluster import AffinityPropagation, Birch, KMeans, MiniBatchKMeans
+from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import clustrep as cr
@@ -53,7 +54,9 @@ def whole() -> tuple[cr.Study, str]:
     try:
         return cr.datasets.load_dim(64), DIM
     except DataError:
-        return cr.datasets.simulate_dim(64, TRUE_K, 1024, rng=SEED), "simulated data (no DIM064 here)"
+        box, options = (32.0, 222.0), {"cluster_std": 2.0, "shuffle": False, "random_state": SEED}  # as in the DIM sets
+        X, components = make_blobs(1024, 64, centers=TRUE_K, center_box=box, **options)
+        return cr.Study(X, "dim064", labels=components + 1), "simulated data (no DIM064 here)"
 
 
 def permutation(i: int) -> np.ndarray:

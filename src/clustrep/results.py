@@ -19,6 +19,7 @@ from clustrep.federated.joint import Combined, SiteClusters, SiteGaps, SiteTable
 from clustrep.files.archives import Declared
 from clustrep.files.saved import Fields, Saved, load_fields
 from clustrep.findings.cluster_tree import ClusterTree
+from clustrep.findings.clustering_tree import ClusteringTree
 from clustrep.findings.result import Findings
 from clustrep.null.null_scores import NullReference
 from clustrep.provenance import Provenance
@@ -33,7 +34,6 @@ from clustrep.stability.curves import (
 from clustrep.stability.results import (
     ClusterTest,
     InGroupProportion,
-    InGroupStability,
     Sensitivity,
     Stability,
     Validation,
@@ -50,12 +50,12 @@ __all__ = [
     "Choice",
     "ClusterTest",
     "ClusterTree",
+    "ClusteringTree",
     "Combined",
     "Comparison",
     "Consensus",
     "Findings",
     "InGroupProportion",
-    "InGroupStability",
     "LeaveOneStudyOut",
     "LocalReplicability",
     "NullReference",
@@ -142,7 +142,8 @@ def _check_fields(path: str | PathLike[str], fields: Fields) -> None:
             f"{path} holds a result of kind {fields.kind!r}; this clustrep knows {', '.join(RESULTS)}: update it."
         )
     public = {field.name: field for field in dataclasses.fields(RESULTS[fields.kind]) if field.name[0] != "_"}
-    if set(fields.values) != set(public):
+    added = {name for name, field in public.items() if field.default is not dataclasses.MISSING}  # since older versions
+    if not set(public) - added <= set(fields.values) <= set(public):
         differing = sorted(set(fields.values) ^ set(public))
         raise DataError(f"{path} is damaged: these fields are missing or unknown: {listing(differing)}. Run it again.")
     for name, value in fields.values.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import html
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -49,6 +50,13 @@ def p_text(value: float) -> str:
     if math.isnan(value):
         return "p not known"
     return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
+
+
+def notebook_html(sentences: Iterable[str], table: Any) -> str:
+    """Write what a notebook shows: sentences, and a table (a DataFrame) without its index, twenty rows at most."""
+    said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
+    options: dict[str, Any] = {"index": False, "max_rows": 20, "na_rep": "–", "border": 0, "justify": "left"}
+    return f"<div>{said}{table.to_html(float_format='{:.2f}'.format, **options) if len(table) else ''}</div>"
 
 
 def nearest(word: object, choices: Iterable[object]) -> str:

@@ -198,4 +198,3 @@ def test_curves_draw_a_line_for_each_clusterer(cohorts, choice):
     assert unbounded.plot().get_ylim()[1] > unbounded.summary()["high"].max() > 1
     without_k = cr.compare({"dbscan": DBSCAN(eps=2.0)}, cohorts, n_resamples=2, rng=0)
     assert len(without_k.plot().lines) == 1
-    plt.close("all")

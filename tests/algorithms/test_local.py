@@ -391,7 +391,6 @@ def test_map_draws_on_the_axes_given(cohorts):
     np.testing.assert_allclose(offsets, cohorts["alpha"].X[:, :2])
     line = local(cohorts["alpha"].X[:, :1], cohorts["beta"].X[:, :1])
     assert line.plot().get_ylabel() == "mean local ARI"
-    plt.close("all")
 
 
 def test_a_grid_costs_memory_for_labels_only():

@@ -454,4 +454,3 @@ def test_heat_map_draws_on_the_axes_given(cohorts):
     np.testing.assert_array_equal(ax.images[0].get_array(), result.mean)
     assert [label.get_text() for label in ax.get_yticklabels()] == list(cohorts.names)
     assert result.plot().figure is not figure
-    plt.close("all")

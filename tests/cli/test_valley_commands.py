@@ -38,7 +38,7 @@ def test_it_is_repeated_from_its_configuration_and_reported_again(folder):
     assert first["valleys.csv"] == again["valleys.csv"]
     assert first["report.html"] == again["report.html"]
     said = json.loads(invoke("report", "out", "--format", "json").stdout)
-    assert [section["id"] for section in said["sections"]] == ["data", "separation-1"]
+    assert [section["id"] for section in said["sections"]] == ["separation-1"]
 
 
 def test_no_valleys_are_an_answer(folder):

@@ -69,18 +69,19 @@ def test_verdicts_are_right_cell_type_by_cell_type():
 
 
 @pytest.mark.parametrize(
-    ("options", "match"),
+    ("options", "parameter"),
     [
-        ({"n_labs": 0}, "n_labs must be"),
-        ({"n_labs": 11}, "n_labs must be at most 10, got 11"),
-        ({"n_genes": 20}, "n_genes must be"),
-        ({"missing": {"lab 9": "B cell"}}, "lab 9"),
-        ({"missing": {"lab 1": "mature"}}, "mature"),
+        ({"n_labs": 0}, "n_labs"),
+        ({"n_labs": 11}, "n_labs"),
+        ({"n_genes": 20}, "n_genes"),
+        ({"missing": {"lab 9": "B cell"}}, "missing"),
+        ({"missing": {"lab 1": "mature"}}, "missing"),
     ],
 )
-def test_parameters_are_checked(options, match):
-    with pytest.raises(ParameterError, match=match):
+def test_parameters_are_checked(options, parameter):
+    with pytest.raises(ParameterError) as caught:
         cr.datasets.simulate_atlas(**options)
+    assert caught.value.parameter == parameter
 
 
 def test_several_types_can_be_missing():

@@ -156,21 +156,18 @@ def test_subtypes_are_matched_by_the_patients_names(folder, subtypes, mainz):
 
 
 @pytest.mark.parametrize(
-    ("call", "sentence"),
+    ("call", "parameter"),
     [
-        (lambda: datasets.load_shape("spirals"), r"name must be one of 'aggregation', .* Did you mean 'spiral'\?"),
-        (lambda: datasets.load_shape("D31"), r"Did you mean 'd31'\?"),
-        (lambda: datasets.load_shape(31), r"name must be one of .*; got 31\."),
-        (lambda: datasets.load_dim(128), r"dimensions must be 32 or 64, got 128\."),
-        (lambda: datasets.load_dim(True), r"dimensions must be 32 or 64, got True\."),
-        (lambda: datasets.load_dim("64"), r"dimensions must be 32 or 64, got '64'\."),
-        (lambda: datasets.load_dim([64]), r"dimensions must be 32 or 64, got \[64\]\."),
-        (lambda: datasets.load_breast("pam50"), r"subtypes must be one of 'PAM50', .* Did you mean 'PAM50'\?"),
+        *((lambda name=name: datasets.load_shape(name), "name") for name in ("spirals", "D31", 31)),
+        *((lambda n=n: datasets.load_dim(n), "dimensions") for n in (128, True, "64", [64])),
+        (lambda: datasets.load_breast("pam50"), "subtypes"),
+        *((lambda load=load: load(folder=3), "folder") for load in LOADERS.values()),
     ],
 )
-def test_a_name_that_there_is_not(call, sentence):
-    with pytest.raises(ParameterError, match=sentence):
+def test_what_there_is_not_is_refused(call, parameter):
+    with pytest.raises(ParameterError) as caught:
         call()
+    assert caught.value.parameter == parameter
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -195,52 +192,23 @@ def test_an_empty_variable_names_no_folder(site, monkeypatch):
     assert len(site.asked) == 1
 
 
-def test_a_changed_file_is_refused(folder):
-    (folder / "shapes" / "spiral.txt").write_bytes(CONTENTS["shapes/spiral.txt"].replace("3\r\n", "1\r\n").encode())
-    with pytest.raises(DataError, match=r"spiral\.txt was changed: it is not the published file .* Replace it by"):
-        datasets.load_shape("spiral", folder=folder)
+def test_a_file_that_was_changed_or_cannot_be_read_is_refused(folder, monkeypatch, tmp_path):
+    path = folder / "shapes" / "spiral.txt"
+    path.write_bytes(CONTENTS["shapes/spiral.txt"].replace("3\r\n", "1\r\n").encode())
+    for source in (folder, tmp_path, path):  # changed, absent, not a folder
+        with pytest.raises(DataError):
+            datasets.load_shape("spiral", folder=source)
 
-
-@pytest.mark.parametrize("loader", LOADERS)
-def test_a_folder_without_the_file_says_what_to_do(small_files, tmp_path, loader):
-    with pytest.raises(DataError, match=r"There is no file .*: pass folder= or set CLUSTREP_DATA to a folder that"):
-        LOADERS[loader](folder=tmp_path)
-
-
-@pytest.mark.parametrize("loader", LOADERS)
-def test_a_file_instead_of_a_folder_has_its_sentence(tmp_path, loader):
-    path = tmp_path / "spiral.txt"
-    path.touch()
-    with pytest.raises(DataError, match=r"spiral\.txt is a file: pass the folder that holds"):
-        LOADERS[loader](folder=path)
-
-
-@pytest.mark.parametrize("loader", LOADERS)
-def test_a_folder_must_be_a_name(loader):
-    with pytest.raises(ParameterError, match="folder must be the name of a folder, got 3"):
-        LOADERS[loader](folder=3)
-
-
-def test_a_file_that_may_not_be_read_has_its_sentence(folder, monkeypatch):
     def refuse(path):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
-    with pytest.raises(DataError, match=r"spiral\.txt can't be read: Permission denied\. Name another file"):
+    with pytest.raises(DataError):
         datasets.load_shape("spiral", folder=folder)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # from the network
-
-
-def test_the_address_is_that_of_one_commit():
-    assert benchmark._address("shapes/d31.txt") == (
-        "https://raw.githubusercontent.com/lorenzomasoero/clustering_replicability/"
-        "9d9b51ab299114a95725b754e7c45e41d0f3691d/synthetic_data/Data/Shapes/d31.txt"
-    )
-    assert benchmark._address("breast/VDX_3_SV.csv").endswith("/real_data/Data/VDX_3_SV.csv")
-    assert benchmark._address("gaussians/dim064.txt").endswith("/synthetic_data/Data/Gaussians/dim064.txt")
 
 
 def test_every_file_that_can_be_asked_for_has_its_digest():
@@ -268,34 +236,16 @@ def test_what_was_downloaded_is_there_without_a_network(site, loader, n_files):
     LOADERS[loader]()
 
 
-def test_without_a_network_and_a_cache_the_sentence_says_what_to_do(site, cache):
-    site.close()
-    sentence = (
-        r"^shapes/spiral\.txt could not be downloaded from http://127\.0\.0\.1:\d+/synthetic_data/Data/Shapes/"
-        r"spiral\.txt: "
-        r"the connection failed or broke off; nothing was kept\. Connect and try again, or pass folder= or set "
-        r"CLUSTREP_DATA to a folder that holds the files\.$"
-    )
-    with pytest.raises(DataError, match=sentence):
-        datasets.load_shape("spiral")
-    assert files_in(cache) == []
-
-
 @pytest.mark.parametrize("loader", LOADERS)
-@pytest.mark.parametrize(
-    ("behaviour", "sentence"),
-    [
-        ("breaking off", r"the connection failed or broke off|its sha256 differs"),
-        ("tampering", r"what came is not the published file \(its sha256 differs\); nothing was kept"),
-        ("without files", r"the server answered 404; nothing was kept"),
-    ],
-)
-def test_what_goes_wrong_leaves_nothing_behind(site, cache, loader, behaviour, sentence):
+@pytest.mark.parametrize("behaviour", ["breaking off", "tampering", "without files", "absent"])
+def test_what_goes_wrong_leaves_nothing_behind(site, cache, monkeypatch, loader, behaviour):
     site.behaviour = behaviour
-    with pytest.raises(DataError, match=sentence) as caught:
-        LOADERS[loader]()
-    assert "CLUSTREP_DATA" in str(caught.value)
-    assert caught.value.__cause__ is None
+    with monkeypatch.context() as context:
+        if behaviour == "absent":
+            context.setattr(benchmark, "ADDRESS", "http://127.0.0.1:9")  # the port of discard: nobody answers
+        with pytest.raises(DataError) as caught:
+            LOADERS[loader]()
+    assert "CLUSTREP_DATA" in str(caught.value)  # what to do instead
     assert files_in(cache) == []
     site.behaviour = "honest"
     LOADERS[loader]()
@@ -308,28 +258,19 @@ def test_a_file_changed_in_the_cache_is_downloaded_again(site, cache):
     assert len(site.asked) == 2
 
 
-def test_a_file_changed_in_the_cache_is_not_used_without_a_network(site, cache):
+def test_without_a_network_a_cache_or_pooch_nothing_is_used(site, cache, monkeypatch):
     datasets.load_shape("spiral")
     site.close()
     (cache / "clustrep" / "shapes" / "spiral.txt").write_text("1 2 3\n")
-    sentence = (
-        r"broke off; the copy in .*clustrep was changed \(its sha256 differs\) and was not used\. Connect and try"
-    )
-    with pytest.raises(DataError, match=sentence):
+    with pytest.raises(DataError):  # the copy was changed
         datasets.load_shape("spiral")
-    assert files_in(cache) == ["clustrep/shapes/spiral.txt"]
-
-
-def test_a_cache_that_is_not_a_folder(site, cache):
-    cache.write_text("a file stands where the cache should be")
-    with pytest.raises(DataError, match=r"shapes/spiral\.txt can't be kept in .*: pass folder= or set CLUSTREP_DATA"):
+    monkeypatch.setattr(pooch, "os_cache", lambda project: cache / "clustrep" / "shapes" / "spiral.txt")
+    with pytest.raises(DataError):  # a file stands where the cache should be
         datasets.load_shape("spiral")
-
-
-def test_without_pooch_the_sentence_says_what_to_install(small_files, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(DataError, match=r'install pooch with pip install "clustrep\[datasets\]"; or pass folder='):
+    with pytest.raises(DataError) as caught:
         datasets.load_shape("spiral")
+    assert "clustrep[datasets]" in str(caught.value)  # what to install
 
 
 def test_a_folder_needs_no_pooch(folder, monkeypatch):
@@ -352,7 +293,7 @@ def test_the_published_shapes(data_folder, name, n_samples, n_classes):
 
 
 @pytest.mark.parametrize("dimensions", [32, 64])
-def test_the_published_gaussians_are_what_the_simulated_ones_are_like(data_folder, dimensions):
+def test_the_published_gaussians(data_folder, dimensions):
     X = datasets.load_dim(dimensions).X
     assert X.shape == (1024, dimensions)
     clusters = X.reshape(16, 64, dimensions)  # cluster after cluster

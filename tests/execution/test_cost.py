@@ -8,6 +8,7 @@ import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 
 import clustrep as cr
+from clustrep.data.study import Study
 from clustrep.execution.forecast import (
     LEAST_BLOCK,
     PROCESSES_START,
@@ -110,14 +111,14 @@ def test_short_runs_stay_here_whatever_is_asked_for(monkeypatch):
 
 @pytest.mark.parametrize("p", [2, 100])  # with and without a tree
 def test_the_test_for_clusters_takes_threads_unless_a_function_is_the_users(p):
-    def plan(n, null="sample", measure="nearest"):
-        return TestPlan(np.zeros((n, p)), null, measure, squared=True, whiten=False, root=0, study="a")
+    def plan(n, null="sample"):
+        return TestPlan(Study(np.zeros((n, p)), "a"), null, squared=True, whiten=False, root=0)
 
     assert plan(100).in_threads
     assert plan(200).cost.kernels > plan(100).cost.kernels
-    for own in ({"null": lambda X, rng: X}, {"measure": lambda X: X[0]}):
-        assert not plan(100, **own).in_threads
-        assert plan(100, **own).cost.kernels == 0
+    own = plan(100, lambda study, rng: study)
+    assert not own.in_threads
+    assert own.cost.kernels == 0
 
 
 def test_points_to_score_count():

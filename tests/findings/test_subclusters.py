@@ -216,15 +216,14 @@ def test_page_and_text_show_the_tree(analysis):
     result, _, _ = analysis
     report = cr.Report(result)
     (section,) = [section for section in report.facts["sections"] if section["id"] == "subclusters"]
-    rows = section["tables"][0]["rows"]
+    rows = section["figures"][0]["table"]["rows"]
     assert len(rows) == len(result.tree.clusters) * 3
     assert {row["status"] for row in rows if row["cluster"] != EVERYTHING} == {"found"}
-    assert section["charts"][0]["title"] == "Clusters within clusters"
     assert repr(result.tree) in repr(report)
     assert "Clusters within clusters" in report.to_html()
     assert "Clusters within clusters" in report.to_markdown()
     (alone,) = [section for section in cr.Report(result.tree).facts["sections"] if "clustertree" in section["id"]]
-    assert alone["tables"][0]["rows"] == rows
+    assert alone["figures"][0]["table"]["rows"] == rows
 
 
 def test_cells_get_the_name_of_their_smallest_cluster(analysis):

@@ -37,12 +37,14 @@ def results():
     sites = [
         cr.federated.score(study, functions, disclosure=SMALL, gaps=True, tables=True) for study in studies.values()
     ]
+    analysis = cr.analyse(kmeans, studies, n_clusters=[2, 3], n_resamples=3, recursive=True, rng=1)
     found = [
         cr.replicability(two, studies, **few),
         cr.null_reference(cr.replicability(two, studies, **few), n=9),
         cr.leave_one_study_out(two, studies, **few),
         cr.local_replicability(two, train=alpha, test=beta, **few),
-        cr.analyse(kmeans, studies, n_clusters=[2, 3], n_resamples=3, recursive=True, rng=1),
+        analysis,
+        analysis.clustering_tree,
         cr.separation.density_valleys(two, studies, rng=1),
         cr.federated.combine(sites),
         of_one.stability(two, X, **few),
@@ -54,7 +56,6 @@ def results():
         of_one.bootstrap_instability(kmeans, X, n_resamples=3, **curve),
         of_one.assignment_consistency(kmeans, X, n_resamples=3, **curve),
         of_one.in_group_proportion(X, clusterer=two, train=beta.X, rng=1),
-        of_one.in_group_stability(X, clusterer=two, **few),
         of_one.cluster_test(X, n_resamples=9, rng=1),
     ]
     return {type(result).__name__: result for result in found}

@@ -74,9 +74,7 @@ def geo(tmp_path, measured):
 
 
 def load(source, **options):
-    with pytest.warns(
-        DataWarning, match=r"^45 PAM50 genes of 50 omitted, because no probe in these files measures them: ACTR3B, "
-    ):
+    with pytest.warns(DataWarning):  # of genes that no probe measures
         return load_pam50_cohorts(source, **options)
 
 
@@ -106,30 +104,18 @@ def test_a_missing_value_is_not_passed_over(geo, measured):
     frame = measured["GSE7390"].copy()
     frame.loc[frame.index[1], "esr_2"] = np.nan
     (geo / NAMES["GSE7390"]).write_text(series_matrix(frame))
-    with (
-        pytest.warns(DataWarning, match="45 PAM50 genes"),
-        pytest.raises(DataError, match=r"'transbig' has 1 missing .*'ESR1'"),
-    ):
+    with pytest.warns(DataWarning), pytest.raises(DataError):
         load_pam50_cohorts(geo)
 
 
-def test_genes_with_the_same_probe_alone_are_one_column(geo):
-    (geo / "GPL96.annot").write_text(GPL96.replace("KRT17\t3872\nactin", "\t\nactin"))
-    sentence = r"^KRT17 omitted: its values would come from the same probe as those of KRT14\.$"
-    with pytest.warns(DataWarning, match=sentence), pytest.warns(DataWarning, match="45 PAM50 genes"):
-        studies = load_pam50_cohorts(geo)
-    assert studies.features == tuple(gene for gene in MEASURED_GENES if gene != "KRT17")
-
-
-def test_genes_that_share_their_most_variable_probe_are_one_column(geo, measured):
-    (geo / "GPL96.annot").write_text(GPL96.replace("KRT17\t3872\nactin", "KRT17///ACTB\t3872///60\nactin"))
-    for accession, frame in measured.items():
+@pytest.mark.parametrize("varies", [False, True], ids=["the same probe alone", "the most variable one"])
+def test_genes_that_share_their_probe_are_one_column(geo, measured, varies):
+    symbols = "KRT17///ACTB\t3872///60\nactin" if varies else "\t\nactin"
+    (geo / "GPL96.annot").write_text(GPL96.replace("KRT17\t3872\nactin", symbols))
+    for accession, frame in measured.items() if varies else ():
         wide = frame.assign(keratins=8 + 2.0 * (np.arange(len(frame)) % 2))
         (geo / NAMES[accession]).write_text(series_matrix(wide))
-    sentence = r"^KRT17 omitted: its values would come from the same probe as those of KRT14\.$"
-    with pytest.warns(DataWarning, match=sentence), pytest.warns(DataWarning, match="45 PAM50 genes"):
-        studies = load_pam50_cohorts(geo)
-    assert studies.features == tuple(gene for gene in MEASURED_GENES if gene != "KRT17")
+    assert load(geo).features == tuple(gene for gene in MEASURED_GENES if gene != "KRT17")
 
 
 def test_files_may_be_gzipped_and_listed(geo):
@@ -177,84 +163,34 @@ def test_all_genes_there_no_warning(geo, rng):
     assert load_pam50_cohorts(geo).features == cohorts.PAM50
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        pytest.param(
-            lambda geo: (geo / NAMES["GSE5327"]).unlink(),
-            r"geo holds no file of GSE5327: download the series matrices of GSE11121, GSE7390, GSE2034, GSE5327",
-            id="a series is missing",
-        ),
-        pytest.param(
-            lambda geo: (geo / "GPL96.annot").unlink(), r"holds no file of GPL96: download", id="no annotation"
-        ),
-        pytest.param(
-            lambda geo: (geo / f"{NAMES['GSE2034']}.gz").write_bytes(b""),
-            r"There are 2 files of GSE2034 \(.*\): pass a list with one\.",
-            id="twice",
-        ),
-        pytest.param(
-            lambda geo: (geo / "GPL96.annot").write_text("ID\tName\na\tb\n"),
-            r"GPL96\.annot is not an annotation table: .* it has id, name\.",
-            id="no symbols",
-        ),
-        pytest.param(
-            lambda geo: (geo / "GPL96.annot").write_text("#ID\n"),
-            r"GPL96\.annot is not an annotation table: .* it has none\.",
-            id="comments alone",
-        ),
-        pytest.param(
-            lambda geo: (geo / "GPL96.annot").write_text("ID\tGene Symbol\nother_at\tESR1\n"),
-            r"No probe that all series have is one of a PAM50 gene in .*GPL96\.annot: the series must be measured on",
-            id="another array",
-        ),
-        pytest.param(
-            lambda geo: (geo / NAMES["GSE2034"]).write_text("id,a,b\ns1,1.5,2.5\ns2,2.5,3.5\n"),
-            r"GSE2034_series_matrix\.txt is not a GEO series matrix",
-            id="a table of another kind",
-        ),
-        pytest.param(
-            lambda geo: (geo / "GPL96.annot").write_text(GPL96.replace("\tORC6L\t23594", "")),
-            r"GPL96\.annot has 4 columns in its header but 2 cells in line 10: download it again, or correct",
-            id="a cut line",
-        ),
-        pytest.param(
-            lambda geo: (geo / "GPL96.annot").write_text(GPL96.replace("ndc\t", "orc\t")),
-            r"GPL96\.annot has the probe 'orc' twice, again in line 11: download it again",
-            id="a probe twice in the annotation",
-        ),
-        pytest.param(
-            lambda geo: (geo / NAMES["GSE7390"]).write_text(
-                (geo / NAMES["GSE7390"]).read_text().replace('"krt17"', '"orc"')
-            ),
-            r"GSE7390_series_matrix\.txt has 1 duplicate probe name: 'orc'\. Every probe needs a name of its own\.",
-            id="a probe twice",
-        ),
-        pytest.param(
-            lambda geo: (geo / NAMES["GSE2034"]).write_text("!Series_title\n!series_matrix_table_begin\n"),
-            r"is cut off",
-            id="cut off",
-        ),
-    ],
-)
-def test_files_that_do_not_make_the_cohorts(geo, change, sentence):
+BROKEN = {
+    "a series is missing": lambda geo: (geo / NAMES["GSE5327"]).unlink(),
+    "no annotation": lambda geo: (geo / "GPL96.annot").unlink(),
+    "twice": lambda geo: (geo / f"{NAMES['GSE2034']}.gz").write_bytes(b""),
+    "no symbols": lambda geo: (geo / "GPL96.annot").write_text("ID\tName\na\tb\n"),
+    "comments alone": lambda geo: (geo / "GPL96.annot").write_text("#ID\n"),
+    "another array": lambda geo: (geo / "GPL96.annot").write_text("ID\tGene Symbol\nother_at\tESR1\n"),
+    "another table": lambda geo: (geo / NAMES["GSE2034"]).write_text("id,a,b\ns1,1.5,2.5\ns2,2.5,3.5\n"),
+    "a cut line": lambda geo: (geo / "GPL96.annot").write_text(GPL96.replace("\tORC6L\t23594", "")),
+    "a probe twice": lambda geo: (geo / "GPL96.annot").write_text(GPL96.replace("ndc\t", "orc\t")),
+    "a row twice": lambda geo: rewrite(geo, lambda text: text.replace('"krt17"', '"orc"')),
+    "cut off": lambda geo: (geo / NAMES["GSE2034"]).write_text("!Series_title\n!series_matrix_table_begin\n"),
+}
+
+
+@pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN)
+def test_files_that_do_not_make_the_cohorts(geo, change):
     change(geo)
-    with pytest.raises(DataError, match=sentence):
+    with pytest.raises(DataError):
         load_pam50_cohorts(geo)
 
 
 @pytest.mark.parametrize(
-    ("source", "options", "error", "sentence"),
-    [
-        ("nowhere", {}, DataError, r"nowhere is not a folder: pass the folder with the files from GEO, or a list"),
-        ([], {}, DataError, r"Among these is no file of GSE11121, GSE7390, GSE2034, GSE5327, GPL96: download"),
-        (7, {}, ParameterError, r"source must be a folder or a list of paths, got int\."),
-        ([7], {}, ParameterError, r"source must be a folder or a list of paths, got int in it\."),
-    ],
+    ("source", "error"), [("nowhere", DataError), ([], DataError), (7, ParameterError), ([7], ParameterError)]
 )
-def test_a_source_that_is_none(source, options, error, sentence):
-    with pytest.raises(error, match=sentence):
-        load_pam50_cohorts(source, **options)
+def test_a_source_that_is_none(source, error):
+    with pytest.raises(error):
+        load_pam50_cohorts(source)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -438,28 +374,19 @@ def test_samples_of_no_patient_or_of_several_have_no_label(geo, patients):
 
 def test_without_patients_there_are_no_labels(geo, patients):
     write_series(geo, patients)
-    with pytest.warns(DataWarning, match="PAM50 genes"):
-        studies = load_pam50_cohorts(geo)
-    assert all(study.labels is None for study in studies.values())
+    assert all(study.labels is None for study in load(geo).values())
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "sentence"),
+    ("change", "error"),
     [
-        (lambda p: p["vdx"], ParameterError, r"patients must be Studies or None, got Study\."),
-        (lambda p: Studies([p["mainz"], p["vdx"]]), DataError, r"hold the studies mainz, .*; there is no transbig\."),
-        (
-            lambda p: Studies([Study(study.X, name, features=study.features) for name, study in p.items()]),
-            DataError,
-            r"patients must have known labels, as from load_breast",
-        ),
-        (
-            lambda p: Studies([study.select(["ESR1", "ERBB2"]) for study in p.values()]),
-            DataError,
-            r"patients must have the features ESR1, ERBB2, AURKA; there is no AURKA\.",
-        ),
+        (lambda p: p["vdx"], ParameterError),
+        (lambda p: Studies([p["mainz"], p["vdx"]]), DataError),
+        (lambda p: Studies([Study(study.X, name, features=study.features) for name, study in p.items()]), DataError),
+        (lambda p: Studies([study.select(["ESR1", "ERBB2"]) for study in p.values()]), DataError),
     ],
+    ids=["one study", "a study is missing", "no labels", "a gene is missing"],
 )
-def test_patients_that_are_none(geo, patients, change, error, sentence):
-    with pytest.raises(error, match=sentence):
+def test_patients_that_are_none(geo, patients, change, error):
+    with pytest.raises(error):
         load_pam50_cohorts(geo, patients=change(patients))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pytest
 from tests.plots.samples import local_of
 
@@ -10,10 +9,9 @@ import clustrep as cr
 
 @pytest.fixture(autouse=True)
 def _nothing_left_behind():
-    """Close all figures, and see that no setting was changed."""
+    """See that no setting was changed."""
     before = dict(mpl.rcParams)
     yield
-    plt.close("all")
     assert dict(mpl.rcParams) == before
 
 

@@ -71,15 +71,15 @@ def reference_of(result, statistic="estimate", n=39):
     observed = result.estimate if statistic == "estimate" else np.nanmean(result.distribution, axis=2)
     off = ~np.eye(len(result.names), dtype=bool)
     return NullReference(
-        kind="comparison",
         statistic=statistic,
         names=result.names,
         agreements=result.agreements,
         clusterers=result.clusterers,
         n_clusters=result.n_clusters,
-        clusters=np.zeros(0, dtype=int),
         observed=np.where(off, observed, np.nan),
         distribution=scores((n, *observed.shape), 2) / 3,
+        separateness=scores(len(result.clusterers)),
+        separateness_distribution=scores((n, len(result.clusterers))),
         provenance=Provenance(seed=1, parameters={"null": "'gaussian'", "of": result._fingerprint}),
     )
 

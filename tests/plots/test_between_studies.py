@@ -1,4 +1,4 @@
-"""The study × study matrix, grids of matrices, and strips of resamples."""
+"""The study × study matrix, grids of matrices, and forest plots."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 from tests.plots.samples import LETTERS, comparison, inches, over_k, rendered, replicability, scores, texts_of
 
-from clustrep.algorithms.pairwise_plot import matrices_chart, strips_chart
 from clustrep.errors import ParameterError
 from clustrep.plots.canvas import DOUBLE
-from clustrep.plots.charts import numbers
 
 
 def test_matrices_are_a_grid_of_clusterers_and_k():
@@ -80,82 +78,48 @@ def test_numbers_are_left_out_of_small_axes():
     assert not replicability(scores((3, 8, 8))).plot(axes[0]).texts
 
 
-def test_the_distribution_has_a_strip_for_every_pair():
+def test_unknown_kinds_are_refused():
+    for result in (over_k(["ward"], [2, 3]), replicability(scores((2, 2, 2)))):
+        with pytest.raises(ParameterError) as caught:
+            result.plot(kind="strip")
+        assert caught.value.parameter == "kind"
+
+
+def test_the_forest_has_means_intervals_and_resamples_of_every_pair_and_of_all():
     result = replicability(scores((7, 3, 3)))
-    ax = rendered(result.plot(kind="distribution"))
+    ax = rendered(result.plot(kind="forest"))
     pairs = [(s, t) for s in range(3) for t in range(3) if s != t]
-    assert texts_of(ax.get_yticklabels()) == [f"{LETTERS[s]} → {LETTERS[t]}" for s, t in pairs]
-    *dots, means, estimates = ax.lines
-    for y, (line, pair) in enumerate(zip(dots, pairs, strict=True)):
-        np.testing.assert_array_equal(line.get_xdata(), result.distribution[(slice(None), *pair)])
-        np.testing.assert_allclose(line.get_ydata(), y + np.linspace(-0.3, 0.3, 7))
-    np.testing.assert_allclose(means.get_xdata(), [result.mean[pair] for pair in pairs])
-    np.testing.assert_allclose(estimates.get_xdata(), [result.estimate[pair] for pair in pairs])
-    lengths = [segment[1, 0] - segment[0, 0] for segment in ax.collections[0].get_segments()]
-    np.testing.assert_allclose(lengths, [2 * result.sd[pair] for pair in pairs])
-    assert ax.get_title() == "ward, k = 4"
-    assert texts_of(ax.get_legend().get_texts()) == ["resamples", "mean ± sd", "R̂"]
+    assert texts_of(ax.get_yticklabels()) == [*(f"{LETTERS[s]} → {LETTERS[t]}" for s, t in pairs), "all pairs"]
+    low, high = result.confidence_interval()
+    averages = result.distribution[:, ~np.eye(3, dtype=bool)].mean(axis=1)
+    expected = [(result.mean[p], low[p], high[p], result.distribution[(slice(None), *p)]) for p in pairs]
+    expected.append((averages.mean(), *np.quantile(averages, [0.025, 0.975]), averages))
+    for y, (mean, left, right, resamples) in enumerate(expected):
+        dots, interval, mark = ax.lines[3 * y : 3 * y + 3]
+        np.testing.assert_array_equal(dots.get_xdata(), resamples)
+        np.testing.assert_allclose(interval.get_xdata(), [left, right])
+        np.testing.assert_allclose(mark.get_xdata(), mean)
+        assert texts_of(ax.texts)[y] == f"{mean:.2f} [{left:.2f}, {right:.2f}]"
+    np.testing.assert_allclose(ax.lines[3 * len(expected)].get_xdata(), [result.estimate[pair] for pair in pairs])
+    assert f"I² = {100 * result.heterogeneity:.0f} %" in ax.get_title()
 
 
 def test_many_pairs_are_those_with_the_widest_spread():
     distribution = scores((6, 7, 7))
     distribution[:, 2, 3] = 0.5
     result = replicability(distribution)
-    ax = rendered(result.plot(kind="distribution"))
-    assert ax.get_title() == "ward, k = 4\n30 of 42 pairs: the widest spread"
-    names = texts_of(ax.get_yticklabels())
-    assert len(names) == 30
-    assert "c → d" not in names
+    ax = rendered(result.plot(kind="forest"))
+    assert "30 of 42 pairs" in ax.get_title()
+    *names, everything = texts_of(ax.get_yticklabels())
     by_spread = sorted(((s, t) for s in range(7) for t in range(7) if s != t), key=lambda pair: -result.sd[pair])
     assert names == [f"{LETTERS[s]} → {LETTERS[t]}" for s, t in sorted(by_spread[:30])]
+    assert everything == "all pairs"
 
 
 @pytest.mark.parametrize("agreement", ["ari", "mi"])
-def test_the_distribution_bears_one_resample_and_missing_scores(agreement):
-    distribution = scores((1, 10, 10)) * (3 if agreement == "mi" else 1)
+def test_the_forest_bears_one_resample_and_missing_scores(agreement):
+    distribution = scores((1, 5, 5)) * (3 if agreement == "mi" else 1)
     distribution[0, 0, 1] = np.nan
-    ax = rendered(replicability(distribution, agreement=agreement).plot(kind="distribution"))
-    assert len(ax.get_yticks()) == 30
+    ax = rendered(replicability(distribution, agreement=agreement).plot(kind="forest"))
+    assert texts_of(ax.texts)[0] == "no score"
     assert ax.get_xlim()[1] > np.nanmax(distribution[:, 0]) if agreement == "mi" else ax.get_xlim()[1] == 1.03
-
-
-def test_unknown_kinds_are_refused():
-    with pytest.raises(ParameterError, match="kind must be one of 'curves', 'matrices'; got 'matrix'"):
-        over_k(["ward"], [2, 3]).plot(kind="matrix")
-    with pytest.raises(ParameterError, match="kind must be one of 'matrix', 'distribution'; got 'strip'"):
-        replicability(scores((2, 2, 2))).plot(kind="strip")
-
-
-def test_both_drawings_of_the_matrix_have_the_same_numbers():
-    distribution = scores((6, 3, 3))
-    distribution[:, 0, 1] = np.nan
-    result = replicability(distribution)
-    ax = result.plot()
-    (view,) = matrices_chart([result])["views"]
-    (trace,) = view["data"]
-    assert trace["z"] == numbers(ax.images[0].get_array().filled(np.nan))
-    assert trace["zmax"] == ax.images[0].get_clim()[1]
-    assert trace["hovertext"][0][1] == "a → b<br>no score"
-    assert view["name"] == ax.get_title() == "ward, k = 4"
-
-
-def test_unbounded_scores_have_their_own_scale_on_the_page():
-    (view,) = matrices_chart([replicability(4 * scores((3, 2, 2)), agreement="mi")])["views"]
-    (trace,) = view["data"]
-    assert trace["zmax"] == max(value for row in trace["z"] for value in row) > 1
-
-
-def test_both_drawings_of_the_strips_have_the_same_numbers():
-    result = replicability(scores((7, 3, 3)))
-    *dots, means, estimates = result.plot(kind="distribution").lines
-    marks, mean, estimate = strips_chart(result)["views"][0]["data"]
-    assert marks["x"] == numbers(np.concatenate([line.get_xdata() for line in dots]))
-    assert mean["x"] == numbers(means.get_xdata())
-    assert estimate["x"] == numbers(estimates.get_xdata())
-    assert marks["y"][::7] == mean["y"] == ["a → b", "a → c", "b → a", "b → c", "c → a", "c → b"]
-
-
-def test_the_page_says_how_many_pairs_it_shows():
-    chart = strips_chart(replicability(scores((3, 7, 7))))
-    assert chart["description"].endswith(" Shown are the 40 pairs with the widest spread.")
-    assert len(chart["views"][0]["data"][1]["x"]) == 40

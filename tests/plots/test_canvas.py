@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans
@@ -35,7 +34,7 @@ def test_dollar_signs_are_shown_as_they_are():
 
 def test_odd_names_everywhere():
     result = replicability(scores((25, 4, 4)), names=NAMES, clusterer="$")
-    rendered(result.plot(kind="distribution"))
+    rendered(result.plot(kind="forest"))
     many = over_k(NAMES, [2, 3], S=4, names=NAMES)
     ax = rendered(many.plot())
     assert texts_of(ax.get_legend().get_texts())[2] == " _under"  # a legend leaves out what begins with _
@@ -60,25 +59,9 @@ def test_odd_names_in_figures_from_data(cohorts):
     rendered(cr.stability.stability(KMeans(3, n_init=1), X, labels=named, **run).plot())
 
 
-def test_figures_draw_on_the_axes_given_and_on_nothing_else(local):
-    result, compared = replicability(scores((4, 3, 3))), over_k(["ward"], [2, 3])
-    _, axes = plt.subplots(1, 6, figsize=(20, 4))
-    before = plt.get_fignums()
-    plt.sca(axes[5])
-    assert result.plot(axes[0]) is axes[0]
-    assert result.plot(axes[1], kind="distribution") is axes[1]
-    assert compared.plot(axes[2], "ami") is axes[2]
-    assert local.plot(axes[3]) is axes[3]
-    assert local.plot(axes[4], kind="clusters") is axes[4]
-    assert plt.get_fignums() == before
-    assert plt.gca() is axes[5]
-    assert not axes[5].has_data()
-    assert axes[2].xaxis.label.get_fontsize() == plt.rcParams["font.size"]
-
-
 def test_own_figures_have_journal_widths_and_small_letters(local):
     result, compared = replicability(scores((4, 3, 3))), over_k(["ward"], [2, 3])
-    own = [result.plot(), result.plot(kind="distribution"), compared.plot(), compared.plot(kind="matrices")]
+    own = [result.plot(), result.plot(kind="forest"), compared.plot(), compared.plot(kind="matrices")]
     own += [local.plot(), local.plot(kind="clusters"), local.plot(kind="co-clustering", point=0)]
     for drawn in map(rendered, own):
         width = inches(drawn)[0]

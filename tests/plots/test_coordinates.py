@@ -42,5 +42,5 @@ def test_a_single_point_has_a_place():
 
 @pytest.mark.parametrize("points", [np.full((3, 2), np.nan), np.full((3, 2), "a"), [[1, 2, np.inf]] * 3])
 def test_coordinates_are_finite_numbers(points):
-    with pytest.raises(DataError, match="points must be numbers, none of them missing or infinite"):
+    with pytest.raises(DataError):
         check_coordinates(points, None, 3, "points")

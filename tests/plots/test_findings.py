@@ -1,4 +1,4 @@
-"""The figures of findings: clusters × studies, and the map of all samples."""
+"""The figures of findings: clusters × studies, valleys, features, maps, and the tree over k."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sklearn.cluster import AgglomerativeClustering
 from tests.plots.samples import NAMES, findings_of, rendered, texts_of
 
 import clustrep as cr
-from clustrep.findings.plot import HATCHES, SHADES, TOKENS, FindingsGrid, draw_findings
+from clustrep.errors import ParameterError
+from clustrep.findings.clustering_tree import ClusteringTree
+from clustrep.findings.plot import HATCHES, MOST_VALLEYS, SHADES, features_shown
 from clustrep.findings.result import SIGNS, STATUSES
-from clustrep.findings.sample_maps import SampleMap
-from clustrep.plots.charts import escaped, numbers
 
 
 @pytest.fixture
@@ -22,14 +22,19 @@ def findings():
     return findings_of(status, [[10, 30, 5, 8], [20, 0, 15, 0]], NAMES)
 
 
+@pytest.fixture(scope="module")
+def analysis(cohorts):
+    return cr.analyse(AgglomerativeClustering(), cohorts, n_clusters=[2, 3, 4], null=None, n_resamples=3, rng=0)
+
+
 def test_every_status_has_a_sign_a_colour_and_a_hatch():
-    for table in (SIGNS, SHADES, HATCHES, TOKENS):
+    for table in (SIGNS, SHADES, HATCHES):
         assert set(table) == set(STATUSES)
     assert len(set(SIGNS.values())) == len(set(SHADES.values())) == len(STATUSES)
 
 
 def test_cells_have_the_statuses_and_shares_of_the_table(findings):
-    ax = rendered(draw_findings(findings, None))
+    ax = rendered(findings.plot())
     table = findings.table()
     assert [text.split()[0] for text in texts_of(ax.texts)] == [SIGNS[status] for status in table["status"]]
     bars = [patch for patch in ax.patches if patch.get_facecolor()[3] > 0]
@@ -38,54 +43,87 @@ def test_cells_have_the_statuses_and_shares_of_the_table(findings):
     np.testing.assert_allclose(shares, table["share"])
 
 
-def test_both_drawings_have_the_same_signs(findings):
-    figure = FindingsGrid.of(findings)
-    shares, scores = figure.chart()["views"]
-    for c, trace in enumerate(shares["data"]):
-        assert trace["text"] == [SIGNS[status] for status in findings.status[c]]
-        assert trace["x"] == [escaped(name) for name in NAMES]
-        areas = np.square(trace["marker"]["size"])
-        np.testing.assert_allclose(areas / areas.max(), figure.share[c] / figure.share[c].max(), atol=0.02)
-    assert [trace["y"] for trace in scores["data"]] == numbers(findings.replicability)
-
-
-def test_without_local_scores_there_is_one_view(findings):
-    nothing = np.full(findings.status.shape, np.nan)
-    bare = dataclasses.replace(findings, replicability=nothing, low=nothing, high=nothing)
-    assert len(FindingsGrid.of(bare).chart()["views"]) == 1
-
-
 def test_many_studies_have_signs_alone():
     names = [f"a study {i}" for i in range(30)]
     ax = rendered(findings_of([["found"] * 30] * 2, [[4] * 30] * 2, names).plot())
     assert set(texts_of(ax.texts)) == {"✓"}
 
 
-@pytest.fixture(scope="module")
-def analysis(cohorts):
-    return cr.analyse(AgglomerativeClustering(), cohorts, n_clusters=[2, 3], null=None, n_resamples=3, rng=0)
+def test_bars_have_the_depths_of_the_valleys(findings):
+    ax = rendered(findings.plot(kind="valleys"))
+    table = findings.table()
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["valley_depth"])
+    some = dataclasses.replace(findings, valley_p=np.array([[0.001, 0.2, 0.001, 0.001], [0.001, 0.001, 0.6, 0.001]]))
+    hatched = [bool(bar.get_hatch()) for bar in rendered(some.plot(kind="valleys")).patches]
+    assert hatched == (some.table()["valley_p"] > 0.05).tolist()  # seen without colours
+    many = findings_of([["found"] * 40], [[4] * 40], [f"s{i}" for i in range(40)])
+    depths = [bar.get_width() for bar in rendered(many.plot(kind="valleys")).patches]
+    np.testing.assert_allclose(depths, np.sort(many.valley_depth[0])[:MOST_VALLEYS])
 
 
-def test_the_map_has_every_sample_in_its_cluster(analysis):
-    figure = SampleMap.of(analysis)
-    assert [figure.clusters[place] for place in figure.cluster] == analysis.labels()["cluster"].tolist()
-    ax = rendered(figure.draw())
-    assert sum(len(dots.get_offsets()) for dots in ax.collections) == len(analysis.findings.samples)
-    for view in figure.chart()["views"]:
-        n_drawn = sum(len(trace["x"]) for trace in view["data"])
-        study = view["name"].removeprefix("clusters, ")
-        assert n_drawn == (len(analysis.findings.labels_of(study)) if study in analysis.names else len(figure.samples))
+def test_the_heat_map_has_the_effects_of_the_clearest_features(analysis):
+    findings = analysis.findings
+    ax = rendered(findings.plot(kind="features"))
+    names, drawn = texts_of(ax.get_yticklabels()), ax.images[0].get_array()
+    shown = features_shown(findings)
+    assert names == list(dict.fromkeys(shown["feature"]))
+    of_columns = [(c, s) for c, s in np.ndindex(findings.effect.shape[:2]) if np.isfinite(findings.effect[c, s]).any()]
+    for y, name in enumerate(names):
+        place = findings.feature_names.index(name)
+        np.testing.assert_allclose(drawn[y], [findings.effect[c, s, place] for c, s in of_columns])
+    first = findings.features().drop_duplicates("cluster").set_index("cluster")["feature"]
+    assert shown.drop_duplicates("cluster").set_index("cluster")["feature"].to_dict() == first.to_dict()
 
 
-def test_without_names_of_samples_hover_texts_have_none(analysis):
-    figure = SampleMap.of(analysis)
-    for drawn, is_named in ((figure, True), (figure.unnamed(), False)):
-        texts = [text for view in drawn.chart()["views"] for trace in view["data"] for text in trace["text"]]
-        assert any(figure.samples[0] in text for text in texts) == is_named
+@pytest.mark.parametrize("kind", ["valleys", "features", "map"])
+def test_what_findings_do_not_have_is_not_drawn(findings, kind):
+    bare = dataclasses.replace(findings, valley_depth=np.full(findings.status.shape, np.nan))
+    with pytest.raises(ParameterError) as caught:
+        bare.plot(kind=kind)
+    assert caught.value.parameter == "kind"
 
 
-def test_a_single_cluster_is_drawn_by_study(analysis):
-    alone = dataclasses.replace(SampleMap.of(analysis), clusters=("A",), cluster=np.zeros(90, dtype=int))
-    names = [view["name"] for view in alone.chart()["views"]]
-    assert names[0] == "studies"
-    assert not any("cluster" in name for name in names)
+@pytest.mark.parametrize("by", ["cluster", "label", "study"])
+def test_maps_have_every_sample(analysis, by):
+    drawn = analysis.plot(by=by)
+    n = len(analysis.findings.samples)
+    if by == "study":
+        for ax, size in zip(drawn.flat, analysis.findings.sizes, strict=False):
+            grey, *own = [len(dots.get_offsets()) for dots in ax.collections]
+            assert (grey, sum(own)) == (n - size, size)
+    else:
+        groups = analysis.labels()["cluster"] if by == "cluster" else analysis.known_labels
+        sizes = sorted(len(dots.get_offsets()) for dots in rendered(drawn).collections)
+        assert sizes == sorted(np.unique(groups, return_counts=True)[1].tolist())
+    with pytest.raises(ParameterError):
+        analysis.plot(by="colour")
+
+
+def test_the_tree_has_every_cluster_of_every_level(analysis):
+    tree = analysis.clustering_tree
+    frame = tree.to_frame()
+    assert (frame.groupby("level")["n"].sum() == tree.codes.shape[1]).all()
+    for i in range(len(tree.levels)):
+        flows = tree.flows(i) if i else None
+        rows = frame[frame["level"] == tree.levels[i]]
+        assert len(rows) == tree.codes[i].max() + 1
+        if flows is not None:
+            np.testing.assert_allclose(flows.sum(axis=0), 1)
+            assert rows["parent"].tolist() == (flows.argmax(axis=0) + 1).tolist()
+    ax = rendered(tree.plot())
+    assert sum(len(dots.get_offsets()) for dots in ax.collections) == len(frame)
+    colours = np.concatenate([dots.get_array() for dots in ax.collections])
+    np.testing.assert_array_equal(colours, frame["replicability"])
+
+
+def test_a_tree_bears_noise_and_missing_scores():
+    tree = ClusteringTree(
+        "a$b$",
+        "density",
+        ("eps = 1", "eps = 2"),
+        np.array([[0, 0, 0, -1], [0, 0, 1, 1]]),
+        np.array([[0.5, np.nan], [np.nan, 0.2]]),
+        np.array([["A B", ""], ["A", "B"]]),
+    )
+    rendered(tree.plot())
+    assert tree.to_frame()["n"].tolist() == [3, 2, 2]

@@ -1,15 +1,13 @@
-"""Figures of one study: their numbers are those of the results."""
+"""Figures of one study: the numbers are those of the results."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.cluster import AgglomerativeClustering
+from sklearn.cluster import DBSCAN, AgglomerativeClustering
 from tests.plots.samples import rendered, texts_of
 
 import clustrep as cr
-from clustrep.plots.charts import numbers
-from clustrep.stability.plots import null_distribution_chart
 
 WARD, THREE = AgglomerativeClustering(), AgglomerativeClustering(3)
 FEW = {"n_resamples": 5, "rng": 0}
@@ -20,40 +18,24 @@ def study(cohorts):
     return cohorts["alpha"]
 
 
-def test_both_drawings_of_the_null_distribution_have_the_same_bars(study):
+def test_the_null_distribution_has_a_bar_for_its_values(study):
     result = cr.stability.cluster_test(study, n_resamples=39, rng=0)
     ax = rendered(result.plot())
-    bars, line = null_distribution_chart(result)["views"][0]["data"]
-    assert sum(bars["y"]) == 39
-    assert [bar.get_height() for bar in ax.patches] == bars["y"]
-    assert [numbers(bar.get_x() + bar.get_width() / 2) for bar in ax.patches] == pytest.approx(bars["x"], rel=1e-5)
-    assert line["x"] == numbers([result.statistic] * 2)
+    assert sum(bar.get_height() for bar in ax.patches) == 39
+    edges = [bar.get_x() for bar in ax.patches] + [ax.patches[-1].get_x() + ax.patches[-1].get_width()]
+    counts = [bar.get_height() for bar in ax.patches]
+    assert np.histogram(result.null_distribution, edges)[0].tolist() == counts
     assert ax.lines[0].get_xdata()[0] == result.statistic
-    assert line["name"] == texts_of(ax.get_legend().get_texts())[1] == f"these data, p = {result.pvalue:.3g}"
 
 
-@pytest.mark.parametrize(
-    ("index", "levels", "up_to_one"),
-    [("jaccard", ["dissolved", "recovered"], True), ("r", [], True), ("d", [], False), ("matching", [], False)],
-)
-def test_boxes_have_the_values_of_every_cluster(study, index, levels, up_to_one):
+@pytest.mark.parametrize("index", ["jaccard", "r", "d", "matching"])
+def test_boxes_have_the_values_of_every_cluster(study, index):
     result = cr.stability.stability(THREE, study, index=index, **FEW)
     ax = rendered(result.plot())
     dots = [line.get_ydata() for line in ax.lines if line.get_marker() == "."]
     np.testing.assert_array_equal(dots, result.distribution.reshape(5, -1).T)
     assert texts_of(ax.get_xticklabels()) == (["all"] if index == "matching" else ["0", "1", "2"])
-    assert texts_of(ax.texts) == levels
-    assert (ax.get_ylim() == (-0.03, 1.03)) is up_to_one
-    assert ax.get_title() == "AgglomerativeClustering, k = 3"
-
-
-def test_noise_curves_have_the_means_over_resamples(study):
-    result = cr.stability.sensitivity(THREE, study, **FEW)
-    ax = rendered(result.plot())
-    *clusters, overall = ax.lines
-    np.testing.assert_array_equal([line.get_ydata() for line in clusters], result.per_cluster.T)
-    np.testing.assert_array_equal(overall.get_ydata(), result.overall)
-    assert (overall.get_color(), overall.get_label()) == ("black", "all")
+    assert (ax.get_ylim() == (-0.03, 1.03)) is (index in ("jaccard", "r"))
 
 
 @pytest.mark.parametrize("verb", [cr.stability.prediction_strength, cr.stability.bootstrap_instability])
@@ -65,14 +47,34 @@ def test_curves_over_k_are_in_the_order_of_k(study, verb):
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), frame["mean"])
     band = ax.collections[0].get_paths()[0].vertices
     assert set(frame["low"]) | set(frame["high"]) <= set(band[:, 1])
-    assert bool(ax.patches) is (verb is cr.stability.prediction_strength)
 
 
 @pytest.mark.parametrize("n_neighbors", [1, [1, 2, 3]], ids=["one", "several"])
 def test_proportions_are_bars_or_curves(study, n_neighbors):
     result = cr.stability.in_group_proportion(study.X, np.arange(30) % 3, n_neighbors=n_neighbors)
     ax = rendered(result.plot())
-    if n_neighbors == 1:
-        np.testing.assert_array_equal([bar.get_height() for bar in ax.patches], result.proportions.ravel())
-    else:
-        np.testing.assert_array_equal([line.get_ydata() for line in ax.lines], result.proportions.T)
+    drawn = [bar.get_height() for bar in ax.patches] if n_neighbors == 1 else [line.get_ydata() for line in ax.lines]
+    np.testing.assert_array_equal(drawn, result.proportions.T)
+
+
+def test_consensus_has_a_curve_for_every_k_and_assignments_are_in_the_order_of_k(study):
+    result = cr.stability.consensus(WARD, study, n_clusters=[2, 3], **FEW)
+    for line, k in zip(rendered(result.plot()).lines, (2, 3), strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), result.cdf(line.get_xdata().tolist(), k))
+    result = cr.stability.assignment_consistency(WARD, study, n_clusters=[3, 2], **FEW)
+    ax = rendered(result.plot())
+    *clusters, overall = ax.lines
+    assert texts_of(ax.get_xticklabels()) == ["2", "3"]
+    assert [len(line.get_ydata()) for line in clusters] == [2, 3]
+    np.testing.assert_array_equal(overall.get_ydata(), result.twcri[::-1])
+
+
+def test_an_index_has_a_line_and_a_point_for_every_cluster(study):
+    validation = cr.stability.validate(WARD, study, n_clusters=[3, 2], indices=("jaccard", "pac", "test"), **FEW)
+    axes, frame, overall = rendered(validation.plot()), validation.to_frame(), validation.overall()
+    for ax, index in zip(axes.flat, ("jaccard", "pac"), strict=True):
+        points, line = ax.lines
+        np.testing.assert_array_equal(points.get_ydata(), frame["value"][(frame["index"] == index) & ~validation.whole])
+        assert line.get_xdata().tolist() == [2, 3]
+        np.testing.assert_array_equal(line.get_ydata(), overall[index].to_numpy(float))
+    rendered(cr.stability.validate(DBSCAN(2.5, min_samples=3), study, indices="jaccard", **FEW).plot())

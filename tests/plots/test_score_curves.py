@@ -7,10 +7,8 @@ import pytest
 from matplotlib.colors import to_hex
 from tests.plots.samples import LETTERS, comparison, inches, over_k, reference_of, rendered, scores, texts_of
 
-from clustrep.algorithms.comparison_plot import ScoreCurves, curves_chart
 from clustrep.errors import ParameterError
 from clustrep.plots.canvas import COLOURS, DOUBLE, MARKERS, SINGLE
-from clustrep.plots.charts import numbers
 
 
 def test_curves_show_means_intervals_and_deviations():
@@ -93,9 +91,9 @@ def test_a_reference_is_hatched_for_several_and_named_for_what_it_is():
 
 def test_a_reference_of_something_else_is_refused():
     result = over_k(["ward"], [2, 3])
-    with pytest.raises(ParameterError, match="reference must be null_reference"):
+    with pytest.raises(ParameterError):
         result.plot(reference=reference_of(over_k(["ward"], [2, 3, 4])))
-    with pytest.raises(ParameterError, match="reference must be left out with kind='matrices'"):
+    with pytest.raises(ParameterError):
         result.plot(kind="matrices", reference=reference_of(result))
 
 
@@ -112,41 +110,3 @@ def test_curves_bear_what_is_missing():
     assert ax.get_xlabel() == "(no number of clusters to set)"
     assert ax.get_xticks().tolist() == []
     rendered(none.plot(kind="matrices"))
-
-
-def test_both_drawings_have_the_same_curves():
-    result = over_k(["ward", "k-means"], [4, 2, 3])
-    figure = ScoreCurves.of(result, "ari", reference_of(result))
-    lines = figure.draw().lines
-    traces = figure.view()["data"]
-    assert len(traces) == 2 * 4
-    for i, curve in enumerate(figure.curves):
-        band, line, crosses, null = traces[4 * i : 4 * i + 4]
-        assert line["x"] == lines[i].get_xdata().tolist() == [2, 3, 4]
-        assert line["y"] == numbers(lines[i].get_ydata())
-        assert band["y"] == numbers([*curve.low, *curve.high[::-1]])
-        assert crosses["y"] == numbers(curve.estimate)
-        assert null["y"] == numbers(curve.null.upper)
-        assert (curve.null.low < curve.null.upper).all()
-        assert (curve.null.upper < curve.null.high).all()
-
-
-def test_the_page_names_the_statistic_that_was_compared():
-    result = over_k(["ward"], [2, 3])
-    for statistic, name, description in (
-        ("estimate", "ward, R̂ null distribution, 95 % quantile", "quantile of R̂ under the null model"),
-        ("mean", "ward, null distribution, 95 % quantile", "quantile of the mean over resamples under the null model"),
-    ):
-        figure = ScoreCurves.of(result, "ari", reference_of(result, statistic))
-        assert figure.view()["data"][3]["name"] == name
-        assert description in curves_chart([figure])["description"]
-    assert "dotted" not in curves_chart([ScoreCurves.of(result, "ari")])["description"]
-
-
-def test_a_clusterer_without_k_is_named_without():
-    result = comparison(["ward", "ward", "density"], [2, 3, None])
-    traces = ScoreCurves.of(result, "ari", reference_of(result)).view()["data"]
-    assert [trace["x"] for trace in traces[4:]] == [[2, 3, 3, 2], [2, 3], [2, 3], [2, 3]]
-    texts = [text for trace in traces[4:] for text in trace.get("text", [])]
-    assert len(texts) == 4
-    assert not any("k =" in text for text in texts)

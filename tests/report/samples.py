@@ -1,4 +1,4 @@
-"""What tests of reports share: cohorts, a choice, results with known scores, and where a chart stands."""
+"""What tests of reports share: cohorts, a choice, results with known scores."""
 
 from __future__ import annotations
 
@@ -65,16 +65,5 @@ def crafted(analysis, mean, n=40, sd=0.01, estimate=None):
     )
 
 
-ALIKE = [[0.9, 0.88, 0.88], [0.88, 0.9, 0.88], [0.88, 0.88, 0.9]]
-
-
-ONE_APART = [[0.9, 0.88, 0.2], [0.88, 0.9, 0.2], [0.2, 0.25, 0.9]]
-
-
 def sections(report):
     return [item["id"] for item in report.facts["sections"]]
-
-
-def chart(report, name):
-    (matching,) = [item for section in report.facts["sections"] for item in section["charts"] if item["id"] == name]
-    return matching

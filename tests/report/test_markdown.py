@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
-from tests.report.sample_page import _table, sample_facts
 
 from clustrep.report import render
 
 
-@pytest.fixture(scope="module")
-def facts() -> dict[str, Any]:
-    return sample_facts()
-
-
-def test_markdown_tables_keep_their_shape(facts: dict[str, Any]) -> None:
-    table = _table("t", "A|B", {"a": ("A|B", "text"), "p": ("p", "p")}, [["x|y\nz", 0.0001], ["\\|", None]])
-    section = {"id": "s", "title": "S", "text": [], "charts": [], "tables": [table]}
-    lines = render.to_markdown({**facts, "sections": [section]}).splitlines()
+def test_markdown_tables_keep_their_shape(report):
+    columns = [{"key": "a", "label": "A|B", "kind": "text", "title": ""}, {"key": "p", "label": "p", "kind": "p"}]
+    table = {
+        "id": "t",
+        "title": "A|B",
+        "columns": columns,
+        "rows": [{"a": "x|y", "p": 0.0001}, {"a": "\\|", "p": None}],
+    }
+    section = {"id": "s", "title": "S", "text": [], "figures": [], "tables": [table]}
+    lines = render.to_markdown({**report.facts, "sections": [section]}).splitlines()
     start = lines.index("| A\\|B | p |")
-    assert lines[start + 1 : start + 4] == ["| --- | ---: |", "| x\\|y<br>z | < 0.001 |", "| \\\\\\| | – |"]
+    assert lines[start + 1 : start + 4] == ["| --- | ---: |", "| x\\|y | < 0.001 |", "| \\\\\\| | – |"]
     assert all(len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 3 for line in lines[start : start + 4])
 
 
@@ -38,15 +37,13 @@ def test_markdown_tables_keep_their_shape(facts: dict[str, Any]) -> None:
         ("---", "\\---"),
     ],
 )
-def test_markdown_text_is_read_as_it_stands(text: str, written: str) -> None:
+def test_markdown_text_is_read_as_it_stands(text, written):
     assert render.escape(text) == written
 
 
-def test_markdown_has_everything(facts: dict[str, Any]) -> None:
-    text = render.to_markdown(facts)
-    assert text.startswith("# Breast cancer subtypes in four cohorts\n\n")
-    assert "*Figure.* **Study by study.** Agreement of each training study with each test study." in text
-    assert "| seed | 20231 |" in text
-    assert "<script" not in text
-    for heading in ("How many clusters", "Methods", "Warnings", "How this was computed"):
-        assert f"## {heading}\n" in text
+def test_markdown_has_every_section_and_describes_every_figure(report):
+    text = report.to_markdown()
+    for section in report.facts["sections"]:
+        assert f"## {section['title']}\n" in text
+        for figure in section["figures"]:
+            assert f"**{figure['title']}.**" in text

@@ -89,7 +89,6 @@ def test_the_least_clear_valley_is_drawn_on_axes_that_are_given(result):
     frame = result.to_frame()
     k = result.n_clusters[result.chosen]
     assert f"p = {frame[frame['k'] == k]['pvalue'].max():.2g}" in ax.get_title()
-    plt.close("all")
 
 
 @pytest.mark.parametrize("clusterer", [AgglomerativeClustering(), DBSCAN(eps=1.0)], ids=["ward", "dbscan"])

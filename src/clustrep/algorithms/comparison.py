@@ -18,7 +18,7 @@ from clustrep.errors import ParameterError
 from clustrep.files.saved import Saved
 from clustrep.provenance import ClustererRecord, Provenance, fingerprint
 from clustrep.summaries import FALSE_FINDING, Failing, Origin, quiet
-from clustrep.text import plural
+from clustrep.text import notebook_html, plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -233,8 +233,7 @@ class Comparison(Failing, Saved):
         return ranking.choice(against, order)
 
     def _check_reference(self, reference: NullReference) -> None:
-        is_comparison = getattr(reference, "kind", None) == "comparison"
-        if not is_comparison or reference.provenance.get("of") != self._fingerprint:
+        if getattr(reference, "provenance", {}).get("of") != self._fingerprint:
             raise ParameterError(
                 "reference must be null_reference(...) of this very comparison.", parameter="reference"
             )
@@ -295,13 +294,21 @@ class Comparison(Failing, Saved):
         return ScoreCurves.of(self, name, reference, against).draw(ax)
 
     def __repr__(self) -> str:
-        table = self.summary().drop(columns="eligible").round(3).to_string(index=False)
-        lines = [f"Comparison on {plural(len(self.names), 'study')}: {', '.join(self.names)}", table]
-        lines += self.failures.lines("score")
+        head, table, notes = self._shown()
+        return "\n".join([head, table.round(3).to_string(index=False), *notes])
+
+    def _repr_html_(self) -> str:
+        head, table, notes = self._shown()
+        return notebook_html([head, *notes], table)
+
+    def _shown(self) -> tuple[str, pd.DataFrame, list[str]]:
+        """Return what it is, its summary, and which configuration is the best by every agreement."""
+        notes = list(self.failures.lines("score"))
         for ranking in self._rankings:
             choice = str(ranking.best()) if ranking.eligible.any() else f"{NO_BEST} {ranking.cause}".strip()
-            lines += [choice] if choice not in lines else []
-        return "\n".join(lines)
+            notes += [choice] if choice not in notes else []
+        head = f"Comparison on {plural(len(self.names), 'study')}: {', '.join(self.names)}"
+        return head, self.summary().drop(columns="eligible"), notes
 
     @cached_property
     def _averages(self) -> FloatArray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clustrep.agreement.agreements import shown
-from clustrep.algorithms.comparison import AXIS_OF_FOUND, AXIS_OF_K
+from clustrep.algorithms.comparison import AXIS_OF_K
 from clustrep.plots.canvas import (
     COLOURS,
     DOUBLE,
@@ -26,7 +26,6 @@ from clustrep.plots.canvas import (
     look,
     ticks_at,
 )
-from clustrep.plots.charts import NO_K, Chart, Trace, View, axis, axis_of_k, chart, escaped, scatter, view
 from clustrep.summaries import label, quiet, tails
 from clustrep.types import FloatArray
 
@@ -38,8 +37,7 @@ if TYPE_CHECKING:
     from clustrep.null.null_scores import NullReference
 
 NULL_NAME = "null distribution, 95 %"
-# The quantile of null distributions that the page shows.
-UPPER = 0.95
+NO_K = "(no number of clusters to set)"
 # With more points, a marker on every third must do.
 MOST_MARKERS = 20
 
@@ -63,23 +61,21 @@ def is_wide(n_curves: int, ks: Sequence[float]) -> bool:
 class NullBand:
     """Null distributions of a clusterer's scores, over all pairs of studies; (n_configurations,) each.
 
-    `observed` is the score that they are compared with, `low` and `high` the ends of their 95 % interval, and 95 % of
-    them are at most `upper`.
+    `observed` is the score that they are compared with, `low` and `high` the ends of their 95 % interval.
     """
 
     observed: FloatArray
     mean: FloatArray
     low: FloatArray
     high: FloatArray
-    upper: FloatArray
 
     @classmethod
     def of(cls, reference: NullReference, places: Sequence[int], a: int) -> NullBand:
         """Take some configurations of a reference by its a-th agreement."""
         simulated = reference.overall_distribution[:, places, a]
         with quiet():
-            low, upper, high = np.nanquantile(simulated, [tails(0.95)[0], UPPER, tails(0.95)[1]], axis=0)
-            return cls(reference.overall[places, a], np.nanmean(simulated, axis=0), low, high, upper)
+            low, high = np.nanquantile(simulated, tails(0.95), axis=0)
+            return cls(reference.overall[places, a], np.nanmean(simulated, axis=0), low, high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,86 +181,6 @@ class ScoreCurves:
         first = float(max(self.ks, default=-1))
         without = [curve.name for curve in self.curves if not curve.has_k]
         return {name: first + step * i for i, name in enumerate(without, 1)}
-
-    # -----------------------------------------------------------------------------------------------------------------
-    # the page
-
-    def view(self) -> View:
-        """Write the curves for the page."""
-        traces: list[Trace] = []
-        for i, curve in enumerate(self.curves):
-            traces += self._traces(curve, i)
-        over_k = self.title == AXIS_OF_K or not self.ks
-        return view(
-            f"{self.score}, over {AXIS_OF_FOUND}" if self.title == AXIS_OF_FOUND else self.score,
-            traces,
-            xaxis=axis_of_k([int(k) for k in self.ks]) if over_k else axis(escaped(self.title)),
-            yaxis=axis(f"{escaped(self.score)}, mean over pairs of studies"),
-        )
-
-    def _traces(self, curve: ScoreCurve, i: int) -> list[Trace]:
-        """Write one clusterer's band, line, crosses for R̂, and the 95 % quantile of the null distribution."""
-        style = look(i, dashed=not curve.has_k)
-        together = {"legendgroup": f"g{i}"}
-        silent = {**together, "hoverinfo": "skip", "showlegend": False}
-        # A clusterer without a k is a line across all k.
-        x = list(curve.ks) if curve.has_k else [min(self.ks, default=0), max(self.ks, default=1)]
-        at = list(range(len(curve.ks))) if curve.has_k else [0, 0]
-        band = [*curve.low[at], *curve.high[at][::-1]]
-        fill = {"fill": "toself", "fillcolor": style.token, "line": {"width": 0}, "opacity": 0.15}
-        line = {"color": style.token, "dash": style.dash}
-        marker = {"color": style.token, "symbol": style.symbol, "size": 8}
-        cross = {"color": style.token, "symbol": "x-thin-open", "size": 7}
-        hover = {"text": [self._hover(curve, j) for j in at], "hoverinfo": "text"}
-        traces = [
-            scatter("lines", [*x, *x[::-1]], band, **fill, **silent),
-            scatter("lines+markers", x, curve.mean[at], name=escaped(curve.name), line=line, marker=marker, **hover),
-            scatter("markers", x, curve.estimate[at], marker=cross, **silent),
-        ]
-        traces[1] |= together
-        if curve.null is not None:
-            traces.append({**self._null_trace(curve, curve.null, x, at, style), **together})
-        return traces
-
-    def _null_trace(
-        self, curve: ScoreCurve, null: NullBand, x: Sequence[float | None], at: Sequence[int], style: Look
-    ) -> Trace:
-        what = "R̂ " if self.statistic == "estimate" else ""
-        texts = [
-            f"{escaped(curve.labels[j].replace(curve.name, f'{curve.name}, null model', 1))}: 95 % at most "
-            f"{null.upper[j]:.2f}"
-            for j in at
-        ]
-        return scatter(
-            "lines",
-            x,
-            null.upper[at],
-            name=f"{escaped(curve.name)}, {what}null distribution, 95 % quantile",
-            line={"color": style.token, "dash": "dot", "width": 1.5},
-            text=texts,
-            hoverinfo="text",
-        )
-
-    def _hover(self, curve: ScoreCurve, j: int) -> str:
-        score = f"{curve.mean[j]:.2f} [{curve.low[j]:.2f}, {curve.high[j]:.2f}], R̂ {curve.estimate[j]:.2f}"
-        return f"{escaped(curve.labels[j])}: {score}"
-
-
-def curves_chart(by_agreement: Sequence[ScoreCurves]) -> Chart:
-    """Write a chart with a view for every agreement."""
-    statistic = by_agreement[0].statistic
-    what = "R̂" if statistic == "estimate" else "the mean over resamples"
-    titles = list(dict.fromkeys(curves.title for curves in by_agreement))
-    over = "the number of clusters" if titles == [AXIS_OF_K] else " or ".join(titles)
-    null = f"; dotted: the 95 % quantile of {what} under the null model" if statistic else ""
-    return chart(
-        "curves",
-        f"Score against {over}",
-        "Mean over ordered pairs of different studies and over resamples, with the 95 % interval over resamples as a "
-        f"band and the observed score R̂ as crosses{null}.",
-        420,
-        [curves.view() for curves in by_agreement],
-    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from clustrep.plots.canvas import (
     COLOURS,
     DOUBLE,
     MARKERS,
-    PAGE_SCORES,
     SINGLE,
     canvas,
     colour_bar,
@@ -23,14 +21,11 @@ from clustrep.plots.canvas import (
     legend_above,
     literal,
     look,
-    look_of_cluster,
     names_below,
-    number_of_cluster,
     panels,
     score_colours,
     smallest,
 )
-from clustrep.plots.charts import Chart, Trace, View, axis, chart, error_bars, escaped, numbers, scatter, view
 from clustrep.plots.coordinates import check_coordinates, in_two_dimensions
 from clustrep.summaries import label
 from clustrep.types import FloatArray, IntArray
@@ -43,14 +38,11 @@ if TYPE_CHECKING:
 
 # With more points, vector files hold them as one picture.
 MOST_VECTORS = 5000
-# Points that all views of a map may have together: the page must stay small.
-MOST_POINTS, FEWEST_POINTS = 6_000, 20
 
 WIDE_FROM = 8
 
-# Of a dot: area in square points for matplotlib, diameter in pixels on the page.
+# Area of a dot in square points.
 SMALLEST_DOT, DOT_PER_SD = 12.0, 120.0
-SIZE, SIZE_PER_SD = 8.0, 30.0
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -73,22 +65,11 @@ class LocalMap:
     mean: FloatArray
     sd: FloatArray  # 0 where it is not known
     top: float  # of the colour scale
-    names_samples: bool = True  # in hover texts
-
-    def unnamed(self) -> LocalMap:
-        """Return the same map without the names of samples."""
-        return replace(self, names_samples=False)
 
     @classmethod
-    def of(
-        cls,
-        result: LocalReplicability,
-        xy: FloatArray,
-        axes: tuple[str, str],
-        names: Sequence[str] | None = None,
-    ) -> LocalMap:
-        """Take the points of a result, drawn here; `names` are the clusters that they are shown in, else the labels."""
-        labels, cluster = np.unique(result.labels if names is None else np.asarray(names), return_inverse=True)
+    def of(cls, result: LocalReplicability, xy: FloatArray, axes: tuple[str, str]) -> LocalMap:
+        """Take the points of a result, drawn here."""
+        labels, cluster = np.unique(result.labels, return_inverse=True)
         return cls(
             configuration=label(result.clusterer, result.n_clusters),
             train=result.train,
@@ -158,56 +139,6 @@ class LocalMap:
             handles += [_dot_in_legend("o", np.sqrt(_dot_area(sd)), f"sd {sd:g}") for sd in (0.0, most / 2, most)]
         return handles
 
-    def view(self, most: int) -> View:
-        """Write the map for the page, thinned evenly to at most so many points."""
-        kept = np.arange(0, len(self.samples), -(-len(self.samples) // most))
-        groups = [(i, kept[self.cluster[kept] == i]) for i in range(len(self.clusters))]
-        traces = [self._trace(i, rows) for i, rows in groups if len(rows)]
-        if traces:
-            traces[0]["marker"]["showscale"] = True
-        layout = {
-            "xaxis": axis(escaped(self.axes[0])),
-            "yaxis": axis(escaped(self.axes[1])),
-            "legend": {"title": {"text": "cluster"}, "itemsizing": "constant", "orientation": "h"},
-        }
-        return view(f"{self.train} → {self.test}", traces, **layout)
-
-    def _trace(self, i: int, rows: IntArray) -> Trace:
-        """Write the points of the i-th cluster."""
-        name, style = escaped(self.clusters[i]), look_of_cluster(self.clusters[i], i)
-        names = [f"{escaped(self.samples[r])}<br>" if self.names_samples else "" for r in rows]
-        scores = [f"cluster {name}: {self.mean[r]:.2f} ± {self.sd[r]:.2f}" for r in rows]
-        texts = [sample + score for sample, score in zip(names, scores, strict=True)]
-        marker = {
-            "symbol": style.symbol,
-            "size": [round(SIZE + SIZE_PER_SD * float(self.sd[r]), 1) for r in rows],
-            "color": numbers(np.round(self.mean[rows], 3)),
-            "cmin": 0,
-            "cmax": numbers(self.top),
-            "colorscale": PAGE_SCORES,
-            "showscale": False,
-            "colorbar": {"title": {"text": f"local {escaped(self.score)}"}, "thickness": 12},
-            "line": {"width": 1.5, "color": style.token},
-        }
-        return scatter("markers", *self.xy[rows].T, name=name, text=texts, hoverinfo="text", marker=marker)
-
-
-def map_chart(maps: Sequence[LocalMap]) -> Chart | None:
-    """Write a chart with a view for every training and test study; None without any."""
-    if not maps:
-        return None
-    most = max(FEWEST_POINTS, MOST_POINTS // len(maps))
-    thinned = any(len(points.samples) > most for points in maps)
-    omitted = f" At most {most:,} samples of each study are drawn." if thinned else ""
-    return chart(
-        "map",
-        "Local replicability of every sample",
-        "Samples of the training study, coloured by their mean local score in the tested study, larger where it varies "
-        f"more; the shape and the colour of its edge show the cluster.{omitted}",
-        520,
-        [points.view(most) for points in maps],
-    )
-
 
 def _title(configuration: str, train: str, test: str) -> str:
     return f"{literal(configuration)}: {literal(train)} on {literal(test)}"
@@ -255,53 +186,6 @@ def draw_bars(result: LocalReplicability, ax: Axes | None = None) -> Axes:
         ax.set_ylabel(f"local {literal(shown(result.agreement))}")
         legend_above(ax, _title(label(result.clusterer, result.n_clusters), result.train, result.test))
         return ax
-
-
-def _bars_trace(result: LocalReplicability, i: int) -> Trace:
-    """Write the bars of the i-th tested study for the page."""
-    frame = result.by_cluster()
-    names = [str(name) for name in frame["cluster"]]
-    mean, low, high, estimate = (frame[name].to_numpy(float) for name in ("mean", "low", "high", "estimate"))
-    texts = [
-        f"{escaped(result.train)} {escaped(name)} in {escaped(result.test)}: {mean[j]:.2f} "
-        f"[{low[j]:.2f}, {high[j]:.2f}], R̂ {estimate[j]:.2f}"
-        for j, name in enumerate(names)
-    ]
-    colours = [look_of_cluster(name, place).token for place, name in enumerate(names)]
-    return {
-        "type": "bar",
-        "name": f"in {escaped(result.test)}",
-        "x": [escaped(name) for name in names],
-        "y": numbers(mean),
-        "marker": {"color": colours, "pattern": {"shape": look(i).pattern}},
-        "error_y": error_bars(mean, low, high, color="@ink", thickness=1),
-        "hovertext": texts,
-        "hoverinfo": "text",
-    }
-
-
-def clusters_chart(results: Sequence[LocalReplicability]) -> Chart:
-    """Write the bars of all results for the page, a view for every training study."""
-    views = []
-    for train in dict.fromkeys(result.train for result in results):
-        of_train = [result for result in results if result.train == train]
-        traces = [_bars_trace(result, i) for i, result in enumerate(of_train)]
-        names = dict.fromkeys(name for trace in traces for name in trace["x"])
-        by_number = sorted(names, key=lambda name: (len(names) if (n := number_of_cluster(name)) is None else n, name))
-        layout = {
-            "barmode": "group",
-            "xaxis": axis(f"cluster of {escaped(train)}", type="category", categoryarray=by_number),
-            "yaxis": axis(f"local {escaped(shown(of_train[0].agreement))}, mean over the cluster"),
-        }
-        views.append(view(train, traces, **layout))
-    return chart(
-        "clusters",
-        "Local replicability of every cluster",
-        "Mean local score of every cluster's samples in the other studies, with 95 % intervals. Colours are clusters, "
-        "patterns the other studies.",
-        380,
-        views,
-    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------

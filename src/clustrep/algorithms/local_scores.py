@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from clustrep.checks import check_choice, check_integer, check_numbers_between, 
 from clustrep.errors import ParameterError
 from clustrep.files.saved import Saved
 from clustrep.kernels.reductions import add_scores, add_squares
-from clustrep.provenance import Provenance, fingerprint
+from clustrep.provenance import Provenance
 from clustrep.summaries import Failing, Origin, label, quiet, tails
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
@@ -268,11 +267,6 @@ class LocalReplicability(Failing, Saved):
             lines.append(f"Trivial (a single block on either side): {plural(int(self.trivial.sum()), 'resample')}")
         lines += self.failures.lines("replicate")
         return "\n".join(lines)
-
-    @property
-    def _fingerprint(self) -> str:
-        """An identifier of this local result."""
-        return fingerprint(self.estimate, self.tables, about=json.dumps([self.train, self.test, self.agreement]))
 
     @property
     def _worked(self) -> BoolArray:

@@ -14,8 +14,9 @@ from clustrep.errors import ParameterError
 from clustrep.files.saved import Printed, Saved
 from clustrep.plots.canvas import COLOURS, canvas, height_for, largest, legend_above, literal, names_below, smallest
 from clustrep.provenance import Provenance
+from clustrep.statistics import estimate_is_far, two_modes
 from clustrep.summaries import TRIVIAL_AT_MOST, Failing, Origin, Resampled, label, quiet
-from clustrep.text import plural
+from clustrep.text import listing, notebook_html, plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -170,6 +171,34 @@ class Replicability(Resampled, Failing, Saved):
             resampling = float(np.nanmean(np.nanvar(scores - means, axis=1, ddof=1))) * B / (B - 1)
         return max(0.0, 1 - resampling / between) if between > ROUNDING else 0.0
 
+    @property
+    def cautions(self) -> list[str]:
+        """Where intervals would mislead, in sentences: scores with two modes, or far from the observed one."""
+        bimodal: list[str] = []
+        far: list[tuple[str, float, float]] = []
+        for s, t in zip(*np.nonzero(~np.eye(len(self.names), dtype=bool)), strict=True):
+            pair, values = f"{self.names[s]} → {self.names[t]}", self.distribution[:, s, t]
+            modes, estimate = two_modes(values), float(self.estimate[s, t])
+            if modes is not None:
+                bimodal.append(f"{pair} ({modes.low:z.2f} and {modes.high:z.2f})")
+            if estimate_is_far(estimate, values):
+                far.append((pair, estimate, float(np.nanmean(values))))
+        sentences = []
+        if bimodal:
+            sentences.append(
+                f"Scores have two modes: {listing(bimodal, 2)}. The clusterer may alternate between two solutions: "
+                "look at the distributions, not at the intervals."
+            )
+        if far:
+            pair, estimate, mean = max(far, key=lambda item: abs(item[1] - item[2]))
+            differ = "differs" if len(far) == 2 else "differ"
+            others = "" if len(far) == 1 else f"; {plural(len(far) - 1, 'more pair')} {differ}, too"
+            sentences.append(
+                f"The observed score of {pair}, {estimate:z.2f}, is far from the mean over resamples, "
+                f"{mean:z.2f}{others}."
+            )
+        return sentences
+
     def clustering_function(self, name: str, resample: int | None = None) -> ClusteringFunction:
         """Return ψ learned on a study as it is, or on its draw in a resample: fitted again from its seed.
 
@@ -226,13 +255,22 @@ class Replicability(Resampled, Failing, Saved):
         return frame.loc[asked].reset_index(drop=True)
 
     def plot(self, ax: Axes | None = None, *, kind: str = "matrix") -> Axes:
-        """Draw the study × study matrix of means; or kind="distribution", all resamples of every pair."""
-        from clustrep.algorithms.pairwise_plot import draw_matrix, draw_strips
+        """Draw the study × study matrix of means; or kind="forest", every pair with its interval and resamples."""
+        from clustrep.algorithms.pairwise_plot import draw_forest, draw_matrix
 
-        check_choice(kind, "kind", ("matrix", "distribution"))
-        return draw_matrix(self, ax) if kind == "matrix" else draw_strips(self, ax)
+        check_choice(kind, "kind", ("matrix", "forest"))
+        return draw_matrix(self, ax) if kind == "matrix" else draw_forest(self, ax)
 
     def __repr__(self) -> str:
+        head, table, notes = self._shown()
+        return "\n".join([head, table.to_string(index=False), *notes])
+
+    def _repr_html_(self) -> str:
+        head, table, notes = self._shown()
+        return notebook_html([head, *notes], table)
+
+    def _shown(self) -> tuple[str, pd.DataFrame, list[str]]:
+        """Return what it is, the matrix with intervals in its cells, and notes."""
         low, high = self.confidence_interval()
         suspect = self.trivial.mean(axis=0) > TRIVIAL_AT_MOST
         cells = [
@@ -240,16 +278,13 @@ class Replicability(Resampled, Failing, Saved):
             for row in zip(self.mean, low, high, suspect, strict=True)
         ]
         table = pd.DataFrame(cells, index=pd.Index(self.names, name="train \\ test"), columns=list(self.names))
-        lines = [
+        head = (
             f"Replicability of {label(self.clusterer, self.n_clusters)}: {shown(self.agreement)}, "
-            f"mean and 95 % interval of {plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
-            table.reset_index().to_string(index=False),
-        ]
-        if suspect.any():
-            share = f"{100 * TRIVIAL_AT_MOST:.0f} %"
-            lines.append(f"* trivial, a single block on either side, in more than {share} of the resamples")
-        lines += self.failures.lines("score")
-        return "\n".join(lines)
+            f"mean and 95 % interval of {plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}"
+        )
+        share = f"{100 * TRIVIAL_AT_MOST:.0f} %"
+        note = f"* trivial, a single block on either side, in more than {share} of the resamples"
+        return head, table.reset_index(), [*([note] if suspect.any() else []), *self.failures.lines("score")]
 
 
 def _cell(mean: float, low: float, high: float, suspect: bool) -> str:

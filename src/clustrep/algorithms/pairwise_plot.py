@@ -1,4 +1,4 @@
-"""Figures of pairs of studies: the study × study matrix, a grid of matrices, all resamples of every pair."""
+"""Figures of pairs of studies: the study × study matrix, a grid of matrices, a forest plot of all pairs."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustrep.agreement.agreements import shown
+from clustrep.algorithms.choice import Ranking
 from clustrep.algorithms.comparison_plot import by_clusterer
 from clustrep.plots.canvas import (
     COLOURS,
     DOUBLE,
-    PAGE_SCORES,
     SINGLE,
     canvas,
     cell_size,
     colour_bar,
     evenly,
     largest,
-    legend_above,
     literal,
     names_below,
     panels,
@@ -28,7 +27,6 @@ from clustrep.plots.canvas import (
     smallest,
     write_cells,
 )
-from clustrep.plots.charts import Chart, View, axis, chart, escaped, numbers, scatter, view
 from clustrep.summaries import label, quiet
 from clustrep.types import FloatArray, IntArray
 
@@ -39,10 +37,8 @@ if TYPE_CHECKING:
     from clustrep.algorithms.pairwise import Replicability
 
 MOST_COLUMNS = 6
-# Pairs in one figure, and on the page, where there is more room.
-MOST_PAIRS, MOST_PAIRS_ON_PAGE = 30, 40
-# Resamples of one pair on the page, which must stay small.
-MOST_MARKS = 200
+# Pairs in one figure: more do not fit on a page.
+MOST_PAIRS = 30
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -69,56 +65,6 @@ def draw_matrix(result: Replicability, ax: Axes | None = None) -> Axes:
         if size:
             write_cells(ax, mean, _cells(mean, sd if with_sd else np.full_like(sd, np.nan)), top, size)
         return ax
-
-
-def matrices_chart(results: Sequence[Replicability]) -> Chart:
-    """Write the matrices of all configurations for the page."""
-    return chart(
-        "matrices",
-        "Who predicts whom",
-        "Mean over resamples for every pair of studies, rows trained, columns tested; on the diagonal a study is "
-        "tested on a second draw of itself.",
-        180 + 44 * len(results[0].names),
-        [_matrix_view(result) for result in results],
-    )
-
-
-def _matrix_view(result: Replicability) -> View:
-    """Write one matrix, with intervals where the pointer rests."""
-    names = [escaped(name) for name in result.names]
-    score, mean, sd, (low, high) = (
-        escaped(shown(result.agreement)),
-        result.mean,
-        result.sd,
-        result.confidence_interval(),
-    )
-
-    def hover(s: int, t: int) -> str:
-        pair = f"{names[s]} → {names[t]}"
-        if not np.isfinite(mean[s, t]):
-            return f"{pair}<br>no score"
-        interval = f"[{low[s, t]:.2f}, {high[s, t]:.2f}]"
-        return f"{pair}<br>{score} {mean[s, t]:.2f} {interval}, sd {sd[s, t]:.2f}, R̂ {result.estimate[s, t]:.2f}"
-
-    trace = {
-        "type": "heatmap",
-        "x": names,
-        "y": names,
-        "z": numbers(mean),
-        "zmin": 0,
-        "zmax": numbers(largest(mean)),
-        "colorscale": PAGE_SCORES,
-        "text": [["" if np.isnan(value) else f"{value:.2f}" for value in row] for row in mean],
-        "texttemplate": "%{text}",
-        "hovertext": [[hover(s, t) for t in range(len(names))] for s in range(len(names))],
-        "hoverinfo": "text",
-        "colorbar": {"title": {"text": score}, "thickness": 12},
-    }
-    layout = {
-        "xaxis": axis("tested on", type="category"),
-        "yaxis": axis("trained on", type="category", autorange="reversed"),
-    }
-    return view(label(result.clusterer, result.n_clusters), [trace], **layout)
 
 
 def _cells(mean: FloatArray, sd: FloatArray) -> list[list[str]]:
@@ -208,64 +154,51 @@ def _has_below(ax: Axes, axes: NDArray[Any]) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# all resamples of every pair
+# a forest plot of all pairs
 
 
-def draw_strips(result: Replicability, ax: Axes | None = None) -> Axes:
-    """Draw a strip of dots for every pair, those with the widest spread where there are many."""
+def draw_forest(result: Replicability, ax: Axes | None = None) -> Axes:
+    """Draw mean and interval of every pair, all resamples behind them, and the mean over all pairs below.
+
+    Of many pairs, those with the widest spread are shown.
+    """
     off = _widest_pairs(result, MOST_PAIRS)
     n, n_pairs = len(off[0]), len(result.names) * (len(result.names) - 1)
-    scores, mean, sd, estimate = result.distribution[:, *off], result.mean[off], result.sd[off], result.estimate[off]
-    title = literal(label(result.clusterer, result.n_clusters))
-    if n < n_pairs:
-        title += f"\n{n} of {n_pairs} pairs: the widest spread"
-    with canvas(ax, SINGLE, 0.9 + 0.19 * n) as ax:
-        spread = np.linspace(-0.3, 0.3, len(scores))  # by resample number: the same picture every time
-        dots: dict[str, Any] = {"color": COLOURS[0], "alpha": 0.4, "markersize": 3, "mew": 0, "zorder": 1}
-        for y, of_pair in enumerate(scores.T):
-            ax.plot(of_pair, y + spread, ".", label="resamples" if y == 0 else None, **dots)
-        places = np.arange(n)
-        ax.hlines(places, mean - sd, mean + sd, color="black", lw=1.2)
-        ax.plot(mean, places, "o", color="black", markersize=3.5, label="mean ± sd")
-        ax.plot(estimate, places, "D", color=COLOURS[1], markerfacecolor="white", markersize=4, label="R̂")
-        names = [literal(name, 20) for name in result.names]
-        ax.set_yticks(places, [f"{names[s]} → {names[t]}" for s, t in zip(*off, strict=True)])
-        ax.set_ylim(n - 0.4, -0.6)
-        values = np.concatenate([scores.ravel(), estimate, mean + sd])
-        ax.set_xlim(smallest(values) - 0.03, largest(values) + 0.03)
-        ax.set_xlabel(literal(shown(result.agreement)))
-        legend_above(ax, title)
-        return ax
-
-
-def strips_chart(result: Replicability) -> Chart:
-    """Write the strips for the page."""
-    off = _widest_pairs(result, MOST_PAIRS_ON_PAGE)
-    n, n_pairs = len(off[0]), len(result.names) * (len(result.names) - 1)
-    names = [f"{escaped(result.names[s])} → {escaped(result.names[t])}" for s, t in zip(*off, strict=True)]
-    scores = result.distribution[:MOST_MARKS, *off]
-    marks = {"color": "@c0", "symbol": "line-ns-open", "size": 10, "opacity": 0.45}
-    mean = {"color": "@ink", "symbol": "circle", "size": 8}
-    estimate = {"color": "@c1", "symbol": "diamond-open", "size": 10, "line": {"width": 2}}
-    traces = [
-        scatter("markers", scores.T.ravel(), np.repeat(names, len(scores)), name="resamples", marker=marks),
-        scatter("markers", result.mean[off], names, name="mean", marker=mean),
-        scatter("markers", result.estimate[off], names, name="observed score R̂", marker=estimate),
+    is_pair = ~np.eye(len(result.names), dtype=bool)
+    averages = result.distribution[:, is_pair].mean(axis=1)
+    low, high = result.confidence_interval()
+    ends = Ranking.interval(averages, 0.95)
+    with quiet():
+        overall = float(np.nanmean(result.mean[is_pair]))
+    rows = [
+        *zip(result.mean[off], low[off], high[off], result.distribution[:, *off].T, strict=True),
+        (overall, *ends, averages),
     ]
-    traces[0]["hoverinfo"] = "x+y"
-    layout = {
-        "xaxis": axis(escaped(shown(result.agreement))),
-        "yaxis": axis("", type="category", autorange="reversed", automargin=True),
-    }
-    omitted = "" if n == n_pairs else f" Shown are the {n} pairs with the widest spread."
-    return chart(
-        "strips",
-        "Every resample",
-        "One line for every pair, trained → tested; a mark for every resample. Two separate groups of marks are "
-        f"two solutions between which the clusterer alternates.{omitted}",
-        160 + 26 * n,
-        [view("all pairs", traces, **layout)],
-    )
+    names = [literal(name, 12) for name in result.names]
+    labels = [f"{names[s]} → {names[t]}" for s, t in zip(*off, strict=True)]
+    with canvas(ax, SINGLE, 1.0 + 0.17 * (n + 1)) as ax:
+        spread = np.linspace(-0.3, 0.3, len(result.distribution))  # by resample number: the same picture every time
+        for y, (mean, left, right, scores) in enumerate(rows):
+            colour = "black" if y < n else COLOURS[1]
+            ax.plot(scores, y + spread, ".", color=COLOURS[0], alpha=0.35, markersize=2.5, mew=0, zorder=1)
+            ax.plot([left, right], [y, y], color=colour, lw=1.3)
+            ax.plot(mean, y, "s" if y < n else "D", color=colour, markersize=4 if y < n else 6)
+            text = "no score" if np.isnan(mean) else f"{mean:z.2f} [{left:z.2f}, {right:z.2f}]"
+            ax.text(1.02, y, text, va="center", fontsize=6.5, transform=ax.get_yaxis_transform())
+        ax.plot(result.estimate[off], range(n), "|", color=COLOURS[1], markersize=7, mew=1.4)
+        ax.axvline(overall, color=COLOURS[1], lw=0.7, ls="--", zorder=0)
+        ax.axhline(n - 0.5, color="0.7", lw=0.6)
+        ax.set_yticks(range(n + 1), [*labels, "all pairs"])
+        ax.set_ylim(n + 0.6, -0.6)
+        values = np.concatenate([[left, right] for _, left, right, _ in rows] + [result.estimate[off]])
+        ax.set_xlim(min(0.0, smallest(values)) - 0.03, largest(values) + 0.03)
+        ax.set_xlabel(f"{literal(shown(result.agreement))}: mean, 95 % interval, resamples (dots), R̂ (bar)", fontsize=7)
+        ax.tick_params(axis="y", length=0)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        i2 = "" if np.isnan(result.heterogeneity) else f"; I² = {100 * result.heterogeneity:.0f} %"
+        few = "" if n == n_pairs else f"\n{n} of {n_pairs} pairs: the widest spread"
+        ax.set_title(f"{literal(label(result.clusterer, result.n_clusters))}, trained → tested{i2}{few}")
+        return ax
 
 
 def _widest_pairs(result: Replicability, most: int) -> tuple[IntArray, IntArray]:

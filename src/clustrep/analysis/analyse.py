@@ -32,8 +32,15 @@ from clustrep.execution.run import RunCache, on_engine, shows_progress, write_pr
 from clustrep.execution.seeds import Rng, one_thread, root_entropy
 from clustrep.findings.alignment import aligned
 from clustrep.findings.cluster_tree import ClusterTree
+from clustrep.findings.clustering_tree import ClusteringTree, clustering_tree, study_for_tree
 from clustrep.findings.features import with_features
-from clustrep.findings.find import find_clusters, partition_of, with_partition, with_replicability
+from clustrep.findings.find import (
+    find_clusters,
+    partition_of,
+    studies_with_several,
+    with_partition,
+    with_replicability,
+)
 from clustrep.findings.power import detectable_of
 from clustrep.findings.result import CONTINUOUS, SEPARATED, Findings
 from clustrep.findings.subclusters import cluster_tree
@@ -46,6 +53,7 @@ from clustrep.null.null_reference import NullPlan, check_takes_simulated, null_r
 from clustrep.plots.coordinates import in_two_dimensions
 from clustrep.provenance import Provenance
 from clustrep.resampling.strategies import Resampling, resampling_for
+from clustrep.summaries import label
 from clustrep.types import FloatArray
 
 EMBEDDINGS = ("pca", "tsne")
@@ -224,28 +232,58 @@ def made_comparable(
 
 
 def _followed(start: Analysis, steps: Steps, followed: Sequence[str], decisive: AgreementSpec) -> Analysis:
-    """Score the samples of the studies that are named in every other study, by the configuration in focus."""
-    focus, plan = start.focus, steps.plan
+    """Score the samples of the studies that are named in every other study, by the configuration in focus.
+
+    Of one study, also by the same clusterer with other numbers of clusters, without resamples: the tree over k.
+    """
+    focus = start.focus
     if focus is None or not followed:
         return start
-    clusterer, source = steps.configuration_of(focus).clusterer, plan.setting.source
+    configuration = steps.configuration_of(focus)
     local: list[LocalReplicability] = []
     for name in followed:
-        by_test = local_replicability(
-            clusterer,
-            train=steps.studies[name],
-            test=steps.studies,
-            agreement=decisive,
-            noise=plan.noise,
-            n_resamples=plan.n_resamples,
-            rng=source.root,
-            resampling=source.resampling,
-            n_landmarks=source.n_landmarks,
-            impute=source.transformer,  # imputation and embedding are one transformer by now
-            n_jobs=steps.n_jobs,
-        )
+        by_test = _local_scores(steps, configuration, name, decisive, steps.plan.n_resamples)
         local += [replace(result, clusterer=focus.clusterer) for result in by_test.values()]
-    return replace(start, local=tuple(local), findings=with_replicability(start.findings, local))
+    findings = with_replicability(start.findings, local)
+    return replace(start, local=tuple(local), findings=findings, clustering_tree=_tree_over_k(start, steps, decisive))
+
+
+def _local_scores(
+    steps: Steps, configuration: Configuration, train: str, decisive: AgreementSpec, n_resamples: int
+) -> dict[str, LocalReplicability]:
+    source, plan = steps.plan.setting.source, steps.plan
+    return local_replicability(
+        configuration.clusterer,
+        train=steps.studies[train],
+        test=steps.studies,
+        agreement=decisive,
+        noise=plan.noise,
+        n_resamples=n_resamples,
+        rng=source.root,
+        resampling=source.resampling,
+        n_landmarks=source.n_landmarks,
+        impute=source.transformer,  # imputation and embedding are one transformer by now
+        n_jobs=steps.n_jobs,
+    )
+
+
+def _tree_over_k(start: Analysis, steps: Steps, decisive: AgreementSpec) -> ClusteringTree | None:
+    """Follow the clusters of one study over all numbers of clusters of the clusterer in focus."""
+    findings, comparison, focus = start.findings, start.comparison, start.focus
+    if focus is None:
+        return None
+    study, place = study_for_tree(findings), steps.configurations.index(steps.configuration_of(focus))
+    name, places = next((name, group) for name, group in comparison.curves.groups.items() if place in group)
+    tests = [test for test in studies_with_several(findings) if test != study]
+
+    def scores(c: int) -> dict[str, LocalReplicability]:
+        with _without_warnings():  # the comparison gives them
+            by_test = _local_scores(steps, steps.configurations[c], study, decisive, 1)
+        return {test: by_test[test] for test in tests}
+
+    labels = [label(comparison.clusterers[c], comparison.n_clusters[c]).removeprefix(f"{name}, ") for c in places]
+    levels = {level: partial(scores, c) for level, c in zip(labels, places, strict=True)}
+    return clustering_tree(findings, name, levels) if tests else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,15 +15,20 @@ from clustrep.algorithms.local_scores import LocalReplicability
 from clustrep.algorithms.pairwise import Replicability
 from clustrep.analysis.headline import Evidence, Said, headline_of
 from clustrep.cached import cached_property
-from clustrep.checks import check_known
+from clustrep.checks import check_choice, check_known
 from clustrep.execution.failures import Failures
 from clustrep.files.saved import Saved
 from clustrep.findings.cluster_tree import ClusterTree
+from clustrep.findings.clustering_tree import ClusteringTree
 from clustrep.findings.result import INCONCLUSIVE, Findings
 from clustrep.findings.verdict import focus_of
 from clustrep.null.null_scores import NullReference
 from clustrep.provenance import Provenance
+from clustrep.text import notebook_html
 from clustrep.types import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +55,9 @@ class Analysis(Saved):
         Warnings that were given during the analysis, where they were recorded.
     tree : ClusterTree or None
         Clusters within the separated clusters; None where these were not looked for.
+    clustering_tree : ClusteringTree or None
+        How the clusters of one study divide as their number grows, and which replicate in the other studies; None
+        without local scores, or with a single number of clusters.
     embedded : Comparison or None
         The same configurations in an embedding that is learned on every training study alone, where the analysis is of
         one embedding of all studies together: the page shows both scores. See `Report`.
@@ -70,6 +78,7 @@ class Analysis(Saved):
     warnings: tuple[str, ...] = ()
     tree: ClusterTree | None = None
     embedded: Comparison | None = None
+    clustering_tree: ClusteringTree | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -194,6 +203,28 @@ class Analysis(Saved):
         ends = np.cumsum(self.findings.sizes)
         return slice(int(ends[place] - self.findings.sizes[place]), int(ends[place]))
 
+    def plot(self, ax: Axes | None = None, *, by: str = "cluster") -> Any:
+        """Draw all samples after alignment.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        by : {"cluster", "study", "label"}, default="cluster"
+            Coloured and shaped by cluster, or by known label; or a map for every study, coloured by cluster: returns an
+            array of axes.
+        """
+        from clustrep.findings.plot import draw_samples, draw_studies
+        from clustrep.plots.canvas import refuse_axes
+
+        check_choice(by, "by", ("cluster", "study", "label"))
+        clusters = np.concatenate(list(self.findings.labels.values()))
+        if by == "study":
+            refuse_axes(ax, by)
+            return draw_studies(self.coordinates, self.names, self.findings.sizes, clusters)
+        groups = clusters if by == "cluster" else np.where(self.known_labels == "", "unknown", self.known_labels)
+        return draw_samples(self.coordinates, self.coordinate_names, groups, are_clusters=by == "cluster", ax=ax)
+
     def to_anndata(self, adata: Any, study_key: str, *, key: str = "clustrep") -> Any:
         """Write clusters, statuses and scores of all cells into the AnnData that was analysed, and return it.
 
@@ -240,9 +271,12 @@ class Analysis(Saved):
 
     def __repr__(self) -> str:
         sentences = [said.text for said in self.headline]
-        table = self.findings.table().pivot(index="cluster", columns="study", values="status")[list(self.names)]
+        table = self.findings.statuses()
         tree = [] if self.tree is None else [repr(self.tree)]
         return "\n".join([f"Analysis of {', '.join(self.names)}", *sentences, table.to_string(), *tree])
+
+    def _repr_html_(self) -> str:
+        return notebook_html([said.text for said in self.headline], self.findings.statuses().reset_index())
 
 
 def summary_of(

@@ -421,7 +421,7 @@ def write_analysis(
     others = {}
     if settings.get("write_h5ad"):
         others[ANNOTATED] = partial(write_cells, settings["studies"][0], analysis, settings["study_key"])
-    report = Report(analysis, samples=not settings["no_samples"])
+    report = Report(analysis)
     output = Output(report, {RESULT: analysis}, tables, figures_of(analysis), studies, others)
     write_output(ctx, settings, output)
 

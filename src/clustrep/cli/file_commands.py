@@ -36,9 +36,8 @@ NEEDED = re.compile(rf"result(-\d+)?\.npz|{re.escape(CONFIG)}")  # of the files 
     help="What to make.",
 )
 @click.option("--out", type=options.FILE, metavar="FILE", help="The file to write; - is stdout.")
-@options.unnamed
 @options.configuration
-def report(folder: Path, format_name: str, out: Path | None, *, no_samples: bool, **_: Any) -> None:
+def report(folder: Path, format_name: str, out: Path | None, **_: Any) -> None:
     """Make the report of earlier results again, as a page, as Markdown or as JSON.
 
     The page goes to DIR/report.html, the others to stdout, unless --out names another file.
@@ -58,25 +57,25 @@ def report(folder: Path, format_name: str, out: Path | None, *, no_samples: bool
             pass  # which completes it
     if target is not None and has_sums(folder) and target.resolve() == (folder / PAGE).resolve():
         with claimed(folder) as claim, claim.transaction(keep=True) as staged:
-            (staged / PAGE).write_bytes(report_of(folder, format_name, samples=not no_samples).encode())
+            (staged / PAGE).write_bytes(report_of(folder, format_name).encode())
     elif target is None or str(target) == "-":
         write = write_page if format_name == "html" else write_data
-        write(report_of(folder, format_name, samples=not no_samples))
+        write(report_of(folder, format_name))
         return
     else:
         from clustrep.files.saved import written_whole
 
-        text = report_of(folder, format_name, samples=not no_samples)
+        text = report_of(folder, format_name)
         with written_whole(target) as stream:
             stream.write(text.encode())
     write_message(f"Wrote {target}.")
 
 
-def report_of(folder: Path, format_name: str, *, samples: bool) -> str:
+def report_of(folder: Path, format_name: str) -> str:
     """Make the report of the results in a folder, after these have been checked."""
     from clustrep import Report, load
 
-    again = Report(*(load(path) for path in checked_results(folder)), samples=samples)
+    again = Report(*(load(path) for path in checked_results(folder)))
     return {"html": again.to_html, "markdown": again.to_markdown, "json": again.to_json}[format_name]()
 
 

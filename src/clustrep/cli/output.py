@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -39,8 +39,7 @@ RESULT = "result.npz"
 CHECKPOINT = "checkpoint"  # in the folder's state: what a run has finished, also after its end, for a longer one
 PAGE = "report.html"
 NO_FIGURES = "none"
-DPI = 300
-ROOM = 8 * 2**20  # bytes that the smallest results take: the page alone takes five million
+ROOM = 4 * 2**20  # bytes that the smallest results take: the page may take two million
 LONGEST_NAME = 120  # bytes of the name of a figure's file; most file systems allow 255, some 143
 CLAIM = "clustrep.folder"  # of a command's context
 
@@ -113,28 +112,16 @@ class Results:
         self.text(name, csv_text(frame, index=False))
 
     def figure(self, name: str, draw: Callable[[], Any], formats: Sequence[str]) -> None:
-        """Draw a figure, and write it in every format, the same bytes every time.
+        """Draw a figure, and write it in every format."""
+        from clustrep.report.figures import write_figure
 
-        A figure that can't be drawn is a warning: the results are not to be lost because of it.
-        """
-        import matplotlib as mpl
-        import matplotlib.pyplot as plt
-
-        without_time: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-        as_text: dict[Any, Any] = {"svg.fonttype": "none", "pdf.fonttype": 42}  # letters can be edited in vector files
-        with mpl.rc_context({"svg.hashsalt": "clustrep", "figure.max_open_warning": 0, **as_text}):
-            target = None
-            try:
-                figure = _figure_of(draw())
-                for extension in formats:
-                    target = self.path("figures", f"{self._file_name(name)}.{extension}")
-                    figure.savefig(target, dpi=DPI, metadata=without_time[extension])
-            except Exception as error:
-                if target is not None:
-                    target.unlink(missing_ok=True)  # perhaps half of it
-                warn(f"The figure {name} can't be drawn: {type(error).__name__}: {error}.", ReplicateWarning)
-            finally:
-                plt.close("all")
+        for extension in formats:
+            target = self.path("figures", f"{self._file_name(name)}.{extension}")
+            with open(target, "wb") as stream:
+                is_drawn = write_figure(name, draw, stream, extension)
+            if not is_drawn:
+                target.unlink()  # perhaps half of it
+                return
 
     def _file_name(self, name: str) -> str:
         """Find a name that is valid in any file system, and that no other figure has."""
@@ -195,10 +182,6 @@ def write_config(
     record = {"versions": provenance["versions"], "data": digests(studies)}
     values = config_values(ctx, settings, record, results.folder)
     results.text(CONFIG, tomli_w.dumps({**values, RUN_RECORD: record}))
-
-
-def _figure_of(drawn: Any) -> Any:
-    return drawn.flat[0].figure if hasattr(drawn, "flat") else getattr(drawn, "figure", drawn)
 
 
 def file_name(name: str) -> str:
@@ -309,51 +292,35 @@ def _umask() -> int:
 # The figures of an analysis
 
 
-PANEL_HEIGHT = {"clusters": 2.6, "map": 3.3}  # inches
-
+PANEL_HEIGHT = 3.3  # inches
 MOST_STACKED = 3  # panels above each other, 8 to 9 cm wide; more have two columns
 
 
 def figures_of(analysis: Analysis) -> dict[str, Callable[[], Any]]:
-    """Return the figures of everything that an analysis shows, by their names."""
-    comparison, replicability = analysis.comparison, analysis.replicability
-    drawings: dict[str, Callable[[], Any]] = {"findings": analysis.findings.plot}
-    for agreement in comparison.agreements:
-        drawings[f"curves-{agreement}"] = partial(comparison.plot, agreement=agreement, reference=analysis.reference)
-    if analysis.tree is not None:
-        drawings["subclusters"] = analysis.tree.plot
-    drawings["matrices"] = partial(comparison.plot, kind="matrices")
-    if replicability is not None:
-        drawings["pairs"] = replicability.plot
-        drawings["distributions"] = partial(replicability.plot, kind="distribution")
+    """Return the figures of the page, the study × study matrix, and the local scores of every training study."""
+    from clustrep.report import figures
+
+    drawings: dict[str, Callable[[], Any]] = {figure.name: figure.draw for figure in figures.figures_of(analysis)}
+    if analysis.replicability is not None:
+        drawings["matrix"] = analysis.replicability.plot
     for train in dict.fromkeys(local.train for local in analysis.local):
         in_other_studies = [local for local in analysis.local if local.train == train]
-        drawings[f"clusters-{train}"] = partial(_panels, in_other_studies, "clusters")
-        drawings[f"map-{train}"] = partial(_maps, in_other_studies, analysis)
+        drawings[f"local-{train}"] = partial(_maps, in_other_studies, analysis)
     return drawings
 
 
 def _maps(results: Sequence[LocalReplicability], analysis: Analysis) -> Any:
-    """Draw one map for every test study, all with the same coordinates."""
-    figure = _panels(results, "map", points=analysis.coordinates_of(results[0].train))
-    for ax in figure.axes:
-        if ax.get_xlabel() == "first coordinate":
-            ax.set_xlabel(analysis.coordinate_names[0])
-            ax.set_ylabel(analysis.coordinate_names[1])
-    return figure
-
-
-def _panels(results: Sequence[LocalReplicability], kind: Literal["map", "clusters"], **drawing: Any) -> Any:
-    """Draw one panel for every test study."""
+    """Draw a map of local scores for every test study, all with the same coordinates."""
     from clustrep.plots.canvas import DOUBLE, SINGLE, literal, panels
 
     n_columns = 1 if len(results) <= MOST_STACKED else 2
-    n_rows = -(-len(results) // n_columns)
-    width = SINGLE if n_columns == 1 else DOUBLE
-    with panels(n_rows, n_columns, width, 0.3 + PANEL_HEIGHT[kind] * n_rows) as (figure, axes):
+    n_rows, width = -(-len(results) // n_columns), SINGLE if n_columns == 1 else DOUBLE
+    with panels(n_rows, n_columns, width, 0.3 + PANEL_HEIGHT * n_rows) as (figure, axes):
         for ax, result in zip(axes.flat, results, strict=False):
-            result.plot(ax, kind=kind, **drawing)
+            result.plot(ax, kind="map", points=analysis.coordinates_of(result.train))
             ax.title.set_text(f"in {literal(result.test)}")  # where the title stands, over the legend
+            ax.set_xlabel(literal(analysis.coordinate_names[0]))
+            ax.set_ylabel(literal(analysis.coordinate_names[1]))
         figure.suptitle(f"clusters of {literal(results[0].train)}")
         for ax in axes.flat[len(results) :]:
             ax.set_visible(False)

@@ -22,7 +22,7 @@ from clustrep.data.study import Label, LabelNotFound, Normalise, Study, check_la
 from clustrep.data.values import REFERENCE, SCALES, SCALES_OF_ONE, Scale
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.execution.seeds import Rng, make_generator
-from clustrep.text import listing, plural, printable
+from clustrep.text import listing, notebook_html, plural, printable
 
 StudiesLike: TypeAlias = "Studies | Mapping[str, Any] | Sequence[Any]"
 
@@ -684,6 +684,20 @@ class Studies(Mapping[str, Study]):
                 line += f", dropped {plural(len(self.dropped[name]), 'feature')}: {listing(self.dropped[name], 3)}"
             lines.append(line)
         return "\n".join([head, *lines])
+
+    def _repr_html_(self) -> str:
+        head, *_ = repr(self).splitlines()
+        rows = [
+            {
+                "study": name,
+                "samples": len(study),
+                "scaling": study.scaling,
+                "known labels": "" if study.labels is None else listing(np.unique(study.labels)),
+                "dropped features": len(self.dropped[name]),
+            }
+            for name, study in self.items()
+        ]
+        return notebook_html([head], pd.DataFrame(rows))
 
 
 def _check_scale(scale: Scale, names: Sequence[str]) -> None:

@@ -3,13 +3,6 @@
 from __future__ import annotations
 
 from clustrep.datasets.benchmark import load_breast, load_dim, load_shape
-from clustrep.datasets.simulated import simulate_atlas, simulate_cohorts, simulate_dim
+from clustrep.datasets.simulated import simulate_atlas, simulate_cohorts
 
-__all__ = [
-    "load_breast",
-    "load_dim",
-    "load_shape",
-    "simulate_atlas",
-    "simulate_cohorts",
-    "simulate_dim",
-]
+__all__ = ["load_breast", "load_dim", "load_shape", "simulate_atlas", "simulate_cohorts"]

@@ -11,7 +11,7 @@ import io
 import os
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -50,19 +50,19 @@ SHA256 = {
     "breast/transbig_subtypes.csv": "bee2d343b12b8fad130a1bcd0549d7a64f95ee5d5ec9409d36c4138ef729f4b5",
     "breast/vdx_subtypes.csv": "02140855ac40c353eb28619ef1e17129794bb663393aa6d8b48495b9da0b2000",
 }
-INSTEAD = "pass folder= or set CLUSTREP_DATA to a folder that holds the files"
+INSTEAD = "pass folder= or set CLUSTREP_DATA to a folder that holds the file"
 
 
 def load_shape(name: str, folder: str | PathLike[str] | None = None) -> Study:
     """Load one of the two-dimensional benchmark sets of the paper's section 4.1.
 
-    The file is downloaded once (which needs pooch) and kept in the user's cache.
+    The file is downloaded once, which needs pooch, and cached.
 
     Parameters
     ----------
     name : {"aggregation", "compound", "d31", "r15", "spiral"}
-        Which set: 788, 399, 3,100, 600 or 312 points in 7, 6, 31, 15 or 3 classes.
-    folder : path, optional
+        Which set: 788, 399, 3,100, 600 or 312 samples in 7, 6, 31, 15 or 3 classes.
+    folder : path, default=None
         A folder that holds the file as shapes/<name>.txt, instead of a download. By default the folder that the
         environment variable CLUSTREP_DATA names, if it is set.
 
@@ -103,15 +103,15 @@ def load_shape(name: str, folder: str | PathLike[str] | None = None) -> Study:
 
 
 def load_dim(dimensions: int = 64, folder: str | PathLike[str] | None = None) -> Study:
-    """Load one of the DIM sets of the paper's section 4.2: 16 well separated Gaussian clusters of 64 points each.
+    """Load one of the DIM sets of the paper's section 4.2: 16 separated Gaussian clusters of 64 samples each.
 
-    The file is downloaded once (which needs pooch) and kept in the user's cache.
+    The file is downloaded once, which needs pooch, and cached.
 
     Parameters
     ----------
-    dimensions : {32, 64}
+    dimensions : {32, 64}, default=64
         The number of features.
-    folder : path, optional
+    folder : path, default=None
         A folder that holds the file as gaussians/dim032.txt or gaussians/dim064.txt, instead of a download. By default
         the folder that the environment variable CLUSTREP_DATA names, if it is set.
 
@@ -127,7 +127,8 @@ def load_dim(dimensions: int = 64, folder: str | PathLike[str] | None = None) ->
 
     See Also
     --------
-    simulate_dim : Sets like these, with labels, drawn at random.
+    load_shape : Benchmark sets in the plane.
+    sklearn.datasets.make_blobs : Simulates sets like these.
 
     Notes
     -----
@@ -158,14 +159,14 @@ def load_breast(
 ) -> Studies:
     """Load the expression of ESR1, ERBB2 and AURKA in three breast cancer cohorts, of the paper's section 5.
 
-    The files are downloaded once (which needs pooch) and kept in the user's cache.
+    The files are downloaded once, which needs pooch, and cached.
 
     Parameters
     ----------
-    subtypes : {"PAM50", "HK_3GENE"}, optional
+    subtypes : {"PAM50", "HK_3GENE"}, default=None
         Which classification of the patients becomes the known labels: that by fifty genes, or that by the three genes.
         By default there are no labels.
-    folder : path, optional
+    folder : path, default=None
         A folder that holds the files as breast/VDX_3_SV.csv and so on, instead of a download. By default the folder
         that the environment variable CLUSTREP_DATA names, if it is set.
 
@@ -219,7 +220,7 @@ def _table(file: str, folder: str | PathLike[str] | None) -> pd.DataFrame:
 def _text(file: str, folder: str | PathLike[str] | None) -> io.StringIO:
     """Return the content of a published file, from a folder if one is named, else from the cache or the network."""
     if not isinstance(folder, str | PathLike | None):
-        raise ParameterError(f"folder must be the name of a folder, got {folder!r}.", parameter="folder")
+        raise ParameterError(f"folder must be the path of a folder, got {folder!r}.", parameter="folder")
     source = folder if folder is not None else os.environ.get("CLUSTREP_DATA")
     content = _local(Path(source), file) if source else _downloaded(file)
     return io.StringIO(content.decode("ascii"))
@@ -227,58 +228,35 @@ def _text(file: str, folder: str | PathLike[str] | None) -> io.StringIO:
 
 def _local(folder: Path, file: str) -> bytes:
     path = folder / file
-    if folder.is_file():
-        raise DataError(f"{folder} is a file: pass the folder that holds {file}.")
-    if not path.is_file():
-        raise DataError(
-            f"There is no file {path}: pass folder= or set CLUSTREP_DATA to a folder that holds {file}, or leave both "
-            "out to download it."
-        )
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path} can't be read: {error.strerror}. Name another file, or make it readable.") from None
-    if hashlib.sha256(content).hexdigest() != SHA256[file]:
         raise DataError(
-            f"{path} was changed: it is not the published file (its sha256 differs). Replace it by the one at "
-            f"{_address(file)}."
-        )
+            f"{path} can't be read ({error.strerror}): {INSTEAD}, or leave both out to download it."
+        ) from None
+    if hashlib.sha256(content).hexdigest() != SHA256[file]:
+        raise DataError(f"{path} is not the published file (its sha256 differs): replace it by {_address(file)}.")
     return content
 
 
 def _downloaded(file: str) -> bytes:
-    """Take a file from the cache, or download it; only a complete and unchanged download is kept."""
-    pooch = _pooch(file)
-    requests = importlib.import_module("requests.exceptions")  # which pooch needs
+    """Take a file from the cache, or download it; only a complete and unchanged download is cached."""
+    try:
+        pooch = importlib.import_module("pooch")
+    except ImportError:
+        raise DataError(
+            f'To download {file}, install pooch with pip install "clustrep[datasets]"; or {INSTEAD}.'
+        ) from None
     address, cache = _address(file), Path(pooch.os_cache("clustrep"))
     try:
         path = pooch.retrieve(address, known_hash=f"sha256:{SHA256[file]}", fname=file, path=cache)
         return Path(path).read_bytes()
-    except requests.HTTPError as error:
-        reason = f"the server answered {error.response.status_code}"
-    except requests.RequestException:
-        reason = "the connection failed or broke off"
-    except ValueError:
-        reason = "what came is not the published file (its sha256 differs)"
-    except OSError as error:
-        raise DataError(f"{file} can't be kept in {cache} ({error.strerror or error}): {INSTEAD}.") from None
-    kept = "nothing was kept"
-    if (cache / file).exists():
-        kept = f"the copy in {cache} was changed (its sha256 differs) and was not used"
-    raise DataError(
-        f"{file} could not be downloaded from {address}: {reason}; {kept}. Connect and try again, or {INSTEAD}."
-    )
+    except (OSError, ValueError) as error:  # no connection, no such file, no room in the cache; another sha256
+        reason = str(error)
+    # Not inside the handler: the error would keep the connection open.
+    raise DataError(f"{address} can't be downloaded into {cache}: {reason}. Try again, or {INSTEAD}.")
 
 
 def _address(file: str) -> str:
     kind, _, name = file.partition("/")
     return f"{ADDRESS}/{FOLDERS[kind]}/{name}"
-
-
-def _pooch(file: str) -> Any:
-    try:
-        return importlib.import_module("pooch")
-    except ImportError:
-        raise DataError(
-            f'To download {file}, install pooch with pip install "clustrep[datasets]"; or {INSTEAD}.'
-        ) from None

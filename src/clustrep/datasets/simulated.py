@@ -12,18 +12,9 @@ from clustrep.data.studies import Studies
 from clustrep.data.study import Study
 from clustrep.errors import ParameterError
 from clustrep.execution.seeds import Rng, make_generator
-from clustrep.text import plural
-from clustrep.types import FloatArray
 
 COHORTS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
 SUBTYPES = ("A", "B", "C", "D", "E", "F", "G", "H")
-
-# As measured in the DIM sets: centres have coordinates from 32 to 222; clusters have standard deviations about 1.8 (64
-# dimensions) and 2.6 (32), and the nearest centres are 35 and 21 of them times √d apart.
-LOWEST, HIGHEST = 32.0, 222.0
-DEVIATION = 2.0
-APART = 10.0
-TRIES = 1000
 
 
 def simulate_cohorts(
@@ -45,27 +36,27 @@ def simulate_cohorts(
 
     Parameters
     ----------
-    n_cohorts, n_samples, n_subtypes, n_features : int
+    n_cohorts, n_samples, n_subtypes, n_features : int, default=4, 120, 4, 10
         Numbers of cohorts (at most 10, named by Greek letters), samples in each, subtypes (at most 8, named A, B, …)
         and features (at least as many as subtypes).
-    separation : float
+    separation : float, default=7.0
         Distance between any two means, in standard deviations.
-    missing : mapping of cohort to subtype, optional
+    missing : mapping of cohort to subtype, default=None
         Which subtype a cohort lacks; by default "gamma" lacks the last one.
-    shifted : mapping of cohort to float, optional
+    shifted : mapping of cohort to float, default=None
         Which cohort is measured on another scale: its values are doubled, and this number is added to each; by default
         10 to those of "delta".
-    rng : int, Generator, SeedSequence or None
+    rng : int, Generator, SeedSequence or None, default=None
         The seed.
 
     Returns
     -------
     Studies
-        alpha, beta, gamma, …
+        alpha, beta, gamma, …, each with a table of shape (n_samples, n_features) and its subtypes as known labels.
 
     See Also
     --------
-    simulate_dim : One study with many well separated clusters.
+    simulate_atlas : Counts of cells from several laboratories.
 
     Notes
     -----
@@ -92,7 +83,16 @@ def simulate_cohorts(
     if shifted is None:
         shifted = {"delta": 10.0} if "delta" in cohorts else {}
     check_positive(separation, "separation")
-    _check_mappings(missing, shifted, cohorts, list(subtypes))
+    for name, mapping in (("missing", missing), ("shifted", shifted)):
+        if not isinstance(mapping, Mapping):
+            raise ParameterError(f"{name} must map cohorts, such as {{'alpha': ...}}; got {mapping!r}.", parameter=name)
+        for cohort in mapping:
+            check_known(cohort, "cohort", cohorts, parameter=name)
+    for subtype in missing.values():
+        check_known(subtype, "subtype", list(subtypes), parameter="missing")
+    for shift in shifted.values():
+        if isinstance(shift, bool) or not isinstance(shift, Real) or not np.isfinite(float(shift)):
+            raise ParameterError(f"shifted must map cohorts to numbers, got {shift!r}.", parameter="shifted")
     generator = make_generator(rng)
     directions, _ = np.linalg.qr(generator.normal(size=(n_features, n_subtypes)))
     centres = directions.T * separation / np.sqrt(2)  # (n_subtypes, n_features): orthogonal, so equally far apart
@@ -113,90 +113,6 @@ def simulate_cohorts(
             )
         )
     return Studies(studies)
-
-
-def simulate_dim(dimensions: int = 64, n_clusters: int = 16, n_samples: int = 1024, rng: Rng = None) -> Study:
-    """Simulate well separated Gaussian clusters like those of the DIM sets; the true clusters are the known labels.
-
-    A sample of cluster k is x = c_k + 2 e with e ~ N(0, I). The centres c_k are uniform between 32 and 222 in every
-    coordinate, under the condition that |c_j - c_k| ≥ 20 √dimensions for all j ≠ k.
-
-    Parameters
-    ----------
-    dimensions, n_clusters, n_samples : int
-        Numbers of features (named x1, x2, …), of clusters (numbered from 1) and of samples.
-    rng : int, Generator, SeedSequence or None
-        The seed.
-
-    Returns
-    -------
-    Study
-        Named by its dimensions, such as dim064. The samples are in the order of their clusters, as in the DIM sets;
-        the sizes of the clusters differ by at most one.
-
-    Raises
-    ------
-    ParameterError
-        If there is no room for so many clusters that far apart.
-
-    See Also
-    --------
-    load_dim : The DIM sets themselves.
-    simulate_cohorts : Several studies that share clusters.
-
-    Notes
-    -----
-    The nearest centres are at least 10 √dimensions standard deviations apart, two samples of the same cluster about
-    √(2 dimensions): with the right number of clusters, every sound algorithm finds them.
-
-    Examples
-    --------
-    >>> simulate_dim(dimensions=32, n_clusters=3, n_samples=100, rng=0)
-    Study 'dim032': 100 samples, 32 features, known labels 1, 2, 3
-    """
-    check_integer(dimensions, "dimensions")
-    check_integer(n_clusters, "n_clusters", at_least=2)
-    check_integer(n_samples, "n_samples", at_least=n_clusters)
-    generator = make_generator(rng)
-    centres = _separate_centres(n_clusters, dimensions, generator)
-    truth = np.sort(np.arange(n_samples) % n_clusters)
-    X = centres[truth] + DEVIATION * generator.normal(size=(n_samples, dimensions))
-    features = [f"x{j}" for j in range(1, dimensions + 1)]
-    return Study(X, f"dim{dimensions:03d}", features=features, labels=truth + 1)
-
-
-def _separate_centres(n_clusters: int, dimensions: int, generator: np.random.Generator) -> FloatArray:
-    """Draw centres one by one, each again until it is far enough from those before it."""
-    distance = APART * DEVIATION * np.sqrt(dimensions)
-    centres = np.empty((0, dimensions))
-    for _ in range(n_clusters):
-        for _ in range(TRIES):
-            centre = generator.uniform(LOWEST, HIGHEST, size=dimensions)
-            if np.all(np.linalg.norm(centres - centre, axis=1) >= distance):
-                break
-        else:
-            raise ParameterError(
-                f"There is no room for {n_clusters} clusters that far apart in {plural(dimensions, 'dimension')}: "
-                "take fewer clusters, or more dimensions.",
-                parameter="n_clusters",
-            )
-        centres = np.vstack([centres, centre])
-    return centres
-
-
-def _check_mappings(
-    missing: Mapping[str, str], shifted: Mapping[str, float], cohorts: Sequence[str], subtypes: Sequence[str]
-) -> None:
-    for name, mapping in (("missing", missing), ("shifted", shifted)):
-        if not isinstance(mapping, Mapping):
-            raise ParameterError(f"{name} must map cohorts, such as {{'alpha': ...}}; got {mapping!r}.", parameter=name)
-    for shift in shifted.values():
-        if isinstance(shift, bool) or not isinstance(shift, Real) or not np.isfinite(float(shift)):
-            raise ParameterError(f"shifted must map cohorts to numbers, got {shift!r}.", parameter="shifted")
-    for cohort in (*missing, *shifted):
-        check_known(cohort, "cohort", cohorts, parameter="missing" if cohort in missing else "shifted")
-    for subtype in missing.values():
-        check_known(subtype, "subtype", subtypes, parameter="missing")
 
 
 def _check_number(value: int, name: str, low: int, high: int) -> None:
@@ -240,13 +156,13 @@ def simulate_atlas(
 
     Parameters
     ----------
-    n_labs, n_donors, n_cells, n_genes : int
+    n_labs, n_donors, n_cells, n_genes : int, default=4, 3, 300, 50
         Numbers of laboratories (at most 10), donors of each, cells of each, and genes (at least 40). Every second
         laboratory is on the other platform.
-    missing : mapping of laboratory to type or types, optional
+    missing : mapping of laboratory to type or types, default=None
         Which of "T cell", "B cell", "monocyte" and "NK cell" a laboratory lacks; by default "lab 2" lacks NK cells and
         "lab 3" B cells.
-    rng : int, Generator, SeedSequence or None
+    rng : int, Generator, SeedSequence or None, default=None
         The seed.
 
     Returns
@@ -274,83 +190,50 @@ def simulate_atlas(
       lab 3  300 samples, known labels NK cell, T cell, mature, monocyte, progenitor
       lab 4  300 samples, known labels B cell, NK cell, T cell, mature, monocyte and 1 more
     """
-    check_integer(n_labs, "n_labs", at_least=1)
-    if n_labs > MOST_LABS:
-        raise ParameterError(f"n_labs must be at most {MOST_LABS}, got {n_labs}.", parameter="n_labs")
-    check_integer(n_donors, "n_donors", at_least=1)
+    _check_number(n_labs, "n_labs", 1, MOST_LABS)
+    check_integer(n_donors, "n_donors")
     check_integer(n_cells, "n_cells", at_least=2 * n_donors)
     check_integer(n_genes, "n_genes", at_least=40)
     labs = [f"lab {i}" for i in range(1, n_labs + 1)]
-    lacking = _lacking({"lab 2": "NK cell", "lab 3": "B cell"} if missing is None else missing, labs, missing is None)
+    if missing is None:
+        missing = {lab: name for lab, name in {"lab 2": "NK cell", "lab 3": "B cell"}.items() if lab in labs}
+    lacking = {}
+    for lab, types in missing.items():
+        check_known(lab, "laboratory", labs, parameter="missing")
+        lacking[lab] = (types,) if isinstance(types, str) else tuple(types)
+        for name in lacking[lab]:
+            check_known(name, "type that a laboratory can lack", TYPES, parameter="missing")
     generator = make_generator(rng)
-    profiles = _profiles(n_genes, generator)
-    on_platform = {name: np.exp(PLATFORM * generator.normal(size=n_genes)) for name in PLATFORMS}
-    return Studies(
-        [
-            _lab(lab, i, n_donors, n_cells, lacking.get(lab, ()), profiles, on_platform, generator)
-            for i, lab in enumerate(labs)
-        ]
-    )
-
-
-def _profiles(n_genes: int, generator: np.random.Generator) -> dict[str, FloatArray]:
-    """Draw the expected share of every gene, by type; those of the ends of the continuum are its ends."""
-    levels = np.exp(LEVEL * generator.normal(size=n_genes))
-    markers = generator.permutation(n_genes)
+    # The expected share of every gene, by type; those of the ends of the continuum are its ends.
+    levels, markers = np.exp(LEVEL * generator.normal(size=n_genes)), generator.permutation(n_genes)
     profiles = {}
     for i, name in enumerate([*TYPES, *ENDS]):
         raised = levels.copy()
         raised[markers[i * MARKERS : (i + 1) * MARKERS]] *= FOLD
         profiles[name] = raised / raised.sum()
-    return profiles
-
-
-def _lab(
-    lab: str,
-    number: int,
-    n_donors: int,
-    n_cells: int,
-    lacking: Sequence[str],
-    profiles: Mapping[str, FloatArray],
-    on_platform: Mapping[str, FloatArray],
-    generator: np.random.Generator,
-) -> Study:
-    """Draw the cells of one laboratory."""
-    platform = PLATFORMS[number % len(PLATFORMS)]
-    shares = {**TYPES, "continuum": 1 - sum(TYPES.values())}
-    kept = {name: share for name, share in shares.items() if name not in lacking}
-    drawn = generator.choice(list(kept), size=n_cells, p=np.array(list(kept.values())) / sum(kept.values()))
-    way = generator.uniform(size=n_cells)  # of the cells on the continuum
     start, end = (profiles[name] for name in ENDS)
-    between = np.exp((1 - way)[:, None] * np.log(start) + way[:, None] * np.log(end))
-    separate = np.array([profiles.get(name, start) for name in drawn])
-    expected = np.where((drawn == "continuum")[:, None], between, separate)
-    donor = np.sort(generator.integers(n_donors, size=n_cells))
-    of_donor = np.exp(DONOR * generator.normal(size=(n_donors, expected.shape[1])))
-    expected = expected * on_platform[platform] * of_donor[donor]
-    totals = DEPTHS[platform] * np.exp(TOTAL * generator.normal(size=n_cells))
-    counts = generator.poisson(expected / expected.sum(axis=1, keepdims=True) * totals[:, None])
-    labels = np.where(drawn == "continuum", np.where(way < 0.5, *ENDS), drawn)
-    return Study(
-        counts.astype(float),
-        lab,
-        features=[f"gene {j}" for j in range(1, counts.shape[1] + 1)],
-        samples=[f"{lab}/cell {i}" for i in range(1, n_cells + 1)],
-        labels=labels,
-        groups={"donor": [f"{lab}/donor {d + 1}" for d in donor], "platform": [platform] * n_cells},
-    )
-
-
-def _lacking(
-    missing: Mapping[str, str | Sequence[str]], labs: Sequence[str], by_default: bool
-) -> dict[str, tuple[str, ...]]:
-    """Check which types laboratories lack; those of the default only in laboratories that there are."""
-    lacking = {}
-    for lab, types in missing.items():
-        if by_default and lab not in labs:
-            continue
-        check_known(lab, "laboratory", labs, parameter="missing")
-        lacking[lab] = (types,) if isinstance(types, str) else tuple(types)
-        for name in lacking[lab]:
-            check_known(name, "type that a laboratory can lack", TYPES, parameter="missing")
-    return lacking
+    on_platform = {name: np.exp(PLATFORM * generator.normal(size=n_genes)) for name in PLATFORMS}
+    shares, studies = {**TYPES, "continuum": 1 - sum(TYPES.values())}, []
+    for number, lab in enumerate(labs):
+        platform = PLATFORMS[number % len(PLATFORMS)]
+        kept = {name: share for name, share in shares.items() if name not in lacking.get(lab, ())}
+        drawn = generator.choice(list(kept), size=n_cells, p=np.array(list(kept.values())) / sum(kept.values()))
+        way = generator.uniform(size=n_cells)  # of the cells on the continuum
+        between = np.exp((1 - way)[:, None] * np.log(start) + way[:, None] * np.log(end))
+        separate = np.array([profiles.get(name, start) for name in drawn])
+        expected = np.where((drawn == "continuum")[:, None], between, separate)
+        donor = np.sort(generator.integers(n_donors, size=n_cells))
+        of_donor = np.exp(DONOR * generator.normal(size=(n_donors, n_genes)))
+        expected = expected * on_platform[platform] * of_donor[donor]
+        totals = DEPTHS[platform] * np.exp(TOTAL * generator.normal(size=n_cells))
+        counts = generator.poisson(expected / expected.sum(axis=1, keepdims=True) * totals[:, None])
+        study = Study(
+            counts.astype(float),
+            lab,
+            features=[f"gene {j}" for j in range(1, n_genes + 1)],
+            samples=[f"{lab}/cell {i}" for i in range(1, n_cells + 1)],
+            labels=np.where(drawn == "continuum", np.where(way < 0.5, *ENDS), drawn),
+            groups={"donor": [f"{lab}/donor {d + 1}" for d in donor], "platform": [platform] * n_cells},
+        )
+        studies.append(study)
+    return Studies(studies)

@@ -337,7 +337,7 @@ def combine(ctx: click.Context, /, **settings: Any) -> None:
     drawings["matrices"] = partial(comparison.plot, kind="matrices")
     withheld = "".join(f"{line}\n" for line in combined.withheld)
     output = Output(
-        Report(combined, warnings=ctx.obj, samples=False),
+        Report(combined, warnings=ctx.obj),
         {RESULT: combined},
         tables,
         drawings,

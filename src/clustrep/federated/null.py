@@ -15,7 +15,7 @@ from clustrep.federated.inquiry import Inquiry
 from clustrep.federated.releasing import LearnedFunction, LearnPlan
 from clustrep.fitting.resample import Source
 from clustrep.fitting.setting import Setting
-from clustrep.null.gaussian import NullModel
+from clustrep.null.gaussian import Learned, NullModel
 from clustrep.null.models import NULLS
 
 
@@ -33,7 +33,7 @@ class Simulator:
     def of(cls, study: Study, model: str, source: Source, inquiry: Inquiry) -> Simulator:
         """Learn a model from the study."""
         with one_thread():
-            simulated = NULLS[model].learn([study.X.astype(float)])
+            simulated = NULLS[model](Learned.of([study.X.astype(float)]))
         return cls(study, inquiry.null.index(model), simulated, source, inquiry)
 
     def setting(self, number: int) -> Setting:

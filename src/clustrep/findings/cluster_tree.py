@@ -13,7 +13,6 @@ from clustrep.checks import check_known, freeze
 from clustrep.files.saved import Saved
 from clustrep.findings.result import FOUND, NOT_FOUND, SIGNS
 from clustrep.plots.canvas import SINGLE, canvas, literal
-from clustrep.plots.charts import Chart, axis, chart, escaped, scatter, view
 from clustrep.provenance import Provenance
 from clustrep.summaries import FALSE_FINDING
 from clustrep.text import plural
@@ -230,8 +229,7 @@ class ClusterTree(Saved):
 
 # Okabe & Ito's green and vermilion; the sign says the same without colour.
 SHADES = {FOUND: "#009E73", NOT_FOUND: "#D55E00"}
-TOKENS = {FOUND: "@good", NOT_FOUND: "@bad"}
-OTHER, OTHER_TOKEN = "0.35", "@muted"
+OTHER = "0.35"
 ROOM = 1.2  # between the tree and the first study
 LEGEND = f"{', '.join(f'{sign} {status}' for status, sign in SIGNS.items())}; numbers are samples"
 
@@ -241,7 +239,6 @@ class NestedClusters:
     """A row for every cluster, each below what it is a part of; a column for every study."""
 
     clusters: tuple[str, ...]
-    within: tuple[str, ...]
     studies: tuple[str, ...]
     depth: IntArray  # (n_clusters,)
     branches: FloatArray  # (n_clusters − 1, 2, 3): depth and row of the line from a parent down and then across
@@ -258,14 +255,8 @@ class NestedClusters:
             [[depth[above]] * 2 + [depth[place]], [row[above], row[place], row[place]]]
             for place, above in ((place, int(tree.parent[place])) for place in order[1:])
         ]
-        within = tree.summary()
-        said = [
-            f"{parts} clusters" if parts else outcome
-            for parts, outcome in zip(within["parts"], within["outcome"], strict=True)
-        ]
         return cls(
             clusters=tuple(tree.clusters[place] for place in order),
-            within=tuple(said[place] for place in order),
             studies=tree.names,
             depth=depth[order],
             branches=np.array(branches, dtype=float).reshape(-1, 2, 3),
@@ -299,41 +290,3 @@ class NestedClusters:
             ax.spines[:].set_visible(False)
             ax.set_xlabel(LEGEND, fontsize=6)
             return ax
-
-    def chart(self) -> Chart:
-        """Write the same for the page."""
-        traces = [
-            scatter("lines", across, down, line={"color": "@muted", "width": 1}, hoverinfo="skip", showlegend=False)
-            for across, down in self.branches
-        ]
-        rows = list(range(len(self.clusters)))
-        hover = [f"{escaped(name)}: {escaped(said)}" for name, said in zip(self.clusters, self.within, strict=True)]
-        names = {"text": [escaped(name) for name in self.clusters], "textposition": "middle right", "hovertext": hover}
-        traces.append(scatter("markers+text", self.depth, rows, marker={"color": "@ink", "size": 5}, **names, **PLAIN))
-        for s, study in enumerate(self.studies):
-            words = [of_cluster[s] for of_cluster in self.words]
-            counts = self.counts[:, s].tolist()
-            said = zip(self.clusters, words, counts, strict=True)
-            cells = {
-                "text": [f"{SIGNS[word]} {n}" if word else str(n) for word, n in zip(words, counts, strict=True)],
-                "hovertext": [f"{escaped(c)} in {escaped(study)}: {word or 'all'}, {n} samples" for c, word, n in said],
-                "textfont": {"color": [TOKENS.get(word, OTHER_TOKEN) for word in words]},
-            }
-            traces.append(scatter("text", [float(self.columns[s])] * len(rows), rows, **cells, **PLAIN))
-        layout = {
-            "xaxis": axis(
-                "",
-                tickvals=self.columns.tolist(),
-                ticktext=[escaped(name) for name in self.studies],
-                side="top",
-                showgrid=False,
-                zeroline=False,
-                range=[-0.2, float(self.columns[-1]) + 0.6],
-            ),
-            "yaxis": axis("", showticklabels=False, autorange="reversed", showgrid=False, zeroline=False),
-        }
-        title = "Clusters within clusters"
-        return chart("subclusters", title, f"{LEGEND}.", 110 + 28 * len(rows), [view("tree", traces, **layout)])
-
-
-PLAIN = {"hoverinfo": "text", "showlegend": False}

@@ -93,15 +93,19 @@ def feature_table(findings: Findings, study: str | None = None) -> pd.DataFrame:
     return table.iloc[order].reset_index(drop=True)
 
 
+def clear_features(findings: Findings) -> pd.DataFrame:
+    """Return the rows of the features that describe a cluster: a large difference, and a significant one if tested."""
+    table = findings.features()
+    large = table[(table["low"] > SMALLEST_EFFECT) | (table["high"] < -SMALLEST_EFFECT)]
+    return large[(large["fdr"] <= FALSE_FINDING) | large["fdr"].isna()]
+
+
 def feature_sentences(findings: Findings, most: int = 3) -> list[str]:
     """Describe every cluster by its clearest features: "Cluster A: higher ESR1, GATA3; lower KRT5; …"."""
     if findings.verdict != SEPARATED or findings.n_clusters > MOST_CLUSTERS:
         return []
-    table = findings.features()
-    large = table[(table["low"] > SMALLEST_EFFECT) | (table["high"] < -SMALLEST_EFFECT)]
-    clear = large[(large["fdr"] <= FALSE_FINDING) | large["fdr"].isna()]
     sentences = []
-    for letter, rows in clear.groupby("cluster", sort=False):
+    for letter, rows in clear_features(findings).groupby("cluster", sort=False):
         named = [rows[rows["direction"] == direction].head(most) for direction in ("higher", "lower")]
         parts = [f"{part['direction'].iloc[0]} {', '.join(part['feature'])}" for part in named if len(part)]
         shown = pd.concat(named)
@@ -297,5 +301,5 @@ def joint_pvalues(higher: FloatArray, lower: FloatArray) -> FloatArray:
         ordered = np.sort(np.where(np.isfinite(pvalues), pvalues, np.inf), axis=1)  # NaN last
         n = np.isfinite(pvalues).sum(axis=1)
         second = ordered[:, min(1, ordered.shape[1] - 1)]
-        joint.append(np.where(n > 1, (n - 1) * second, np.where(n == 1, ordered[:, 0], np.nan)))
+        joint.append(np.where(n > 1, (n - 1) * np.where(n > 1, second, 0.0), np.where(n == 1, ordered[:, 0], np.nan)))
     return np.asarray(np.minimum(1.0, 2 * np.minimum(*joint)))

@@ -312,18 +312,24 @@ def with_partition(findings: Findings, labels: Sequence[IntArray]) -> Findings:
     )
 
 
+def studies_with_several(findings: Findings) -> list[str]:
+    """Return the studies with several clusters; all of them where none are separated."""
+    n_here = (findings.counts > 0).sum(axis=0)
+    return [name for name, n in zip(findings.names, n_here, strict=True) if n > 1 or findings.verdict != SEPARATED]
+
+
 def with_replicability(findings: Findings, local: Sequence[LocalReplicability]) -> Findings:
     """Return findings with the local replicability of every cluster in every study: the mean over the other studies.
 
-    Where clusters are separated, studies with a single cluster are left out: a partition of theirs repeats nothing.
+    Where clusters are separated, studies with a single cluster are left out, in training and in testing: a clusterer
+    that is asked for several cuts that one in pieces.
     """
     shape = (findings.n_clusters, len(findings.names))
     mean, low, high = (np.full(shape, np.nan) for _ in range(3))
     codes = dict(zip(findings.names, np.split(findings.codes, np.cumsum(findings.sizes)[:-1]), strict=True))
-    n_here = (findings.counts > 0).sum(axis=0)
-    several = [name for name, n in zip(findings.names, n_here, strict=True) if n > 1 or findings.verdict != SEPARATED]
+    several = studies_with_several(findings)
     for s, name in enumerate(findings.names):
-        results = [result for result in local if result.train == name and result.test in several]
+        results = [result for result in local if result.train == name in several and result.test in several]
         if not results:
             continue
         for c in np.unique(codes[name][codes[name] >= 0]):

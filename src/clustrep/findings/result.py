@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clustrep.checks import check_known, freeze
+from clustrep.checks import check_choice, check_known, freeze
 from clustrep.files.saved import Saved
+from clustrep.text import notebook_html
 from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -286,23 +287,36 @@ class Findings(Saved):
             return f"lacks {lacking.sum()} of {shared.sum()} clusters that all other studies have"
         return ""
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the table: clusters × studies, shares as areas, statuses as signs.
+    def plot(self, ax: Axes | None = None, *, kind: str = "table") -> Axes:
+        """Draw the table, the density valleys or the features.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
+        kind : {"table", "valleys", "features"}, default="table"
+            Clusters × studies, shares as bars and statuses as signs; the depth of the valley beside every cluster in
+            every study; or the clearest features of every cluster, features × clusters × studies.
         """
-        from clustrep.findings.plot import draw_findings
+        from clustrep.findings.plot import draw_features, draw_findings, draw_valleys
 
-        return draw_findings(self, ax)
+        kinds = {"table": draw_findings, "valleys": draw_valleys, "features": draw_features}
+        check_choice(kind, "kind", tuple(kinds))
+        return kinds[kind](self, ax)
+
+    def statuses(self) -> pd.DataFrame:
+        """Return the status of every cluster, rows, in every study, columns."""
+        return self.table().pivot(index="cluster", columns="study", values="status")[list(self.names)]
 
     def __repr__(self) -> str:
         from clustrep.findings.sentences import sentences_of
 
-        table = self.table().pivot(index="cluster", columns="study", values="status")[list(self.names)]
-        return "\n".join([*sentences_of(self), table.to_string()])
+        return "\n".join([*sentences_of(self), self.statuses().to_string()])
+
+    def _repr_html_(self) -> str:
+        from clustrep.findings.sentences import sentences_of
+
+        return notebook_html(sentences_of(self), self.statuses().reset_index())
 
 
 def nothing_established(sizes: IntArray) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Null models: simulated data without clusters, and scores beside their null distributions."""
+"""Null models: how null data are simulated, and scores beside their null distributions."""

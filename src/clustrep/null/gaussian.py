@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clustrep.cached import cached_property
 from clustrep.fitting.rotation import Rotation
 from clustrep.types import FloatArray
 
-# A difference between studies up to this multiple of its expectation under sampling is attributed to sampling.
+# A squared difference between studies up to this multiple of its expectation under sampling is attributed to sampling:
+# with five features or more, sampling alone exceeds it in at most 8 % of cases (χ² with five degrees of freedom).
 SAME = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """A covariance without sampling noise: a few strong directions, and equal variance in all others."""
+    """A mean, and a covariance without sampling noise: a few strong directions, and equal variance in all others.
 
-    mean: FloatArray = field(repr=False)  # (n_features,)
-    axes: FloatArray = field(repr=False)  # (r, n_features), orthonormal
-    variances: FloatArray  # (r,): along these
-    noise: float  # the variance in every other direction
+        Σ = A′ diag(v − σ²) A + σ² I
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n_features,)
+    axes : ndarray of shape (r, n_features)
+        A, the strong directions, orthonormal.
+    variances : ndarray of shape (r,)
+        v, the variances along these.
+    noise : float
+        σ², the variance in every other direction.
+    """
+
+    mean: FloatArray = field(repr=False)
+    axes: FloatArray = field(repr=False)
+    variances: FloatArray
+    noise: float
 
     def draw(self, n: int, rng: np.random.Generator, *, noise: FloatArray) -> FloatArray:
         """Draw n samples, given standard normal noise in all directions."""
@@ -38,7 +52,10 @@ class Structure:
         return np.asarray(extra + self.noise * np.eye(len(directions)))
 
     def radii(self, centred: FloatArray) -> FloatArray:
-        """Return Mahalanobis distances from the mean of samples without it, in at least this many coordinates."""
+        """Return Mahalanobis distances from the mean, (n_samples,), of samples from which the mean was subtracted.
+
+        Samples may have further coordinates, in which there is noise alone.
+        """
         strong = centred[:, : self.axes.shape[1]] @ self.axes.T
         rest = np.maximum((centred**2).sum(axis=1) - (strong**2).sum(axis=1), 0)
         tiny = np.finfo(float).tiny
@@ -46,8 +63,8 @@ class Structure:
         return np.asarray(np.sqrt(squares))
 
 
-def structures_of(tables: Sequence[FloatArray], n_features: int) -> list[Structure]:
-    """Estimate the covariance of every study, as far as the data can tell it from the others' and from noise.
+def structures_of(tables: Sequence[FloatArray], n_features: int) -> tuple[Structure, ...]:
+    """Estimate the covariance of every study, as far as it differs from the others' and from noise.
 
     Simulated data must share between studies what the data share. Sample covariances do not: directions that all
     studies have in common are found with an error of each study's own, and with many features noise alone has strong
@@ -55,8 +72,27 @@ def structures_of(tables: Sequence[FloatArray], n_features: int) -> list[Structu
     one by the share of their difference that sampling explains; eigenvalues that noise explains become equal, and the
     others lose what noise added to them (Johnstone 2001; Baik & Silverstein 2006).
 
-    tables : the studies in at most as many coordinates as there are samples in all
-    n_features : how many features there are, of which the coordinates are a part
+    Parameters
+    ----------
+    tables : sequence of ndarray of shape (n_samples, n_coordinates)
+        The studies in at most as many coordinates as there are samples in all.
+    n_features : int
+        How many features there are, of which the coordinates are a part.
+
+    Notes
+    -----
+    With Y_s = S_s / scale_s the covariance of study s divided by its mean variance, ν_s its degrees of freedom and Ȳ
+    the pooled one, the expected squared distance under sampling is E‖Y_s − Ȳ‖² = c (1/ν_s − 1/Σν), with
+    c = tr(Ȳ²) − tr(Ȳ)²/Σν + tr(Ȳ)². The share t of the observed distance that this explains draws Y_s to
+    (1 − t) Y_s + t Ȳ. Of its eigenvalues, those below the Marčenko–Pastur edge (1 + √γ)² in units of noise, with
+    γ = n_features / ν, become equal; an eigenvalue λ above it is ℓ (1 + γ / (ℓ − 1)) for the ℓ that is returned.
+
+    References
+    ----------
+    .. [1] Johnstone, I. M. (2001). On the distribution of the largest eigenvalue in principal components analysis.
+       Annals of Statistics 29(2), 295-327.
+    .. [2] Baik, J. and Silverstein, J. W. (2006). Eigenvalues of large sample covariance matrices of spiked population
+       models. Journal of Multivariate Analysis 97(6), 1382-1408.
     """
     means = np.array([X.mean(axis=0) for X in tables])
     sizes, freedom = np.array([len(X) for X in tables]), np.array([len(X) - 1 for X in tables])
@@ -78,11 +114,17 @@ def structures_of(tables: Sequence[FloatArray], n_features: int) -> list[Structu
         shift = 1 - float(explained_by_sampling(np.sum((mean - centre) ** 2), expected))
         axes, strong, noise = _without_noise((1 - towards) * S + towards * pooled, n_features, effective)
         structures.append(Structure(centre + shift * (mean - centre), axes, scale * strong, scale * noise))
-    return structures
+    return tuple(structures)
 
 
 def explained_by_sampling(squares: ArrayLike, expected: ArrayLike) -> FloatArray:
-    """Return the shares of squared differences that sampling explains, given the squares expected from sampling."""
+    """Return the shares of squared differences that sampling explains, given the squares expected from sampling.
+
+    Examples
+    --------
+    >>> explained_by_sampling([1.0, 2.0, 8.0], 1.0)
+    array([1.  , 1.  , 0.25])
+    """
     squares, allowed = np.asarray(squares, dtype=float), SAME * np.asarray(expected, dtype=float)
     same = squares <= allowed
     return np.asarray(np.where(same, 1.0, allowed / np.where(same, 1.0, squares)))
@@ -110,7 +152,7 @@ def _without_noise(S: FloatArray, n_features: int, freedom: float) -> tuple[Floa
 
 
 class NullModel(Protocol):
-    """A model of studies without clusters, from which null data are drawn."""
+    """A null model of several studies, from which null data are simulated."""
 
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
         """Draw a table for every study."""
@@ -121,8 +163,21 @@ class NullModel(Protocol):
 class GaussianModel:
     """Gaussian studies, each with its own size, and with its own mean and covariance as far as the data determine them.
 
-    beyond : features beyond the coordinates. In these there is noise alone, of which distances see no more than what
-        the inner products of all samples tell: a triangle of random numbers has the same (Bartlett 1933).
+    Attributes
+    ----------
+    sizes : tuple of int
+        The studies' numbers of samples.
+    structures : tuple of Structure
+        Their means and covariances.
+    beyond : int, default=0
+        The number of features beyond the coordinates. In these there is noise alone, of which distances depend on the
+        inner products of all samples: a lower triangle of standard normal numbers, with √χ² of `beyond`, `beyond` − 1,
+        … degrees of freedom on its diagonal, has the same ones [1]_.
+
+    References
+    ----------
+    .. [1] Bartlett, M. S. (1933). On the theory of statistical regression. Proceedings of the Royal Society of
+       Edinburgh 53, 260-283.
     """
 
     sizes: tuple[int, ...]
@@ -135,24 +190,14 @@ class GaussianModel:
         n_features, n = tables[0].shape[1], sum(map(len, tables))
         sizes = tuple(map(len, tables))
         if n_features <= n:
-            return cls(sizes, tuple(structures_of(tables, n_features)))
+            return cls(sizes, structures_of(tables, n_features))
         rotation = Rotation.of(tables, with_basis=True)
         assert rotation.basis is not None
         structures = [
-            Structure(
-                rotation.restore(structure.mean),
-                structure.axes @ rotation.basis.T,
-                structure.variances,
-                structure.noise,
-            )
+            replace(structure, mean=rotation.restore(structure.mean), axes=structure.axes @ rotation.basis.T)
             for structure in structures_of(rotation.coordinates, n_features)
         ]
         return cls(sizes, tuple(structures))
-
-    @classmethod
-    def in_coordinates(cls, rotation: Rotation) -> GaussianModel:
-        """Learn from studies in their coordinates, and stay in as few as the simulated ones need."""
-        return Coordinates.of(rotation).gaussian
 
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
         """Draw a table for every study."""
@@ -173,43 +218,63 @@ class GaussianModel:
 
 
 @dataclass(frozen=True, eq=False)
-class Coordinates:
-    """Studies with more features than samples: the Gaussian learned from them, and the studies in its coordinates."""
+class Learned:
+    """What all null models learn from: the studies, their covariances, and Gaussian studies with these.
 
-    gaussian: GaussianModel
-    structures: tuple[Structure, ...]  # in the coordinates of the rotation
-    tables: tuple[FloatArray, ...] = field(repr=False)  # in the coordinates of the Gaussian, noise beyond them apart
+    Attributes
+    ----------
+    tables : tuple of ndarray of shape (n_samples, n_features)
+        The studies; or their coordinates, (n_samples, n_coordinates), where features outnumber samples by far.
+    n_features : int
+        How many features the studies have.
+    """
+
+    tables: tuple[FloatArray, ...] = field(repr=False)
+    n_features: int
 
     @classmethod
-    def of(cls, rotation: Rotation) -> Coordinates:
-        """Learn from studies in their coordinates, once for all models."""
-        if rotation not in _learned:
-            _learned[rotation] = cls._learn(rotation)
-        return _learned[rotation]
+    def of(cls, tables: Iterable[FloatArray]) -> Learned:
+        """Take studies with all their features."""
+        first, *others = tables
+        return cls((first, *others), first.shape[1])
 
-    @classmethod
-    def _learn(cls, rotation: Rotation) -> Coordinates:
-        structures = structures_of(rotation.coordinates, rotation.n_features)
-        origin = structures[0].mean
-        means = np.array([structure.mean - origin for structure in structures])
+    @property
+    def in_features(self) -> bool:
+        """Whether the tables have the features themselves, not coordinates."""
+        return bool(self.tables[0].shape[1] == self.n_features)
+
+    @cached_property
+    def structures(self) -> tuple[Structure, ...]:
+        """The covariances of the studies, in the coordinates of the tables."""
+        return self.gaussian.structures if self.in_features else structures_of(self.tables, self.n_features)
+
+    @cached_property
+    def _in_few(self) -> tuple[FloatArray, FloatArray]:
+        """An origin, and a basis of the span of all means and strong directions, (q, n_coordinates)."""
+        origin = self.structures[0].mean
+        means = np.array([structure.mean - origin for structure in self.structures])
+        spanning = np.concatenate([means, *(structure.axes for structure in self.structures)])
+        _, s, basis = np.linalg.svd(spanning, full_matrices=False)
+        rank = np.count_nonzero(s > s.max(initial=0) * max(spanning.shape) * np.finfo(float).eps)
+        return origin, basis[: max(1, rank)]
+
+    @cached_property
+    def gaussian(self) -> GaussianModel:
+        """Gaussian studies with these covariances; of coordinates, in as few as the simulated studies need."""
+        if self.in_features:
+            return GaussianModel.of(self.tables)
         # Noise apart, all studies lie in the span of their means and strong directions.
-        basis = _orthonormal(np.concatenate([means, *(structure.axes for structure in structures)]))  # (q, n_coord.)
+        origin, basis = self._in_few
         turned = [
-            Structure(
-                (structure.mean - origin) @ basis.T, structure.axes @ basis.T, structure.variances, structure.noise
-            )
-            for structure in structures
+            replace(structure, mean=(structure.mean - origin) @ basis.T, axes=structure.axes @ basis.T)
+            for structure in self.structures
         ]
-        sizes = tuple(map(len, rotation.coordinates))
-        gaussian = GaussianModel(sizes, tuple(turned), rotation.n_features - len(basis))
-        return cls(gaussian, tuple(structures), tuple((X - origin) @ basis.T for X in rotation.coordinates))
+        return GaussianModel(tuple(map(len, self.tables)), tuple(turned), self.n_features - len(basis))
 
-
-_learned: WeakKeyDictionary[Rotation, Coordinates] = WeakKeyDictionary()
-
-
-def _orthonormal(vectors: FloatArray) -> FloatArray:
-    """Return an orthonormal basis of what the rows span; at least one vector."""
-    _, s, basis = np.linalg.svd(vectors, full_matrices=False)
-    rank = np.count_nonzero(s > s.max(initial=0) * max(vectors.shape) * np.finfo(float).eps)
-    return np.asarray(basis[: max(1, rank)])
+    @cached_property
+    def projected(self) -> tuple[FloatArray, ...]:
+        """The studies in the coordinates of the Gaussian, without the noise beyond them."""
+        if self.in_features:
+            return self.tables
+        origin, basis = self._in_few
+        return tuple((X - origin) @ basis.T for X in self.tables)

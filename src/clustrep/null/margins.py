@@ -12,17 +12,18 @@ from scipy.optimize import isotonic_regression
 from clustrep.null.gaussian import explained_by_sampling
 from clustrep.types import FloatArray
 
-# A feature with at most so many different values keeps them, where every value stands for so many samples on average.
-MOST_VALUES = 25
-FEWEST_REPEATS = 5
-# A lowest or highest value that so large a share of the samples has is kept with its share: the zeros of counts.
+# A feature with few different values keeps them: at most 25, which ordinal scales and small counts have, and one for
+# every five samples, so that each share is estimated from five samples on average (Cochran's rule for counts).
+MOST_VALUES, FEWEST_REPEATS = 25, 5
+# A lowest or highest value that at least this share of the samples has keeps its share: the zeros of counts. It is the
+# smallest top that is tried below; a smaller share is within what a level top of the density moves.
 ATOM = 0.1
 # The top of the mode, where the density is level, holds one of these shares of the samples: the largest that costs no
-# more than `FLATTER` of the log likelihood. The likeliest top is a spike; of tops that the data can't distinguish the
-# flattest is taken.
+# more than `FLATTER` of the log likelihood. The likeliest top is a spike; of tops within a 95 % interval of one
+# parameter, whose log likelihood ratio is χ²₁(0.95) / 2 = 1.9, the flattest is taken.
 TOPS = (0.95, 0.85, 0.75, 0.65, 0.55, 0.45, 0.35, 0.25, 0.15, 0.1)
 FLATTER = 2.0
-# How many places are tried for the top.
+# Places that are tried for the top: in steps of half its share, and for small shares no more than these.
 MOST_PLACES = 12
 
 Ranges = Sequence[tuple[int, int]]
@@ -30,10 +31,22 @@ Ranges = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, eq=False)
 class Margin:
-    """A distribution, by its quantile function: linear between knots; a level piece is a single value."""
+    """A distribution, by its quantile function: linear between knots; a level piece is a single value.
 
-    shares: FloatArray = field(repr=False)  # (n_knots,), from 0 to 1
-    values: FloatArray = field(repr=False)  # (n_knots,), in ascending order
+    Attributes
+    ----------
+    shares, values : ndarray of shape (n_knots,)
+        The knots: shares from 0 to 1, and their quantiles in ascending order.
+
+    Examples
+    --------
+    >>> uniform = Margin(np.array([0.0, 1.0]), np.array([0.0, 4.0]))
+    >>> uniform.quantiles(np.array([0.25, 0.5])), uniform.moments()[0]
+    (array([1., 2.]), 2.0)
+    """
+
+    shares: FloatArray = field(repr=False)
+    values: FloatArray = field(repr=False)
 
     def quantiles(self, shares: FloatArray) -> FloatArray:
         """Return the quantiles of these shares."""
@@ -69,10 +82,22 @@ class Margin:
 def likeliest_unimodal(masses: FloatArray, widths: FloatArray, tops: Ranges) -> tuple[FloatArray, float]:
     """Return the likeliest masses of neighbouring cells among all with one mode, and their mean log likelihood.
 
-    For a given top this is weighted isotonic regression on either side (pooling adjacent violators); the best of all
-    tops is taken.
+    Maximises Σ_c m_c log(f_c / w_c) over masses f ≥ 0 with Σ f_c = 1 whose densities f_c / w_c rise up to a top and
+    fall from there on. For a given top this is weighted isotonic regression on either side (pooling adjacent
+    violators); the best of all tops is taken.
 
-    tops : ranges of cells [i, j) that may be the top, where the density is the same throughout
+    Parameters
+    ----------
+    masses, widths : ndarray of shape (n_cells,)
+        The observed shares m of neighbouring cells, and their widths w.
+    tops : sequence of (int, int)
+        Ranges of cells [i, j) that may be the top, where the density is the same throughout.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> likeliest_unimodal(np.array([0.4, 0.1, 0.3, 0.2]), np.ones(4), [(0, 1)])[0]
+    array([0.4, 0.2, 0.2, 0.2])
     """
     best, fitted = -np.inf, masses
     positive = masses > 0
@@ -152,7 +177,13 @@ def _places(masses: FloatArray, share: float) -> list[tuple[int, int]]:
 
 
 def discrete_margin(values: FloatArray, shares: FloatArray) -> Margin:
-    """Return the unimodal distribution on ordered values that is closest to their shares; two values keep theirs."""
+    """Return the unimodal distribution on ordered values that is closest to their shares; two values keep theirs.
+
+    Examples
+    --------
+    >>> discrete_margin(np.array([0.0, 1.0]), np.array([0.75, 0.25])).quantiles(np.array([0.5, 0.9]))
+    array([0., 1.])
+    """
     if len(values) > 2:
         shares, _ = likeliest_unimodal(shares, np.ones(len(values)), [(i, i + 1) for i in range(len(values))])
     borders = np.concatenate([[0.0], np.cumsum(shares / shares.sum())])
@@ -167,7 +198,7 @@ def shrunk_moments(tables: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray
     """Return means and standard deviations, (S, n_features), without the differences that sampling explains.
 
     Means are drawn towards the common ones as in `structures_of`; so are the logarithms of variances, apart from the
-    study's scale, with the error expected from the features' kurtosis.
+    study's scale: with κ the mean kurtosis of the features, log s² has the sampling variance (κ − 1) / n.
     """
     sizes = np.array([len(X) for X in tables], dtype=float)
     weights = sizes / sizes.sum()
@@ -194,7 +225,7 @@ def margins_of_feature(columns: Sequence[FloatArray], means: FloatArray, sds: Fl
     """Return the unimodal margin of one feature in every study.
 
     A feature with few different values keeps them. Of any other one the shape is the same in all studies, with the
-    means and standard deviations given; its lowest or highest value is kept with its share where many samples have it.
+    means and standard deviations given; its lowest or highest value keeps its share where many samples have it.
     """
     distinct = [np.unique(column) for column in columns]
     few = max(2, min(MOST_VALUES, min(map(len, columns)) // FEWEST_REPEATS))

@@ -1,10 +1,11 @@
-"""The models of studies without clusters: three that are unimodal, a Gaussian, a copula, and a user's own sampler."""
+"""The null models by name: three that are unimodal, a Gaussian, a copula; permuted labels, and a user's own sampler."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,16 +17,8 @@ from clustrep.data.values import completed
 from clustrep.errors import DataError
 from clustrep.execution.seeds import Failed, attempt
 from clustrep.fitting.rotation import Rotation
-from clustrep.null.gaussian import GaussianModel, NullModel
-from clustrep.null.unimodal import (
-    components,
-    components_in_coordinates,
-    elliptical,
-    elliptical_in_coordinates,
-    normal_scores,
-    unimodal,
-    unimodal_in_coordinates,
-)
+from clustrep.null.gaussian import GaussianModel, Learned, NullModel
+from clustrep.null.unimodal import components, elliptical, normal_scores, unimodal
 from clustrep.types import FloatArray
 
 Sampler: TypeAlias = Callable[[Study, np.random.Generator], ArrayLike]
@@ -33,14 +26,15 @@ Sampler: TypeAlias = Callable[[Study, np.random.Generator], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class CopulaModel:
-    """Gaussian copulas with every study's own margins: features as skewed and as heavy-tailed as they are."""
+    """Gaussian copulas with every study's own margins: features keep their skewness, tails and modes."""
 
     scores: GaussianModel
     ordered: tuple[FloatArray, ...] = field(repr=False)  # every study's features, each in the order of its values
 
     @classmethod
-    def of(cls, tables: Sequence[FloatArray]) -> CopulaModel:
+    def of(cls, learned: Learned) -> CopulaModel:
         """Learn from the normal scores of ranks within each study."""
+        tables = learned.tables
         return cls(GaussianModel.of([normal_scores(X) for X in tables]), tuple(np.sort(X, axis=0) for X in tables))
 
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
@@ -64,7 +58,7 @@ def _quantiles(ordered: FloatArray, shares: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class GivenModel:
-    """A user's sampler, called for one study after the other."""
+    """A user's sampler, called for one study after the other: a function of (study, rng) that returns a table."""
 
     studies: tuple[Study, ...]
     sampler: Sampler
@@ -85,21 +79,16 @@ class GivenModel:
         return tables
 
 
-@dataclass(frozen=True)
-class Learner:
-    """How a model is learned from studies."""
-
-    learn: Callable[[Sequence[FloatArray]], NullModel]  # from tables
-    learn_in_coordinates: Callable[[Rotation], NullModel] | None = None  # where features outnumber samples by far
-
-
-NULLS: dict[str, Learner] = {
-    "elliptical": Learner(elliptical, elliptical_in_coordinates),
-    "margins": Learner(unimodal, unimodal_in_coordinates),
-    "components": Learner(components, components_in_coordinates),
-    "gaussian": Learner(GaussianModel.of, GaussianModel.in_coordinates),
-    "copula": Learner(CopulaModel.of),
+# How every model is learned.
+NULLS: dict[str, Callable[[Learned], NullModel]] = {
+    "elliptical": elliptical,
+    "margins": unimodal,
+    "components": components,
+    "gaussian": lambda learned: learned.gaussian,
+    "copula": CopulaModel.of,
 }
+# Models that are learned from the features themselves, also where these outnumber samples.
+OF_FEATURES = ("copula",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,30 +115,47 @@ def check_null(null: object) -> None:
         check_choice(null, "null", (UNIMODAL, *NULLS, PERMUTED), or_else="a function of (study, rng)")
 
 
-def null_model_of(null: str | Sampler, studies: Sequence[Study]) -> NullModel:
-    """Learn a model from these studies, to draw simulated ones."""
+def null_model_of(null: str | Sampler, studies: Sequence[Study], rotation: Rotation | None = None) -> NullModel:
+    """Learn a model from these studies, to simulate others like them.
+
+    Parameters
+    ----------
+    null : str or function of (study, rng)
+        A key of `NULLS`, "permuted", or a sampler.
+    studies : sequence of Study
+        The studies; missing values are filled in by the column's median.
+    rotation : Rotation, default=None
+        Learn from the studies' coordinates instead, and simulate coordinates: for clusterers that depend on Euclidean
+        distances alone.
+
+    Returns
+    -------
+    NullModel
+        An object with `draw(rng)`, which returns a table for every study.
+    """
     if callable(null):
         return GivenModel(tuple(studies), null)
     if null == PERMUTED:
         return PermutedModel(tuple(study.X for study in studies))
-    tables = [completed(study.X).astype(float) for study in studies]
-    exponent = unit_exponent(tables)
-    return _in_units(NULLS[null].learn([np.ldexp(X, -exponent) for X in tables]), exponent)
-
-
-def null_model_in_coordinates(model: Learner, rotation: Rotation) -> NullModel:
-    """Learn a model from studies in their coordinates."""
-    assert model.learn_in_coordinates is not None
-    exponent = unit_exponent(rotation.coordinates)
+    if rotation is None:
+        learned = Learned.of(completed(study.X).astype(float) for study in studies)
+    else:
+        learned = _learned.setdefault(rotation, Learned(rotation.coordinates, rotation.n_features))
+    exponent = unit_exponent(learned.tables)
     if not exponent:
-        return model.learn_in_coordinates(rotation)
-    coordinates = tuple(np.ldexp(X, -exponent) for X in rotation.coordinates)
-    return _in_units(model.learn_in_coordinates(replace(rotation, coordinates=coordinates)), exponent)
+        return NULLS[null](learned)
+    scaled = Learned(tuple(np.ldexp(X, -exponent) for X in learned.tables), learned.n_features)
+    return InUnits(NULLS[null](scaled), exponent)
+
+
+# What is learned from coordinates serves all models that are tried one after another.
+_learned: WeakKeyDictionary[Rotation, Learned] = WeakKeyDictionary()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # magnitudes: a covariance, and more so its square, has less room among the numbers than a distance
 
+# Squares of values up to 2^200 have squares below 2^800: far from the largest double, 2^1024.
 USUAL_EXPONENT = 200
 
 
@@ -169,7 +175,3 @@ def unit_exponent(tables: Sequence[FloatArray]) -> int:
     """Return the exponent of the largest value's power of two; 0 where it is nothing unusual."""
     exponent = int(np.frexp(max(float(np.abs(X).max()) for X in tables))[1])
     return exponent if abs(exponent) > USUAL_EXPONENT else 0
-
-
-def _in_units(learned: NullModel, exponent: int) -> NullModel:
-    return InUnits(learned, exponent) if exponent else learned

@@ -1,33 +1,29 @@
-"""Scores compared with those of simulated unimodal data like the studies, by the same clusterer."""
+"""Scores compared with those of simulated null data like the studies, by the same clusterer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.stats import skew
 
 from clustrep.agreement.agreements import Agreement
-from clustrep.agreement.contingency import NOISE_NAME, ONLY_NOISE
+from clustrep.agreement.contingency import ONLY_NOISE
 from clustrep.algorithms.comparison import Comparison
-from clustrep.algorithms.local import LocalPlan
-from clustrep.algorithms.local_scores import LocalReplicability, mean_by
 from clustrep.algorithms.pairwise import Replicability
 from clustrep.algorithms.replicability import ReplicateScores, ScorePlan
 from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.data.study import Study
-from clustrep.errors import AllReplicatesFailed, DataWarning, ParameterError, ReplicateWarning, warn
+from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
 from clustrep.execution.devices import free_bytes
 from clustrep.execution.engines import EngineLike
 from clustrep.execution.forecast import Cost
 from clustrep.execution.run import Plan, RunCache, on_engine
 from clustrep.execution.seeds import (
     FULL_STUDY,
-    Failed,
     Rng,
     Stream,
     derived_root,
@@ -44,40 +40,35 @@ from clustrep.fitting.transformers import TrainEmbedding
 from clustrep.null.gaussian import NullModel
 from clustrep.null.models import (
     NULLS,
+    OF_FEATURES,
     PERMUTED,
     UNIMODAL,
     UNIMODAL_MODELS,
     GivenModel,
     Sampler,
     check_null,
-    null_model_in_coordinates,
     null_model_of,
 )
 from clustrep.null.null_scores import NullReference, NullScores
-from clustrep.summaries import quiet
-from clustrep.text import argument, plural
+from clustrep.summaries import FALSE_FINDING, quiet
+from clustrep.text import plural
 from clustrep.types import FloatArray
 
 STATISTICS = ("estimate", "mean")
-# The skewness of an exponential distribution is 2.
-SKEWED = 1.0
-# A model explains the scores where the overall p-value is above this.
-NOT_EXPLAINED = 0.05
+# A model explains the scores where the overall p-value is above this, the level of all statements.
+NOT_EXPLAINED = FALSE_FINDING
 # Seconds that a simulated number takes, roughly.
 DRAWN_SECONDS = 5e-8
-# How many data sets are scored together, for how many seconds and how many bytes of distances and labels, at most.
-MOST_TOGETHER = 32
-TOGETHER_SECONDS = 0.25
-MOST_BYTES = 2**26
+# Data sets that are scored together: no more than these, for at most so many seconds, so that workers share them, and
+# with at most so many bytes of distances and labels. Scores do not depend on it.
+MOST_TOGETHER, TOGETHER_SECONDS, MOST_BYTES = 32, 0.25, 2**26
 # The same on a device: its memory may hold more, and there are no workers to share them with.
 MOST_ON_DEVICE, BYTES_OF_NUMBER = 256, 64
-# Which of the unimodal models clusters are compared with.
-MODEL_FOR_CLUSTERS = "margins"
 
 
 @on_engine
 def null_reference(
-    result: Replicability | Comparison | LocalReplicability,
+    result: Replicability | Comparison,
     n: int = 199,
     *,
     null: str | Sampler = UNIMODAL,
@@ -86,32 +77,34 @@ def null_reference(
     n_jobs: int | None = None,
     engine: EngineLike = None,
 ) -> NullReference:
-    """Compute the same scores on simulated unimodal data, and compare.
+    """Compute the same scores on simulated null data, and compare.
 
-    A high score says that a cut repeats, not that there are clusters: one long Gaussian is cut across its long axis
-    every time. Here every study is replaced by simulated data that have its size, and its means, covariances and
-    shapes of features as far as one mode allows and as far as the data can tell them from noise, `n` times. Two
-    statistics are compared: R̂, which says whether a cut repeats, and the separateness Q, which says how much of the
-    held-out study's spread lies between the predicted clusters, of what so many clusters could explain at most.
+    A high score means that a partition replicates, not that there are clusters: one long Gaussian is divided across its
+    long axis every time. Here every study is replaced, `n` times, by simulated null data with its size, and its means,
+    covariances and shapes of features as far as one mode allows and as far as they differ from noise. Two
+    statistics are compared: the observed score R̂, and the separateness Q, the share of the held-out study's variance
+    that lies between the clusters predicted for it, of what k clusters could explain at most::
+
+        Q = (1 − Σ_c Σ_{i in c} ‖x_i − x̄_c‖² / Σ_i ‖x_i − x̄‖²) / share of the first k − 1 principal axes
 
     Parameters
     ----------
-    result : Replicability, Comparison or LocalReplicability
-        From a run in this session: files hold no data.
-    n : int
+    result : Replicability or Comparison
+        Of a run in the same process: files hold no data.
+    n : int, default=199
         Number of simulated data sets, for each model.
-    null : "unimodal", the name of a model, or function of (study, rng)
+    null : "unimodal", the name of a model, or function of (study, rng), default="unimodal"
         Unimodal models are "elliptical" (the same density on ellipses, falling outwards), "margins" (every
         feature has the unimodal distribution closest to its own, dependence is a Gaussian copula) and "components"
         (independent components with unimodal distributions). "unimodal" tries them in this order, up to the first
         that explains the scores (`overall_pvalue` above 0.05), and returns the reference of the model with the largest
-        p-value; for a local result it is "margins". "gaussian" is a Gaussian with each study's mean and covariance;
+        p-value. "gaussian" is a Gaussian with each study's mean and covariance;
         "copula" a Gaussian copula with each feature's own values as margins. A sampler returns a table like the study.
         Known labels (``labels=``) are always compared with "permuted": the same labels on other samples of their study.
-    statistic : {"estimate", "mean"}
-        Compare R̂, one fit for each study and data set; or the mean over resamples, all of which are repeated
-        in every data set. Separateness is that of the studies as they are in either case.
-    rng : int, Generator, SeedSequence or None
+    statistic : {"estimate", "mean"}, default="estimate"
+        Compare observed scores, one fit for each study and data set; or means over resamples, all of which are
+        repeated in every data set. Separateness is that of the observed studies in either case.
+    rng : int, Generator, SeedSequence or None, default=None
         The seed; None takes the result's own.
     n_jobs, engine
         As in `replicability`.
@@ -123,16 +116,17 @@ def null_reference(
 
     See Also
     --------
-    replicability, compare, local_replicability : the results that are compared.
+    replicability, compare : The results that are compared.
+    analyse : Tells which clusters are found in which studies.
 
     Notes
     -----
-    The p-value answers one question: could data like these, but unimodal, score as high? A small one says that
-    there is more structure than the models have, which need not be separated groups: unimodal shapes that none of
-    the models has, such as curves, triangles or Dirichlet distributions, are structured, too. A large one says that
-    the scores are not distinguishable from those of unimodal data, not that there are no clusters. With "unimodal"
-    the hypothesis is that any of three models holds, so the largest of their p-values is taken (an intersection–union
-    test [1]_): its error is at most that of the right model. How often it errs was simulated: docs/null.md.
+    The p-value answers one question: could data like these, but unimodal, score as high? A small one is evidence of
+    more structure than the models have, which need not be separated clusters: unimodal shapes that none of the models
+    has, such as curves, triangles or Dirichlet distributions, are structured, too. A large one means that the scores
+    are not distinguishable from those of unimodal data, not that there are no clusters. With "unimodal" the hypothesis
+    is that any of three models holds, so the largest of their p-values is taken (an intersection–union test [1]_): its
+    error is at most that of the right model. `make null-calibration` simulates how often it errs.
 
     References
     ----------
@@ -157,7 +151,7 @@ def null_reference(
 
 
 def reference_of(
-    result: Replicability | Comparison | LocalReplicability,
+    result: Replicability | Comparison,
     n: int,
     null: str | Sampler,
     statistic: str = "estimate",
@@ -166,37 +160,34 @@ def reference_of(
     n_jobs: int | None = None,
     cache: RunCache | None = None,
 ) -> NullReference:
-    """Compare with simulated data sets; not to be simulated again are those `cache` from a shorter run."""
+    """Compare with simulated data sets; those that a shorter run has put into `cache` are not simulated again."""
     origins = _origins(result)
     check_integer(n, "n")
     null = _for_labels(null, origins)
     check_takes_simulated(origins[0].source.transformer, null)
     cache = cache or RunCache()
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
-    if null == "gaussian":
-        _warn_of_skewness(origins[0].studies)
-    models: tuple[str | Sampler, ...] = (null,)
-    if null == UNIMODAL:
-        models = UNIMODAL_MODELS if not isinstance(result, LocalReplicability) else (MODEL_FOR_CLUSTERS,)
-    source = origins[0].source.with_root(root)
-    configurations = [origin.configuration for origin in origins]
-    of = "" if isinstance(result, Replicability) else result._fingerprint
+    models: tuple[str | Sampler, ...] = UNIMODAL_MODELS if null == UNIMODAL else (null,)
     provenance = provenance_of_run(
-        source,
+        origins[0].source.with_root(root),
         origins[0].studies,
-        configurations,
+        [origin.configuration for origin in origins],
         n=n,
         null=describe(null),
         statistic=statistic,
-        of=of,
+        of=result._fingerprint if isinstance(result, Comparison) else "",
         neighbour_recall=result.provenance.get("neighbour_recall"),  # simulated studies have as many samples
     )
-    observed = _observed(result, origins, statistic)
+    n_resamples = 0 if statistic == "estimate" else result.provenance["n_resamples"]
+    observed = _observed(origins)
+    if n_resamples:
+        observed = observed._replace(scores=_observed_means(result))
     references: list[NullReference] = []
     for place, model in enumerate(models):
-        plan_of = partial(NullPlan.of, result, origins, model, statistic, root)
-        simulated = _stack(cache.run(("null model", place), plan_of, range(1, n + 1), n_jobs))
-        _report_missing(result, simulated.scores)
+        plan_of = partial(NullPlan.of, origins, model, n_resamples, root)
+        data_sets = cache.run(("null model", place), plan_of, range(1, n + 1), n_jobs)
+        simulated = NullScores(*map(np.stack, zip(*data_sets, strict=True)))
+        _report_missing(simulated.scores)
         name = model if isinstance(model, str) else describe(model)
         references.append(NullReference.of(result, statistic, observed, simulated, name, provenance))
         if not references[-1].overall_pvalue <= NOT_EXPLAINED:
@@ -225,32 +216,12 @@ def best_explained(references: Sequence[NullReference]) -> NullReference:
     return replace(best, models=tuple(reference.model for reference in references), model_pvalues=pvalues)
 
 
-def _warn_of_skewness(studies: Sequence[Study]) -> None:
-    """Warn that a Gaussian is no suitable null for skewed features: their long tails alone look like clusters."""
-    for study in studies:
-        border = SKEWED + 2 * np.sqrt(6 / len(study))  # two standard errors of a Gaussian's
-        with quiet():
-            skewness = np.abs(skew(study.X, axis=0))
-        known = skewness[np.isfinite(skewness)]  # a constant has none
-        if known.size and (known > border).mean() >= 0.5:
-            warn(
-                f"Half of the features of study {study.name!r}, or more, have a skewness above {border:.1f}: Gaussian "
-                "data have no such tails, which alone can look like clusters. Transform the features, or compare with "
-                f"{argument('null', 'unimodal')}, which keeps the shapes of features.",
-                DataWarning,
-            )
-            return
-
-
-def _report_missing(result: Any, scores: FloatArray) -> None:
-    """Say how many simulated data sets have no scores, or not all of them; raise where none has any."""
-    if isinstance(result, LocalReplicability):
-        missing = np.isnan(scores).all(axis=1)
-    else:
-        off = ~np.eye(scores.shape[-1], dtype=bool)
-        missing = np.isnan(scores[..., off]).any(axis=tuple(range(1, scores.ndim - 1)))
+def _report_missing(scores: FloatArray) -> None:
+    """Warn of simulated data sets that have no scores, or not all of them; raise where none has any."""
+    off = ~np.eye(scores.shape[-1], dtype=bool)
+    missing = np.isnan(scores[..., off]).any(axis=tuple(range(1, scores.ndim - 1)))
     if np.isnan(scores).all():
-        raise AllReplicatesFailed("Not one simulated data set could be scored: the clusterer failed on all of them.")
+        raise AllReplicatesFailed("All simulated data sets failed: the clusterer failed on each of them.")
     if missing.any():
         warn(
             f"The clusterer failed on {plural(int(missing.sum()), 'simulated data set')} of {len(scores)}, in part "
@@ -261,10 +232,9 @@ def _report_missing(result: Any, scores: FloatArray) -> None:
 
 def _origins(result: Any) -> tuple[RunOrigin, ...]:
     """Return what a result came from, where that is known and can be simulated."""
-    if not isinstance(result, Replicability | Comparison | LocalReplicability):
+    if not isinstance(result, Replicability | Comparison):
         raise ParameterError(
-            "result must be what replicability, compare or local_replicability returned, for one agreement and one "
-            f"test study; got {type(result).__name__}.",
+            f"result must be what replicability or compare returned, for one agreement; got {type(result).__name__}.",
             parameter="result",
         )
     origins = result._origins if isinstance(result, Comparison) else (result._origin,)
@@ -274,24 +244,22 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
             f"rng={result.provenance['seed']} to compare it with simulated data.",
             parameter="result",
         )
-    return tuple(origin for origin in origins if isinstance(origin, RunOrigin))
+    known = [origin for origin in origins if isinstance(origin, RunOrigin)]
+    if isinstance(result, Comparison):
+        return tuple(known)
+    agreements = tuple(agreement for agreement in known[0].agreements if agreement.name == result.agreement)
+    return (replace(known[0], agreements=agreements),)
 
 
 def _for_labels(null: str | Sampler, origins: Sequence[RunOrigin]) -> str | Sampler:
     """Return the null of a result: known labels are permuted, because simulated data have none."""
-    if not any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in origins):
-        if null == PERMUTED:
-            raise ParameterError(
-                f"null={PERMUTED!r} is for known labels: a clusterer does not know the order of the samples.",
-                parameter="null",
-            )
-        return null
-    if null not in (UNIMODAL, PERMUTED):
+    known = any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in origins)
+    if null == PERMUTED if not known else null not in (UNIMODAL, PERMUTED):
         raise ParameterError(
-            f"null must be {PERMUTED!r} for known labels, which can't be carried over to simulated data; got {null!r}.",
+            f"null={PERMUTED!r} is for known labels, which can be compared with no other null model; got {null!r}.",
             parameter="null",
         )
-    return PERMUTED
+    return PERMUTED if known else null
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -309,14 +277,6 @@ def _with_missing(simulated: FloatArray, study: Study) -> FloatArray:
     return np.where(np.isnan(study.X), np.nan, table)
 
 
-class Work(NamedTuple):
-    """What a simulated data set takes."""
-
-    cost: Cost
-    in_threads: bool
-    has_kernels: bool
-
-
 @dataclass(frozen=True, eq=False)
 class NullPlan(Plan[NullScores]):
     """Everything that a simulated data set's scores follow from, except its number."""
@@ -324,28 +284,20 @@ class NullPlan(Plan[NullScores]):
     records = (NullScores,)
 
     studies: tuple[Study, ...]
-    order: tuple[int, ...]  # the studies by their names, as they are simulated, so that their order does not matter
+    order: tuple[int, ...]  # the studies by their names: so they are simulated, whatever order they were given in
     simulated: NullModel
     configurations: tuple[Configuration, ...]
     agreements: tuple[Agreement, ...]
     noise: Any
     source: Source  # the result's own resampling, and the root of all data sets
-    n_resamples: int  # 0: the studies as they are
-    at: int | None  # for local scores: whose points are scored
+    n_resamples: int  # 0: observed scores
     model: str  # which, and whether in coordinates
     identities: tuple[str, ...]  # a digest of each configuration
     unit = "simulated data sets"
 
     @classmethod
-    def of(
-        cls,
-        result: Replicability | Comparison | LocalReplicability,
-        origins: Sequence[RunOrigin],
-        null: str | Sampler,
-        statistic: str,
-        root: int,
-    ) -> NullPlan:
-        """Take the settings of the result; where features outnumber samples, in coordinates."""
+    def of(cls, origins: Sequence[RunOrigin], null: str | Sampler, n_resamples: int, root: int) -> NullPlan:
+        """Take the settings of a result; where features outnumber samples, in coordinates."""
         first = origins[0]
         configurations = tuple(origin.configuration for origin in origins)
         in_features = (
@@ -356,30 +308,25 @@ class NullPlan(Plan[NullScores]):
         order = tuple(sorted(range(len(first.studies)), key=lambda s: first.studies[s].name))
         by_name = [first.studies[s] for s in order]
         with one_thread():
-            model = NULLS.get(null) if isinstance(null, str) else None
-            if in_features or model is None or model.learn_in_coordinates is None:
+            if in_features or null not in NULLS or null in OF_FEATURES:
                 simulated = null_model_of(null, by_name)
             else:
                 rotation = Rotation.of([study.X for study in by_name])
-                simulated = null_model_in_coordinates(model, rotation)
+                simulated = null_model_of(null, by_name, rotation)
                 simulated_in = Rotation(rotation.origin, tuple(simulated.draw(make_generator(0))), None)
                 configurations = tuple(
                     Configuration(configuration.name, in_coordinates(configuration.clusterer, simulated_in))
                     for configuration in configurations
                 )
-        agreements = first.agreements
-        if isinstance(result, Replicability):
-            agreements = tuple(agreement for agreement in agreements if agreement.name == result.agreement)
         return cls(
             studies=first.studies,
             order=order,
             simulated=simulated,
             configurations=configurations,
-            agreements=agreements,
+            agreements=first.agreements,
             noise=first.noise,
             source=first.source.with_root(root),
-            n_resamples=0 if statistic == "estimate" else result.provenance["n_resamples"],
-            at=_place_of_points(result, first) if isinstance(result, LocalReplicability) else None,
+            n_resamples=n_resamples,
             model=f"{described(null)} {'of features' if in_features else 'of coordinates'}",
             identities=tuple(identity_of(origin.configuration.clusterer) for origin in origins),
         )
@@ -399,7 +346,6 @@ class NullPlan(Plan[NullScores]):
             agreement=agreements_of(self.agreements),
             noise=self.noise,
             n_resamples=self.n_resamples,
-            at=self.at,
         )
 
     @property
@@ -412,13 +358,11 @@ class NullPlan(Plan[NullScores]):
         configurations = tuple(self.configurations[place] for place in places)
         return replace(self, configurations=configurations, identities=tuple(self.identities[c] for c in places))
 
-    def split(self, value: NullScores) -> list[NullScores]:
-        """Divide scores by configuration; those of clusters belong to the only one."""
-        if self.at is not None:
-            return [value]
+    def split_value(self, value: NullScores) -> list[NullScores]:
+        """Divide scores by configuration."""
         return [NullScores(*(array[c : c + 1] for array in value)) for c in range(len(self.parts))]
 
-    def join(self, values: Sequence[NullScores]) -> NullScores:
+    def join_values(self, values: Sequence[NullScores]) -> NullScores:
         """Put the scores of all configurations together."""
         return NullScores(*map(np.concatenate, zip(*values, strict=True)))
 
@@ -441,34 +385,37 @@ class NullPlan(Plan[NullScores]):
     description = "null model"
 
     @cached_property
-    def _work(self) -> Work:
-        """What a data set takes; estimated from the first one, or from the studies where a user's sampler draws."""
+    def _work(self) -> tuple[Cost, bool, bool]:
+        """What a data set takes, whether kernels do most of the work, and whether there are any.
+
+        Estimated from the first one, or from the studies where a user's sampler draws.
+        """
         is_given = isinstance(self.simulated, GivenModel)
         studies = self.studies if is_given else self.data_set(1)[0]
         setting = Setting.prepare(self.source, studies, self.configurations, for_run=False, rotate=False)
         n, n_drawn = len(self.replicates), sum(study.X.size for study in studies)
         cost = Cost(n * setting.cost.kernels, n * setting.cost.python + n_drawn * DRAWN_SECONDS)
-        return Work(cost, setting.in_threads and not is_given, setting.has_kernels)
+        return cost, setting.in_threads and not is_given, setting.has_kernels
 
     @property
     def cost(self) -> Cost:
         """Roughly how long a data set takes: its draw, and its replicates."""
-        return self._work.cost
+        return self._work[0]
 
     @property
     def in_threads(self) -> bool:
         """Whether kernels do most of the work; a sampler or an agreement that is a user's function is not one."""
-        return self._work.in_threads and all(agreement.of_counts for agreement in self.agreements)
+        return self._work[1] and all(agreement.of_counts for agreement in self.agreements)
 
     @property
     def compiles(self) -> bool:
         """Whether there are kernels: in its learners, or in an agreement that needs logarithms."""
-        return self._work.has_kernels or any(agreement.compiled for agreement in self.agreements)
+        return self._work[2] or any(agreement.compiled for agreement in self.agreements)
 
     @property
     def batch(self) -> int:
         """How many data sets are scored together: enough to share what Python does, not too many for memory."""
-        if self.at is not None or self.n_resamples:
+        if self.n_resamples:
             return 1
         if self.here:
             n_bytes = BYTES_OF_NUMBER * sum(study.X.size for study in self.studies)
@@ -478,14 +425,12 @@ class NullPlan(Plan[NullScores]):
         return int(max(1, min(MOST_TOGETHER, TOGETHER_SECONDS / self.cost.total, MOST_BYTES / n_bytes)))
 
     def replicate(self, number: int) -> NullScores:
-        """Score one simulated data set, or its clusters."""
+        """Score one simulated data set."""
         (scores,) = self.block([number])
         return scores
 
     def block(self, numbers: Sequence[int]) -> list[NullScores]:
-        """Score simulated data sets, or their clusters."""
-        if self.at is not None:
-            return [NullScores(self._score_clusters(number, self.at), np.empty(0)) for number in numbers]
+        """Score simulated data sets."""
         settings: list[Setting] = []
         for number in numbers:
             studies, source = self.data_set(number)
@@ -496,40 +441,13 @@ class NullPlan(Plan[NullScores]):
     def lost(self, number: int, cause: str) -> NullScores:
         """Return a data set without scores."""
         n, S = len(self.configurations), len(self.studies)
-        if self.at is not None:
-            return NullScores(np.empty(0), np.empty(0))
         return NullScores(np.full((n, len(self.agreements), S, S), np.nan), np.full(n, np.nan))
-
-    def _score_clusters(self, number: int, at: int) -> FloatArray:
-        """Score every cluster of one simulated training study, (n_clusters,); nothing where the clusterer failed."""
-        studies, source = self.data_set(number)
-        setting = Setting.prepare(source, studies, self.configurations, at=studies[at].X)
-        plan = LocalPlan(setting, 1, (), self.agreements[0], self.noise)
-        as_it_is = plan.replicate(FULL_STUDY)
-        labels = as_it_is.labels_of_points
-        if isinstance(labels, Failed):
-            return np.empty(0)
-        clusters, codes = np.unique(labels, return_inverse=True)
-        values: list[FloatArray] = []
-        for b in self.replicates:
-            (scores,) = (as_it_is if b == FULL_STUDY else plan.replicate(b)).by_test
-            if isinstance(scores, Failed) and scores.cause == ONLY_NOISE:
-                values.append(np.zeros(len(clusters)))
-            elif not isinstance(scores, Failed):
-                points = scores.table[scores.at[0], scores.at[1]] * (not scores.trivial)
-                values.append(mean_by(codes, points, len(clusters)))
-        if not values:
-            return np.empty(0)
-        with quiet():
-            averages = np.asarray(np.nanmean(values, axis=0))
-        of_clusters = averages[clusters.astype(str) != NOISE_NAME]  # noise is no cluster to compare with
-        return of_clusters if of_clusters.size else np.zeros(1)
 
 
 def _scores_of_data_sets(
     settings: Sequence[Setting], agreements: tuple[Agreement, ...], noise: Any, replicates: Sequence[int]
 ) -> list[NullScores]:
-    """Average the scores of replicates of data sets; separateness is that of the studies as they are.
+    """Average the scores of replicates of data sets; separateness is that of the observed studies.
 
     settings : with the same learners where these serve other studies, whose samples are then scored together
     """
@@ -546,10 +464,10 @@ def _scores_of_data_sets(
 
 
 def _averaged(full: ReplicateScores, plan: ScorePlan, replicates: Sequence[int]) -> NullScores:
-    """Average the scores of replicates of one data set, of which those of the studies as they are are known.
+    """Average the scores of replicates of one data set, of which the observed ones, `full`, are known.
 
-    A single block, on one side or both, scores 0, because it shows no agreement about clusters; so does a partition in
-    which all points but one are noise.
+    A single-cluster score counts 0, because it shows no agreement about clusters; so does a partition in which all
+    samples but one are noise.
     """
     drawn = [b for b in replicates if b != FULL_STUDY]
     scored = [] if drawn else [full]
@@ -563,25 +481,17 @@ def _averaged(full: ReplicateScores, plan: ScorePlan, replicates: Sequence[int])
         return NullScores(averages, np.asarray(np.nanmean(full.separateness, axis=(1, 2))))
 
 
-def _observed(
-    result: Replicability | Comparison | LocalReplicability, origins: Sequence[RunOrigin], statistic: str
-) -> NullScores:
-    """Return the scores of the result itself, by the rule for single blocks that holds for simulated data sets."""
-    if isinstance(result, LocalReplicability):
-        return NullScores(_observed_of_clusters(result, origins[0], statistic), np.empty(0))
+def _observed(origins: Sequence[RunOrigin]) -> NullScores:
+    """Return the observed scores of a result, by the rule for single clusters that holds for simulated data sets."""
     first = origins[0]
-    configurations = [origin.configuration for origin in origins]
-    agreements = first.agreements
-    if isinstance(result, Replicability):
-        agreements = tuple(agreement for agreement in agreements if agreement.name == result.agreement)
     with one_thread():
-        setting = Setting.prepare(first.source, first.studies, configurations)
-        (as_they_are,) = _scores_of_data_sets([setting], agreements, first.noise, [FULL_STUDY])
-    return as_they_are if statistic == "estimate" else as_they_are._replace(scores=_observed_means(result))
+        setting = Setting.prepare(first.source, first.studies, [origin.configuration for origin in origins])
+        (observed,) = _scores_of_data_sets([setting], first.agreements, first.noise, [FULL_STUDY])
+    return observed
 
 
 def _observed_means(result: Replicability | Comparison) -> FloatArray:
-    """Return means over resamples in which single blocks count 0, (n_configurations, n_agreements, S, S)."""
+    """Return means over resamples in which single-cluster scores count 0, (n_configurations, n_agreements, S, S)."""
     several = isinstance(result, Comparison)
     scores = result.distribution if several else result.distribution[None, None]
     trivial = result.trivial[:, None] if several else result.trivial[None, None]
@@ -590,46 +500,3 @@ def _observed_means(result: Replicability | Comparison) -> FloatArray:
     nothing = (trivial & ~np.isnan(scores)) | (failed == noise)
     with quiet():
         return np.asarray(np.nanmean(np.where(nothing, 0.0, scores), axis=2))
-
-
-def _observed_of_clusters(result: LocalReplicability, origin: RunOrigin, statistic: str) -> FloatArray:
-    """Return the scores of the clusters of a local result, (n_clusters,); single blocks count 0."""
-    if statistic == "mean":
-        blocks = np.where(result.trivial[:, None], 0.0, result.cluster_distribution)
-        with quiet():
-            return np.asarray(np.nanmean(blocks, axis=0))
-    estimate = result.by_cluster()["estimate"].to_numpy(dtype=float)
-    return np.asarray(estimate * (not _is_trivial(origin)))
-
-
-def _is_trivial(origin: RunOrigin) -> bool:
-    """Whether either function puts the whole test study, as it is, into a single block."""
-    with one_thread():
-        setting = Setting.prepare(origin.source, origin.studies, [origin.configuration], at=origin.studies[0].X)
-        plan = LocalPlan(setting, 1, (), origin.agreements[0], origin.noise)
-        (scores,) = plan.replicate(FULL_STUDY).by_test
-    return not isinstance(scores, Failed) and scores.trivial
-
-
-def _place_of_points(result: LocalReplicability, origin: RunOrigin) -> int:
-    """Find the study whose points a local result scores: the training study's, or the test study's."""
-    for place, study in enumerate(origin.studies):
-        if result._points is not None and np.array_equal(result._points, study.X, equal_nan=True):
-            return place
-    raise ParameterError(
-        "A local result is compared with simulated data at the points of its training or test study: "
-        "run local_replicability with at=None, or with at=test.",
-        parameter="result",
-    )
-
-
-def _stack(data_sets: Sequence[NullScores]) -> NullScores:
-    """Stack the scores of data sets; those with fewer clusters are padded with NaN."""
-    separateness = np.stack([data_set.separateness for data_set in data_sets])
-    scores = [data_set.scores for data_set in data_sets]
-    if scores[0].ndim > 1:
-        return NullScores(np.stack(scores), separateness)
-    stacked = np.full((len(scores), max(1, *map(len, scores))), np.nan)
-    for row, of_clusters in zip(stacked, scores, strict=True):
-        row[: len(of_clusters)] = of_clusters
-    return NullScores(stacked, separateness)

@@ -1,64 +1,46 @@
-"""Scores beside those of simulated unimodal data."""
+"""Scores beside their null distributions: the result of `null_reference`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control
 
 from clustrep.agreement.agreements import shown
-from clustrep.algorithms.comparison import AXIS_OF_K, Comparison, Curves
-from clustrep.algorithms.comparison_plot import NULL_NAME, NullBand, is_wide
-from clustrep.algorithms.local_scores import LocalReplicability
+from clustrep.algorithms.comparison import Comparison
+from clustrep.algorithms.comparison_plot import NULL_NAME, NullBand
 from clustrep.algorithms.pairwise import Replicability
-from clustrep.checks import check_choice, check_numbers_between
+from clustrep.checks import check_choice
 from clustrep.files.saved import Saved
-from clustrep.plots.canvas import (
-    COLOURS,
-    DOUBLE,
-    SINGLE,
-    canvas,
-    height_for,
-    in_legend,
-    legend_above,
-    literal,
-    look,
-    names_below,
-    ticks_at,
-)
-from clustrep.plots.charts import NO_K
+from clustrep.plots.canvas import COLOURS, DOUBLE, SINGLE, canvas, height_for, legend_above, literal, names_below
 from clustrep.provenance import Provenance
 from clustrep.statistics import null_pvalue
-from clustrep.summaries import quiet, tails
+from clustrep.summaries import label, quiet, tails
 from clustrep.text import plural
-from clustrep.types import FloatArray, Labels
+from clustrep.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-CLUSTERS = "local"
-# How much of the error each statistic may use, R̂ and separateness, which finds nearly all that either does.
+# How much of the error each statistic may use, the observed score and separateness, which finds nearly all that either
+# does: docs/null.md.
 WEIGHTS = (0.1, 0.9)
 
 
 class NullScores(NamedTuple):
     """The scores of a data set, or those of n data sets behind a further axis.
 
-    scores : (n_configurations, n_agreements, S, S), or of clusters, (n_clusters,)
-    separateness : (n_configurations,), mean over ordered pairs of different studies; of clusters, empty
+    scores : (n_configurations, n_agreements, S, S)
+    separateness : (n_configurations,), mean over ordered pairs of different studies
     """
 
     scores: FloatArray
     separateness: FloatArray
-
-
-def _none() -> FloatArray:
-    return np.empty(0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,43 +54,38 @@ class NullReference(Saved):
         qvalue = the p-value adjusted for the false discovery rate (Benjamini and Hochberg 1995)
 
     `overall`, `overall_excess` and `configuration_pvalue` are the same for the mean over ordered pairs of different
-    studies. `overall_adjusted` is the p-value of a configuration by R̂ and separateness together, adjusted for all
-    configurations, and `overall_pvalue` that of all studies together.
+    studies. `overall_adjusted` is the p-value of a configuration by the score and separateness together, adjusted for
+    all configurations, and `overall_pvalue` that of all studies together.
 
     Attributes
     ----------
-    kind : {"replicability", "comparison", "local"}
-        What kind of result was compared.
     statistic : {"estimate", "mean"}
-        Whether R̂ or the mean over resamples was compared.
+        Whether observed scores or means over resamples were compared.
     names : tuple of str
-        The studies; of a local result, the training and the test study.
+        The studies.
     agreements : tuple of str
         What the scores measure.
     clusterers : tuple of str
         For every configuration, its clusterer's name.
     n_clusters : tuple of int or None
         For every configuration, its number of clusters.
-    clusters : ndarray, (n_clusters,)
-        Of a local result: its clusters. Else empty.
     observed : ndarray
-        The scores: (S, S) of a replicability, (n_configurations, n_agreements, S, S) of a comparison, (n_clusters,) of
-        a local result. 0, here and in simulated data sets, where either side is a single block.
-    distribution : ndarray, (n, ...)
-        The same in every simulated data set. A simulated data set has clusters of its own: of a local result,
-        (n, most clusters), NaN where there are fewer.
+        The scores: (S, S) of a replicability, (n_configurations, n_agreements, S, S) of a comparison; axes train, test.
+        A single-cluster score counts 0, here and in simulated null data.
+    distribution : ndarray of shape (n, ...)
+        The same in every simulated data set.
     provenance : Provenance
         Seed, parameters, clusterers, studies and versions.
-    separateness : ndarray, (n_configurations,)
-        The share of the held-out study's spread that lies between the clusters predicted for it, divided by what k − 1
-        principal axes explain: mean over ordered pairs of different studies, as they are. Empty for a local result.
-    separateness_distribution : ndarray, (n, n_configurations)
+    separateness : ndarray of shape (n_configurations,)
+        The share of the held-out study's variance that lies between the clusters predicted for it, divided by what
+        k − 1 principal axes explain: mean over ordered pairs of different studies.
+    separateness_distribution : ndarray of shape (n, n_configurations)
         The same in every simulated data set.
     model : str
         What was simulated: of the models that were tried, that with the largest `overall_pvalue`.
     models : tuple of str
         All models that were tried, in this order.
-    model_pvalues : ndarray, (n_models,)
+    model_pvalues : ndarray of shape (n_models,)
         The `overall_pvalue` beside each of these.
 
     References
@@ -120,29 +97,27 @@ class NullReference(Saved):
     See Also
     --------
     null_reference : The function that returns it.
-    Comparison.choice : A choice among what is above unimodal data.
+    Comparison.choice : A choice among configurations above the null model.
     """
 
-    kind: str
     statistic: str
     names: tuple[str, ...]
     agreements: tuple[str, ...]
     clusterers: tuple[str, ...]
     n_clusters: tuple[int | None, ...]
-    clusters: Labels  # of a local result
     observed: FloatArray
     distribution: FloatArray
     provenance: Provenance
-    separateness: FloatArray = field(default_factory=_none)
-    separateness_distribution: FloatArray = field(default_factory=_none)
+    separateness: FloatArray
+    separateness_distribution: FloatArray
     model: str = ""
     models: tuple[str, ...] = ()
-    model_pvalues: FloatArray = field(default_factory=_none)
+    model_pvalues: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def of(
         cls,
-        result: Replicability | Comparison | LocalReplicability,
+        result: Replicability | Comparison,
         statistic: str,
         of_result: NullScores,
         simulated: NullScores,
@@ -151,24 +126,15 @@ class NullReference(Saved):
     ) -> NullReference:
         """Put a result's scores beside those of simulated data sets."""
         observed, scores = of_result.scores, simulated.scores
-        clusters: Labels = np.zeros(0, dtype=np.int64)
-        names: tuple[str, ...]
-        if isinstance(result, LocalReplicability):
-            clusters = result.by_cluster()["cluster"].to_numpy()
-            kind, names = CLUSTERS, (result.train, result.test)
-        else:
-            kind, names = "comparison" if isinstance(result, Comparison) else "replicability", result.names
-            observed = np.where(np.eye(len(names), dtype=bool), np.nan, observed)  # no null for a study against itself
-            if isinstance(result, Replicability):
-                observed, scores = observed[0, 0], scores[:, 0, 0]
+        observed = np.where(np.eye(len(result.names), dtype=bool), np.nan, observed)  # a study and itself: no null
+        if isinstance(result, Replicability):
+            observed, scores = observed[0, 0], scores[:, 0, 0]
         return cls(
-            kind=kind,
             statistic=statistic,
-            names=names,
+            names=result.names,
             agreements=result.agreements if isinstance(result, Comparison) else (result.agreement,),
             clusterers=result.clusterers if isinstance(result, Comparison) else (result.clusterer,),
             n_clusters=result.n_clusters if isinstance(result, Comparison) else (result.n_clusters,),
-            clusters=np.asarray(clusters.tolist()) if clusters.dtype.hasobject else clusters,
             observed=observed,
             distribution=scores,
             provenance=provenance,
@@ -178,21 +144,15 @@ class NullReference(Saved):
         )
 
     @property
-    def mean(self) -> FloatArray:
-        """Mean score of simulated data sets, like `observed`; of a local result the same for all clusters."""
-        with quiet():
-            if self.kind == CLUSTERS:
-                return np.full(self.observed.shape, np.nanmean(np.nanmean(self.distribution, axis=1)))
-            return np.where(np.isnan(self.observed), np.nan, np.nanmean(self.distribution, axis=0))
+    def is_comparison(self) -> bool:
+        """Whether a comparison was compared with null models, else a single replicability."""
+        return self.observed.ndim == 4
 
-    def quantile(self, q: float | Sequence[float]) -> FloatArray:
-        """Quantiles of the simulated scores, like `observed` behind an axis for several q."""
-        check_numbers_between(q, "q", 0, 1)
+    @property
+    def mean(self) -> FloatArray:
+        """Mean score of simulated data sets, like `observed`."""
         with quiet():
-            if self.kind == CLUSTERS:
-                pooled = np.nanquantile(self.distribution, q)
-                return np.multiply.outer(pooled, np.ones(self.observed.shape))
-            return np.asarray(np.nanquantile(self.distribution, q, axis=0))
+            return np.where(np.isnan(self.observed), np.nan, np.nanmean(self.distribution, axis=0))
 
     @property
     def excess(self) -> FloatArray:
@@ -201,22 +161,13 @@ class NullReference(Saved):
 
     @property
     def pvalue(self) -> FloatArray:
-        """(1 + exceedances) / (1 + n), like `observed`.
-
-        Of a local result, every cluster is compared with all clusters of each simulated data set: the share of them
-        that score at least as high counts as an exceedance.
-        """
-        if self.kind == CLUSTERS:
-            return _pvalues(self.observed, self.distribution[:, :, None] * np.ones(len(self.observed)))
-        return _pvalues(self.observed, self.distribution[:, None])
+        """(1 + exceedances) / (1 + n), like `observed`."""
+        return _pvalues(self.observed, self.distribution)
 
     @property
     def qvalue(self) -> FloatArray:
-        """p-values adjusted for many pairs, numbers of clusters or clusters (Benjamini and Hochberg), by agreement."""
-        pvalues = self.pvalue
-        if self.kind == "comparison":
-            return np.stack([_adjusted(pvalues[:, a]) for a in range(len(self.agreements))], axis=1)
-        return _adjusted(pvalues)
+        """p-values adjusted for many pairs and numbers of clusters (Benjamini and Hochberg), by agreement."""
+        return self._adjusted(self.pvalue)
 
     # -----------------------------------------------------------------------------------------------------------------
     # whole data sets
@@ -240,48 +191,30 @@ class NullReference(Saved):
     @property
     def configuration_pvalue(self) -> FloatArray:
         """The p-value of `overall`, for every configuration by itself."""
-        return _pvalues(np.asarray(self.overall), self.overall_distribution[:, None])
-
-    @property
-    def overall_qvalue(self) -> FloatArray:
-        """The p-value of `overall`, adjusted for the false discovery rate over configurations, by agreement."""
-        pvalues = self.configuration_pvalue
-        if self.kind != "comparison":
-            return pvalues
-        return np.stack([_adjusted(pvalues[:, a]) for a in range(len(self.agreements))], axis=1)
-
-    @property
-    def separateness_pvalue(self) -> FloatArray:
-        """The p-value of the separateness of every configuration by itself, (n_configurations,)."""
-        return _pvalues(self.separateness, self.separateness_distribution[:, None])
+        return _pvalues(self.overall, self.overall_distribution)
 
     @property
     def overall_adjusted(self) -> FloatArray:
         """The p-value of every configuration, by agreement, adjusted for the chance of any false finding.
 
-        Each statistic, R̂ and separateness, is standardised in every configuration, z = (x − mean) / sd, over the data
-        and all data sets; z is compared with the largest z of all configurations in each data set (maxT of
+        Each statistic, the score and separateness, is standardised in every configuration, z = (x − mean) / sd, over
+        the data and all data sets; z is compared with the largest z of all configurations in each data set (maxT of
         Westfall and Young 1993). The smaller of the two p-values, each divided by its weight (0.1 and 0.9), is compared
-        with the smallest of each data set (minP). Without separateness R̂ alone is compared.
+        with the smallest of each data set (minP).
         """
-        shape, n = np.shape(self.overall), len(self.distribution)
-        n_configurations, n_agreements = len(self.clusterers), len(self.agreements)
+        n, n_agreements = len(self.distribution), len(self.agreements)
         # The data are standardised together with the simulated data sets: under the null model, they are one of them.
         scores = np.concatenate([np.reshape(self.overall, (1, -1)), self.overall_distribution.reshape(n, -1)])
-        scores = scores.reshape(1 + n, n_configurations, n_agreements)
-        if not self.separateness.size:
-            adjusted = [_adjusted_together(scores[:, None, :, a], (1.0,)) for a in range(n_agreements)]
-        else:
-            separateness = np.concatenate([self.separateness[None], self.separateness_distribution])
-            adjusted = [
-                _adjusted_together(np.stack([scores[:, :, a], separateness], axis=1), WEIGHTS)
-                for a in range(n_agreements)
-            ]
-        return np.stack(adjusted, axis=-1).reshape(shape)
+        scores = scores.reshape(1 + n, len(self.clusterers), n_agreements)
+        separateness = np.concatenate([self.separateness[None], self.separateness_distribution])
+        adjusted = [
+            _adjusted_together(np.stack([scores[:, :, a], separateness], axis=1), WEIGHTS) for a in range(n_agreements)
+        ]
+        return np.stack(adjusted, axis=-1).reshape(np.shape(self.overall))
 
     @property
     def overall_pvalue(self) -> float:
-        """The p-value of any configuration, by R̂ (the first agreement) and separateness together.
+        """The p-value of any configuration, by its score (of the first agreement) and separateness together.
 
         The smallest of `overall_adjusted`, which is adjusted for all configurations.
         """
@@ -290,19 +223,29 @@ class NullReference(Saved):
         return float(known.min()) if known.size else float("nan")
 
     def _over_pairs(self, scores: FloatArray) -> FloatArray:
+        # The same pairs on both sides: those that have an observed score.
         with quiet():
-            if self.kind == CLUSTERS:
-                return np.asarray(np.nanmean(scores, axis=-1))
-            # The same pairs on both sides: those that have an observed score.
-            known = np.where(np.isnan(self.observed), np.nan, scores)
-            return np.asarray(np.nanmean(known, axis=(-2, -1)))
+            return np.asarray(np.nanmean(np.where(np.isnan(self.observed), np.nan, scores), axis=(-2, -1)))
+
+    def _adjusted(self, pvalues: FloatArray) -> FloatArray:
+        """Adjust p-values for the false discovery rate, those of every agreement by themselves."""
+        adjusted = np.full(pvalues.shape, np.nan)
+        for a in range(len(self.agreements)):
+            of_agreement = np.s_[:, a] if self.is_comparison else np.s_[:]
+            values = pvalues[of_agreement].copy()
+            known = ~np.isnan(values)
+            if known.any():
+                values[known] = false_discovery_control(values[known])
+            adjusted[of_agreement] = values
+        return adjusted
 
     # -----------------------------------------------------------------------------------------------------------------
     # tables and words
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every score: observed, null_mean, null_low, null_high, excess, pvalue, qvalue."""
-        low, high = self.quantile(tails(confidence_level))
+        with quiet():
+            low, high = np.nanquantile(self.distribution, tails(confidence_level), axis=0)
         values = {
             "observed": self.observed,
             "null_mean": self.mean,
@@ -312,14 +255,12 @@ class NullReference(Saved):
             "pvalue": self.pvalue,
             "qvalue": self.qvalue,
         }
-        if self.kind == CLUSTERS:
-            return pd.DataFrame({"cluster": self.clusters, **values})
         places = np.indices(self.observed.shape).reshape(self.observed.ndim, -1)
         frame = pd.DataFrame({name: array.ravel() for name, array in values.items()})
         names = np.array(self.names, dtype=object)
         frame.insert(0, "train", names[places[-2]])
         frame.insert(1, "test", names[places[-1]])
-        if self.kind == "comparison":
+        if self.is_comparison:
             frame.insert(0, "clusterer", np.array(self.clusterers, dtype=object)[places[0]])
             frame.insert(1, "k", pd.Series([self.n_clusters[c] for c in places[0]], dtype="Int64"))
             frame.insert(2, "agreement", np.array(self.agreements, dtype=object)[places[1]])
@@ -329,47 +270,38 @@ class NullReference(Saved):
         """One row for every configuration and agreement, over all pairs of studies.
 
         observed, null_mean, excess, pvalue, qvalue : of the score
-        separateness, null_separateness : of the studies as they are, and the mean over simulated data sets
+        separateness, null_separateness : of the observed studies, and the mean over simulated data sets
         adjusted : the p-value by score and separateness together, adjusted for all configurations
         """
-        configurations = np.ndindex(np.shape(self.overall)) if self.kind == "comparison" else [()]
-        rows = []
+        n_agreements, pvalues = len(self.agreements), self.configuration_pvalue
         with quiet():
-            means = np.nanmean(self.overall_distribution, axis=0)
+            null_mean = np.nanmean(self.overall_distribution, axis=0)
             null_separateness = np.nanmean(self.separateness_distribution, axis=0)
-        for place in configurations:
-            c, a = place or (0, 0)
-            rows.append(
-                {
-                    "clusterer": self.clusterers[c],
-                    "k": self.n_clusters[c],
-                    "agreement": self.agreements[a],
-                    "observed": self.overall[place],
-                    "null_mean": means[place],
-                    "excess": self.overall_excess[place],
-                    "pvalue": self.configuration_pvalue[place],
-                    "qvalue": self.overall_qvalue[place],
-                    **(
-                        {"separateness": self.separateness[c], "null_separateness": null_separateness[c]}
-                        if self.separateness.size
-                        else {}
-                    ),
-                    "adjusted": self.overall_adjusted[place],
-                }
-            )
-        return pd.DataFrame(rows).astype({"k": "Int64"})
+        return pd.DataFrame(
+            {
+                "clusterer": np.repeat(self.clusterers, n_agreements),
+                "k": pd.array(np.repeat(np.array(self.n_clusters, dtype=object), n_agreements), dtype="Int64"),
+                "agreement": np.tile(self.agreements, len(self.clusterers)),
+                "observed": np.ravel(self.overall),
+                "null_mean": np.ravel(null_mean),
+                "excess": np.ravel(self.overall_excess),
+                "pvalue": np.ravel(pvalues),
+                "qvalue": np.ravel(self._adjusted(pvalues) if self.is_comparison else pvalues),
+                "separateness": np.repeat(self.separateness, n_agreements),
+                "null_separateness": np.repeat(null_separateness, n_agreements),
+                "adjusted": np.ravel(self.overall_adjusted),
+            }
+        )
 
     def plot(self, ax: Axes | None = None, agreement: str | None = None) -> Axes:
         """Draw the scores and the range of the simulated ones."""
         if agreement is not None:
             check_choice(agreement, "agreement", self.agreements)
-        if self.kind == "comparison":
-            return _draw_curves(self, 0 if agreement is None else self.agreements.index(agreement), ax)
-        return _draw_scores(self, ax)
+        return _draw_scores(self, 0 if agreement is None else self.agreements.index(agreement), ax)
 
     def __repr__(self) -> str:
-        frame = self.to_frame() if self.kind != "comparison" else self.summary()
-        what = {"estimate": "R̂", "mean": "mean over resamples"}[self.statistic]
+        frame = self.summary() if self.is_comparison else self.to_frame()
+        what = {"estimate": "observed score", "mean": "mean over resamples"}[self.statistic]
         lines = [
             f"{', '.join(map(shown, self.agreements))} ({what}) beside "
             f"{plural(len(self.distribution), 'simulated data set')}, null {self.provenance['null']}, "
@@ -410,77 +342,46 @@ def _share_above(reference: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def _pvalues(observed: FloatArray, simulated: FloatArray) -> FloatArray:
-    """Compare with simulated scores, (n, m, ...): of a data set's m, the share that is at least as high counts."""
-    known = ~np.isnan(simulated)
-    with quiet():
-        exceeding = np.where(known, simulated >= observed, False).sum(axis=1) / known.sum(axis=1)
-    n = np.count_nonzero(~np.isnan(exceeding), axis=0)
-    return np.where(np.isnan(observed), np.nan, null_pvalue(np.nansum(exceeding, axis=0), n))
-
-
-def _adjusted(pvalues: FloatArray) -> FloatArray:
-    known = ~np.isnan(pvalues)
-    adjusted = np.full(pvalues.shape, np.nan)
-    if known.any():
-        adjusted[known] = false_discovery_control(pvalues[known])
-    return adjusted
+    """Compare with simulated scores, (n, ...), of which missing ones do not count."""
+    exceedances = np.count_nonzero(simulated >= observed, axis=0)
+    n = np.count_nonzero(~np.isnan(simulated), axis=0)
+    return np.where(np.isnan(observed), np.nan, null_pvalue(exceedances, n))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Figures
 
-MOST_SCORES = 30
-WIDE_FROM = 10
+# More names do not fit below the axes of a figure two columns wide; those beyond ten need that width.
+MOST_SCORES, WIDE_FROM = 30, 10
 
 
-def _draw_scores(result: NullReference, ax: Axes | None) -> Axes:
-    """Draw every pair of studies, or every cluster: the largest excess where there are many."""
-    frame, of_clusters, title = result.to_frame(), result.kind == "local", ""
-    if len(frame) > MOST_SCORES:
-        title = f"{MOST_SCORES} of {len(frame)} {'clusters' if of_clusters else 'pairs'}: the largest excess"
-        largest = np.argsort(-frame["excess"].fillna(-np.inf).to_numpy(), kind="stable")[:MOST_SCORES]
-        frame = frame.iloc[np.sort(largest)]
-    parts = frame[["cluster"] if of_clusters else ["train", "test"]].itertuples(index=False, name=None)
-    names = [" → ".join(literal(part, 32 if of_clusters else 16) for part in row) for row in parts]
+def _draw_scores(result: NullReference, a: int, ax: Axes | None) -> Axes:
+    """Draw every pair of studies, or every configuration: the largest excess where there are many."""
+    if result.is_comparison:
+        band = NullBand.of(result, range(len(result.clusterers)), a)
+        names = [literal(label(*each)) for each in zip(result.clusterers, result.n_clusters, strict=True)]
+        observed, mean, low, high = band.observed, band.mean, band.low, band.high
+        what, axis, over = "configurations", "", ", mean over pairs of studies"
+    else:
+        frame = result.to_frame()
+        names = [f"{literal(train, 16)} → {literal(test, 16)}" for train, test in frame[["train", "test"]].to_numpy()]
+        observed, mean, low, high = frame[["observed", "null_mean", "null_low", "null_high"]].to_numpy(float).T
+        what, axis, over = "pairs", "trained → tested", ""
+    title, shown_places = "", np.arange(len(names))
+    if len(names) > MOST_SCORES:
+        title = f"{MOST_SCORES} of {len(names)} {what}: the largest excess"
+        excess = np.nan_to_num(observed - mean, nan=-np.inf)
+        shown_places = np.sort(np.argsort(-excess, kind="stable")[:MOST_SCORES])
+    names = [names[i] for i in shown_places]
     with canvas(ax, SINGLE if len(names) <= WIDE_FROM else DOUBLE, height_for(names)) as ax:
         places = np.arange(len(names))
-        low, high = frame["null_low"].to_numpy(float), frame["null_high"].to_numpy(float)
-        ax.vlines(places, low, high, color="0.8", lw=8, label=NULL_NAME)
-        ax.plot(places, frame["null_mean"].to_numpy(float), "_", color="0.4", markersize=10)
-        ax.plot(places, frame["observed"].to_numpy(float), "o", color=COLOURS[0], label="observed")
+        ax.vlines(places, low[shown_places], high[shown_places], color="0.8", lw=8, label=NULL_NAME)
+        ax.plot(places, mean[shown_places], "_", color="0.4", markersize=10)
+        ax.plot(places, observed[shown_places], "o", color=COLOURS[0], label="observed")
         names_below(ax, places, names)
         ax.set_xlim(-0.6, len(names) - 0.4)
         ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-        ax.set_xlabel("cluster" if of_clusters else "trained → tested")
-        ax.set_ylabel(literal(shown(result.agreements[0])))
+        ax.set_xlabel(axis)
+        ax.set_ylabel(f"{literal(shown(result.agreements[a]))}{over}")
         legend_above(ax, title)
-        return ax
-
-
-def _draw_curves(result: NullReference, a: int, ax: Axes | None) -> Axes:
-    """Draw a curve for every clusterer over k, or over another parameter, with bands of the null distributions."""
-    curves = Curves.of(result.clusterers, result.n_clusters, result.provenance)
-    title, positions = curves.positions(None, None)
-    all_ks = sorted({k for k in positions if k is not None})
-    beside = 0.3 if title == AXIS_OF_K else 0.0
-    across = [min(all_ks, default=0) - beside, max(all_ks, default=0) + beside]
-    with canvas(ax, DOUBLE if is_wide(len(curves.groups), all_ks) else SINGLE, 0.8 * SINGLE) as ax:
-        for i, (name, places) in enumerate(curves.groups.items()):
-            band = NullBand.of(result, places, a)
-            has_k = positions[places[0]] is not None
-            style = look(i, dashed=not has_k)
-            x = [float(positions[c] or 0) for c in places] if has_k else across
-            at = list(range(len(places))) if has_k else [0, 0]
-            marker = style.marker if has_k else None
-            line: dict[str, Any] = {"color": style.colour, "marker": marker, "linestyle": style.line}
-            ax.plot(x, band.observed[at], label=in_legend(name), **line)
-            fill: dict[str, Any] = {"color": style.colour, "alpha": 0.15}
-            if len(curves.groups) > 1:
-                fill = {"facecolor": "none", "edgecolor": style.colour, "hatch": style.hatch, "alpha": 0.6}
-            ax.fill_between(x, band.low[at], band.high[at], label=f"{literal(name)}, {NULL_NAME}", lw=0, **fill)
-        if title == AXIS_OF_K:
-            ticks_at(ax, [int(k) for k in all_ks])
-        ax.set_xlabel(literal(title) if all_ks else NO_K)
-        ax.set_ylabel(f"{literal(shown(result.agreements[a]))}, mean over pairs of studies")
-        legend_above(ax)
         return ax

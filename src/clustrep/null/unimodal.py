@@ -1,4 +1,4 @@
-"""Unimodal data: three models of studies without separated clusters, each in every other respect like the studies.
+"""Three unimodal null models: like the studies in every respect that a density with one mode allows.
 
 - `elliptical`: the same density on ellipses about the mean, falling outwards. Gaussians, multivariate t, balls.
 - `margins`: every feature has the unimodal distribution closest to its own; dependence is a Gaussian copula. Cubes,
@@ -22,8 +22,7 @@ from scipy.stats import norm, rankdata
 from sklearn.decomposition import FastICA
 from sklearn.exceptions import ConvergenceWarning
 
-from clustrep.fitting.rotation import Rotation
-from clustrep.null.gaussian import Coordinates, GaussianModel, NullModel, Structure
+from clustrep.null.gaussian import GaussianModel, Learned, NullModel, Structure
 from clustrep.null.margins import (
     TOPS,
     Margin,
@@ -34,16 +33,17 @@ from clustrep.null.margins import (
 )
 from clustrep.types import FloatArray
 
-# Shapes are learned in at most so many directions, and with at least so many samples for each.
-MOST_DIRECTIONS = 10
-SAMPLES_PER_DIRECTION = 12
-# How much of the log likelihood a flatter top of a component may cost: directions are estimated, which rounds edges.
+# Shapes are learned in at most ten directions, beyond which radii hardly vary in any unimodal density, and in one for
+# every twelve samples: a rotation of q directions has q (q − 1) / 2 angles to be estimated.
+MOST_DIRECTIONS, SAMPLES_PER_DIRECTION = 10, 12
+# How much of the log likelihood a flatter top of a component may cost, instead of 2: directions are estimated, which
+# rounds the edges of a level density.
 FLATTER_COMPONENTS = 8.0
-# The grid on which radii are tabulated.
+# The grid on which quantiles of radii are tabulated: shares are off by at most 1 / 8000.
 N_RADII = 4000
-# At most this share of a feature's normal score is common to all features.
+# At most this share of a feature's normal score is common to all features: with more, features would be copies.
 MOST_COMMON = 0.98
-# The least correlation of normal scores that ties are taken to leave.
+# The least correlation of normal scores that ties are taken to leave: that of a binary feature with 1.3 % ones.
 LEAST_KEPT = 0.3
 
 
@@ -58,10 +58,20 @@ def n_directions(tables: Sequence[FloatArray]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class EllipticalModel:
-    """The same density on ellipses about each study's mean, falling outwards: directions are uniform.
+    """The same density on ellipses about each study's mean, falling outwards.
 
-    roots : square roots of the studies' covariances
-    radii : the distribution of Mahalanobis distances, of quadratic mean 1
+        x = mean + r √p u Σ^½, with u uniform on the unit sphere and r from `radii`
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        The studies' numbers of samples.
+    means : tuple of ndarray of shape (p,)
+        Their means.
+    roots : tuple of ndarray of shape (p, p)
+        The square roots Σ^½ of their covariances.
+    radii : Margin
+        The distribution of Mahalanobis distances, of quadratic mean 1, the same in all studies.
     """
 
     sizes: tuple[int, ...]
@@ -70,13 +80,11 @@ class EllipticalModel:
     radii: Margin = field(repr=False)
 
     @classmethod
-    def of(cls, tables: Sequence[FloatArray]) -> EllipticalModel:
+    def of(cls, learned: Learned) -> EllipticalModel:
         """Learn from studies with few features."""
-        gaussian = GaussianModel.of(tables)
-        white = Whitened.of(tables, gaussian.structures, np.eye(tables[0].shape[1]))
-        radii = np.linalg.norm(np.concatenate(white.tables), axis=1)
-        means = tuple(structure.mean for structure in gaussian.structures)
-        return cls(gaussian.sizes, means, white.roots, falling_density(radii, tables[0].shape[1]))
+        roots, white = whitened(learned.tables, learned.structures, np.eye(learned.n_features))
+        radii = falling_density(np.linalg.norm(np.concatenate(white), axis=1), learned.n_features)
+        return cls(learned.gaussian.sizes, tuple(structure.mean for structure in learned.structures), roots, radii)
 
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
         """Draw directions and radii."""
@@ -92,8 +100,19 @@ class EllipticalModel:
 def falling_density(radii: FloatArray, n_features: int) -> Margin:
     """Return the distribution of radii of the closest density that falls outwards, scaled to quadratic mean 1.
 
-    The density is a function of the volume within a radius, r^p, and falls with it: Grenander's estimate, with the
-    flattest top that the data can't distinguish from the likeliest.
+    The density is a function of the volume within a radius, r^p, and falls with it: Grenander's estimate [1]_, with the
+    flattest top within `FLATTER` of the likeliest.
+
+    Parameters
+    ----------
+    radii : ndarray of shape (n_samples,)
+        Distances from the mean, in units of each study's covariance.
+    n_features : int
+        p.
+
+    References
+    ----------
+    .. [1] Grenander, U. (1956). On the theory of mortality measurement II. Skandinavisk Aktuarietidskrift 39, 125-153.
     """
     points, counts = np.unique(np.maximum(radii, 1e-12), return_counts=True)
     volumes = (points / points[-1]) ** n_features
@@ -118,17 +137,13 @@ class WideEllipticalModel:
     radii: Margin = field(repr=False)  # of quadratic mean 1
 
     @classmethod
-    def of(
-        cls, gaussian: GaussianModel, tables: Sequence[FloatArray], structures: Sequence[Structure]
-    ) -> WideEllipticalModel:
-        """Learn the radii in units of every study's own ellipse.
-
-        structures : the covariances of the studies, in the coordinates of the tables
-        """
-        radii = [structure.radii(X - X.mean(axis=0)) for X, structure in zip(tables, structures, strict=True)]
+    def of(cls, learned: Learned) -> WideEllipticalModel:
+        """Learn the radii in units of every study's own ellipse."""
+        studies = zip(learned.tables, learned.structures, strict=True)
+        radii = [structure.radii(X - X.mean(axis=0)) for X, structure in studies]
         scaled = [r / max(float(np.sqrt(np.mean(r**2))), 1e-300) for r in radii]
         pooled = np.sort(np.concatenate(scaled))
-        return cls(gaussian, Margin(np.linspace(0, 1, len(pooled)), pooled))
+        return cls(learned.gaussian, Margin(np.linspace(0, 1, len(pooled)), pooled))
 
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
         """Draw Gaussian studies, and move every sample to another distance from the mean."""
@@ -144,18 +159,10 @@ class WideEllipticalModel:
         return tables
 
 
-def elliptical(tables: Sequence[FloatArray]) -> NullModel:
+def elliptical(learned: Learned) -> NullModel:
     """Learn elliptical studies: with a falling density from few features, with the data's radii from many."""
-    if tables[0].shape[1] <= n_directions(tables):
-        return EllipticalModel.of(tables)
-    gaussian = GaussianModel.of(tables)
-    return WideEllipticalModel.of(gaussian, tables, gaussian.structures)
-
-
-def elliptical_in_coordinates(rotation: Rotation) -> NullModel:
-    """Learn elliptical studies with more features than samples from their coordinates."""
-    learned = Coordinates.of(rotation)
-    return WideEllipticalModel.of(learned.gaussian, rotation.coordinates, learned.structures)
+    few = learned.n_features <= n_directions(learned.tables)
+    return EllipticalModel.of(learned) if few else WideEllipticalModel.of(learned)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -164,11 +171,23 @@ def elliptical_in_coordinates(rotation: Rotation) -> NullModel:
 
 @dataclass(frozen=True, eq=False)
 class MarginsModel:
-    """Gaussian copulas with unimodal margins: every feature keeps its shape as far as one mode allows."""
+    """Gaussian copulas with unimodal margins: every feature keeps its shape as far as one mode allows.
+
+        x_f = F_f⁻¹(Φ(z_f)), with z normal scores of the studies' correlations and F_f the margin of feature f
+
+    Attributes
+    ----------
+    scores : GaussianModel
+        The normal scores of ranks.
+    margins : tuple of tuple of Margin
+        Of every study, of every feature.
+    kept : ndarray of shape (S, n_features)
+        The correlation of normal scores that ties leave; common parts are made stronger by as much.
+    """
 
     scores: GaussianModel
-    margins: tuple[tuple[Margin, ...], ...] = field(repr=False)  # of every study, of every feature
-    kept: FloatArray = field(repr=False)  # (S, n_features): the correlation that ties leave
+    margins: tuple[tuple[Margin, ...], ...] = field(repr=False)
+    kept: FloatArray = field(repr=False)
 
     @classmethod
     def of(cls, tables: Sequence[FloatArray], means: FloatArray, sds: FloatArray) -> MarginsModel:
@@ -221,17 +240,11 @@ def _correlation_kept(margin: Margin) -> float:
     return max(LEAST_KEPT, float(np.mean(scores * norm.ppf(grid))))
 
 
-def unimodal(tables: Sequence[FloatArray]) -> NullModel:
+def unimodal(learned: Learned) -> NullModel:
     """Learn studies with unimodal features; in a few strong directions where features outnumber samples."""
-    if tables[0].shape[1] > sum(map(len, tables)):
-        return _in_strong_directions(GaussianModel.of(tables), tables, _unimodal_along)
-    return MarginsModel.of(tables, *shrunk_moments(tables))
-
-
-def unimodal_in_coordinates(rotation: Rotation) -> NullModel:
-    """Learn studies with more features than samples from their coordinates: unimodal in the strongest directions."""
-    learned = Coordinates.of(rotation)
-    return _in_strong_directions(learned.gaussian, learned.tables, _unimodal_along)
+    if learned.n_features > sum(map(len, learned.tables)):
+        return _in_strong_directions(learned, _unimodal_along)
+    return MarginsModel.of(learned.tables, *shrunk_moments(learned.tables))
 
 
 def _unimodal_along(
@@ -249,11 +262,25 @@ def _unimodal_along(
 
 @dataclass(frozen=True, eq=False)
 class ComponentsModel:
-    """Independent components with unimodal margins, mixed so that every study has its own covariance."""
+    """Independent components with unimodal margins, mixed so that every study has its own covariance.
+
+        x = mean + s M, with independent s_c from `margins` and M of every study
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        The studies' numbers of samples.
+    means : tuple of ndarray of shape (n_features,)
+        Their means.
+    mixing : tuple of ndarray of shape (n_components, n_features)
+        M, a rotation times the root of each study's covariance.
+    margins : tuple of Margin
+        The distributions of the components, with mean 0 and variance 1, the same in all studies.
+    """
 
     sizes: tuple[int, ...]
     means: tuple[FloatArray, ...] = field(repr=False)
-    mixing: tuple[FloatArray, ...] = field(repr=False)  # of every study, (n_components, n_features)
+    mixing: tuple[FloatArray, ...] = field(repr=False)
     margins: tuple[Margin, ...] = field(repr=False)
 
     @classmethod
@@ -261,8 +288,8 @@ class ComponentsModel:
         cls, tables: Sequence[FloatArray], structures: Sequence[Structure], directions: FloatArray
     ) -> ComponentsModel:
         """Learn from the studies along some directions: of several rotations, that with the likeliest components."""
-        white = Whitened.of(tables, structures, directions)
-        pooled = np.concatenate(white.tables)
+        roots, white = whitened(tables, structures, directions)
+        pooled = np.concatenate(white)
         rotations = candidate_rotations(pooled)
         fits = [
             tuple(continuous_margin(component, FLATTER_COMPONENTS) for component in (pooled @ rotation).T)
@@ -272,7 +299,7 @@ class ComponentsModel:
         return cls(
             tuple(map(len, tables)),
             tuple(directions @ structure.mean for structure in structures),
-            tuple(rotations[likeliest].T @ root for root in white.roots),
+            tuple(rotations[likeliest].T @ root for root in roots),
             fits[likeliest],
         )
 
@@ -284,37 +311,24 @@ class ComponentsModel:
         ]
 
 
-def components(tables: Sequence[FloatArray]) -> NullModel:
+def components(learned: Learned) -> NullModel:
     """Learn studies of independent components: in all directions, or in the strongest where there are many."""
-    gaussian, p = GaussianModel.of(tables), tables[0].shape[1]
-    if p <= n_directions(tables):
-        return ComponentsModel.of(tables, gaussian.structures, np.eye(p))
-    return _in_strong_directions(gaussian, tables, ComponentsModel.of)
+    if learned.n_features <= n_directions(learned.tables):
+        return ComponentsModel.of(learned.tables, learned.structures, np.eye(learned.n_features))
+    return _in_strong_directions(learned, ComponentsModel.of)
 
 
-def components_in_coordinates(rotation: Rotation) -> NullModel:
-    """Learn studies with more features than samples from their coordinates."""
-    learned = Coordinates.of(rotation)
-    return _in_strong_directions(learned.gaussian, learned.tables, ComponentsModel.of)
-
-
-@dataclass(frozen=True, eq=False)
-class Whitened:
-    """Studies without their means and covariances, along some directions."""
-
-    roots: tuple[FloatArray, ...] = field(repr=False)  # of every study's covariance, (q, q)
-    tables: tuple[FloatArray, ...] = field(repr=False)  # (n_samples, q)
-
-    @classmethod
-    def of(cls, tables: Sequence[FloatArray], structures: Sequence[Structure], directions: FloatArray) -> Whitened:
-        """Divide every study by the root of its covariance."""
-        roots, white = [], []
-        for X, structure in zip(tables, structures, strict=True):
-            values, vectors = np.linalg.eigh(structure.covariance(directions))
-            values = np.sqrt(np.maximum(values, 1e-12 * values.max(initial=1e-300)))
-            roots.append((vectors * values) @ vectors.T)
-            white.append((X - X.mean(axis=0)) @ directions.T @ (vectors / values) @ vectors.T)
-        return cls(tuple(roots), tuple(white))
+def whitened(
+    tables: Sequence[FloatArray], structures: Sequence[Structure], directions: FloatArray
+) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
+    """Return the roots of the studies' covariances, (q, q), and the studies divided by them, (n_samples, q)."""
+    roots, white = [], []
+    for X, structure in zip(tables, structures, strict=True):
+        values, vectors = np.linalg.eigh(structure.covariance(directions))
+        values = np.sqrt(np.maximum(values, 1e-12 * values.max(initial=1e-300)))
+        roots.append((vectors * values) @ vectors.T)
+        white.append((X - X.mean(axis=0)) @ directions.T @ (vectors / values) @ vectors.T)
+    return tuple(roots), tuple(white)
 
 
 def candidate_rotations(X: FloatArray) -> list[FloatArray]:
@@ -347,7 +361,11 @@ def _fast_ica(X: FloatArray, contrast: str) -> FloatArray:
 
 
 def least_entropy(X: FloatArray, *, n_angles: int = 31) -> FloatArray:
-    """Return the rotation, pair by pair of axes, that makes the entropies of components least (RADICAL)."""
+    """Return the rotation, pair by pair of axes, that makes the entropies of components least (RADICAL).
+
+    Angles are tried in steps of 3 degrees, as finely as some hundred samples determine them (Learned-Miller and Fisher
+    2003, Journal of Machine Learning Research 4, 1271-1295).
+    """
     q = X.shape[1]
     rotation, Y = np.eye(q), X.copy()
     angles = np.linspace(-np.pi / 4, np.pi / 4, n_angles)
@@ -364,7 +382,10 @@ def least_entropy(X: FloatArray, *, n_angles: int = 31) -> FloatArray:
 
 
 def _entropies(X: FloatArray) -> FloatArray:
-    """Estimate the entropy of every column, up to a constant, from spacings (Vasicek 1976)."""
+    """Estimate the entropy of every column, up to a constant, from spacings (Vasicek 1976).
+
+    mean over i of log(x_(i+m) − x_(i)), m = √n
+    """
     m = max(1, int(np.sqrt(len(X))))
     ordered = np.sort(X, axis=0)
     gaps = np.maximum(ordered[m:] - ordered[:-m], 1e-12)
@@ -392,27 +413,23 @@ class InStrongDirections:
 
 
 def _in_strong_directions(
-    gaussian: GaussianModel,
-    tables: Sequence[FloatArray],
+    learned: Learned,
     learn: Callable[[Sequence[FloatArray], Sequence[Structure], FloatArray], NullModel],
 ) -> InStrongDirections:
     """Learn a model in the strongest directions of studies, and Gaussians in all others."""
-    directions = _strongest(gaussian, n_directions(tables))
-    return InStrongDirections(gaussian, directions, learn(tables, gaussian.structures, directions))
+    gaussian = learned.gaussian
+    directions = _strongest(gaussian, n_directions(learned.tables))
+    return InStrongDirections(gaussian, directions, learn(learned.projected, gaussian.structures, directions))
 
 
 def _strongest(gaussian: GaussianModel, most: int) -> FloatArray:
     """Return an orthonormal basis of the directions in which studies vary most, (at least 1, n_features)."""
     total, tiny = sum(gaussian.sizes), np.finfo(float).tiny
-    stacked = np.concatenate(
-        [
-            np.sqrt(n / total * np.maximum(structure.variances - structure.noise, 0) / max(structure.noise, tiny))[
-                :, None
-            ]
-            * structure.axes
-            for n, structure in zip(gaussian.sizes, gaussian.structures, strict=True)
-        ]
-    )
+    weighted = []
+    for n, structure in zip(gaussian.sizes, gaussian.structures, strict=True):
+        extra = np.maximum(structure.variances - structure.noise, 0) / max(structure.noise, tiny)
+        weighted.append(np.sqrt(n / total * extra)[:, None] * structure.axes)
+    stacked = np.concatenate(weighted)
     if not len(stacked):
         return np.eye(1, len(gaussian.structures[0].mean))
     _, s, axes = np.linalg.svd(stacked, full_matrices=False)

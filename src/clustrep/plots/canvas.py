@@ -20,13 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
+# The grey of what is missing: lighter than the darkest and darker than the page.
 MISSING = "0.88"
-
-MOST_TICKS = 15
-
-LONGEST_NAME = 32
-
-SMALLEST_IN_CELLS = 6.0
+# Ticks of an axis one column wide at 7 points; letters of a name there; points that can be read in print.
+MOST_TICKS, LONGEST_NAME, SMALLEST_IN_CELLS = 15, 32, 6.0
 
 # One and two columns of a journal, 89 and 183 mm, in inches.
 SINGLE, DOUBLE = 89 / 25.4, 183 / 25.4
@@ -49,7 +46,7 @@ def canvas(ax: Axes | None, width: float = SINGLE, height: float = 0.75 * SINGLE
         figure, new = plt.subplots(figsize=(width, height), layout="constrained")
         _keep_ticks_small(new)
         yield new
-        _lay_out(figure)
+        figure.draw_without_rendering()  # axes of a fixed shape need a pass before the one that draws them
 
 
 @contextmanager
@@ -62,12 +59,7 @@ def panels(n_rows: int, n_columns: int, width: float, height: float) -> Iterator
         for ax in axes.flat:
             _keep_ticks_small(ax)
         yield figure, axes
-        _lay_out(figure)
-
-
-def _lay_out(figure: Figure) -> None:
-    """Place axes once before they are drawn: where their shape is fixed, one pass leaves labels outside the figure."""
-    figure.draw_without_rendering()
+        figure.draw_without_rendering()
 
 
 def refuse_axes(ax: object, kind: str) -> None:
@@ -91,7 +83,13 @@ def _keep_ticks_small(ax: Axes) -> None:
 
 
 def literal(name: object, longest: int = LONGEST_NAME) -> str:
-    """Write a user's name as it is: dollar signs are no mathematics, and very long names lose their middle."""
+    """Write a user's name literally: dollar signs are no mathematics, and very long names lose their middle.
+
+    Examples
+    --------
+    >>> literal("two  words"), literal("0123456789", 7)
+    ('two words', '012…789')
+    """
     text = " ".join(str(name).split())
     if len(text) > longest:
         text = f"{text[: longest // 2]}…{text[-(longest - longest // 2 - 1) :]}"
@@ -116,7 +114,18 @@ def extent(ax: Axes) -> tuple[float, float]:
 
 
 def names_below(ax: Axes, places: ArrayLike, names: Sequence[str], *, square: bool = False) -> None:
-    """Put names under the axes, or under a square within them, turned where they would touch."""
+    """Put names under the axes, turned by 30 or 90 degrees where they would touch.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    places : array-like of shape (n_names,)
+        Where the names stand.
+    names : sequence of str
+        A name may have several lines.
+    square : bool, default=False
+        Whether what is drawn is a square within the axes, such as a matrix.
+    """
     import matplotlib as mpl
     from matplotlib.font_manager import FontProperties
 
@@ -167,7 +176,13 @@ def legend_above(ax: Axes, title: str = "", handles: Sequence[Artist] | None = N
 
 
 def largest(values: ArrayLike, at_least: float = 1.0) -> float:
-    """Return the largest number there is, or this one: mutual information has no bound, and scores may be missing."""
+    """Return the largest finite value, or `at_least`: mutual information has no bound, and scores may be missing.
+
+    Examples
+    --------
+    >>> largest([0.5, float("nan")]), largest([0.5, 2.5])
+    (1.0, 2.5)
+    """
     array = np.asarray(values, dtype=float)
     return float(np.max(array, where=np.isfinite(array), initial=at_least))
 
@@ -178,7 +193,13 @@ def smallest(values: ArrayLike, at_most: float = 0.0) -> float:
 
 
 def evenly(n: int, at_most: int) -> list[int]:
-    """Return places nearest to evenly spaced ones, the first and the last among them."""
+    """Return places nearest to evenly spaced ones, the first and the last among them.
+
+    Examples
+    --------
+    >>> evenly(10, 4), evenly(3, 5)
+    ([0, 3, 6, 9], [0, 1, 2])
+    """
     return sorted(set(np.linspace(0, n - 1, min(n, at_most)).round().astype(int).tolist()))
 
 
@@ -216,27 +237,22 @@ def colour_bar(drawn: Any, ax: Any, label: str, **options: Any) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Colours, markers, lines and fills: one record for matplotlib and for the page
+# Colours, markers, lines and fills
 
 
 # Okabe & Ito's colours, which colour-blind readers can distinguish, each with its own marker for greyscale.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")  # the markers in plotly
 
-# The first of each is a full line. On the page, dotted lines are quantiles of null distributions.
 LINES = ("-", "--", "-.", ":")
-DASHES = ("solid", "dash", "dashdot", "longdash")
 
 HATCHES = ("////", "\\\\\\\\", "....", "xxxx", "----", "++++", "oooo")
-PATTERNS = ("", "/", "x", "-", ".")  # of bars on the page
 
 # At the beginning of a cluster's name: a number, or one or two capital letters, alone or before the number of a part.
 NUMBER = re.compile(r"\d{1,9}")
 LETTERS = re.compile(r"[A-Z]{1,2}(?=\.|$)")
 
 SCORES = "viridis"
-PAGE_SCORES = "Viridis"
 
 
 @dataclass(frozen=True)
@@ -245,21 +261,13 @@ class Look:
 
     Attributes
     ----------
-    colour, marker, line, hatch : str
+    colour, marker, line : str
         For matplotlib.
-    token, symbol, dash, pattern : str
-        The same for the page, in plotly's words. The token names a colour of the page's style sheet, which has a light
-        and a dark value.
     """
 
     colour: str
     marker: str
     line: str
-    hatch: str
-    token: str
-    symbol: str
-    dash: str
-    pattern: str
 
 
 def number_of_cluster(name: str) -> int | None:
@@ -285,8 +293,8 @@ def look_of_cluster(name: str, place: int) -> Look:
 
     Examples
     --------
-    >>> look_of_cluster("2 (basal)", 0).token, look_of_cluster("C.1", 0).token, look_of_cluster("noise", 0).token
-    ('@c2', '@c2', '@c0')
+    >>> look_of_cluster("2 (basal)", 0).marker, look_of_cluster("C.1", 0).marker, look_of_cluster("noise", 0).marker
+    ('^', '^', 'o')
     """
     number = number_of_cluster(name)
     return look(place if number is None else number)
@@ -297,11 +305,6 @@ def look(i: int, *, dashed: bool = False) -> Look:
     line = 1 + i % (len(LINES) - 1) if dashed else i // len(COLOURS) % len(LINES)
     return Look(
         colour=COLOURS[i % len(COLOURS)],
-        marker=MARKERS[i % len(MARKERS)],
+        marker=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],  # the eighth is another one than the first
         line=LINES[line],
-        hatch=HATCHES[i % len(HATCHES)],
-        token=f"@c{i % len(COLOURS)}",
-        symbol=SYMBOLS[i % len(SYMBOLS)],
-        dash=DASHES[line],
-        pattern=PATTERNS[i % len(PATTERNS)],
     )

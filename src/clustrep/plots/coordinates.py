@@ -16,7 +16,19 @@ FEWEST_FOR_TSNE = 4
 
 
 def check_coordinates(points: ArrayLike | None, memory: FloatArray | None, n: int, name: str) -> FloatArray:
-    """Check coordinates of n points; for None or the name of an embedding, take the points in memory."""
+    """Check coordinates of n samples; for None or the name of an embedding, take those in memory.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, n_dimensions), {"tsne", "pca"} or None
+        What a user passed.
+    memory : ndarray of shape (n, n_features), or None
+        The samples themselves; None for a result that was read from a file.
+    n : int
+        How many samples there are.
+    name : str
+        The parameter, for errors.
+    """
     if isinstance(points, str):
         check_choice(points, name, EMBEDDINGS, or_else="an array")
     if points is None or isinstance(points, str):
@@ -34,10 +46,10 @@ def check_coordinates(points: ArrayLike | None, memory: FloatArray | None, n: in
 
 
 def in_two_dimensions(X: FloatArray, how: str | None) -> tuple[FloatArray, tuple[str, str]]:
-    """Return one or two coordinates, and their names; a row with missing numbers has none.
+    """Return coordinates of shape (n_samples, 1 or 2), and their names; a row with missing numbers has none.
 
-    One or two features are taken as they are, more by their first two principal components, unless `how` says
-    otherwise.
+    One or two features are taken without change, more by their first two principal components; "tsne" and "pca" are
+    taken whatever the number of features.
     """
     known = np.isfinite(X).all(axis=1)
     if how == "tsne":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
@@ -11,65 +11,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from clustrep.plots.charts import numbers
-
 Table = dict[str, Any]
 
-MOST_COLUMNS = 6  # that a page shows before more are asked for
-# Columns of tables that have more than a page needs; the first six are shown, the others on demand.
-CHOICE = (
-    "clusterer",
-    "k",
-    "clusters_found",
-    "mean",
-    "low",
-    "high",
-    "adjusted",
-    "observed",
-    "null_mean",
-    "excess",
-    "separateness",
-    "null_separateness",
-    "pvalue",
-    "probability_best",
-    "rival",
+MOST_COLUMNS = 8
+# Left out of tables first, from left to right, until no more than eight columns are left; the CSV has all.
+LEAST = (
+    "digest",
+    "agreement",
     "trivial",
     "failed",
-)
-EMBEDDED = ("clusterer", "k", "clusters_found", "agreement", "space", "score", "low", "high", "failed")
-PAIRS = ("train", "test", "estimate", "mean", "low", "high", "sd", "trivial", "failed")
-CLUSTERS = ("train", "cluster", "test", "estimate", "mean", "size", "low", "high", "null_mean", "pvalue", "qvalue")
-FINDINGS = (
-    "cluster",
-    "study",
-    "status",
-    "n",
-    "share",
-    "replicability",
-    "low",
-    "high",
-    "valley_depth",
-    "valley_p",
-    "shift",
-)
-STUDIES = ("study", "own_clusters", "shift", "scale", "mixing", "outlier", "n", "clusters", "own_pvalue")
-TREE = ("cluster", "size", "outcome", "adjusted", "study", "status", "count", "share", "level", "clusterer", "k")
-VALLEYS = (
-    "k",
-    "a",
-    "b",
+    "sd",
+    "median",
+    "qvalue",
+    "separateness",
+    "null_separateness",
+    "null_low",
+    "null_high",
+    "excess",
+    "probability_best",
+    "parent",
     "depth",
-    "adjusted",
-    "apart",
-    "left",
-    "middle",
-    "right",
-    "side",
-    "low",
-    "high",
-    "pvalue",
-    "pvalue_k",
-    "adjusted_k",
+    "level",
+    "n_resamples",
 )
 
 
@@ -91,63 +54,52 @@ def known_columns() -> dict[str, Column]:
     return {row.pop("column"): Column(**row) for row in csv.DictReader(text.splitlines())}
 
 
-def table_of(
-    frame: pd.DataFrame,
-    name: str,
-    title: str,
-    columns: Sequence[str] | None = None,
-    *,
-    explanations: Mapping[str, str] | None = None,
-    note: str = "",
-    most: int = MOST_COLUMNS,
-) -> Table:
-    """Write a frame as a table of plain types; of `columns`, those that it has.
-
-    Columns after the first `most` are shown on demand ("more"). `explanations` are for columns of this table alone;
-    `note` stands below it.
-    """
-    kept = [column for column in columns or frame.columns if column in frame]
-    known = {column: known_columns().get(column, Column()) for column in kept}
-    meaning = {column: about.explanation for column, about in known.items()} | dict(explanations or {})
+def table_of(frame: pd.DataFrame, name: str, title: str, columns: Sequence[str] = ()) -> Table:
+    """Write a frame as a table of plain types: of `columns`, or of all, those that have values, eight at most."""
+    kept = [column for column in columns or frame.columns if column in frame and not frame[column].isna().all()]
+    for column in LEAST:
+        if len(kept) > MOST_COLUMNS and column in kept:
+            kept.remove(column)
+    kept = kept[:MOST_COLUMNS]
+    known = {column: known_columns().get(str(column), Column()) for column in kept}
     return {
         "id": name,
         "title": title,
-        "note": note,
         "columns": [
             {
-                "key": column,
-                "label": known[column].label or column.replace("_", " "),
+                "key": str(column),
+                "label": known[column].label or str(column).replace("_", " "),
                 "kind": known[column].kind or _kind(frame[column]),
-                "title": meaning[column] or column.replace("_", " "),
-                "more": place >= most,
+                "title": known[column].explanation or str(column).replace("_", " "),
             }
-            for place, column in enumerate(kept)
+            for column in kept
         ],
         "rows": [
-            {column: plain_value(value) for column, value in zip(kept, row, strict=True)}
+            {str(column): plain_value(value) for column, value in zip(kept, row, strict=True)}
             for row in frame[kept].itertuples(index=False, name=None)
         ],
     }
 
 
-def without_zero_counts(table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out the counts of single-cluster and failed scores where there are none."""
-    return table.drop(columns=[name for name in ("trivial", "failed") if name in table and not table[name].any()])
-
-
 def plain_value(value: Any) -> Any:
-    """Turn a value of a frame into JSON's: None where it is missing.
+    """Turn a value of a frame into JSON's: six digits of a number, and None where it is missing.
 
     Examples
     --------
     >>> import numpy as np
-    >>> [plain_value(value) for value in (np.nan, np.float64(0.25), np.int64(3), "ward")]
-    [None, 0.25, 3, 'ward']
+    >>> [plain_value(value) for value in (np.nan, np.float64(1 / 3), np.int64(3), "ward")]
+    [None, 0.333333, 3, 'ward']
     """
-    if value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value)):
+    if value is None or value is pd.NA:
         return None
-    return numbers(value)
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.6g}") if np.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _kind(values: pd.Series) -> str:
+    if pd.api.types.is_bool_dtype(values):
+        return "flag"
+    if pd.api.types.is_integer_dtype(values):
+        return "count"
     return "number" if pd.api.types.is_float_dtype(values) else "text"

@@ -1,76 +1,99 @@
-"""Material → facts: one plain dict, from which the page, the Markdown and the JSON are made."""
+"""Material → facts: one plain dict, from which the page, the Markdown and the JSON are made, and the figures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
-import clustrep.report.columns as columns
 import clustrep.report.words as words
-from clustrep.agreement.agreements import shown
 from clustrep.algorithms.choice import Candidate, Choice
-from clustrep.algorithms.comparison import CLUSTERS, PARAMETER
-from clustrep.algorithms.comparison_plot import ScoreCurves, curves_chart
-from clustrep.algorithms.local_plot import clusters_chart, map_chart
-from clustrep.algorithms.pairwise_plot import matrices_chart, strips_chart
-from clustrep.analysis.headline import NEXT
-from clustrep.findings.cluster_tree import ClusterTree, NestedClusters
-from clustrep.findings.plot import FindingsGrid
+from clustrep.algorithms.comparison import Comparison
+from clustrep.algorithms.local_scores import LocalReplicability
+from clustrep.algorithms.pairwise import Replicability
+from clustrep.analysis.headline import NEXT, STUDIES, SURE, heterogeneity_sentence
+from clustrep.analysis.result import Analysis, summary_of
+from clustrep.findings.cluster_tree import ClusterTree
+from clustrep.findings.features import clear_features, feature_sentences
 from clustrep.findings.result import INCONCLUSIVE, SEPARATED, UNMATCHED, Findings
-from clustrep.plots.charts import Chart
-from clustrep.report.columns import Table, plain_value, table_of, without_zero_counts
-from clustrep.report.material import Material, clusters_of, entries_of, overview_of, studies_of
+from clustrep.findings.sentences import depth_sentence, missing_sentences, outlier_sentence
+from clustrep.report import figures as drawings
+from clustrep.report.columns import Table, plain_value, table_of
+from clustrep.report.figures import Figure
+from clustrep.report.material import Material
 from clustrep.report.words import Run, methods_of
-from clustrep.separation.result import Separation, valleys_chart
-from clustrep.stability.plots import indices_chart, null_distribution_chart
+from clustrep.separation.result import Separation
 from clustrep.stability.results import ClusterTest, Validation
-from clustrep.summaries import label
-from clustrep.text import plural
 
 Facts = dict[str, Any]
-Section = dict[str, Any]
+
+MOST_FEATURES = 3  # of a card, in either direction: as in the sentences
+COMPARABILITY = ("study", "n", "clusters", "own_clusters", "own_pvalue", "shift", "scale", "mixing")
+ENTRY = ("study", "status", "n", "share", "replicability", "low", "high")
 
 
-def facts_of(material: Material, title: str | None = None) -> Facts:
-    """Write all that results have, in plain types."""
-    runs = [Run.of(result.provenance) for result in material.results]
+class Story:
+    """The sections of a report as they are told: plain facts, and the figures by their names."""
+
+    def __init__(self) -> None:
+        self.sections: list[dict[str, Any]] = []
+        self.figures: dict[str, Figure] = {}
+
+    def tell(
+        self,
+        name: str,
+        title: str,
+        text: Sequence[str],
+        figures: Sequence[Figure | None] = (),
+        tables: Sequence[Table] = (),
+    ) -> None:
+        """Add a section, unless it has nothing to show."""
+        drawn = [self._figure(figure) for figure in figures if figure is not None]
+        said = [sentence for sentence in text if sentence]
+        if said or drawn or tables:
+            self.sections.append({"id": name, "title": title, "text": said, "figures": drawn, "tables": list(tables)})
+
+    def _figure(self, figure: Figure) -> dict[str, Any]:
+        self.figures[figure.name] = figure
+        table = table_of(figure.frame, f"{figure.name}-table", figure.title, figure.columns) if figure.columns else None
+        about = {"id": figure.name, "title": figure.title, "description": figure.description, "python": figure.python}
+        return {**about, "table": table}
+
+
+def facts_of(material: Material, title: str | None = None) -> tuple[Facts, dict[str, Figure]]:
+    """Write all that results have, in plain types; and return the figures by their names."""
+    runs = [Run.of(provenance) for provenance in material.provenances]
     studies = {name: about for run in runs for name, about in run.studies.items()}
-    findings = material.findings
-    data = _data(studies)
-    sections = [
-        data if findings is None else None,
-        *_findings(material),
-        _samples(material),
-        _choice(material),
-        _embedded(material),
-        _pairs(material),
-        _clusters(material),
-        _map(material),
-        _tree(material),
-        *(_other(result, number) for number, result in enumerate(material.others, 1)),
-        None if findings is None else data,
-    ]
-    return {
+    findings, story = material.findings, Story()
+    if material.analysis is not None:
+        _tell_analysis(story, material.analysis)
+    elif findings is not None:
+        _tell_findings(story, findings, "findings")
+    for number, result in enumerate(material.others, 1):
+        _tell_result(story, result, number, material)
+    facts = {
         "title": title or _title(material),
         "subtitle": _subtitle(material, studies),
-        "samples": words.NAMES_SAMPLES if material.names_samples else words.NO_SAMPLES,
         "verdict": verdict_of(material),
         "answer": answer_of(material),
-        "overview": None if findings is None or findings.n_clusters < 2 else overview_of(findings),
-        "sections": [section for section in sections if section is not None],
+        "clusters": None if findings is None or findings.n_clusters < 2 else cards_of(findings),
+        "studies": None if findings is None else _studies(findings, material),
+        "sections": story.sections,
         "methods": methods_of(material.comparison, material.reference, findings),
         "warnings": [*material.warnings, *filter(None, [material.failures.sentence("score")])],
+        "data": _data(studies) if studies else None,
         "provenance": runs[0].rows() if runs else [],
     }
+    return facts, story.figures
 
 
 def _title(material: Material) -> str:
     others = material.others
-    if others and material.results == others and all(isinstance(result, ClusterTest) for result in others):
+    if others and all(isinstance(result, ClusterTest) for result in others):
         return words.TITLE_OF_TESTS
-    if material.results == others and len(others) == 1 and isinstance(others[0], Validation):
+    if len(others) == 1 and isinstance(others[0], Validation):
         return f"{_studies_of(others[0])}: {others[0].clusterer}"
     return words.TITLE
 
@@ -78,10 +101,11 @@ def _title(material: Material) -> str:
 def _subtitle(material: Material, studies: dict[str, dict[str, Any]]) -> str:
     """Name the studies, and count their samples."""
     if material.findings is not None:
-        names, n_samples = material.findings.names, int(material.findings.sizes.sum())
+        sizes = dict(zip(material.findings.names, material.findings.sizes.tolist(), strict=True))
     else:
-        names, n_samples = tuple(studies), sum(about["samples"] for about in studies.values())
-    return f"{', '.join(names)}: {n_samples:,} samples."
+        sizes = {name: about["samples"] for name, about in studies.items()}
+    each = ", ".join(f"{name} ({size:,})" for name, size in sizes.items())
+    return f"{sum(sizes.values()):,} samples: {each}. {words.NO_SAMPLES}"
 
 
 def _studies_of(result: Any) -> str:
@@ -93,20 +117,18 @@ def _studies_of(result: Any) -> str:
 
 
 def verdict_of(material: Material) -> list[dict[str, str]]:
-    """Write the answer, how well it replicates, why; studies, clusters, cautions, failures; what to do next."""
-    others = material.others
+    """Write the answer, how well it replicates, why; studies, cautions, failures; what to do next."""
     sentences: list[tuple[str, str]] = [said for said in material.headline if said.kind != NEXT]
-    if material.findings is None:
-        if material.replicabilities:
-            sentences.append(("studies", words.about_studies(material.replicabilities[0])))
-        sentences.append(("clusters", words.about_clusters(material.local)))
-    tests = [result for result in others if isinstance(result, ClusterTest)]
-    sentences += [("clusters", words.about_test(test, _studies_of(test))) for test in tests]
-    sentences += [("clusters", words.about_indices(result)) for result in others if isinstance(result, Validation)]
-    separations = [result for result in others if isinstance(result, Separation)]
-    sentences += [(SEPARATED if result.separated else INCONCLUSIVE, str(result)) for result in separations]
-    if material.replicabilities:
-        sentences += [("caution", sentence) for sentence in words.cautions(material.replicabilities[0])]
+    separations = [result for result in material.others if isinstance(result, Separation)]
+    for result in material.others:
+        if isinstance(result, ClusterTest):
+            sentences.append(("clusters", words.about_test(result, _studies_of(result))))
+        if isinstance(result, Validation):
+            sentences.append(("clusters", words.about_indices(result)))
+        if isinstance(result, Separation):
+            sentences.append((SEPARATED if result.separated else INCONCLUSIVE, str(result)))
+    if material.replicability is not None:
+        sentences += [("caution", sentence) for sentence in material.replicability.cautions]
     sentences.append(("failure", words.about_failures(material.failures)))
     sentences += [said for said in material.headline if said.kind == NEXT]
     if separations:
@@ -126,9 +148,9 @@ def answer_of(material: Material) -> dict[str, Any]:
             "n_clusters": None if findings.verdict == INCONCLUSIVE else findings.n_clusters,
             "pvalue": plain_value(findings.pvalue),
             "alignment": findings.alignment,
-            "table": table_of(findings.table(), "", "")["rows"],
-            "clusters": table_of(findings.clusters(), "", "")["rows"],
-            "studies": table_of(findings.studies(), "", "")["rows"],
+            "table": _records(findings.table()),
+            "clusters": _records(findings.clusters()),
+            "studies": _records(findings.studies()),
         }
     if choice is not None:
         rivals = () if choice.best is None else choice.best.rivals
@@ -137,9 +159,13 @@ def answer_of(material: Material) -> dict[str, Any]:
             "rivals": [_candidate(rival, choice) for rival in rivals],
             "focus": _candidate(material.focus, choice),
         }
-    if material.replicabilities:
-        answer["heterogeneity"] = plain_value(material.replicabilities[0].heterogeneity)
+    if material.replicability is not None:
+        answer["heterogeneity"] = plain_value(material.replicability.heterogeneity)
     return answer
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): plain_value(value) for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def _candidate(candidate: Candidate | None, choice: Choice) -> dict[str, Any] | None:
@@ -158,162 +184,140 @@ def _candidate(candidate: Candidate | None, choice: Choice) -> dict[str, Any] | 
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# sections
+# the first screen: clusters and studies
 
 
-def _section(
-    name: str, title: str, text: Sequence[str], charts: Sequence[Chart | None], tables: Sequence[Table]
-) -> Section:
-    return {
-        "id": name,
-        "title": title,
-        "text": list(text),
-        "charts": [chart for chart in charts if chart is not None],
-        "tables": list(tables),
-    }
+def cards_of(findings: Findings) -> list[dict[str, Any]]:
+    """Describe every cluster: how often it is found, in every study, and its clearest features."""
+    table, clear = findings.table(), clear_features(findings)
+    cards = []
+    for card in _records(findings.clusters()):
+        of_cluster = clear[clear["cluster"] == card["cluster"]]
+        features = {
+            direction: of_cluster["feature"][of_cluster["direction"] == direction].head(MOST_FEATURES).tolist()
+            for direction in ("higher", "lower")
+        }
+        entries = _records(table[table["cluster"] == card["cluster"]][list(ENTRY)])
+        cards.append({**card, **features, "studies": entries})
+    return cards
 
 
-def _findings(material: Material) -> list[Section]:
-    """Show the clusters in every study, and the studies, with what was done to compare them."""
-    findings = material.findings
-    if findings is None:
-        return []
-    sections = []
+def _studies(findings: Findings, material: Material) -> dict[str, Any]:
+    """Say how comparable the studies are."""
+    text = [said.text for said in material.headline if said.kind == STUDIES]
+    if material.analysis is None:
+        text = [findings.alignment, outlier_sentence(findings)]
+    table = table_of(findings.studies(), "studies-table", "Comparability of the studies", COMPARABILITY)
+    return {"text": list(filter(None, text)), "table": table}
+
+
+def _data(studies: dict[str, dict[str, Any]]) -> Table:
+    frame = pd.DataFrame([{"study": name, **about} for name, about in studies.items()])
+    return table_of(frame.rename(columns={"scale": "scaling"}), "data-table", "Data as they were read")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# sections of an analysis
+
+
+def _tell_analysis(story: Story, analysis: Analysis) -> None:
+    findings, name = analysis.findings, "analysis.findings"
     if findings.n_clusters > 1:
-        tables = [clusters_of(findings), entries_of(findings)]
-        chart = FindingsGrid.of(findings).chart()
-        sections.append(_section("findings", "Clusters in every study", [words.ABOUT_TABLE], [chart], tables))
-    tables = [studies_of(findings)]
-    if material.known is not None and findings.n_clusters > 1:
-        tables.append(_known_table(material.known, findings))
-    return [*sections, _section("studies", "Studies", list(filter(None, [findings.alignment])), [], tables)]
+        story.tell("findings", "Clusters", missing_sentences(findings), [drawings.table_figure(findings, name)])
+    known = _known_labels(analysis)
+    story.tell("samples", "Map of samples", [], drawings.map_figures(analysis), [] if known is None else [known])
+    text = [words.NUMBER[findings.verdict], *(said.text for said in analysis.headline if said.kind == SURE)]
+    story.tell("choice", "Number of clusters", text, drawings.choice_figures(analysis))
+    pairs = drawings.pairs_figure(analysis)
+    if analysis.replicability is not None and pairs is not None:
+        _tell_pairs(story, analysis.replicability, pairs)
+    _tell_evidence(story, findings, name)
+    if analysis.tree is not None:
+        figure = drawings.subclusters_figure(analysis.tree, "analysis.tree")
+        story.tell("subclusters", "Clusters within clusters", [str(analysis.tree), words.ABOUT_TREE], [figure])
+    if analysis.embedded is not None:
+        story.tell("embedded", "Aligned before, or not", [words.ABOUT_EMBEDDED], tables=[_embedded(analysis)])
 
 
-def _known_table(known: pd.DataFrame, findings: Findings) -> Table:
-    explanations = {name: f"Samples in cluster {name}" for name in (*findings.letters, UNMATCHED)}
-    most, title = len(known.columns), "Known labels and clusters"
-    table = table_of(known, "known-table", title, explanations=explanations, most=most)
+def _tell_pairs(story: Story, result: Replicability, figure: Figure, name: str = "pairs") -> None:
+    several = heterogeneity_sentence(result.heterogeneity) if len(result.names) > 2 else ""  # two are a single pair
+    story.tell(name, figure.title, [several, *result.cautions], [figure])
+
+
+def _tell_findings(story: Story, findings: Findings, name: str) -> None:
+    if findings.n_clusters > 1:
+        story.tell("findings", "Clusters", missing_sentences(findings), [drawings.table_figure(findings, name)])
+    _tell_evidence(story, findings, name)
+
+
+def _tell_evidence(story: Story, findings: Findings, name: str) -> None:
+    """Show valleys and features."""
+    story.tell("valleys", "Density valleys", [depth_sentence(findings)], [drawings.valleys_figure(findings, name)])
+    features = drawings.features_figure(findings, name)
+    story.tell("features", "Features", feature_sentences(findings), [features])
+
+
+def _known_labels(analysis: Analysis) -> Table | None:
+    """Count the samples of every known label in every cluster; None where no labels are known."""
+    known = analysis.known_labels
+    if not (known != "").any() or analysis.findings.n_clusters < 2:
+        return None
+    cluster = analysis.labels()["cluster"].to_numpy()
+    counts = pd.crosstab(pd.Series(known[known != ""], name="label"), cluster[known != ""])
+    order = [letter for letter in (*analysis.findings.letters, UNMATCHED) if letter in counts]
+    table = table_of(counts[order].reset_index(), "known-table", "Known labels and clusters")
     for column in table["columns"][1:]:
-        column["kind"] = "count"
+        column["title"] = f"Samples with this label in cluster {column['key']}"
     return table
 
 
-def _samples(material: Material) -> Section | None:
-    """Show all samples by cluster."""
-    if material.samples is None:
-        return None
-    return _section("samples", "Map of samples", [], [material.samples.chart()], [])
-
-
-def _tree(material: Material) -> Section | None:
-    """Show the clusters within the separated clusters."""
-    tree = material.tree
-    if tree is None:
-        return None
-    return _tree_section(tree, "subclusters")
-
-
-def _tree_section(tree: ClusterTree, name: str) -> Section:
-    chart = {**NestedClusters.of(tree).chart(), "id": f"{name}-chart"}
-    table = table_of(tree.to_frame(), f"{name}-table", "Clusters within clusters", columns.TREE)
-    return _section(name, "Clusters within clusters", [str(tree), words.ABOUT_TREE], [chart], [table])
-
-
-def _valleys_of(separation: Separation) -> tuple[list[Chart], list[Table]]:
-    """Draw the density valleys of the chosen clustering; tables of all."""
-    densities = valleys_chart(separation, max(separation.chosen, 0))
-    by_k = separation.summary()[["k", "separated", "adjusted", "depth", "complete", "pvalue", "near_depth"]]
-    tables = [table_of(by_k, "valleys-by-k-table", f"Density valleys by number of clusters: {separation.clusterer}")]
-    every_k, note = separation.to_frame(), words.NUMBERS_OF_CLUSTERS
-    tables.append(table_of(every_k, "valleys-table", "Neighbouring clusters", columns.VALLEYS, note=note))
-    return ([] if densities is None else [densities]), tables
-
-
-def _data(studies: dict[str, dict[str, Any]]) -> Section | None:
-    if not studies:
-        return None
-    frame = pd.DataFrame([{"study": name, **about} for name, about in studies.items()])
-    return _section("data", "Data", [], [], [table_of(frame, "studies-table", "Studies")])
-
-
-def _choice(material: Material) -> Section | None:
-    comparison, summary = material.comparison, material.summary
-    if comparison is None or summary is None:
-        return None
-    both = comparison.curves.parameters not in ([], ["k"]) and len(comparison.curves.parameters) == 1
-    curves = [
-        ScoreCurves.of(comparison, agreement, material.reference, against)
-        for agreement in comparison.agreements
-        for against in ((PARAMETER, CLUSTERS) if both else (None,))
-    ]
-    tables = []
-    for place, agreement in enumerate(comparison.agreements):
-        table = without_zero_counts(summary[summary["agreement"] == agreement]).dropna(axis=1, how="all")
-        name = "choice-table" if place == 0 else f"choice-table-{place}"
-        tables.append(
-            table_of(table, name, f"Clusterers and numbers of clusters by {shown(agreement)}", columns.CHOICE)
-        )
-    text = [words.SCORE_AND_RIVALS]
-    return _section("choice", "Clusterers and numbers of clusters", text, [curves_chart(curves)], tables)
-
-
-def _embedded(material: Material) -> Section | None:
+def _embedded(analysis: Analysis) -> Table:
     """Put scores in an embedding of every training study beside those of the analysis."""
-    if material.embedded is None or material.comparison is None:
-        return None
-    shared = Run.of(material.comparison.provenance).settings.get("shared_embedding", "the given features")
-    spaces = {str(shared): material.comparison, "learned on the training study": material.embedded}
+    assert analysis.embedded is not None
+    shared = Run.of(analysis.provenance).settings.get("shared_embedding", "the given features")
+    spaces = {str(shared): analysis.comparison, "learned on the training study": analysis.embedded}
     frames = [comparison.summary().assign(space=space) for space, comparison in spaces.items()]
     frame = pd.concat(frames).sort_values(["agreement", "clusterer", "k"], kind="stable")
-    table = table_of(frame, "embedded-table", "Scores in both spaces", columns.EMBEDDED)
-    return _section("embedded", "Aligned before, or not", [words.ABOUT_EMBEDDED], [], [table])
+    columns = ("clusterer", "k", "clusters_found", "agreement", "space", "score", "low", "high")
+    return table_of(frame, "embedded-table", "Scores in both spaces", columns)
 
 
-def _pairs(material: Material) -> Section | None:
-    if not material.replicabilities:
-        return None
-    focus = material.replicabilities[0]
-    name = label(focus.clusterer, focus.n_clusters)
-    pairs = focus.to_frame().rename(columns={"score": "estimate"})
-    text = [words.about_studies(focus), f"Shown first: {name}. Scores are {shown(focus.agreement)}."]
-    charts = [matrices_chart(material.replicabilities)]
-    charts.append(strips_chart(focus))
-    tables = [table_of(without_zero_counts(pairs), "pairs-table", f"Pairs of studies: {name}", columns.PAIRS)]
-    return _section("pairs", "Study × study", text, charts, tables)
+# ---------------------------------------------------------------------------------------------------------------------
+# sections of single results
 
 
-def _clusters(material: Material) -> Section | None:
-    """Show the local scores of a clusterer's own clusters, where there are no findings to show them by."""
-    if material.clusters is None:
-        return None
-    text = [f"Clusters of {words.named(material.local[0])}. {words.ABOUT_LOCAL}"]
-    tables = [table_of(material.clusters, "clusters-table", "Clusters in the other studies", columns.CLUSTERS)]
-    return _section("clusters", "Local replicability by cluster", text, [clusters_chart(material.local)], tables)
-
-
-def _map(material: Material) -> Section | None:
-    chart = map_chart(material.maps)
-    return None if chart is None else _section("map", "Local replicability", [words.ABOUT_LOCAL], [chart], [])
-
-
-def _other(result: Any, number: int) -> Section:
-    """Show a result in a section of its own: a chart where there is one, and its table."""
+def _tell_result(story: Story, result: Any, number: int, material: Material) -> None:
+    """Show a result in a section of its own: its drawing where there is one, and its table."""
     kind = type(result).__name__
     name, title = f"{kind.lower()}-{number}", words.SECTIONS.get(kind, kind)
-    chart: Chart | None = None
-    if isinstance(result, ClusterTest):
-        chart, title = null_distribution_chart(result), f"Test for clusters: {_studies_of(result)}"
-    if isinstance(result, Validation):
-        chart, title = indices_chart(result), f"Indices within one study: {_studies_of(result)}"
-    if isinstance(result, Separation):
-        charts, tables = _valleys_of(result)
-        numbered = [{**part, "id": f"{part['id']}-{number}"} for part in tables]
-        charts = [{**part, "id": f"{part['id']}-{number}"} for part in charts]
-        title = f"Density valleys between clusters: {result.clusterer}"
-        return _section(name, title, [words.ABOUT_VALLEYS], charts, numbered)
     if isinstance(result, ClusterTree):
-        return _tree_section(result, name)
-    if chart is not None:
-        chart = {**chart, "id": f"{chart['id']}-{number}"}
-    frame = result.to_frame()
-    return _section(name, title, [], [chart], [table_of(frame, f"{name}-table", plural(len(frame), "row"))])
+        story.tell(name, title, [str(result), words.ABOUT_TREE], [drawings.subclusters_figure(result, "tree")])
+        return
+    if isinstance(result, Replicability):
+        _tell_pairs(story, result, drawings.forest_figure(result, name, "result"), name)
+        return
+    frame, draw, text = result.to_frame(), getattr(result, "plot", None), ""
+    arguments: dict[str, Any] = {}
+    if isinstance(result, Comparison) and material.choice is not None:
+        frame, arguments = summary_of(result, material.choice, material.reference), {"reference": material.reference}
+    if isinstance(result, LocalReplicability):
+        frame, arguments, text = result.by_cluster(), {"kind": "clusters"}, words.ABOUT_LOCAL
+        title = f"{title}: {result.train} → {result.test}"
+    if isinstance(result, Separation):
+        frame, text = result.summary(), words.ABOUT_VALLEYS
+    if isinstance(result, ClusterTest | Validation):
+        title = f"{title}: {_studies_of(result)}"
+    if draw is None or not _is_drawn(result):
+        story.tell(name, title, [text], tables=[table_of(frame, f"{name}-table", title)])
+        return
+    line = ", ".join(f"{key}={value if key == 'reference' else repr(value)}" for key, value in arguments.items())
+    figure = Figure(
+        name, title, repr(result).partition("\n")[0], f"result.plot({line})", partial(draw, **arguments), frame,
+        tuple(map(str, frame.columns)),
+    )  # fmt: skip
+    story.tell(name, title, [text], [figure])
+
+
+def _is_drawn(result: Any) -> bool:
+    """Whether there is anything to draw: not of a validation by the test for clusters alone."""
+    return not isinstance(result, Validation) or result.overall().shape[1] > 0

@@ -1,14 +1,13 @@
-"""Facts → the page, or Markdown.
+"""Facts → the page, Markdown, or the table of clusters for the terminal.
 
-The page is one HTML file that needs nothing else: style, script, plotly and the facts are inside. Markdown (GitHub's
-dialect) has its text and tables, for an issue, a notebook or a supplement.
+The page is one HTML file that needs nothing else: style, script and figures are inside. Markdown (GitHub's dialect) has
+its text and tables, for an issue, a notebook or a supplement.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -18,48 +17,52 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from clustrep.report.formatting import amount, cell, plain, score, sign, sign_name, sort_value, swatch
-from clustrep.report.words import ANSWER, VERDICTS
+from clustrep.files.saved import csv_text
+from clustrep.findings.result import SIGNS
+from clustrep.plots.canvas import COLOURS, MARKERS, look_of_cluster, number_of_cluster
+from clustrep.report.figures import Figure, svg_of
+from clustrep.report.formatting import KINDS, amount, cell, plain, score, sign_name, sort_value
+from clustrep.report.words import VERDICTS
+from clustrep.text import printable
 
-# JSON inside <script>: no character that could end the element or, in old engines, a line.
-ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
+LEGEND = f"{', '.join(f'{sign} {status}' for status, sign in SIGNS.items())}. n and share of the study's samples."
+# The markers of clusters in figures, as letters.
+GLYPHS = "●■▲◆▼✚✖"
 
 
-def to_html(facts: Mapping[str, Any]) -> str:
+def to_html(facts: Mapping[str, Any], figures: Mapping[str, Figure]) -> str:
     """Write the page of these facts; the same facts give the same bytes."""
-    script, plotly = page_file("script.js"), plotly_source()
+    script = page_file("script.js")
+    colours = "".join(f".c{i} {{ --cluster: {colour}; }}\n" for i, colour in enumerate(COLOURS))
+    told = [text for part in (*facts["sections"], facts["studies"] or {"text": []}) for text in part["text"]]
     return _template().render(
         facts=facts,
         verdicts=VERDICTS,
-        answer_kinds=[kind for kind, name in VERDICTS.items() if name == ANSWER],
-        policy=policy(script, plotly),
-        style=Markup(page_file("style.css")),
+        # What a section shows is not repeated above.
+        first=[item for item in facts["verdict"] if item["text"] not in told],
+        svg={name: Markup(svg_of(figure)) for name, figure in figures.items() if name != "findings"},
+        csv={name: csv_link(figure) for name, figure in figures.items() if len(figure.frame)},
+        legend=LEGEND,
+        policy=policy(script),
+        style=Markup(page_file("style.css") + colours),
         script=Markup(script),
-        plotly=Markup(plotly),
-        data=Markup(as_json(_for_script(facts))),
     )
 
 
-def _for_script(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what the page has as text already: the script draws, and copies the methods."""
-    return {
-        "methods": facts["methods"],
-        "sections": [{"charts": section["charts"]} for section in facts["sections"]],
-    }
+def csv_link(figure: Figure) -> str:
+    """Write the numbers of a figure as an address, from which they can be saved.
+
+    Ten digits: the last ones of a sum depend on where its terms lie in memory.
+    """
+    text = csv_text(figure.frame, index=False, float_format="%.10g")
+    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text.encode()).decode()}"
 
 
-def as_json(facts: Mapping[str, Any]) -> str:
-    """Write the facts as JSON that may stand inside a script element."""
-    text = json.dumps(facts, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
-    return text.translate(ESCAPES)
-
-
-def policy(*scripts: str) -> str:
-    """Allow these very scripts and nothing else: no network, no injected script, no eval."""
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+def policy(script: str) -> str:
+    """Allow this very script and nothing else: no network, no injected script, no eval."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
         "connect-src 'none'; base-uri 'none'; form-action 'none'"
     )
 
@@ -70,11 +73,15 @@ def page_file(name: str) -> str:
     return resources.files("clustrep.report").joinpath("page", name).read_text("utf-8")
 
 
-@cache
-def plotly_source() -> str:
-    """Read plotly's script from its package, with the line ends that a browser hashes."""
-    source = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_bytes().decode()
-    return source.replace("\r\n", "\n").replace("\r", "\n")
+def look_number(cluster: str) -> int:
+    """Return which colour and marker a cluster has, as in the figures."""
+    return (number_of_cluster(cluster) or 0) % len(COLOURS)
+
+
+def glyph(cluster: Any) -> str:
+    """Return the marker of a cluster of the findings, as a letter; "" for other names."""
+    is_cluster = isinstance(cluster, str) and number_of_cluster(cluster) is not None
+    return GLYPHS[MARKERS.index(look_of_cluster(cluster, 0).marker)] if is_cluster else ""
 
 
 @cache
@@ -87,9 +94,27 @@ def _template() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    filters = (amount, cell, plain, score, sign, sign_name, sort_value, swatch)
+    filters = (amount, cell, glyph, look_number, plain, score, sign_name, sort_value)
     environment.filters.update({function.__name__: function for function in filters})
     return environment.get_template("template.html")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the terminal
+
+
+def by_study(card: Mapping[str, Any]) -> dict[str, str]:
+    """Write status, n and share of a cluster in every study."""
+    return {entry["study"]: f"{SIGNS[entry['status']]} {amount(entry)}" for entry in card["studies"]}
+
+
+def clusters_text(cards: Sequence[Mapping[str, Any]]) -> str:
+    """Write the table of clusters × studies for the terminal: status, n and share."""
+    rows = [["cluster", *by_study(cards[0])], *([card["cluster"], *by_study(card).values()] for card in cards)]
+    cells = [[printable(text) for text in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+    return "\n".join([*lines, LEGEND])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -103,7 +128,7 @@ LINE_START = re.compile(r"^(#{1,6}(?=\s|$)|[-+>](?=\s|$)|[-=]{3,}$)|^(\d+)([.)])
 
 
 def to_markdown(facts: Mapping[str, Any]) -> str:
-    """Write the facts as Markdown; charts are described, not drawn."""
+    """Write the facts as Markdown; figures are described, not drawn."""
     return "\n\n".join(filter(None, _blocks(facts))) + "\n"
 
 
@@ -122,20 +147,22 @@ def escape(text: str) -> str:
 
 def _blocks(facts: Mapping[str, Any]) -> Iterator[str]:
     yield f"# {escape(facts['title'])}"
-    yield escape(" ".join(filter(None, [facts["subtitle"], facts.get("samples", "")])))
+    yield escape(facts["subtitle"])
     if facts["verdict"]:
         yield _bullets(f"**{VERDICTS[item['kind']]}.** {escape(item['text'])}" for item in facts["verdict"])
-    if facts.get("overview"):
-        yield _table(facts["overview"])
-        yield escape(facts["overview"]["note"])
+    if facts["clusters"]:
+        yield _clusters(facts["clusters"])
+        yield escape(LEGEND)
+    if facts["studies"]:
+        yield from _table(facts["studies"]["table"])
     for section in facts["sections"]:
         yield f"## {escape(section['title'])}"
         yield from map(escape, section["text"])
-        yield from (f"*Figure.* **{escape(c['title'])}.** {escape(c['description'])}" for c in section["charts"])
+        for figure in section["figures"]:
+            yield f"*Figure.* **{escape(figure['title'])}.** {escape(figure['description'])}"
+            yield from _table(figure["table"]) if figure["table"] else ()
         for table in section["tables"]:
-            yield f"**{escape(table['title'])}**"
-            yield _table(table)
-            yield escape(table["note"])
+            yield from _table(table)
     if facts["methods"]:
         yield "## Methods"
         yield from map(escape, facts["methods"])
@@ -144,7 +171,8 @@ def _blocks(facts: Mapping[str, Any]) -> Iterator[str]:
         yield _bullets(map(escape, facts["warnings"]))
     if facts["provenance"]:
         yield "## How this was computed"
-        rows = [[_cell_text(plain(item)) for item in pair] for pair in facts["provenance"]]
+        yield from _table(facts["data"])
+        rows = [[escape(plain(item)) for item in pair] for pair in facts["provenance"]]
         yield _pipes(["Item", "Value"], ["---", "---"], rows)
 
 
@@ -152,17 +180,29 @@ def _bullets(items: Iterable[str]) -> str:
     return "\n".join(f"- {item}" for item in items)
 
 
-def _table(table: Mapping[str, Any]) -> str:
+def _clusters(cards: Sequence[Mapping[str, Any]]) -> str:
+    """Write clusters × studies, with the clearest features of every cluster."""
+    header = ["cluster", *map(escape, by_study(cards[0])), "replicability", "higher", "lower"]
+    rows = [
+        [
+            card["cluster"],
+            *by_study(card).values(),
+            cell(card["replicability"], "number"),
+            *(escape(", ".join(card[direction])) for direction in ("higher", "lower")),
+        ]
+        for card in cards
+    ]
+    return _pipes(header, ["---"] * len(header), rows)
+
+
+def _table(table: Mapping[str, Any]) -> Iterator[str]:
     columns = table["columns"]
-    return _pipes(
-        [_cell_text(column["label"]) for column in columns],
-        ["---" if column["kind"] in ("text", "flag", "sign", "entry") else "---:" for column in columns],
-        [[_cell_text(cell(row[c["key"]], c["kind"])) for c in columns] for row in table["rows"]],
+    yield f"**{escape(table['title'])}**"
+    yield _pipes(
+        [escape(column["label"]) for column in columns],
+        ["---:" if column["kind"] in KINDS else "---" for column in columns],
+        [[escape(cell(row[c["key"]], c["kind"])) for c in columns] for row in table["rows"]],
     )
-
-
-def _cell_text(text: str) -> str:
-    return "<br>".join(escape(line) for line in text.splitlines())
 
 
 def _pipes(header: Sequence[str], rule: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

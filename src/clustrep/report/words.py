@@ -10,24 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from clustrep.agreement.agreements import in_sentence, is_adjusted
+from clustrep.agreement.agreements import in_sentence
 from clustrep.agreement.cluster_indices import INDICES
-from clustrep.algorithms.choice import MOSTLY, Candidate
 from clustrep.algorithms.comparison import Comparison
-from clustrep.algorithms.local_scores import LocalReplicability
-from clustrep.algorithms.pairwise import Replicability
-from clustrep.analysis.headline import heterogeneity_sentence
 from clustrep.data.values import REFERENCE
 from clustrep.execution.failures import Failures
-from clustrep.findings.result import SEPARATED, SIGNS, Findings
+from clustrep.findings.result import CONTINUOUS, INCONCLUSIVE, NO_EVIDENCE, SEPARATED, Findings
 from clustrep.null.null_scores import NullReference
 from clustrep.provenance import Provenance
 from clustrep.resampling.strategies import resamples_in_words
 from clustrep.stability.results import ClusterTest, Validation
-from clustrep.statistics import estimate_is_far, two_modes
-from clustrep.summaries import FALSE_FINDING, label
+from clustrep.summaries import FALSE_FINDING
 from clustrep.text import listing, p_text, plural
 
 # What each kind of sentence is called: colour is never the only sign.
@@ -48,17 +41,13 @@ VERDICTS = {
 
 TITLE = "Which clusters replicate across studies"
 TITLE_OF_TESTS = "Are there clusters?"
-SCORE_AND_RIVALS = (
-    "The score is the mean over ordered pairs of different studies and over resamples. A rival is not distinguishable "
-    "from the best: the resample-wise difference has a 95 % interval that includes 0."
-)
-ABOUT_TABLE = (
-    "Cluster A has the most samples. Replicability is the local replicability of the study's samples "
-    "in the cluster, averaged over the other studies. Valley depth compares the density halfway to the nearest "
-    "cluster of the same study with that on either side."
-)
-LEGEND = f"{', '.join(f'{sign} {status}' for status, sign in SIGNS.items())}. n and share of the study's samples"
-LEGEND_WITH_SCORES = f"{LEGEND}; local replicability with its 95 % interval."
+# How the number of clusters follows, by verdict.
+NUMBER = {
+    SEPARATED: "The number of clusters follows from the density valleys below, not from the highest score.",
+    CONTINUOUS: "The partition shown is the one with the highest score of those that exceed their null distribution.",
+    NO_EVIDENCE: "No score exceeds its null distribution: there is no evidence for any number of clusters above one.",
+    INCONCLUSIVE: "No number of clusters is established.",
+}
 ABOUT_LOCAL = (
     "The local score of a sample is high where both studies agree which samples belong to its cluster. The score of a "
     "cluster is the mean over its samples."
@@ -78,113 +67,28 @@ ABOUT_TREE = (
     "of all samples (Kimes et al. 2017), and only where the cluster around it was split. Every valley between two "
     "parts is significant by itself."
 )
-NUMBERS_OF_CLUSTERS = "Clusters a and b are numbered for every k by itself."
 AFTER_VALLEYS = "Run `clustrep run` to see in which study each cluster is found."
 AFTER_NO_VALLEYS = "Try other numbers of clusters. `clustrep run` compares scores with a null model."
 
 MOST_NAMES = 3
-# Half-way from chance, 0, to perfect agreement, 1, for agreements that are adjusted for chance.
-HALF_WAY = 0.5
-# Scores that differ by less are not called better and worse.
-NO_DIFFERENCE = 0.005
 # Titles of sections of their own.
 SECTIONS = {
+    "Comparison": "Clusterers and numbers of clusters",
+    "Replicability": "Pairs of studies",
+    "LocalReplicability": "Local replicability by cluster",
+    "NullReference": "Null distributions",
+    "Separation": "Density valleys",
+    "ClusterTree": "Clusters within clusters",
+    "ClusteringTree": "Tree over the number of clusters",
+    "LeaveOneStudyOut": "Trained on all other studies",
+    "ClusterTest": "Test for clusters",
+    "Validation": "Indices within one study",
     "SiteClusters": "Clusters at other sites",
     "SiteGaps": "Density valleys between clusters, counted at other sites",
     "SiteTables": "Clusters of two sites, sample counts",
-    "Findings": "Findings",
 }
 # Whether the page can be sent around.
-NAMES_SAMPLES = "Hover texts on this page name samples."
 NO_SAMPLES = "This page names no samples."
-
-
-def named(result: Candidate | Replicability | LocalReplicability) -> str:
-    """Name a configuration."""
-    return label(result.clusterer, result.n_clusters)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# studies
-
-
-def about_studies(result: Replicability) -> str:
-    """Say which studies predict each other best and worst, and how heterogeneous the pairs are."""
-    is_pair = ~np.eye(len(result.names), dtype=bool)
-    if result.trivial.size and result.trivial[:, is_pair].mean() > MOSTLY:
-        return f"{named(result)}: most scores are of a single cluster, or of noise alone, and do not compare studies."
-    text = f"{named(result)}: {_extremes(result)}"
-    unsteady = [
-        f"{name} ({mean:z.2f})"
-        for name, mean in zip(result.names, np.diagonal(result.mean), strict=True)
-        if mean < HALF_WAY and is_adjusted(result.agreement)
-    ]
-    if unsteady:
-        text += f" Clusters do not replicate within {listing(unsteady, MOST_NAMES)}."
-    heterogeneity = heterogeneity_sentence(result.heterogeneity) if len(result.names) > 2 else ""
-    return f"{text} {heterogeneity}".strip()
-
-
-def _extremes(result: Replicability) -> str:
-    mean = np.where(np.eye(len(result.names), dtype=bool), np.nan, result.mean)
-    if np.isnan(mean).all():
-        return "no pair of studies has a score."
-    best, worst = (np.unravel_index(place, mean.shape) for place in (np.nanargmax(mean), np.nanargmin(mean)))
-    ends = [
-        f"{result.names[s]} predicts {result.names[t]} {how} ({mean[s, t]:z.2f})"
-        for (s, t), how in ((best, "best"), (worst, "worst"))
-    ]
-    if best == worst or np.nanmax(mean) - np.nanmin(mean) < NO_DIFFERENCE:
-        return f"all pairs of studies score about {np.nanmean(mean):z.2f}."
-    return f"{ends[0]}, {ends[1]}."
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# clusters
-
-
-def about_clusters(local: Sequence[LocalReplicability]) -> str:
-    """Name the cluster with the lowest local score."""
-    frames = [result.by_cluster().assign(train=result.train, test=result.test) for result in local]
-    rows = [row for frame in frames for row in frame.to_dict("records") if np.isfinite(row["mean"])]
-    if not rows:
-        return ""
-    lowest = min(rows, key=lambda row: row["mean"])
-    where = f"cluster {lowest['cluster']} of {lowest['train']} in {lowest['test']}"
-    return f"The lowest local score is that of {where}: {lowest['mean']:z.2f}."
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# what an interval would hide
-
-
-def cautions(result: Replicability) -> list[str]:
-    """Say where an interval would mislead: bimodal scores, or an estimate far from the mean over resamples."""
-    bimodal: list[str] = []
-    far: list[tuple[str, float, float]] = []
-    for s, t in np.ndindex(result.estimate.shape):
-        if s == t:
-            continue
-        pair, values = f"{result.names[s]} → {result.names[t]}", result.distribution[:, s, t]
-        modes = two_modes(values)
-        if modes is not None:
-            bimodal.append(f"{pair} ({modes.low:z.2f} and {modes.high:z.2f})")
-        if estimate_is_far(float(result.estimate[s, t]), values):
-            far.append((pair, float(result.estimate[s, t]), float(np.nanmean(values))))
-    sentences = []
-    if bimodal:
-        sentences.append(
-            f"Scores have two modes: {listing(bimodal, 2)}. The clusterer may alternate between two solutions: look at "
-            "the distributions, not at the intervals."
-        )
-    if far:
-        pair, estimate, mean = max(far, key=lambda item: abs(item[1] - item[2]))
-        differ = "differs" if len(far) == 2 else "differ"
-        others = "" if len(far) == 1 else f"; {plural(len(far) - 1, 'more pair')} {differ}, too"
-        sentences.append(
-            f"The observed score of {pair}, {estimate:z.2f}, is far from the mean over resamples, {mean:z.2f}{others}."
-        )
-    return sentences
 
 
 def about_failures(failures: Failures) -> str:

@@ -19,10 +19,8 @@ from clustrep.plots.canvas import (
     in_legend,
     legend_above,
     look,
-    look_of_cluster,
     panels,
 )
-from clustrep.plots.charts import Chart, View, axis, chart, escaped, numbers, view
 from clustrep.provenance import Provenance
 from clustrep.summaries import label
 from clustrep.text import listing, p_text
@@ -216,9 +214,7 @@ class Separation(Saved):
 BINS = np.linspace(-3.0, 3.0, 25)
 MOST_PANELS = 12
 MOST_STACKED = 3  # panels above each other; more have two columns
-SHADES = (0.8, 0.35, 0.6, 0.2, 0.45)  # of the studies' bars on the page: colours are for clusters
 TICKS = (-1.5, 0.0, 1.5)
-POSITION = "position between the two centres"
 COUNT = "held-out samples"
 
 
@@ -251,22 +247,6 @@ def draw_valleys(result: Separation, place: int, ax: Axes | None = None) -> Axes
         return np.asarray(axes)
 
 
-def valleys_chart(result: Separation, place: int) -> Chart | None:
-    """Write the same for the page; None without any pair."""
-    views = [_pair_view(result, e) for e in _pairs_of(result, place).tolist()]
-    if not views:
-        return None
-    return chart(
-        "valleys",
-        f"Between neighbouring clusters ({escaped(label(result.clusterer, result.n_clusters[place]))})",
-        "Samples of held-out studies along the line between two cluster centres that were learned on the other "
-        "studies. Bands are the three windows that are compared, around either cluster in its colour: in a density "
-        "valley the middle has fewer samples than either side.",
-        380,
-        views,
-    )
-
-
 def _pairs_of(result: Separation, place: int) -> IntArray:
     """Return the pairs of one clustering that are drawn, those without a density valley first: at most twelve."""
     pairs = np.flatnonzero(result.edge_cut == place)
@@ -293,41 +273,3 @@ def _draw_pair(result: Separation, e: int, ax: Axes) -> None:
     found = "valley" if result.edge_is_open[e] else "no valley"
     depth, p = result.edge_depths[e, 0], result.edge_pvalues[e]
     ax.set_title(f"{found}: depth {depth:.2f}, p = {p:.2g}", fontsize="small")
-
-
-def _pair_view(result: Separation, e: int) -> View:
-    a, b = map(str, result.edges[e].tolist())
-    bars = [
-        {
-            "type": "bar",
-            "x": numbers((BINS[1:] + BINS[:-1]) / 2),
-            "y": numbers(counts.astype(float)),
-            "name": escaped(result.names[s]),
-            "marker": {
-                "color": f"@ink/{SHADES[s % len(SHADES)]}",
-                "pattern": {"shape": look(s // len(SHADES)).pattern},
-            },
-        }
-        for s, counts in enumerate(_counts_of(result, e))
-    ]
-    return view(
-        f"{a} – {b}: {'valley' if result.edge_is_open[e] else 'no valley'}",
-        bars,
-        barmode="stack",
-        bargap=0,
-        shapes=[_window(low, colour) for low, colour in _windows(a, b)],
-        xaxis=axis(POSITION, tickvals=list(TICKS), ticktext=[f"cluster {a}", "middle", f"cluster {b}"]),
-        yaxis=axis(COUNT),
-    )
-
-
-def _windows(a: str, b: str) -> list[tuple[float, str]]:
-    """Return where the three windows begin, and their colours."""
-    left, right = (f"{look_of_cluster(name, place).token}/0.2" for place, name in enumerate((a, b)))
-    return [(-2.0, left), (-0.5, "@muted/0.15"), (1.0, right)]
-
-
-def _window(low: float, colour: str) -> dict[str, object]:
-    """Describe the band of one window."""
-    place = {"xref": "x", "yref": "paper", "x0": low, "x1": low + 1, "y0": 0, "y1": 1}
-    return {"type": "rect", **place, "layer": "below", "fillcolor": colour, "line": {"width": 0}}

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.agreement.cluster_indices import Fits, partners_of
-from clustrep.agreement.contingency import RULES, NoiseWithin, Partition, check_noise_within, tables_of
+from clustrep.agreement.contingency import RULES, NoiseWithin, tables_of
 from clustrep.checks import check_flag, check_integer
 from clustrep.execution.engines import EngineLike
 from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng, Stream, breathe, make_generator, seed_of
 from clustrep.fitting.parameters import Clusterer
-from clustrep.resampling.strategies import Bootstrap, Perturbation, check_perturbation
+from clustrep.resampling.strategies import Perturbation
 from clustrep.stability.curves import (
     AssignmentConsistency,
     BootstrapInstability,
@@ -25,13 +24,12 @@ from clustrep.stability.curves import (
     together_of,
 )
 from clustrep.stability.perturbation import PERTURBATIONS
-from clustrep.stability.reclustering import Question, Relabelled, fields_over_k, pair, read_tables, recluster
-from clustrep.types import FloatArray, IntArray, Labels
+from clustrep.stability.reclustering import Question, Reclustered, Relabelled, pair, recluster
+from clustrep.types import FloatArray, IntArray
 
-# All pairs are counted up to so many, else a sample.
-MOST_PAIRS = 5_000_000
-
-SAMPLE_OF_PAIRS = 1_000_000
+# Up to this number all pairs are counted, which takes about 0.1 s for each k and 100 resamples; beyond it a sample,
+# whose shares have a standard error of at most 0.0005.
+MOST_PAIRS, SAMPLE_OF_PAIRS = 5_000_000, 1_000_000
 
 
 @on_engine
@@ -60,27 +58,28 @@ def bootstrap_instability(
     ----------
     clusterer : object with `fit_predict`, or function X → labels
         Fitted to both samples; both functions are applied to the whole study. None with `labels`.
-    X : Study or table
-        Samples by features.
-    n_clusters : int or several, optional
-        Numbers of clusters to try, from 2; the one with the lowest instability is Fang and Wang's choice.
-    n_resamples : int
+    X : Study or array-like of shape (n_samples, n_features)
+        The study.
+    n_clusters : int or several, default=None
+        Numbers of clusters to try, from 2; the one with the lowest instability is Fang and Wang's choice. None: the
+        clusterer's own.
+    n_resamples : int, default=100
         Number of pairs of bootstrap samples.
-    one_sided : bool
+    one_sided : bool, default=False
         Count only pairs that the first function puts together and the second apart, as R's fpc does.
-    perturbation : Bootstrap, Subsample, Jitter, … or a sum, optional
-        Where the two samples come from; by default `Bootstrap()`.
-    labels : array_like, optional
+    perturbation : Bootstrap, Subsample, Jitter, … or a sum, default=Bootstrap()
+        Where the two resamples come from.
+    labels : array-like of shape (n_samples,), or True, default=None
         Existing clusters instead of a clusterer: each sample gets the label of the nearest one drawn.
-    noise : {"label", "drop"}
-        Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
+    noise : {"label", "drop"}, default="label"
+        Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
     rng, n_jobs, engine
         As in `replicability`.
 
     Returns
     -------
     BootstrapInstability
-        `instability`, the mean over resamples for every k; `best_n_clusters`, the k with the lowest.
+        `mean` over resamples for every k, of shape (number of k,); `best_n_clusters`, the k with the lowest.
 
     See Also
     --------
@@ -90,7 +89,7 @@ def bootstrap_instability(
     Notes
     -----
     Meant for the number of clusters. Not adjusted for chance: with many clusters most pairs are apart under any two
-    functions, so that the value falls with k, and on data without clusters the largest k wins. Read it together with
+    functions, so that the value falls with k, and on unimodal data the largest k wins. Read it together with
     an index that favours few clusters.
 
     References
@@ -103,42 +102,25 @@ def bootstrap_instability(
     >>> import numpy as np
     >>> from sklearn.cluster import KMeans
     >>> X = np.repeat([[0.0], [5.0]], 10, axis=0) + np.tile(np.linspace(0, 1, 10), 2)[:, None]
-    >>> bootstrap_instability(KMeans(2, n_init=5), X, n_resamples=5, rng=0).instability
+    >>> bootstrap_instability(KMeans(2, n_init=5), X, n_resamples=5, rng=0).mean
     array([0.])
     """
-    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs, labels_suffice=True)
     check_flag(one_sided, "one_sided")
-    check_noise_within(noise)
-    chosen = Bootstrap() if perturbation is None else check_perturbation(perturbation)
-    check_integer(n_resamples, "n_resamples")
-    relabelled = recluster(question, chosen, n_resamples, "bootstrap instability", split=pair, needs_reference=False)
-    result = instability_of(question, relabelled, one_sided=one_sided, noise=noise, perturbation=chosen)
+    question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs, labels_suffice=True)
+    chosen = PERTURBATIONS[Fits.PAIRS] if perturbation is None else perturbation
+    again = recluster(question, chosen, n_resamples, "bootstrap instability", pair)
+    result = instability_of(again, one_sided=one_sided)
     result.failures.report("fit")
     return result
 
 
-def instability_of(
-    question: Question,
-    relabelled: Sequence[Relabelled],
-    *,
-    one_sided: bool = False,
-    noise: NoiseWithin = "label",
-    perturbation: Perturbation,
-) -> BootstrapInstability:
+def instability_of(again: Reclustered, *, one_sided: bool = False) -> BootstrapInstability:
     """Compute the instability of every k from pairs of labelings."""
     score = _one_sided if one_sided else _symmetric
-    relabelled = [
-        fitted.failed_where_noise_is_all(noise, (fitted.labelings[0], fitted.labelings[1], None))
-        for fitted in relabelled
-    ]
-    values = [
-        fitted.nan_where_failed(read_tables(score, fitted.labelings[0], fitted.labelings[1], None, noise))
-        for fitted in relabelled
-    ]
-    parameters: dict[str, Any] = {"n_resamples": len(values[0]), "one_sided": one_sided, "noise": noise}
+    again, values = again.compared(score, lambda fitted: [(fitted.labelings[0], fitted.labelings[1], None)])
     return BootstrapInstability(
-        **fields_over_k(question, relabelled, perturbation, **parameters),
-        distribution=np.stack(values, axis=1),
+        **again.fields(n_resamples=again.n_replicates, one_sided=one_sided),
+        distribution=np.stack([of_k for (of_k,) in values], axis=1),
         one_sided=one_sided,
     )
 
@@ -182,21 +164,21 @@ def consensus(
     Parameters
     ----------
     clusterer : object with `fit_predict`, or function X → labels
-        Fitted to every perturbed copy.
-    X : Study or table
-        Samples by features.
-    n_clusters : int or several, optional
-        Numbers of clusters to try, from 2.
-    n_resamples : int
-        Number of perturbed copies.
-    perturbation : Subsample, Bootstrap, FeatureSubset, Jitter, … or a sum, optional
-        Where they come from; by default `Subsample(0.8)`.
-    n_pairs : int, optional
-        Count only a random sample of so many pairs, drawn with replacement. By default all of them up to five million
-        (3,162 samples), beyond that a million: the matrix is never held as a whole.
-    labels : array_like, optional
+        Fitted to the whole study and to every resample.
+    X : Study or array-like of shape (n_samples, n_features)
+        The study.
+    n_clusters : int or several, default=None
+        Numbers of clusters to try, from 2. None: the clusterer's own.
+    n_resamples : int, default=100
+        Number of resamples.
+    perturbation : Subsample, Bootstrap, FeatureSubset, Jitter, … or a sum, default=Subsample(0.8)
+        Where the resamples come from.
+    n_pairs : int, default=None
+        Count only this number of random pairs, drawn with replacement. None: all of them up to five million (3,162
+        samples), beyond that a million; the matrix is never held as a whole.
+    labels : array-like of shape (n_samples,), or True, default=None
         Existing clusters to average the consensus in, instead of the clusterer's.
-    noise : {"label", "drop"}
+    noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or count as not drawn.
     rng, n_jobs, engine
         As in `replicability`.
@@ -204,7 +186,8 @@ def consensus(
     Returns
     -------
     Consensus
-        `pac()` for every k, `cluster_consensus` per cluster, `cdf`, and any part of the `matrix`.
+        `pac()` for every k, `cluster_consensus` of shape (number of k, most clusters), `cdf`, and any part of the
+        `matrix`.
 
     See Also
     --------
@@ -213,10 +196,10 @@ def consensus(
 
     Notes
     -----
-    Consensus near 0 or 1 for all pairs says that the clusterer returns the same clusters every time, not that the data
-    have any: the matrix of data without clusters can look the same. PAC falls with k where most pairs are apart in
-    any case, and so favours many clusters. The mean consensus within a cluster is high by selection: clusters are
-    groups of pairs that are together often.
+    Consensus near 0 or 1 for all pairs means that the clusterer returns the same clusters every time, not that the data
+    have any: the matrix of unimodal data can look the same. PAC falls with k where most pairs are apart in any case,
+    and so favours many clusters. The mean consensus within a cluster is high by selection: clusters consist of pairs
+    that are together often.
 
     References
     ----------
@@ -234,62 +217,53 @@ def consensus(
     >>> result.pac(), result.cluster_consensus
     (array([0.]), array([[1., 1.]]))
     """
-    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs)
-    chosen = PERTURBATIONS[Fits.SUBSAMPLES] if perturbation is None else check_perturbation(perturbation)
-    check_noise_within(noise)
     if n_pairs is not None:
         check_integer(n_pairs, "n_pairs")
-    relabelled = recluster(question, chosen, check_integer(n_resamples, "n_resamples"), "consensus")
-    result = consensus_of(question, relabelled, chosen, n_pairs, noise)
+    question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs)
+    chosen = PERTURBATIONS[Fits.SUBSAMPLES] if perturbation is None else perturbation
+    result = consensus_of(recluster(question, chosen, n_resamples, "consensus"), n_pairs)
     result.failures.report("fit")
     return result
 
 
-def consensus_of(
-    question: Question,
-    relabelled: Sequence[Relabelled],
-    perturbation: Perturbation,
-    n_pairs: int | None = None,
-    noise: NoiseWithin = "label",
-) -> Consensus:
+def consensus_of(again: Reclustered, n_pairs: int | None = None) -> Consensus:
     """Count pairs in the labels of all resamples."""
-    n, n_resamples = len(question.study), relabelled[0].n_replicates
-    sampled, chosen = _pairs(question, n_pairs)
-    most = max(fitted.reference.n_labels for fitted in relabelled if fitted.reference is not None)
-    codes = np.stack([_codes(fitted, noise) for fitted in relabelled])
-    counts = np.zeros((len(relabelled), n_resamples + 1, n_resamples + 1), dtype=np.int64)
-    sums, n_pairs_within = np.zeros((2, len(relabelled), most))
-    for i, fitted in enumerate(relabelled):
-        turned, reference = by_point(codes[i]), _reference(fitted).codes
-        for first, second in chosen if sampled else all_pairs(n):
+    references, n_resamples = again.question.references, again.n_replicates
+    pairs = _pairs(again.question, n_pairs)
+    most = max(reference.n_labels for reference in references)
+    codes = np.stack([_codes(fitted, again.question.noise) for fitted in again.fits])
+    counts = np.zeros((len(references), n_resamples + 1, n_resamples + 1), dtype=np.int64)
+    sums, n_pairs_within = np.zeros((2, len(references), most))
+    for i, reference in enumerate(references):
+        turned = by_point(codes[i])
+        for first, second in all_pairs(len(again.question.study)) if pairs is None else [pairs]:
             together, both = together_of(turned, first, second)
             cells = np.bincount(together * (n_resamples + 1) + both, minlength=counts[i].size)
             counts[i] += cells.reshape(counts[i].shape)
-            inside = (reference[first] == reference[second]) & (both > 0)
-            cluster = reference[first[inside]]
+            inside = (reference.codes[first] == reference.codes[second]) & (both > 0)
+            cluster = reference.codes[first[inside]]
             sums[i] += np.bincount(cluster, together[inside] / both[inside], minlength=most)
             n_pairs_within[i] += np.bincount(cluster, minlength=most)
             breathe()
     return Consensus(
-        **_fields_of_samples(question, relabelled, perturbation, noise),
+        **_fields_of_samples(again),
         codes=codes,
         counts=counts,
         cluster_consensus=np.where(n_pairs_within > 0, sums / np.maximum(n_pairs_within, 1), np.nan),
-        sampled=sampled,
+        sampled=pairs is not None,
     )
 
 
-def _pairs(question: Question, n_pairs: int | None) -> tuple[bool, Iterable[tuple[IntArray, IntArray]]]:
-    """Choose pairs of samples: all, or a random sample of them."""
+def _pairs(question: Question, n_pairs: int | None) -> tuple[IntArray, IntArray] | None:
+    """Draw pairs of samples at random; None where all pairs are counted."""
     n = len(question.study)
     n_all = n * (n - 1) // 2
     wanted = n_pairs if n_pairs is not None else n_all if n_all <= MOST_PAIRS else SAMPLE_OF_PAIRS
     if wanted >= n_all:
-        return False, ()
+        return None
     rng = make_generator(seed_of(question.root, Stream.PAIRS, question.study.name, 0))
     first = rng.integers(n, size=wanted)
-    second = (first + 1 + rng.integers(n - 1, size=wanted)) % n
-    return True, [(first, second)]
+    return first, (first + 1 + rng.integers(n - 1, size=wanted)) % n
 
 
 def _codes(fitted: Relabelled, noise: NoiseWithin) -> IntArray:
@@ -320,10 +294,10 @@ def assignment_consistency(
     n_jobs: int | None = None,
     engine: EngineLike = None,
 ) -> AssignmentConsistency:
-    """Count how consistently samples that are left out are assigned to the same cluster (ERICA).
+    """Count how consistently samples that were not drawn are assigned to the same cluster (ERICA).
 
     In every resample the samples not drawn get a label from the clustering function; labels are matched one to one to
-    those of the reference partition, so that most samples of the study agree. A perturbation that leaves none out
+    those of the reference partition, so that most samples of the study agree. A perturbation that draws all samples
     counts all. A sample's consistency is the share of its assignments that are to its most frequent cluster; over the
     samples whose most frequent cluster is c, and with n_c of them among n::
 
@@ -332,26 +306,26 @@ def assignment_consistency(
     Parameters
     ----------
     clusterer : object with `fit_predict`, or function X → labels
-        Fitted to every perturbed copy.
-    X : Study or table
-        Samples by features.
-    n_clusters : int or several, optional
-        Numbers of clusters to try, from 2.
-    n_resamples : int
-        Number of perturbed copies.
-    perturbation : Subsample, Bootstrap, FeatureSubset, Jitter, … or a sum, optional
-        Where they come from; by default `Subsample(0.8)`.
-    labels : array_like, optional
+        Fitted to the whole study and to every resample.
+    X : Study or array-like of shape (n_samples, n_features)
+        The study.
+    n_clusters : int or several, default=None
+        Numbers of clusters to try, from 2. None: the clusterer's own.
+    n_resamples : int, default=100
+        Number of resamples.
+    perturbation : Subsample, Bootstrap, FeatureSubset, Jitter, … or a sum, default=Subsample(0.8)
+        Where the resamples come from.
+    labels : array-like of shape (n_samples,), or True, default=None
         Existing clusters as the reference that the clusterer's are matched with and named after.
-    noise : {"label", "drop"}
-        Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
+    noise : {"label", "drop"}, default="label"
+        Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
     rng, n_jobs, engine
         As in `replicability`.
 
     Returns
     -------
     AssignmentConsistency
-        `per_sample`, `cri` per cluster, `twcri` for every k.
+        `per_sample`, of shape (number of k, n_samples), `cri` per cluster, `twcri` for every k.
 
     See Also
     --------
@@ -360,7 +334,7 @@ def assignment_consistency(
 
     Notes
     -----
-    Says which samples lie at borders between clusters. Not adjusted for chance: with few clusters, random
+    Shows which samples lie at borders between clusters. Not adjusted for chance: with few clusters, random
     assignments are consistent more often, so do not compare k by it alone. Labels are matched in every resample; where
     clusters merge or split, those without a partner count as inconsistent.
 
@@ -377,69 +351,42 @@ def assignment_consistency(
     >>> assignment_consistency(KMeans(n_init=5), X, n_clusters=2, n_resamples=20, rng=0).twcri
     array([1.])
     """
-    question = Question.of(clusterer, X, n_clusters, labels, rng, n_jobs)
-    chosen = PERTURBATIONS[Fits.SUBSAMPLES] if perturbation is None else check_perturbation(perturbation)
-    check_noise_within(noise)
-    check_integer(n_resamples, "n_resamples")
-    relabelled = recluster(question, chosen, n_resamples, "assignment consistency")
-    result = assignments_of(question, relabelled, chosen, noise)
+    question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs)
+    chosen = PERTURBATIONS[Fits.SUBSAMPLES] if perturbation is None else perturbation
+    result = assignments_of(recluster(question, chosen, n_resamples, "assignment consistency"))
     result.failures.report("fit")
     return result
 
 
-def assignments_of(
-    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, noise: NoiseWithin = "label"
-) -> AssignmentConsistency:
+def assignments_of(again: Reclustered) -> AssignmentConsistency:
     """Count assignments in the labels of all resamples."""
-    n = len(question.study)
-    most = max(_reference(fitted).n_labels for fitted in relabelled)
-    left_out = relabelled[0].weights[0] == 0  # (n_resamples, n)
+    references, rule = again.question.references, RULES[again.question.noise]
+    most = max(reference.n_labels for reference in references)
+    left_out = again.fits[0].weights[0] == 0  # (n_resamples, n_samples)
     if not left_out.any():
         left_out = np.ones_like(left_out)
-    counts = np.zeros((len(relabelled), n, most + 1), dtype=np.int64)  # last: a cluster without a partner
-    for i, fitted in enumerate(relabelled):
-        reference, labelings = _reference(fitted), fitted.labelings[-1]
+    counts = np.zeros((len(references), left_out.shape[1], most + 1), dtype=np.int64)  # last: no partner
+    for i, (reference, fitted) in enumerate(zip(references, again.fits, strict=True)):
+        labelings = fitted.labelings[-1]
         for b in np.flatnonzero(fitted.failed == 0):
             codes = labelings.codes[b].astype(np.int64)
             shape = (int(codes.max()) + 1, reference.n_labels)
-            counted = RULES[noise].counted(reference.is_noise, codes == labelings.noise[b])
-            table = tables_of(codes[None], reference.codes.astype(np.int64), counted, shape)[0]
-            partners = partners_of(table)
+            counted = rule.counted(reference.is_noise, codes == labelings.noise[b])
+            partners = partners_of(tables_of(codes[None], reference.codes.astype(np.int64), counted, shape)[0])
             assigned = np.flatnonzero(left_out[b] & counted)
-            np.add.at(counts[i], (assigned, partners[codes[assigned]]), 1)  # −1, the last place: without a partner
-    return AssignmentConsistency(
-        **_fields_of_samples(question, relabelled, perturbation, noise),
-        counts=counts[:, :, :most],
-        totals=counts.sum(axis=2),
-    )
+            np.add.at(counts[i], (assigned, partners[codes[assigned]]), 1)  # −1, the last place: no partner
+    return AssignmentConsistency(**_fields_of_samples(again), counts=counts[:, :, :most], totals=counts.sum(axis=2))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# what both need
-
-
-def _fields_of_samples(
-    question: Question, relabelled: Sequence[Relabelled], perturbation: Perturbation, noise: NoiseWithin
-) -> dict[str, Any]:
+def _fields_of_samples(again: Reclustered) -> dict[str, Any]:
     """Return what results about samples, or pairs of them, have in common."""
-    references = [_reference(fitted) for fitted in relabelled]
+    references = again.question.references
+    most = max(reference.n_labels for reference in references)
+    names = [[*map(str, reference.classes), *[""] * (most - reference.n_labels)] for reference in references]
     return {
-        **fields_over_k(question, relabelled, perturbation, n_resamples=relabelled[0].n_replicates, noise=noise),
-        "samples": question.study.samples,
-        "clusters": _names(references),
+        **again.fields(n_resamples=again.n_replicates),
+        "samples": again.question.study.samples,
+        "clusters": np.array(names),
         "n_labels": np.array([reference.n_labels for reference in references]),
         "labels": np.stack([reference.codes for reference in references]),
     }
-
-
-def _reference(fitted: Relabelled) -> Partition:
-    assert fitted.reference is not None
-    return fitted.reference
-
-
-def _names(references: Sequence[Partition]) -> Labels:
-    """Name the reference clusters of every k, as text, padded with empty names."""
-    most = max(partition.n_labels for partition in references)
-    return np.array(
-        [[str(label) for label in partition.classes] + [""] * (most - partition.n_labels) for partition in references]
-    )

@@ -1,7 +1,8 @@
-"""One number for each k and replicate: prediction strength, instability, relative validation."""
+"""Results over numbers of clusters: prediction strength, instability, relative validation, consensus, assignments."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,6 +15,7 @@ from clustrep.checks import check_fraction, check_known, check_numbers_between
 from clustrep.errors import ParameterError
 from clustrep.files.saved import Saved
 from clustrep.kernels import reductions as pairs
+from clustrep.plots.canvas import COLOURS, MOST_TICKS, SCORES, SINGLE, canvas, evenly, legend_above, literal, ticks_at
 from clustrep.provenance import Provenance
 from clustrep.summaries import Failing, Resampled, quiet
 from clustrep.text import plural
@@ -22,6 +24,8 @@ from clustrep.types import FloatArray, IntArray, Labels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Curves beyond the first dozen have no name in a legend: it would be larger than the figure.
+MOST_NAMED = 12
 # Tibshirani & Walther (2005): "above 0.8 to 0.9".
 THRESHOLDS = (0.8, 0.9)
 
@@ -36,7 +40,7 @@ class OverK(Failing, Saved):
         The clusterer's name.
     n_clusters : tuple of int or None
         The numbers of clusters; None where the clusterer finds it by itself.
-    failed : ndarray of int, (n_resamples, number of k)
+    failed : ndarray of int, shape (n_resamples, number of k)
         The cause of every failure: 0 for none, i for `causes[i - 1]`.
     causes : tuple of str
         Why values failed; `failures` counts them.
@@ -44,15 +48,19 @@ class OverK(Failing, Saved):
         Seed, parameters, clusterers, studies and versions.
     """
 
-    title: ClassVar[str]
-    replicate: ClassVar[str] = "resample"
     higher_is_better: ClassVar[bool]
+    total: ClassVar[str]  # what `by_k` is called in tables
 
     clusterer: str
     n_clusters: tuple[int | None, ...]
     failed: IntArray
     causes: tuple[str, ...]
     provenance: Provenance
+
+    @property
+    def title(self) -> str:
+        """What was measured: the name of the class in words."""
+        return " ".join(re.findall("[A-Z][a-z]+", type(self).__name__)).capitalize()
 
     @property
     def by_k(self) -> FloatArray:
@@ -68,26 +76,20 @@ class OverK(Failing, Saved):
         return min(known, key=lambda k: (sign * known[k], k), default=None)
 
     def __repr__(self) -> str:
+        n = plural(len(self.failed), "split" if "n_splits" in self.provenance else "resample")
         lines = [
-            f"{self.title} of {self.clusterer}: {plural(len(self.failed), self.replicate)}{self._details}, "
-            f"seed {self.provenance['seed']}",
+            f"{self.title} of {self.clusterer}: {n}, seed {self.provenance['seed']}",
             self._table().round(3).to_string(index=False),
-            *self._conclusions(),
-            *self.failures.lines("value"),
         ]
-        return "\n".join(lines)
-
-    @property
-    def _details(self) -> str:
-        return ""
+        if self.best_n_clusters is not None and len(self.n_clusters) > 1:
+            lines.append(f"{'Highest' if self.higher_is_better else 'Lowest'} at k = {self.best_n_clusters}")
+        return "\n".join([*lines, *self._notes(), *self.failures.lines("value")])
 
     def _table(self) -> pd.DataFrame:
-        raise NotImplementedError
+        return pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64"), self.total: self.by_k})
 
-    def _conclusions(self) -> list[str]:
-        best = self.best_n_clusters
-        word = "Highest" if self.higher_is_better else "Lowest"
-        return [f"{word} at k = {best}"] if best is not None and len(self.n_clusters) > 1 else []
+    def _notes(self) -> list[str]:
+        return []
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,23 +98,36 @@ class Curve(Resampled, OverK):
 
     distribution: FloatArray
 
-    @property
-    def by_k(self) -> FloatArray:
-        """The mean over replicates, (number of k,)."""
-        return self.mean
+    by_k = Resampled.mean
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every k: k, mean, sd, low, high."""
         return pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64"), **self.columns(confidence_level)})
 
-    def _table(self) -> pd.DataFrame:
-        return self.to_frame()
+    _table = to_frame
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the mean against k, with the interval over replicates as a band."""
-        from clustrep.stability.plots import draw_curve
-
-        return draw_curve(self, ax)
+        ks = [k for k in self.n_clusters if k is not None]
+        if len(ks) < len(self.n_clusters):
+            raise ParameterError(
+                "There is no number of clusters to draw against: pass n_clusters.", parameter="n_clusters"
+            )
+        order = np.argsort(ks)
+        at = np.array(ks)[order]
+        low, high = self.confidence_interval()
+        with canvas(ax) as ax:
+            ax.plot(at, self.mean[order], marker="o", color=COLOURS[0])
+            ax.fill_between(at, low[order], high[order], color=COLOURS[0], alpha=0.15, lw=0)
+            ax.set_ylim(bottom=0)
+            if isinstance(self, PredictionStrength):
+                ax.axhspan(*THRESHOLDS, color="0.9", zorder=0, label="enough, by Tibshirani and Walther")
+                ax.set_ylim(0, 1.03)
+            ticks_at(ax, at.tolist())
+            ax.set_xlabel("number of clusters k")
+            ax.set_ylabel(self.title.lower())
+            legend_above(ax, literal(self.clusterer))
+            return ax
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,17 +144,17 @@ class PredictionStrength(Curve):
         The clusterer's name.
     n_clusters : tuple of int or None
         The numbers of clusters; None where the clusterer finds it by itself.
-    distribution : ndarray, (n_splits, number of k)
+    distribution : ndarray of shape (n_splits, number of k)
         The prediction strength, equation (4): the smallest over clusters; of both directions the mean.
-    failed : ndarray of int, (n_splits, number of k)
+    failed : ndarray of int, shape (n_splits, number of k)
         The cause of every failure: 0 for none, i for `causes[i - 1]`.
     causes : tuple of str
         Why values failed; `failures` counts them.
     provenance : Provenance
         Seed, parameters, clusterers, studies and versions.
-    by_direction : ndarray, (n_splits, n_directions, number of k)
+    by_direction : ndarray of shape (n_splits, n_directions, number of k)
         Before the mean over directions: trained on the first part, then on the second.
-    cluster_strengths, cluster_sizes : ndarray, (n_splits, n_directions, number of k, most clusters)
+    cluster_strengths, cluster_sizes : ndarray of shape (n_splits, n_directions, number of k, most clusters)
         What the smallest is taken of: for each cluster of the test part, the share of its pairs that are together under
         the function learned on the other part; NaN for a cluster of one. Clusters of different splits are different.
 
@@ -157,18 +172,13 @@ class PredictionStrength(Curve):
     prediction_strength : The function that returns it.
     """
 
-    title = "Prediction strength"
-    replicate = "split"
     higher_is_better = True
 
     by_direction: FloatArray
     cluster_strengths: FloatArray
     cluster_sizes: FloatArray
 
-    @property
-    def strength(self) -> FloatArray:
-        """Mean over splits, (number of k,)."""
-        return self.mean
+    strength = Resampled.mean
 
     @property
     def per_cluster(self) -> dict[int | None, FloatArray]:
@@ -196,15 +206,15 @@ class PredictionStrength(Curve):
         """How many test clusters of one sample were omitted from the minimum, (number of k,)."""
         return np.asarray((self.cluster_sizes == 1).sum(axis=(0, 1, 3)))
 
-    def _conclusions(self) -> list[str]:
-        lines = super()._conclusions()
-        if lines:
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.best_n_clusters is not None and len(self.n_clusters) > 1:
             rule = [self.recommended(threshold) for threshold in THRESHOLDS]
-            said = "1, no clusters" if rule == [1, 1] else f"{rule[0]} (above 0.8), {rule[1]} (above 0.9)"
-            lines.append(f"Tibshirani and Walther's rule, the largest k with enough strength: {said}")
+            chosen = "1, no clusters" if rule == [1, 1] else f"{rule[0]} (above 0.8), {rule[1]} (above 0.9)"
+            notes.append(f"Tibshirani and Walther's rule, the largest k with enough strength: {chosen}")
         if self.n_singletons.any():
-            lines.append(f"Left out: {plural(int(self.n_singletons.sum()), 'test cluster')} of one sample")
-        return lines
+            notes.append(f"Omitted: {plural(int(self.n_singletons.sum()), 'test cluster')} of one sample")
+        return notes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,9 +231,9 @@ class BootstrapInstability(Curve):
         The clusterer's name.
     n_clusters : tuple of int or None
         The numbers of clusters; None where the clusterer finds it by itself.
-    distribution : ndarray, (n_resamples, number of k)
+    distribution : ndarray of shape (n_resamples, number of k)
         The share of ordered pairs of samples that one function puts together and the other apart.
-    failed : ndarray of int, (n_resamples, number of k)
+    failed : ndarray of int, shape (n_resamples, number of k)
         The cause of every failure: 0 for none, i for `causes[i - 1]`.
     causes : tuple of str
         Why values failed; `failures` counts them.
@@ -246,15 +256,9 @@ class BootstrapInstability(Curve):
     bootstrap_instability : The function that returns it.
     """
 
-    title = "Bootstrap instability"
     higher_is_better = False
 
     one_sided: bool
-
-    @property
-    def instability(self) -> FloatArray:
-        """Mean over resamples, (number of k,)."""
-        return self.mean
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -270,15 +274,15 @@ class RelativeValidation(Curve):
         The clusterer's name.
     n_clusters : tuple of int or None
         The numbers of clusters; None where the clusterer finds it by itself.
-    distribution : ndarray, (n_splits, number of k)
+    distribution : ndarray of shape (n_splits, number of k)
         The mean of both directions, divided by `random`.
-    failed : ndarray of int, (n_splits, number of k)
+    failed : ndarray of int, shape (n_splits, number of k)
         The cause of every failure: 0 for none, i for `causes[i - 1]`.
     causes : tuple of str
         Why values failed; `failures` counts them.
     provenance : Provenance
         Seed, parameters, clusterers, studies and versions.
-    random : ndarray, (number of k,)
+    random : ndarray of shape (number of k,)
         The mean over splits of the disagreement between random labels.
 
     References
@@ -291,8 +295,6 @@ class RelativeValidation(Curve):
     relative_validation : The function that returns it.
     """
 
-    title = "Relative validation"
-    replicate = "split"
     higher_is_better = False
 
     random: FloatArray
@@ -302,9 +304,9 @@ class RelativeValidation(Curve):
 # How often pairs of samples share a cluster, and how often one sample is in the same cluster
 
 
-# With more samples, only parts of the matrix are returned.
+# With more samples the whole matrix would take more than 800 MB; its rows can still be computed.
 WHOLE_MATRIX = 10_000
-# Pairs that are counted at once.
+# Pairs that are counted at once: bounds the memory, and does not change the counts.
 AT_ONCE = 2**20
 # The proportion of ambiguously clustered pairs lies between these (Șenbabaoğlu et al. 2014).
 AMBIGUOUS = (0.1, 0.9)
@@ -312,29 +314,24 @@ AMBIGUOUS = (0.1, 0.9)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Samples(OverK):
-    """What results share that follow samples, or pairs of them, over all resamples.
+    """What results about samples, or pairs of samples, over all resamples share.
 
     Attributes
     ----------
     samples : tuple of str
         Names of the samples.
-    clusters : ndarray of str, (number of k, most clusters)
+    clusters : ndarray of str, shape (number of k, most clusters)
         Names of the reference clusters, padded with "".
-    n_labels : ndarray of int, (number of k,)
+    n_labels : ndarray of int, shape (number of k,)
         The number of reference clusters.
-    labels : ndarray of int, (number of k, n_samples)
+    labels : ndarray of int, shape (number of k, n_samples)
         The reference partition of each k, numbered from 0.
     """
-
-    total: ClassVar[str]  # what `by_k` is called
 
     samples: tuple[str, ...]
     clusters: Labels
     n_labels: IntArray
     labels: IntArray
-
-    def _table(self) -> pd.DataFrame:
-        return pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64"), self.total: self.by_k})
 
     def followed(self, place: int) -> list[int]:
         """Return the reference clusters of one k; noise that was dropped is none."""
@@ -345,8 +342,6 @@ class Samples(OverK):
     def _place(self, n_clusters: int | None) -> int:
         if n_clusters is None and len(self.n_clusters) == 1:
             return 0
-        if n_clusters is None:
-            raise ParameterError(f"n_clusters must say which: one of {list(self.n_clusters)}.", parameter="n_clusters")
         check_known(n_clusters, "number of clusters", self.n_clusters, parameter="n_clusters")
         return self.n_clusters.index(n_clusters)
 
@@ -370,31 +365,30 @@ class Consensus(Samples):
         The numbers of clusters; None where the clusterer finds it by itself.
     samples : tuple of str
         Names of the samples.
-    clusters : ndarray of str, (number of k, most clusters)
+    clusters : ndarray of str, shape (number of k, most clusters)
         Names of the reference clusters, padded with "".
-    n_labels : ndarray of int, (number of k,)
+    n_labels : ndarray of int, shape (number of k,)
         The number of reference clusters.
-    failed : ndarray of int, (n_resamples, number of k)
+    failed : ndarray of int, shape (n_resamples, number of k)
         The cause of every failure: 0 for none, i for `causes[i - 1]`.
     causes : tuple of str
         Why values failed; `failures` counts them.
     provenance : Provenance
         Seed, parameters, clusterers, studies and versions.
-    codes : ndarray of int, (number of k, n_resamples, n_samples)
+    codes : ndarray of int, shape (number of k, n_resamples, n_samples)
         Every sample's cluster in every resample, −1 where it was not drawn.
-    counts : ndarray of int, (number of k, n_resamples + 1, n_resamples + 1)
-        How many pairs were together so many times (first axis) of the times that both were drawn (second).
-    labels : ndarray, (number of k, n_samples)
+    counts : ndarray of int, shape (number of k, n_resamples + 1, n_resamples + 1)
+        The number of pairs by the times that they were together (first axis) and both drawn (second).
+    labels : ndarray of shape (number of k, n_samples)
         The reference partition of each k, numbered from 0.
-    cluster_consensus : ndarray, (number of k, most clusters)
+    cluster_consensus : ndarray of shape (number of k, most clusters)
         Mean of M over the pairs within each cluster of it; NaN for a cluster without pairs.
     sampled : bool
         Whether the pairs counted are a random sample, not all.
 
     Notes
     -----
-    Consensus is high for data without clusters, too: compare PAC with that of simulated data before believing it
-    (Șenbabaoğlu et al. 2014).
+    Consensus is high for unimodal data, too: compare PAC with that of simulated null data (Șenbabaoğlu et al. 2014).
 
     References
     ----------
@@ -409,7 +403,6 @@ class Consensus(Samples):
     AssignmentConsistency : Sample by sample instead of pair by pair.
     """
 
-    title = "Consensus"
     higher_is_better = False
     total = "pac"
 
@@ -448,13 +441,18 @@ class Consensus(Samples):
         """PAC, (number of k,)."""
         return self.pac()
 
+    @property
+    def sizes(self) -> IntArray:
+        """The numbers of samples in the reference clusters, (number of k, most clusters)."""
+        return np.array([np.bincount(labels, minlength=self.clusters.shape[1]) for labels in self.labels])
+
     def matrix(self, n_clusters: int | None = None, rows: Sequence[int] | None = None) -> FloatArray:
         """Return M, or some of its rows, (n_rows, n_samples); NaN for samples never drawn together."""
         place, n = self._place(n_clusters), len(self.samples)
         if rows is None and n > WHOLE_MATRIX:
             raise ParameterError(
-                f"rows must say which rows: the whole matrix of {n:,} samples would have {n**2:,} numbers. For the "
-                "first ten, pass range(10).",
+                f"rows must be given: the whole matrix of {n:,} samples would have {n**2:,} numbers. For the first ten "
+                "rows, pass range(10).",
                 parameter="rows",
             )
         wanted = np.arange(n) if rows is None else np.asarray(rows)
@@ -467,27 +465,37 @@ class Consensus(Samples):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for every k and cluster, and one for each k as a whole: k, cluster, size, consensus, pac."""
-        rows = []
+        rows: list[tuple[Any, ...]] = []
+        values, sizes = self.cluster_consensus, self.sizes
         for i, (k, pac) in enumerate(zip(self.n_clusters, self.pac(), strict=True)):
-            sizes = np.bincount(self.labels[i], minlength=self.n_labels[i])
-            rows += [(k, self.clusters[i, c], sizes[c], self.cluster_consensus[i, c], np.nan) for c in self.followed(i)]
+            rows += [(k, self.clusters[i, c], sizes[i, c], values[i, c], np.nan) for c in self.followed(i)]
             rows.append((k, "all", len(self.samples), np.nan, pac))
-        frame = pd.DataFrame(rows, columns=["k", "cluster", "size", "consensus", "pac"])
-        return frame.astype({"k": "Int64"})
+        return pd.DataFrame(rows, columns=["k", "cluster", "size", "consensus", "pac"]).astype({"k": "Int64"})
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the CDF of the consensus for every k."""
-        from clustrep.stability.plots import draw_consensus
+        from matplotlib import colormaps
 
-        return draw_consensus(self, ax)
+        values = np.linspace(0, 1, 201)
+        pac, n = self.pac(), len(self.n_clusters)
+        named = evenly(n, MOST_NAMED)
+        with canvas(ax, height=0.9 * SINGLE) as ax:
+            for i, colour in enumerate(colormaps[SCORES](np.linspace(0, 0.9, n))):
+                k = self.n_clusters[i]
+                text = f"{'PAC' if k is None else f'k = {k}, PAC'} {pac[i]:.2f}"
+                ax.plot(values, self.cdf(values.tolist(), k), color=colour, label=text if i in named else None)
+            ax.set_xlabel("consensus of a pair")
+            ax.set_ylabel("share of pairs with at most this consensus")
+            ax.set_ylim(0, 1.02)
+            legend_above(ax, literal(self.clusterer))
+            return ax
 
-    @property
-    def _details(self) -> str:
-        return f", {plural(self.n_pairs, 'pair')}{', a random sample' if self.sampled else ''}"
+    def _notes(self) -> list[str]:
+        return [f"{plural(self.n_pairs, 'pair')} of samples{', drawn at random' if self.sampled else ''}"]
 
 
 def by_point(codes: IntArray) -> IntArray:
-    """Turn codes, (n_resamples, n_samples), into what the kernel wants."""
+    """Return codes, (n_resamples, n_samples), as the kernel takes them, (n_samples, n_resamples)."""
     return np.ascontiguousarray(codes.T, dtype=np.int32)
 
 
@@ -526,21 +534,21 @@ class AssignmentConsistency(Samples):
         The numbers of clusters; None where the clusterer finds it by itself.
     samples : tuple of str
         Names of the samples.
-    clusters : ndarray of str, (number of k, most clusters)
+    clusters : ndarray of str, shape (number of k, most clusters)
         Names of the reference clusters, padded with "".
-    n_labels : ndarray of int, (number of k,)
+    n_labels : ndarray of int, shape (number of k,)
         The number of reference clusters.
-    failed : ndarray of int, (n_resamples, number of k)
+    failed : ndarray of int, shape (n_resamples, number of k)
         The cause of every failure: 0 for none, i for `causes[i - 1]`.
     causes : tuple of str
         Why values failed; `failures` counts them.
     provenance : Provenance
         Seed, parameters, clusterers, studies and versions.
-    counts : ndarray of int, (number of k, n_samples, most clusters)
+    counts : ndarray of int, shape (number of k, n_samples, most clusters)
         How often each sample was assigned to each cluster of the reference partition, after its labels were matched.
-    totals : ndarray of int, (number of k, n_samples)
+    totals : ndarray of int, shape (number of k, n_samples)
         How often each sample was assigned at all, also to clusters without a partner.
-    labels : ndarray of int, (number of k, n_samples)
+    labels : ndarray of int, shape (number of k, n_samples)
         The reference partition of each k, numbered from 0.
 
     See Also
@@ -549,7 +557,6 @@ class AssignmentConsistency(Samples):
     Consensus : Pair by pair instead of sample by sample.
     """
 
-    title = "Assignment consistency"
     higher_is_better = True
     total = "twcri"
 
@@ -603,10 +610,7 @@ class AssignmentConsistency(Samples):
         """The sum over clusters: mean consistency of a sample, (number of k,)."""
         return np.where(self.totals.any(axis=1), np.nansum(self.wcri, axis=1), np.nan)
 
-    @property
-    def by_k(self) -> FloatArray:
-        """TWCRI, (number of k,)."""
-        return self.twcri
+    by_k = twcri
 
     def samples_frame(self, n_clusters: int | None = None) -> pd.DataFrame:
         """One row for every sample: sample, cluster, consistency, times assigned."""
@@ -632,6 +636,18 @@ class AssignmentConsistency(Samples):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the clusters' consistency and their total against k."""
-        from clustrep.stability.plots import draw_assignments
-
-        return draw_assignments(self, ax)
+        order = sorted(range(len(self.n_clusters)), key=lambda i: self.n_clusters[i] or 0)
+        cri, n = self.cri, len(order)
+        with canvas(ax) as ax:
+            for place, i in enumerate(order):
+                values = cri[i][~np.isnan(cri[i])]  # rows are padded
+                text = None if place else "clusters"
+                ax.plot([place] * len(values), values, ".", color=COLOURS[0], alpha=0.6, label=text)
+            ax.plot(range(n), self.twcri[order], marker="o", color=COLOURS[1], label="all samples")
+            ticks = range(0, n, -(-n // MOST_TICKS))
+            ax.set_xticks(ticks, [str(self.n_clusters[order[place]] or "") for place in ticks])
+            ax.set_ylim(0, 1.03)
+            ax.set_xlabel("number of clusters k")
+            ax.set_ylabel("assignment consistency")
+            legend_above(ax, literal(self.clusterer))
+            return ax

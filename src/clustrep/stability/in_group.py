@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clustrep.agreement.cluster_indices import partners_of
-from clustrep.agreement.contingency import RULES, NoiseWithin, Partition, check_noise_within, encode, tables_of
+from clustrep.agreement.contingency import RULES, NoiseWithin, Partition, encode, tables_of
 from clustrep.checks import check_integer
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study, check_complete
@@ -30,22 +30,16 @@ from clustrep.execution.seeds import (
 )
 from clustrep.fitting.neighbours import Metric, assigned, neighbours
 from clustrep.fitting.parameters import Clusterer, check_metric, describe
-from clustrep.fitting.resample import Source, provenance_of_data
+from clustrep.fitting.resample import provenance_of_data
 from clustrep.fitting.setting import ClusteringPlan, Setting
 from clustrep.null.gaussian import GaussianModel
 from clustrep.resampling.gaussian import principal_axes
 from clustrep.resampling.strategies import Jitter, Perturbation, Rerun, check_perturbation
-from clustrep.stability.reclustering import Question, labels_of, one_study, references_of
-from clustrep.stability.results import (
-    CLUSTERED_AGAIN,
-    NO_NULL,
-    OWN_LABELS,
-    RANDOM_CELLS,
-    InGroupProportion,
-    InGroupStability,
-)
+from clustrep.stability.perturbation import with_average
+from clustrep.stability.reclustering import Question, one_study
+from clustrep.stability.results import CLUSTERED_AGAIN, NO_NULL, OWN_LABELS, RANDOM_CELLS, InGroupProportion, Stability
 from clustrep.statistics import null_pvalue
-from clustrep.types import BoolArray, FloatArray, IntArray, Labels
+from clustrep.types import FloatArray, IntArray, Labels
 
 
 def in_group_proportion(
@@ -68,38 +62,39 @@ def in_group_proportion(
 
     Parameters
     ----------
-    X : Study or table
+    X : Study or array-like of shape (n_samples, n_features)
         The study whose clusters are judged.
-    labels : array_like, optional
+    labels : array-like of shape (n_samples,), or True, default=None
         Existing clusters of `X`, or of `train` where that is given. True takes the study's.
-    clusterer : object with `fit_predict`, or function X → labels, optional
+    clusterer : object with `fit_predict`, or function X → labels, default=None
         Instead of labels: clusters `X`, or learns from `train`.
-    train : Study or table, optional
+    train : Study or array-like of shape (n_train, n_features), default=None
         Another study, whose clustering function labels `X`: the cross-study form, on the features that both have. Known
         labels of it are carried over by the nearest sample. A cluster without a sample in `X` has size 0 and no
         proportion.
-    n_neighbors : int or several
+    n_neighbors : int or several, default=1
         All of a sample's j nearest neighbours must belong to its cluster; several j give a row for each.
-    metric : str or function
+    metric : str or function, default="euclidean"
         Distance, as in `scipy.spatial.distance.cdist`. Of neighbours at the same distance the lower row counts.
-    n_null : int
-        Number of null partitions for p-values; 0 for none. Where a `clusterer` finds the clusters in `X`, data without
-        clusters like `X` are simulated (Gaussian, its covariance as far as it differs from sampling noise) and
-        clustered again. Else as many centres as there are clusters are drawn uniformly in the box of the clusters'
-        centres along the principal components of `X`, and every sample goes to the nearest one.
-    noise : {"label", "drop"}
+    n_null : int, default=0
+        Number of null partitions for p-values. Where a `clusterer` finds the clusters in `X`, null data like `X` are
+        simulated (Gaussian, with its covariance as far as that differs from sampling noise) and clustered again. Else
+        as many centres as there are clusters are drawn uniformly in the box of the clusters' centres along the
+        principal components of `X`, and every sample goes to the nearest one.
+    noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or are omitted.
-    rng : None, int or Generator
+    rng : int, Generator, SeedSequence or None, default=None
         Seed of the clusterer and of the random partitions.
 
     Returns
     -------
     InGroupProportion
-        `proportions` and `pvalues` per cluster. `labels` of `X` itself have no p-values, but `exceeding` alone.
+        `proportions` and `pvalues`, of shape (k,), or (n_j, k) for several `n_neighbors`. `labels` of `X` itself have
+        no p-values, but `exceeding` alone.
 
     See Also
     --------
-    in_group_stability : The same in perturbed copies of the study.
+    in_group_stability : The same in resamples of the study.
     prediction_strength : Also predicts one part of the data from another, by pairs of samples.
 
     Notes
@@ -107,12 +102,12 @@ def in_group_proportion(
     Answers whether clusters that were found in one study are clusters in another (`train`). The
     proportion is near 1 for nearly any partition with smooth borders, whether or not the data have clusters: judge it
     by its p-value, or by several `n_neighbors`, which make it stricter. p-values are (1 + number of null clusters with
-    at least this proportion) / (1 + number of null clusters). Random cells that happen to hold whole clusters have
+    at least this proportion) / (1 + number of null clusters). Random partitions that happen to keep whole clusters have
     proportion 1, so that p-values are rarely small even for good clusters of another study.
 
-    Clusters that were computed from `X` itself have higher proportions than random cells, without any structure:
+    Clusters that were computed from `X` itself have higher proportions than random partitions, without any structure:
     Ward's in 41 % of clusters of 60 × 20 at a nominal 5 %. So with a `clusterer` null data are clustered again, and for
-    `labels` of `X`, of which the origin is not known, the share of random cells that exceed them is no p-value.
+    `labels` of `X`, of which the origin is not known, the share of random partitions that exceed them is no p-value.
     Permuted labels, as a null, would reject for any contiguous partition.
 
     References
@@ -128,32 +123,41 @@ def in_group_proportion(
     """
     study, training = one_study(X), None
     if train is not None:
-        study, training = _aligned(study, train)
+        training = one_study(train, "train")
+        if training.name == study.name and training is not study:
+            raise ParameterError(
+                f"X and train are different studies with the same name {study.name!r}: rename one.", parameter="train"
+            )
+        both = Studies({training.name: training, study.name: study})  # with the features that they share
+        study, training = both[study.name], both[training.name]
     check_complete([study] if training is None else [study, training])
-    neighbourhood = check_neighbourhood(n_neighbors, metric)
-    check_noise_within(noise)
+    js = _checked_neighbours(n_neighbors, metric)
     check_integer(n_null, "n_null", at_least=0)
-    root = root_entropy(rng)
-    question = question_about(study, training, labels, clusterer, root, None)
-    judged = judge(study, partition_of(question, training), neighbourhood, noise)
+    learned_from = study if training is None else training
+    question = Question.of(clusterer, learned_from, None, labels, noise, rng, labels_suffice=True)
+    judged = judge(study, _partition_of(question, study), noise, js, metric)
     null, compared_with = None, NO_NULL
     if n_null and clusterer is not None and training is None:
-        null, compared_with = _null_clustered_again(question, neighbourhood, n_null, noise), CLUSTERED_AGAIN
+        null, compared_with = _null_clustered_again(question, js, metric, n_null), CLUSTERED_AGAIN
     elif n_null:
-        null = _null(study, judged, neighbourhood, n_null, root)
+        null = _null_of_random_cells(study, judged, js, metric, n_null, question.root)
         compared_with = RANDOM_CELLS if training is not None else OWN_LABELS
-    exceeding = None if null is None else pvalues_of(judged.proportions, null)
     picked = 0 if np.ndim(n_neighbors) == 0 else slice(None)
     return InGroupProportion(
-        **judged.fields(study, neighbourhood, picked),
-        exceeding=None if exceeding is None else exceeding[picked],
+        n_neighbors=js,
+        clusters=judged.partition.classes,
+        sizes=judged.sizes,
+        labels=judged.labels,
+        samples=study.samples,
+        proportions=judged.proportions[picked],
+        exceeding=None if null is None else _pvalues_of(judged.proportions, null)[picked],
         pvalues_are=compared_with,
         null_distribution=null,
         provenance=provenance_of_data(
-            root,
+            question.root,
             [study] if training is None else [training, study],
             question.configurations,
-            n_neighbors=list(neighbourhood.js),
+            n_neighbors=list(js),
             metric=describe(metric),
             n_null=n_null,
             noise=noise,
@@ -166,79 +170,27 @@ def in_group_proportion(
 # whose labels
 
 
-def question_about(
-    study: Study,
-    training: Study | None,
-    labels: Any,
-    clusterer: Clusterer,
-    root: int,
-    n_jobs: int | None,
-) -> Question:
-    """Check whose clusters are judged: those of the study itself, or of the training study."""
-    if (labels is None) == (clusterer is None):
-        raise ParameterError(
-            "Pass either labels or a clusterer: one of them says which clusters are judged.", parameter="labels"
-        )
-    learned_from = study if training is None else training
-    known = None if labels is None else labels_of(labels, learned_from)
-    question = Question.of(clusterer, learned_from, None, known, root, n_jobs, labels_suffice=True)
-    return replace(question, study=study) if training is not None else question
-
-
-def partition_of(question: Question, training: Study | None) -> Partition:
+def _partition_of(question: Question, study: Study) -> Partition:
     """Ψ(X; X), or Ψ(X; train): with all clusters that the function gives, also those without a sample in X."""
-    if training is None:
-        (reference,) = references_of(question)
-        return encode([reference.labels])[0]
-    source = Source(Rerun(), question.root, question.accelerate)
-    at = question.study.X
-    setting = Setting.prepare(source, (training,), question.configurations, at=at, for_run=False)
+    training = question.study
+    if training is study:
+        return encode([question.references[0].labels])[0]
+    setting = Setting.prepare(question.source(Rerun()), (training,), question.configurations, at=study.X, for_run=False)
     assert setting.at is not None
     with one_thread():
-        labelled = (
-            setting.learners[0].learn([setting.resample(0, FULL_STUDY)])[0].labels(0, [setting.places[0], setting.at])
-        )
+        (fit,) = setting.learners[0].learn([setting.resample(0, FULL_STUDY)])
+        labelled = fit.labels(0, [setting.places[0], setting.at])
     if isinstance(labelled, Failed):
         raise AllReplicatesFailed(f"The clusterer failed on study {training.name!r}: {labelled.cause}.")
     return encode([labelled.at(0).labels, labelled.at(1).labels])[1]
-
-
-def judged_rows(partition: Partition, noise: NoiseWithin) -> IntArray:
-    """Return the rows of the samples that are judged: noise may be omitted."""
-    return np.flatnonzero(RULES[noise].counted(partition.is_noise))
-
-
-def _clusters_of(partition: Partition, rows: IntArray, noise: NoiseWithin) -> Partition:
-    """Return the clusters of the samples that are judged."""
-    is_cluster = RULES[noise].clusters(partition.classes)
-    places = np.cumsum(is_cluster) - 1
-    return Partition(places[partition.codes[rows]], partition.classes[is_cluster])
-
-
-def _aligned(study: Study, train: Any) -> tuple[Study, Study]:
-    """Take both studies with the features that they share."""
-    training = one_study(train, "train")
-    if training.name == study.name and training is not study:
-        raise ParameterError(
-            f"X and train are different studies with the same name {study.name!r}: rename one.", parameter="train"
-        )
-    both = Studies({training.name: training, study.name: study})
-    return both[study.name], both[training.name]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # proportions
 
 
-class Neighbourhood(NamedTuple):
-    """Which neighbours must belong to a sample's cluster: the numbers of nearest ones, and the distance."""
-
-    js: tuple[int, ...]
-    metric: Metric
-
-
 class Judged(NamedTuple):
-    """The clusters of a study as it is, without noise where that is dropped, and their proportions."""
+    """The clusters of a study, without noise where that is dropped, and their proportions."""
 
     labels: Labels  # (n_samples,), of all samples
     X: FloatArray  # (n_judged, n_features)
@@ -251,54 +203,52 @@ class Judged(NamedTuple):
         """The clusters' numbers of samples, (k,)."""
         return np.bincount(self.partition.codes, minlength=self.partition.n_labels)
 
-    def fields(self, study: Study, neighbourhood: Neighbourhood, picked: int | slice) -> dict[str, Any]:
-        """Return what results have in common; `picked` are the numbers of neighbours, a single one without an axis."""
-        return {
-            "n_neighbors": neighbourhood.js,
-            "clusters": self.partition.classes,
-            "sizes": self.sizes,
-            "labels": self.labels,
-            "samples": study.samples,
-            "proportions": self.proportions[picked],
-        }
 
-
-def check_neighbourhood(n_neighbors: Any, metric: Metric) -> Neighbourhood:
+def _checked_neighbours(n_neighbors: Any, metric: Metric) -> tuple[int, ...]:
     """Check the numbers of neighbours and the distance."""
     several = [n_neighbors] if np.ndim(n_neighbors) == 0 else list(n_neighbors)
     if isinstance(n_neighbors, str) or not several:
         raise ParameterError(
             f"n_neighbors must be a positive integer, or several; got {n_neighbors!r}.", parameter="n_neighbors"
         )
-    plain = [j.item() if isinstance(j, np.ndarray) else j for j in several]
-    js = tuple(check_integer(j, "n_neighbors") for j in plain)
     check_metric(metric)
-    return Neighbourhood(js, metric)
+    return tuple(check_integer(j.item() if isinstance(j, np.ndarray) else j, "n_neighbors") for j in several)
 
 
 def proportions_of(partition: Partition, nearest: IntArray, js: Sequence[int]) -> FloatArray:
-    """Return the share of each cluster's points with all j nearest in it, (n_j, k); NaN for an empty cluster."""
+    """Return the share of each cluster's samples with all j nearest in it, (n_j, k); NaN for an empty cluster."""
     sizes = np.bincount(partition.codes, minlength=partition.n_labels)
     same = partition.codes[nearest] == partition.codes[:, None]
     inside = [np.bincount(partition.codes, same[:, :j].all(axis=1), minlength=partition.n_labels) for j in js]
     return np.where(sizes > 0, np.array(inside) / np.where(sizes > 0, sizes, 1), np.nan)
 
 
-def judge(study: Study, partition: Partition, neighbourhood: Neighbourhood, noise: NoiseWithin) -> Judged:
-    """Compute the proportions of a partition of the study as it is."""
-    rows, most = judged_rows(partition, noise), max(neighbourhood.js)
-    if most >= len(rows):
+def judge(
+    study: Study, partition: Partition, noise: NoiseWithin, js: tuple[int, ...] = (1,), metric: Metric = "euclidean"
+) -> Judged:
+    """Compute the proportions of a partition of the study; noise may be omitted."""
+    rows = np.flatnonzero(RULES[noise].counted(partition.is_noise))
+    if max(js) >= len(rows):
         apart = "" if RULES[noise].is_cluster else ", noise apart"
         raise ParameterError(
-            f"n_neighbors must be below the number of samples, {len(rows)}{apart}, got {most}.", parameter="n_neighbors"
+            f"n_neighbors must be below the number of samples, {len(rows)}{apart}, got {max(js)}.",
+            parameter="n_neighbors",
         )
-    kept = _clusters_of(partition, rows, noise)
+    is_cluster = RULES[noise].clusters(partition.classes)
+    places = np.cumsum(is_cluster) - 1
+    kept = Partition(places[partition.codes[rows]], partition.classes[is_cluster])
     X = study.X[rows]
-    nearest = neighbours(X, most, neighbourhood.metric)
-    return Judged(partition.labels, X, kept, nearest, proportions_of(kept, nearest, neighbourhood.js))
+    nearest = neighbours(X, max(js), metric)
+    return Judged(partition.labels, X, kept, nearest, proportions_of(kept, nearest, js))
 
 
-def _null(study: Study, judged: Judged, neighbourhood: Neighbourhood, n_null: int, root: int) -> FloatArray:
+# ---------------------------------------------------------------------------------------------------------------------
+# null distributions
+
+
+def _null_of_random_cells(
+    study: Study, judged: Judged, js: tuple[int, ...], metric: Metric, n_null: int, root: int
+) -> FloatArray:
     """Return the proportions of random partitions, (n_null, n_j, k); NaN for a centre that no sample is nearest to.
 
     Kapp and Tibshirani (2007), section 2.2: centres uniform in the box of the centroids along the principal components.
@@ -309,20 +259,18 @@ def _null(study: Study, judged: Judged, neighbourhood: Neighbourhood, n_null: in
         centroids = np.array([X[partition.codes == c].mean(axis=0) for c in np.unique(partition.codes)])
         scores = (centroids - mean) @ axes.T
         low, high = scores.min(axis=0), scores.max(axis=0)
-        null = np.empty((n_null, len(neighbourhood.js), partition.n_labels))
+        null = np.empty((n_null, len(js), partition.n_labels))
         for b in range(n_null):
             rng = make_generator(seed_of(root, Stream.NULL, study.name, b + 1))
             centres = mean + rng.uniform(low, high, size=(partition.n_labels, len(low))) @ axes
-            cells = Partition(assigned(X, centres, neighbourhood.metric), partition.classes)
-            null[b] = proportions_of(cells, judged.nearest, neighbourhood.js)
+            cells = Partition(assigned(X, centres, metric), partition.classes)
+            null[b] = proportions_of(cells, judged.nearest, js)
     return null
 
 
-def _null_clustered_again(
-    question: Question, neighbourhood: Neighbourhood, n_null: int, noise: NoiseWithin
-) -> FloatArray:
-    """Return the proportions in simulated data without clusters, each clustered again, (n_null, n_j, most clusters)."""
-    study, js = question.study, neighbourhood.js
+def _null_clustered_again(question: Question, js: tuple[int, ...], metric: Metric, n_null: int) -> FloatArray:
+    """Return the proportions in simulated null data, each clustered again, (n_null, n_j, most clusters)."""
+    study = question.study
     with one_thread():
         gaussian = GaussianModel.of([study.X.astype(float)])
     proportions = []
@@ -331,7 +279,8 @@ def _null_clustered_again(
         simulated = Study(gaussian.draw(rng)[0].astype(study.X.dtype), study.name, label=False)
         again = replace(question, study=simulated, root=root_entropy(rng))
         try:
-            proportions.append(judge(simulated, partition_of(again, None), neighbourhood, noise).proportions)
+            judged = judge(simulated, _partition_of(again, simulated), question.noise, js, metric)
+            proportions.append(judged.proportions)
         except (AllReplicatesFailed, ParameterError):  # the clusterer failed, or called nearly everything noise
             proportions.append(np.empty((len(js), 0)))
     null = np.full((n_null, len(js), max(1, *(values.shape[1] for values in proportions))), np.nan)
@@ -340,20 +289,16 @@ def _null_clustered_again(
     return null
 
 
-def pvalues_of(proportions: FloatArray, null: FloatArray) -> FloatArray:
+def _pvalues_of(proportions: FloatArray, null: FloatArray) -> FloatArray:
     """Compare each cluster with all null clusters: (1 + those at least as high) / (1 + their number), (n_j, k)."""
-    pooled = null.transpose(1, 0, 2).reshape(len(proportions), -1)  # (n_j, n_null · k)
-    known = ~np.isnan(pooled)
-    at_least = [
-        [np.count_nonzero(values[is_known] >= proportion) for proportion in row]
-        for row, values, is_known in zip(proportions, pooled, known, strict=True)
-    ]
-    pvalues = null_pvalue(at_least, known.sum(axis=1, keepdims=True))
+    pooled = null.transpose(1, 0, 2).reshape(len(proportions), 1, -1)  # (n_j, 1, n_null · k); NaN is never as high
+    at_least = np.count_nonzero(pooled >= proportions[:, :, None], axis=2)
+    pvalues = null_pvalue(at_least, np.count_nonzero(~np.isnan(pooled), axis=2))
     return np.where(np.isnan(proportions), np.nan, pvalues)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The in-group proportion in perturbed copies of a study
+# The in-group proportion in resamples of a study
 
 
 TOO_FEW = "no more samples drawn than neighbours asked for"
@@ -365,7 +310,7 @@ def in_group_stability(
     labels: ArrayLike | None = None,
     *,
     clusterer: Clusterer = None,
-    n_neighbors: int | Sequence[int] = 1,
+    n_neighbors: int = 1,
     metric: Metric = "euclidean",
     perturbation: Perturbation | None = None,
     n_resamples: int = 100,
@@ -373,37 +318,42 @@ def in_group_stability(
     rng: Rng = None,
     n_jobs: int | None = None,
     engine: EngineLike = None,
-) -> InGroupStability:
-    """Compute the in-group proportions of clusters in perturbed copies of a study.
+) -> Stability:
+    """Compute the in-group proportions of clusters in resamples of a study.
 
-    Samples keep their labels. Where these come from a clusterer, every copy is clustered again, and its clusters are
-    matched one to one with those of the study, so that most samples keep theirs.
+    Samples keep their labels. Where these come from a clusterer, every resample is clustered again, and its clusters
+    are matched one to one with those of the study, so that most samples keep theirs. With n_c the distinct samples of
+    cluster c in resample b::
+
+        IGP_b(c) = #{i in c : the j nearest neighbours of x_i in resample b are all in c} / n_c
 
     Parameters
     ----------
-    X, labels, clusterer, n_neighbors, metric, noise
+    X, labels, clusterer, metric, noise
         As in `in_group_proportion`. For clusters that another study defines, pass the `labels` of its result.
-    perturbation : Jitter, Subsample, Bootstrap, … or a sum, optional
-        Where the copies come from; by default `Jitter()`. Each distinct sample of a copy counts once.
-    n_resamples : int
-        Number of perturbed copies.
+    n_neighbors : int, default=1
+        All of a sample's j nearest neighbours must belong to its cluster.
+    perturbation : Jitter, Subsample, Bootstrap, … or a sum, default=Jitter()
+        Where the resamples come from. Each distinct sample of a resample counts once.
+    n_resamples : int, default=100
+        Number of resamples.
     rng, n_jobs, engine
         As in `replicability`.
 
     Returns
     -------
-    InGroupStability
-        `proportions` of the study as it is, and their `distribution` over copies.
+    Stability
+        With the index "in_group": `distribution`, (n_resamples, k); `overall` is averaged by size.
 
     See Also
     --------
-    in_group_proportion : The study as it is, with p-values.
+    in_group_proportion : The study itself, with p-values.
     stability : Whether the clusters themselves are found again.
 
     Notes
     -----
-    Proportions of the study as it is are often 1 for all clusters; noise distinguishes clusters with a density valley
-    around them from those that touch their neighbours.
+    Proportions of the study itself are often 1 for all clusters; noise distinguishes clusters with a density valley
+    around them from those that touch their neighbours. Large clusters have a high proportion by chance.
 
     References
     ----------
@@ -418,57 +368,50 @@ def in_group_stability(
     """
     study = one_study(X)
     check_complete([study])
-    neighbourhood = check_neighbourhood(n_neighbors, metric)
-    check_noise_within(noise)
+    check_integer(n_neighbors, "n_neighbors")
+    check_metric(metric)
     chosen = Jitter() if perturbation is None else check_perturbation(perturbation)
     check_integer(n_resamples, "n_resamples")
-    root = root_entropy(rng)
-    question = question_about(study, None, labels, clusterer, root, n_jobs)
-    partition = partition_of(question, None)
-    judged = judge(study, partition, neighbourhood, noise)
-    plan = CopyPlan(question.setting(chosen), partition, labels is not None, neighbourhood, noise)
-    copies = run(plan, range(1, n_resamples + 1), n_jobs)
-    is_cluster = np.isin(partition.classes, judged.partition.classes)
-    distribution = np.stack([copy.proportions for copy in copies])[:, :, is_cluster]
-    failed, causes = Failures.number(np.array([copy.cause for copy in copies], dtype=object))
-    Failures.count(failed, causes).report("resample")
-    picked = 0 if np.ndim(n_neighbors) == 0 else slice(None)
-    return InGroupStability(
-        **judged.fields(study, neighbourhood, picked),
-        distribution=distribution[:, picked],
+    question = Question.of(clusterer, study, None, labels, noise, rng, n_jobs, labels_suffice=True)
+    partition = _partition_of(question, study)
+    judged = judge(study, partition, noise, (n_neighbors,), metric)
+    plan = InGroupPlan(question.setting(chosen), partition, labels is not None, n_neighbors, metric, noise)
+    found = run(plan, range(1, n_resamples + 1), n_jobs)
+    failed, names = Failures.number(
+        np.array([each.cause if isinstance(each, Failed) else "" for each in found], dtype=object)
+    )
+    values = np.full((n_resamples, partition.n_labels), np.nan)
+    values[failed == 0] = np.reshape([each for each in found if not isinstance(each, Failed)], (-1, partition.n_labels))
+    values = with_average(values[:, RULES[noise].clusters(partition.classes)], judged.sizes.astype(float))
+    result = Stability(
+        index="in_group",
+        relative=False,
+        clusterer=question.configurations[0].name,
+        n_clusters=None,
+        samples=study.samples,
+        labels=judged.labels,
+        clusters=judged.partition.classes,
+        sizes=judged.sizes,
+        distribution=values[:, :-1],
+        overall_distribution=values[:, -1],
         failed=failed,
-        causes=causes,
-        provenance=provenance_of_data(
-            root,
-            [study],
-            question.configurations,
-            resampling=describe(chosen),
-            n_resamples=n_resamples,
-            n_neighbors=list(neighbourhood.js),
-            metric=describe(metric),
-            noise=noise,
+        causes=names,
+        provenance=question.provenance(
+            chosen, n_resamples=n_resamples, n_neighbors=n_neighbors, metric=describe(metric)
         ),
     )
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# perturbed copies
-
-
-class Copy(NamedTuple):
-    """The proportions in one perturbed copy, or the cause of their failure."""
-
-    proportions: FloatArray  # (n_j, k)
-    cause: str
+    result.failures.report("resample")
+    return result
 
 
 @dataclass(frozen=True, eq=False)
-class CopyPlan(ClusteringPlan[Copy]):
-    """Everything that a perturbed copy's proportions follow from, except its number."""
+class InGroupPlan(ClusteringPlan[FloatArray | Failed]):
+    """Everything that the proportions of a resample follow from, except its number."""
 
     reference: Partition
-    labels_travel: bool  # else every copy is clustered again
-    neighbourhood: Neighbourhood
+    labels_travel: bool  # else every resample is clustered again
+    n_neighbors: int
+    metric: Metric
     noise: NoiseWithin
 
     description = "in-group proportion"
@@ -478,36 +421,23 @@ class CopyPlan(ClusteringPlan[Copy]):
         """Neighbours are found in Python."""
         return False
 
-    @property
-    def compiles(self) -> bool:
-        """Kernels may be needed where copies are clustered again."""
-        return True
-
-    def replicate(self, number: int) -> Copy:
-        """Compute the proportions in one perturbed copy, among its distinct rows."""
-        js, metric = self.neighbourhood
+    def replicate(self, number: int) -> FloatArray | Failed:
+        """Compute the proportions in one resample, among its distinct samples, (k,)."""
         sample = self.setting.resample(0, number)
-        k = self.reference.n_labels
-        missing = np.full((len(js), k), np.nan)
-        codes, is_noise = self.reference.codes, self.reference.is_noise
+        k, codes, is_noise = self.reference.n_labels, self.reference.codes, self.reference.is_noise
         drawn = sample.draw.weights > 0
         if not self.labels_travel:
             labelled = self.setting.learners[0].learn([sample])[0].labels(0, [sample.points])
             if isinstance(labelled, Failed):
-                return Copy(missing, labelled.cause)
-            codes, is_noise = _matched(labelled.at(0), codes, drawn, k), labelled.at(0).is_noise
+                return labelled
+            found = labelled.at(0)
+            partners = partners_of(tables_of(found.codes[None], codes, drawn, (found.n_labels, k))[0])
+            # Clusters are named after those of the study; one without a partner gets a number beyond them.
+            partners = np.where(partners < 0, k + np.arange(found.n_labels), partners)
+            codes, is_noise = partners[found.codes], found.is_noise
         rows = np.flatnonzero(drawn & RULES[self.noise].counted(is_noise))
-        if len(rows) <= max(js):
-            return Copy(missing, TOO_FEW)
-        nearest = neighbours(sample.draw.points[rows], max(js), metric)
-        codes = codes[rows]
-        partition = Partition(codes, np.arange(max(k, int(codes.max()) + 1)))
-        return Copy(proportions_of(partition, nearest, js)[:, :k], "")
-
-
-def _matched(copy: Partition, reference: IntArray, drawn: BoolArray, k: int) -> IntArray:
-    """Rename the clusters of a copy after those of the study; one without a partner gets a number beyond them."""
-    table = tables_of(copy.codes[None], reference, drawn, (copy.n_labels, k))[0]
-    partners = partners_of(table)
-    partners = np.where(partners < 0, k + np.arange(copy.n_labels), partners)
-    return np.asarray(partners[copy.codes])
+        if len(rows) <= self.n_neighbors:
+            return Failed(TOO_FEW)
+        nearest = neighbours(sample.draw.points[rows], self.n_neighbors, self.metric)
+        partition = Partition(codes[rows], np.arange(max(k, int(codes[rows].max()) + 1)))
+        return proportions_of(partition, nearest, [self.n_neighbors])[0, :k]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,8 +18,8 @@ from clustrep.agreement.cluster_indices import (
     pairs_of,
     r_index_of,
 )
-from clustrep.agreement.contingency import RULES, NoiseWithin, check_noise_within
-from clustrep.checks import check_choice, check_flag, check_integer, check_positive
+from clustrep.agreement.contingency import RULES, NoiseWithin
+from clustrep.checks import check_choice, check_flag, check_positive
 from clustrep.errors import DataError, ParameterError
 from clustrep.execution.engines import EngineLike
 from clustrep.execution.run import on_engine
@@ -33,13 +32,13 @@ from clustrep.resampling.strategies import (
     Perturbation,
     Rerun,
     Subsample,
-    check_perturbation,
 )
-from clustrep.stability.reclustering import Question, Relabelled, read_tables, recluster
+from clustrep.stability.reclustering import Labelings, Question, Reclustered, recluster
 from clustrep.stability.results import Sensitivity, Stability
 from clustrep.text import argument
-from clustrep.types import FloatArray, IntArray
+from clustrep.types import FloatArray
 
+# From noise that changes next to nothing to as much noise as there is signal, in standard deviations of a feature.
 SCALES = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 
 
@@ -58,36 +57,36 @@ def stability(
     n_jobs: int | None = None,
     engine: EngineLike = None,
 ) -> Stability:
-    """Measure how well the clusters of one study are found again in perturbed copies of it (section 2.2).
+    """Measure how well the clusters of one study are found again in resamples of it (section 2.2).
 
     Parameters
     ----------
     clusterer : object with `fit_predict`, or function X → labels
-        Fitted to the study as it is, which gives the clusters in question, and to every perturbed copy.
-    X : Study or table
-        Samples by features.
-    index : {"jaccard", "matching", "inclusion", "r", "d"}
+        Fitted to the whole study, which gives the reference partition, and to every resample.
+    X : Study or array-like of shape (n_samples, n_features)
+        The study.
+    index : {"jaccard", "matching", "inclusion", "r", "d"}, default="jaccard"
         Hennig's Jaccard coefficient; the minimal matching distance, equation (3); Smolkin and Ghosh's inclusion;
         McShane's R and D index. "matching" has one value for the whole partition and compares all samples, through the
         clustering function; the others have one for every cluster and compare the samples drawn, each once.
     perturbation : Bootstrap, Subsample, FeatureSubset, Jitter, Rerun, or a sum such as Subsample(0.8) + Jitter(0.1)
-        By default the one that each index was proposed with: Bootstrap(distinct=True) for "jaccard", Subsample(0.8) for
-        "matching", FeatureSubset(0.8) for "inclusion", Jitter() for "r" and "d".
-    labels : array_like, optional
-        Existing clusters instead of those that the clusterer finds in the study as it is. True takes the study's.
-    n_resamples : int
-        Number of perturbed copies.
-    relative : bool
+        Where resamples come from. By default the one that each index was proposed with: Bootstrap(distinct=True) for
+        "jaccard", Subsample(0.8) for "matching", FeatureSubset(0.8) for "inclusion", Jitter() for "r" and "d".
+    labels : array-like of shape (n_samples,), or True, default=None
+        An existing partition as the reference, instead of the clusterer's. True takes the study's known labels.
+    n_resamples : int, default=100
+        Number of resamples.
+    relative : bool, default=False
         Divide "matching" by the number of samples, "d" by the size of each cluster.
-    noise : {"label", "drop"}
-        Samples labelled −1 form a cluster like any other, or are left out where either side calls them noise.
+    noise : {"label", "drop"}, default="label"
+        Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
     rng, n_jobs, engine
         As in `replicability`.
 
     Returns
     -------
     Stability
-        `per_cluster` and `overall`, means over resamples, with the whole `distribution` behind them.
+        `per_cluster`, of shape (k,), and `overall`, means over resamples; the whole `distribution`.
 
     See Also
     --------
@@ -98,11 +97,19 @@ def stability(
 
     Notes
     -----
-    For every resample b the study is perturbed and clustered again, and the index compares the clusters of the study
-    with the new ones, on a contingency table. Over all clusters, "r" pools pairs, "d" is summed (relative: divided by
+    Every resample b is clustered again. With C the contingency table of the reference partition (rows) and the new one
+    (columns), row sums C_i. and column sums C_.j, the index of cluster i is::
+
+        jaccard    max_j C_ij / (C_i. + C_.j − C_ij)
+        inclusion  1 if C_ij = C_i. for some j, else 0
+        r          Σ_j C_ij (C_ij − 1) / (C_i. (C_i. − 1))
+        d          C_i. + C_.j − 2 C_ij, for the j with the largest C_ij
+        matching   n − max_π Σ_i C_iπ(i), over one-to-one matchings π, for the whole partition
+
+    Over all clusters, "r" pools pairs, "d" is summed (relative: divided by
     the number of samples), "inclusion" and "jaccard" are averaged by size.
 
-    A stable cluster need not be a real one: a clusterer can cut data without clusters in the same place every time, and
+    A stable cluster need not be a separated one: a clusterer can divide unimodal data at the same place every time, and
     few, large clusters are stable more easily than many. Values depend strongly on the perturbation, those of "r"
     and "d" on the noise's scale: see `sensitivity`. Values within one study do not extend to other studies, which
     differ by more than resampling does.
@@ -129,12 +136,10 @@ def stability(
     array([1., 1., 1.])
     """
     check_choice(index, "index", READERS)
-    question = Question.of(clusterer, X, None, labels, rng, n_jobs)
-    chosen = default_perturbation(index) if perturbation is None else check_perturbation(perturbation)
     check_flag(relative, "relative")
-    check_noise_within(noise)
-    (relabelled,) = recluster(question, chosen, check_integer(n_resamples, "n_resamples"), "stability")
-    result = stability_of(question, relabelled, chosen, index, relative=relative, noise=noise)
+    question = Question.of(clusterer, X, None, labels, noise, rng, n_jobs)
+    chosen = PERTURBATIONS[INDICES[index].fits] if perturbation is None else perturbation
+    result = stability_of(recluster(question, chosen, n_resamples, "stability"), 0, index, relative=relative)
     result.failures.report("resample")
     return result
 
@@ -160,18 +165,18 @@ def sensitivity(
     ----------
     clusterer, X, index, labels, relative, noise
         As in `stability`.
-    scales : sequence of float
+    scales : sequence of float, default=(0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
         Standard deviations of the noise, in units of each feature's own. Resample b has the same noise at all of them,
         larger or smaller.
-    n_resamples : int
-        Number of perturbed copies for each scale.
+    n_resamples : int, default=100
+        Number of resamples for each scale.
     rng, n_jobs, engine
         As in `replicability`.
 
     Returns
     -------
     Sensitivity
-        `per_cluster`, (n_scales, k), and `overall`, (n_scales,), with the whole `distribution` behind them.
+        `per_cluster`, of shape (n_scales, k), and `overall`, of shape (n_scales,); the whole `distribution`.
 
     See Also
     --------
@@ -179,9 +184,9 @@ def sensitivity(
 
     Notes
     -----
-    An index at one scale of noise says little, because any cluster is lost under enough of it. Clusters are better
-    compared by the scale at which their curves fall: those with a density valley around them are stable up to larger
-    noise. Noise in units of the standard deviation is the same for all features, whether or not they carry the
+    An index at one scale of noise is hard to interpret, because any cluster is lost under enough of it. Clusters are
+    better compared by the scale at which their curves fall: those with a density valley around them are stable up to
+    larger noise. Noise in units of the standard deviation is the same for all features, whether or not they carry the
     clusters; with many features, small noise in each adds up.
 
     References
@@ -202,52 +207,35 @@ def sensitivity(
     if isinstance(scales, str) or np.ndim(scales) != 1 or not len(scales):
         raise ParameterError(f"scales must be a sequence of numbers, at least one; got {scales!r}.", parameter="scales")
     checked = tuple(check_positive(scale, "scales") for scale in scales)
-    if len(set(checked)) < len(checked):
-        raise ParameterError(f"scales must hold every number once, got {list(checked)}.", parameter="scales")
-    question = Question.of(clusterer, X, None, labels, rng, n_jobs)
-    check_integer(n_resamples, "n_resamples")
     check_flag(relative, "relative")
-    check_noise_within(noise)
-    references, curve = None, []
+    question = Question.of(clusterer, X, None, labels, noise, rng, n_jobs)
+    curve = []
     for scale in checked:
-        (relabelled,) = recluster(
-            question, Jitter(scale), n_resamples, f"stability, scale {scale:g}", references=references
-        )
-        assert relabelled.reference is not None
-        references = [relabelled.reference]
-        curve.append(stability_of(question, relabelled, Jitter(scale), index, relative=relative, noise=noise))
+        again = recluster(question, Jitter(scale), n_resamples, f"stability, scale {scale:g}")
+        curve.append(stability_of(again, 0, index, relative=relative))
     result = Sensitivity.of(checked, curve)
     result.failures.report("resample")
     return result
 
 
-def stability_of(
-    question: Question,
-    relabelled: Relabelled,
-    perturbation: Perturbation,
-    index: str,
-    *,
-    relative: bool = False,
-    noise: NoiseWithin = "label",
-) -> Stability:
-    """Compute one index from the labels of all resamples."""
-    reference = relabelled.reference
-    assert reference is not None
-    rows = np.flatnonzero(RULES[noise].clusters(reference.classes))
+def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> Stability:
+    """Compute one index of one configuration from the labels of all resamples."""
+    question, fitted = again.question, again.fits[c]
+    reference, configuration = question.references[c], question.configurations[c]
+    rows = np.flatnonzero(RULES[question.noise].clusters(reference.classes))
     if not rows.size:
         raise DataError(
             f"{argument('noise', 'drop')} leaves no cluster: the reference partition is all noise. Keep it, or "
             "choose a clusterer that finds clusters."
         )
     sizes = np.bincount(reference.codes, minlength=reference.n_labels)[rows]
-    # An index of whole partitions compares them on all points, through the clustering functions.
-    through_function = not INDICES[index].per_cluster
-    u, v = relabelled.against_reference(-1 if through_function else 0)
-    weights = None if through_function else relabelled.weights[0] > 0
-    relabelled = relabelled.failed_where_noise_is_all(noise, (u, v, weights))
-    score = partial(_read, READERS[index], rows, sizes.astype(float), relative)
-    values = relabelled.nan_where_failed(read_tables(score, u, v, weights, noise))
-    configuration = relabelled.configuration
+    # An index of whole partitions compares them on all samples, through the clustering functions.
+    whole = not INDICES[index].per_cluster
+    repeated = Labelings.of([reference] * again.n_replicates, len(question.study))
+    compared = (repeated, fitted.labelings[-1 if whole else 0], None if whole else fitted.weights[0] > 0)
+    fitted, (values,) = fitted.compared(
+        lambda tables: READERS[index](tables[:, rows], sizes.astype(float), relative), [compared], question.noise
+    )
     return Stability(
         index=index,
         relative=relative,
@@ -257,27 +245,24 @@ def stability_of(
         labels=reference.labels,
         clusters=reference.classes[rows],
         sizes=sizes,
-        distribution=values[:, -1] if through_function else values[:, :-1],
+        distribution=values[:, -1] if whole else values[:, :-1],
         overall_distribution=values[:, -1],
-        failed=relabelled.failed,
-        causes=relabelled.causes,
-        provenance=question.provenance(perturbation, n_resamples=relabelled.n_replicates, noise=noise),
+        failed=fitted.failed,
+        causes=fitted.causes,
+        provenance=question.provenance(again.perturbation, n_resamples=again.n_replicates),
     )
-
-
-def _read(reader: Reader, rows: IntArray, sizes: FloatArray, relative: bool, tables: FloatArray) -> FloatArray:
-    return reader(tables[:, rows], sizes, relative)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Indices that are read from contingency tables: a value for every cluster, and in the last column one for all.
 #
 # The tables, (n_tables, k_u, k_v), have the clusters of the reference partition as rows. A reader takes them with the
-# clusters' sizes in the study, (k_u,), and whether counts are divided by the number of points.
+# clusters' sizes in the study, (k_u,), and whether counts are divided by the number of samples.
 
 
 Reader: TypeAlias = Callable[[FloatArray, FloatArray, bool], FloatArray]
 
+# The perturbation that the indices of each kind were proposed with; half-splits perturb nothing before they split.
 PERTURBATIONS: dict[Fits, Perturbation] = {
     Fits.SUBSAMPLES: Subsample(0.8),
     Fits.FEATURE_SUBSETS: FeatureSubset(0.8),
@@ -287,23 +272,6 @@ PERTURBATIONS: dict[Fits, Perturbation] = {
     Fits.PAIRS: Bootstrap(),
     Fits.STUDY: Rerun(),
 }
-
-
-def default_perturbation(index: str) -> Perturbation:
-    """Return the perturbation that an index was proposed with."""
-    return PERTURBATIONS[INDICES[index].fits]
-
-
-def _matching(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    return matching_distances_of(tables, relative=relative)[:, None]
-
-
-def _inclusion(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    return _with_average(inclusion_of(tables), sizes)
-
-
-def _jaccard(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
-    return _with_average(jaccard_of(tables), sizes)
 
 
 def _r(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
@@ -320,7 +288,7 @@ def _d(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:
     return np.column_stack([index / np.where(rows > 0, rows, 1), total / np.maximum(rows.sum(axis=1), 1)])
 
 
-def _with_average(values: FloatArray, sizes: FloatArray) -> FloatArray:
+def with_average(values: FloatArray, sizes: FloatArray) -> FloatArray:
     """Add the average over clusters, weighted by their sizes; clusters without a value are omitted."""
     weights = np.where(np.isnan(values), 0, sizes)
     total = weights.sum(axis=1)
@@ -329,9 +297,9 @@ def _with_average(values: FloatArray, sizes: FloatArray) -> FloatArray:
 
 
 READERS: dict[str, Reader] = {
-    "matching": _matching,
-    "inclusion": _inclusion,
-    "jaccard": _jaccard,
+    "matching": lambda tables, sizes, relative: matching_distances_of(tables, relative=relative)[:, None],
+    "inclusion": lambda tables, sizes, relative: with_average(inclusion_of(tables), sizes),
+    "jaccard": lambda tables, sizes, relative: with_average(jaccard_of(tables), sizes),
     "r": _r,
     "d": _d,
 }

@@ -1,45 +1,102 @@
-"""How well clusters are found again within one study: the results of section 2.2."""
+"""Results of one study: stability, in-group proportions, the test for clusters, all indices side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clustrep.agreement import cluster_indices
-from clustrep.agreement.cluster_indices import INDICES
+from clustrep.agreement.cluster_indices import DISSOLVED, INDICES, RECOVERED
 from clustrep.checks import check_known
 from clustrep.errors import ParameterError
 from clustrep.execution.failures import Failures
 from clustrep.files.saved import Saved
+from clustrep.plots.canvas import (
+    COLOURS,
+    MOST_TICKS,
+    SINGLE,
+    canvas,
+    largest,
+    legend_above,
+    literal,
+    look,
+    names_below,
+    panels,
+    ticks_at,
+)
 from clustrep.provenance import Provenance
-from clustrep.summaries import Failing, Resampled, label, quiet, tails
+from clustrep.summaries import Failing, Resampled, label, quiet
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DISSOLVED, RECOVERED = cluster_indices.DISSOLVED, cluster_indices.RECOVERED
-
-
-def full_name(index: str, relative: bool) -> str:
-    """Return the name of an index for sentences and figures."""
-    return INDICES[index].title(relative=relative)
+# Clusters beyond the first dozen have no name in a legend: it would be larger than the figure.
+MOST_NAMED = 12
+# Bars of a null distribution of some hundred to a thousand values.
+N_BINS = 30
+# Panels of indices, side by side in a figure one column of a journal wide.
+MOST_COLUMNS = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OfClusters(Resampled, Failing, Saved):
-    """What results share that have an index of every reference cluster, and of all together, in every resample."""
+class Stability(Resampled, Failing, Saved):
+    """How well the clusters of a study are found again in resamples of it (section 2.2).
+
+    Attributes
+    ----------
+    index : {"matching", "inclusion", "jaccard", "r", "d", "in_group"}
+        What is measured in every resample: how well a cluster is found again, or its in-group proportion there.
+    relative : bool
+        Whether "matching" is divided by the number of samples, "d" by the size of each cluster.
+    clusterer : str
+        The clusterer's name.
+    n_clusters : int or None
+        The number of clusters asked for; None where the clusterer finds it by itself.
+    samples : tuple of str
+        Names of the samples.
+    labels : ndarray of shape (n_samples,)
+        The reference partition: Ψ(X; X), or existing labels.
+    clusters, sizes : ndarray of shape (k,)
+        The names and sizes of its clusters.
+    distribution : ndarray of shape (n_resamples, k)
+        The index of every cluster in every resample; for "matching", (n_resamples,). NaN where a resample failed, or
+        where a cluster has nothing to compare: no sample drawn (Jaccard is 0 there), or for "r" no pair.
+    overall_distribution : ndarray of shape (n_resamples,)
+        One value for all clusters: "r" pools their pairs, "d" is summed, the others are averaged by size.
+    failed : ndarray of int, shape (n_resamples,)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why values failed; `failures` counts them.
+    provenance : Provenance
+        Seed, parameters, clusterers, studies and versions.
+
+    Notes
+    -----
+    With C the contingency table of the reference partition (rows) and that of the resample (columns), for row i:
+    inclusion is whether a column holds all of the row; Jaccard is max_j C_ij / (C_i. + C_.j − C_ij); R is
+    Σ_j C_ij (C_ij − 1) / (C_i. (C_i. − 1)); D is C_i. + C_.j − 2 C_ij for the column j of the largest C_ij. Matching is
+    the number of samples that change their cluster in the best one-to-one matching of all clusters.
+
+    Mean, standard deviation and interval are over resamples, as in `Replicability`. Stable clusters need not be
+    separated: large clusters, and halves of one long unimodal density, are found again as well.
+
+    See Also
+    --------
+    stability : The function that returns it.
+    Sensitivity : The same under increasing noise.
+    """
 
     index: str
     relative: bool
     clusterer: str
     n_clusters: int | None
+    samples: tuple[str, ...]
     labels: Labels
     clusters: Labels
     sizes: IntArray
@@ -50,73 +107,23 @@ class OfClusters(Resampled, Failing, Saved):
     provenance: Provenance
 
     @property
+    def title(self) -> str:
+        """The name of the index, and whether its values are relative."""
+        return INDICES[self.index].title(relative=self.relative)
+
+    @property
     def per_cluster(self) -> FloatArray:
         """Mean over resamples for every cluster."""
         if not INDICES[self.index].per_cluster:
             raise AttributeError("The matching distance is one number for the whole partition: see overall.")
         return self.mean
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Stability(OfClusters):
-    """How well the clusters of a study are found again in perturbed copies of it (section 2.2).
-
-    Attributes
-    ----------
-    index : {"matching", "inclusion", "jaccard", "r", "d"}
-        What is measured, in every resample, between a cluster and the clusters of the copy.
-    relative : bool
-        Whether "matching" is divided by the number of samples, "d" by the size of each cluster.
-    clusterer : str
-        The clusterer's name.
-    n_clusters : int or None
-        The number of clusters asked for; None where the clusterer finds it by itself.
-    samples : tuple of str
-        Names of the samples.
-    labels : ndarray, (n_samples,)
-        The clusters in question: Ψ(X; X), or those that were given.
-    clusters, sizes : ndarray, (k,)
-        Their names and sizes.
-    distribution : ndarray, (n_resamples, k)
-        The index of every cluster in every resample; for "matching", (n_resamples,). NaN where a resample failed, or
-        where a cluster has nothing to compare: no sample drawn (Jaccard is 0 there), or for "r" no pair.
-    overall_distribution : ndarray, (n_resamples,)
-        One value for all clusters: "r" pools their pairs, "d" is summed, the others are averaged by size.
-    failed : ndarray of int, (n_resamples,)
-        The cause of every failure: 0 for none, i for `causes[i - 1]`.
-    causes : tuple of str
-        Why values failed; `failures` counts them.
-    provenance : Provenance
-        Seed, parameters, clusterers, studies and versions.
-
-    Notes
-    -----
-    With C the contingency table of the reference partition (rows) and that of the copy (columns), for row i:
-    inclusion is whether a column holds all of the row; Jaccard is max_j C_ij / (C_i. + C_.j − C_ij); R is
-    Σ_j C_ij (C_ij − 1) / (C_i. (C_i. − 1)); D is C_i. + C_.j − 2 C_ij for the column j of the largest C_ij. Matching is
-    the number of samples that change their cluster in the best one-to-one matching of all clusters.
-
-    Mean, standard deviation and interval are over resamples, as in `Replicability`. Stable groups need
-    not be clusters: large groups, and arbitrary cuts of one long cloud, are found again as well.
-
-    See Also
-    --------
-    stability : The function that returns it.
-    Sensitivity : The same under increasing noise.
-    """
-
-    samples: tuple[str, ...]
-
     @property
-    def overall(self) -> float:
-        """Mean over resamples of the value for all clusters."""
+    def overall(self) -> Any:
+        """Mean over resamples of the value for all clusters: a float."""
         with quiet():
-            return float(np.nanmean(self.overall_distribution))
-
-    @property
-    def median(self) -> FloatArray:
-        """Median over resamples, (k,)."""
-        return self.quantile(0.5)
+            mean = np.nanmean(self.overall_distribution, axis=0)
+        return mean if mean.ndim else float(mean)
 
     def dissolved(self, at_most: float = DISSOLVED) -> IntArray:
         """Count the resamples in which each cluster's Jaccard coefficient is at most this: it is lost, (k,)."""
@@ -139,23 +146,41 @@ class Stability(OfClusters):
         whole = self.distribution.ndim == 1
         named = {"cluster": ["all"] if whole else self.clusters, "size": [len(self.labels)] if whole else self.sizes}
         frame = pd.DataFrame({**named, **self.columns(confidence_level)})
-        frame.insert(4, "median", np.ravel(self.median))
+        frame.insert(4, "median", np.ravel(self.quantile(0.5)))
         if INDICES[self.index].thresholds is not None:
             frame["dissolved"], frame["recovered"] = self.dissolved(), self.recovered()
         return frame
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every cluster's distribution over resamples."""
-        from clustrep.stability.plots import draw_stability
-
-        return draw_stability(self, ax)
+        values = self.distribution.reshape(len(self.distribution), -1)  # (n_resamples, n_clusters)
+        names = ["all"] if self.distribution.ndim == 1 else list(map(str, self.clusters))
+        with canvas(ax) as ax:
+            columns = [column[~np.isnan(column)] for column in values.T]
+            ax.boxplot(columns, widths=0.6, showfliers=False, medianprops={"color": COLOURS[1]}, patch_artist=False)
+            spread = np.linspace(-0.22, 0.22, len(values))  # by resample number: the same picture every time
+            for i, column in enumerate(values.T, 1):
+                ax.plot(i + spread, column, ".", color=COLOURS[0], alpha=0.35, markersize=3, zorder=1)
+            few = len(names) <= MOST_TICKS
+            names_below(ax, range(1, len(names) + 1), [literal(name) if few else "" for name in names])
+            if self.index == "jaccard":
+                for word, level, side in (("dissolved", DISSOLVED, "top"), ("recovered", RECOVERED, "bottom")):
+                    ax.axhline(level, linestyle=":", color="0.5", lw=1)
+                    place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "ha": "left", "va": side}
+                    ax.annotate(word, (1.01, level), color="0.4", fontsize="small", **place)
+            if self.index not in ("matching", "d"):
+                ax.set_ylim(-0.03, 1.03)
+            ax.set_xlabel("cluster")
+            ax.set_ylabel(self.title)
+            ax.set_title(literal(label(self.clusterer, self.n_clusters)))
+            return ax
 
     def __repr__(self) -> str:
-        known = self.provenance["labels"] == "known"
+        known = self.provenance["labels"] == "known" and self.clusterer != "known labels"
         name = label(self.clusterer, self.n_clusters)
         subject = f"known labels, found again by {name}" if known else name
         lines = [
-            f"Stability of {subject}: {full_name(self.index, self.relative)}, "
+            f"Stability of {subject}: {self.title}, "
             f"{plural(len(self.distribution), 'resample')} by {self.provenance['resampling']}, "
             f"seed {self.provenance['seed']}",
             self.to_frame().round(3).to_string(index=False),
@@ -167,8 +192,8 @@ class Stability(OfClusters):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sensitivity(OfClusters):
-    """Stability under increasing noise.
+class Sensitivity(Stability):
+    """Stability under increasing noise: a `Stability` in which arrays have an axis for the scale of the noise.
 
     Attributes
     ----------
@@ -180,17 +205,19 @@ class Sensitivity(OfClusters):
         The clusterer's name.
     n_clusters : int or None
         The number of clusters asked for; None where the clusterer finds it by itself.
-    scales : ndarray, (n_scales,)
+    scales : ndarray of shape (n_scales,)
         Standard deviations of the noise, in units of each feature's own.
-    labels : ndarray, (n_samples,)
-        The clusters in question: Ψ(X; X), or those that were given.
-    clusters, sizes : ndarray, (k,)
+    samples : tuple of str
+        Names of the samples.
+    labels : ndarray of shape (n_samples,)
+        The reference partition: Ψ(X; X), or existing labels.
+    clusters, sizes : ndarray of shape (k,)
         Their names and sizes.
-    distribution : ndarray, (n_resamples, n_scales, k)
+    distribution : ndarray of shape (n_resamples, n_scales, k)
         The index of every cluster; for "matching", (n_resamples, n_scales).
-    overall_distribution : ndarray, (n_resamples, n_scales)
+    overall_distribution : ndarray of shape (n_resamples, n_scales)
         One value for all clusters.
-    failed : ndarray of int, (n_resamples, n_scales)
+    failed : ndarray of int, shape (n_resamples, n_scales)
         The cause of every failure: 0 for none, i for `causes[i - 1]`.
     causes : tuple of str
         Why values failed; `failures` counts them.
@@ -209,29 +236,18 @@ class Sensitivity(OfClusters):
     def of(cls, scales: Sequence[float], curve: Sequence[Stability]) -> Sensitivity:
         """Put the results for all scales together."""
         first = curve[0]
-        names = np.array([[("", *stability.causes)[i] for i in stability.failed] for stability in curve], dtype=object)
+        names = np.array([[("", *each.causes)[i] for i in each.failed] for each in curve], dtype=object)
         failed, causes = Failures.number(names.T)
-        return cls(
-            index=first.index,
-            relative=first.relative,
-            clusterer=first.clusterer,
-            n_clusters=first.n_clusters,
-            scales=np.array(scales),
-            labels=first.labels,
-            clusters=first.clusters,
-            sizes=first.sizes,
-            distribution=np.stack([stability.distribution for stability in curve], axis=1),
-            overall_distribution=np.stack([stability.overall_distribution for stability in curve], axis=1),
-            failed=failed,
-            causes=causes,
-            provenance=replace(first.provenance, resampling=f"Jitter(scale) for {len(curve)} scales"),
-        )
-
-    @property
-    def overall(self) -> FloatArray:
-        """Mean over resamples of the value for all clusters, (n_scales,)."""
-        with quiet():
-            return np.asarray(np.nanmean(self.overall_distribution, axis=0))
+        shared = {field.name: getattr(first, field.name) for field in fields(first)}
+        changed = {
+            "scales": np.array(scales),
+            "distribution": np.stack([each.distribution for each in curve], axis=1),
+            "overall_distribution": np.stack([each.overall_distribution for each in curve], axis=1),
+            "failed": failed,
+            "causes": causes,
+            "provenance": replace(first.provenance, resampling=f"Jitter(scale) for {len(curve)} scales"),
+        }
+        return cls(**{**shared, **changed})
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every scale and cluster, and one for all clusters: scale, cluster, size, mean, sd, low, high."""
@@ -239,34 +255,28 @@ class Sensitivity(OfClusters):
         if self.distribution.ndim == 3:
             values = np.concatenate([self.distribution, values], axis=2)
             clusters, sizes = [*self.clusters.tolist(), "all"], [*self.sizes.tolist(), len(self.labels)]
-        with quiet():
-            low, high = np.nanquantile(values, tails(confidence_level), axis=0)
-            mean, sd = np.nanmean(values, axis=0), np.nanstd(values, axis=0, ddof=1)
-        n = len(self.scales)
-        return pd.DataFrame(
-            {
-                "scale": np.repeat(self.scales, len(clusters)),
-                "cluster": clusters * n,
-                "size": sizes * n,
-                "mean": mean.ravel(),
-                "sd": sd.ravel(),
-                "low": low.ravel(),
-                "high": high.ravel(),
-            }
-        )
+        n, summaries = len(self.scales), replace(self, distribution=values).columns(confidence_level)
+        scales = np.repeat(self.scales, len(clusters))
+        return pd.DataFrame({"scale": scales, "cluster": clusters * n, "size": sizes * n, **summaries})
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw a curve over the noise's scale for every cluster."""
-        from clustrep.stability.plots import draw_sensitivity
-
-        return draw_sensitivity(self, ax)
+        with canvas(ax) as ax:
+            if self.distribution.ndim == 3:
+                # Black is for all clusters together.
+                _draw_clusters(ax, self.scales, self.clusters, self.per_cluster, len(COLOURS) - 1, lw=1)
+            ax.plot(self.scales, self.overall, color="black", lw=2.5, label="all")
+            ax.set_xlabel("noise, in standard deviations of each feature")
+            ax.set_ylabel(self.title)
+            legend_above(ax, literal(label(self.clusterer, self.n_clusters)))
+            return ax
 
     def __repr__(self) -> str:
         columns = {} if self.distribution.ndim == 2 else dict(zip(self.clusters.tolist(), self.mean.T, strict=True))
         frame = pd.DataFrame(columns, index=pd.Index(self.scales, name="scale"))
         frame.insert(len(columns), "all", self.overall, allow_duplicates=True)
         lines = [
-            f"Sensitivity of {self.clusterer} to noise: {full_name(self.index, self.relative)}, mean of "
+            f"Sensitivity of {self.clusterer} to noise: {self.title}, mean of "
             f"{plural(len(self.distribution), 'resample')}, seed {self.provenance['seed']}",
             frame.round(3).to_string(),
             *self.failures.lines("resample"),
@@ -280,53 +290,16 @@ class Sensitivity(OfClusters):
 
 # What p-values compare with, or why there are none.
 NO_NULL = ""
-CLUSTERED_AGAIN = "p-values: against simulated data without clusters, clustered again"
-RANDOM_CELLS = "p-values: against random cells; the clusters come from another study"
+CLUSTERED_AGAIN = "p-values: against simulated null data, clustered again"
+RANDOM_CELLS = "p-values: against random partitions; the clusters come from another study"
 OWN_LABELS = (
-    "No p-values: random cells are no null for labels that may come from the same data. Pass the clusterer, or the "
-    "study that defines the clusters as train."
+    "No p-values: random partitions are no null model of labels that may come from the same data. Pass the clusterer, "
+    "or the study that defines the clusters as train."
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InGroup(Saved):
-    """What in-group proportions share: the clusters of the study as it is, and their proportions."""
-
-    n_neighbors: tuple[int, ...]
-    clusters: Labels
-    sizes: IntArray
-    labels: Labels
-    samples: tuple[str, ...]
-    proportions: FloatArray
-    provenance: Provenance
-
-    @property
-    def overall(self) -> float | FloatArray:
-        """The share of all samples in the study as it is, one number for each number of neighbours."""
-        shares = np.nan_to_num(self.proportions) @ self.sizes / self.sizes.sum()
-        return np.asarray(shares) if np.ndim(shares) else float(shares)
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row for every number of neighbours and cluster: n_neighbors, cluster, size, proportion."""
-        n_j, k = len(self.n_neighbors), len(self.clusters)
-        return pd.DataFrame(
-            {
-                "n_neighbors": np.repeat(self.n_neighbors, k),
-                "cluster": np.tile(self.clusters, n_j),
-                "size": np.tile(self.sizes, n_j),
-                "proportion": self.proportions.ravel(),
-            }
-        )
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the proportion of every cluster in the study as it is, against the number of neighbours."""
-        from clustrep.stability.plots import draw_proportions
-
-        return draw_proportions(self, ax)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class InGroupProportion(InGroup):
+class InGroupProportion(Saved):
     """The share of each cluster's samples whose nearest neighbours belong to it, too (section 2.3.2).
 
         IGP(c) = #{i in c : the j nearest neighbours of x_i are all in c} / n_c
@@ -337,19 +310,19 @@ class InGroupProportion(InGroup):
     ----------
     n_neighbors : tuple of int
         The numbers of neighbours, j.
-    clusters, sizes : ndarray, (k,)
+    clusters, sizes : ndarray of shape (k,)
         The clusters and their numbers of samples, n_c.
-    labels : ndarray, (n_samples,)
+    labels : ndarray of shape (n_samples,)
         Every sample's cluster.
     samples : tuple of str
         Names of the samples.
-    proportions : ndarray, (k,) or (n_j, k)
-        IGP of the study as it is; NaN for a cluster without samples.
-    exceeding : ndarray or None
+    proportions : ndarray of shape (k,) or (n_j, k)
+        IGP; NaN for a cluster without samples.
+    exceeding : ndarray of shape (k,) or (n_j, k), or None
         (1 + null clusters with at least this proportion) / (1 + all null clusters); None where there is no null.
     pvalues_are : str
         What `pvalues` compare with, or why `exceeding` is no p-value.
-    null_distribution : ndarray or None, (n_null, n_j, k)
+    null_distribution : ndarray of shape (n_null, n_j, k), or None
         The proportions of null partitions; NaN for a cluster without samples. Where data are simulated and clustered
         again, k is the largest number of clusters found.
     provenance : Provenance
@@ -367,12 +340,25 @@ class InGroupProportion(InGroup):
     See Also
     --------
     in_group_proportion : The function that returns it.
-    InGroupStability : The proportions in perturbed copies of the study.
+    in_group_stability : The proportions in resamples of the study.
     """
 
+    n_neighbors: tuple[int, ...]
+    clusters: Labels
+    sizes: IntArray
+    labels: Labels
+    samples: tuple[str, ...]
+    proportions: FloatArray
     exceeding: FloatArray | None
     pvalues_are: str
     null_distribution: FloatArray | None
+    provenance: Provenance
+
+    @property
+    def overall(self) -> float | FloatArray:
+        """The share of all samples, one number for each number of neighbours."""
+        shares = np.nan_to_num(self.proportions) @ self.sizes / self.sizes.sum()
+        return np.asarray(shares) if np.ndim(shares) else float(shares)
 
     @property
     def pvalues(self) -> FloatArray | None:
@@ -384,89 +370,39 @@ class InGroupProportion(InGroup):
 
         The last column is called exceeding where it is no p-value, and is missing where there is no null.
         """
-        frame = super().to_frame()
+        n_j, k = len(self.n_neighbors), len(self.clusters)
+        frame = pd.DataFrame({"n_neighbors": np.repeat(self.n_neighbors, k), "cluster": np.tile(self.clusters, n_j)})
+        frame = frame.assign(size=np.tile(self.sizes, n_j), proportion=self.proportions.ravel())
         if self.exceeding is not None:
             frame["exceeding" if self.pvalues is None else "pvalue"] = self.exceeding.ravel()
         return frame
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the proportion of every cluster, against the number of neighbours where there are several."""
+        proportions = self.proportions.reshape(len(self.n_neighbors), -1)  # (n_numbers, n_clusters)
+        with canvas(ax) as ax:
+            if len(proportions) == 1:
+                places = range(len(self.clusters))
+                ax.bar(places, proportions[0], color=COLOURS[0], width=0.6)
+                names_below(ax, places, [literal(name) for name in self.clusters])
+                ax.set_xlabel("cluster")
+            else:
+                _draw_clusters(ax, self.n_neighbors, self.clusters, proportions)
+                ax.set_xlabel("nearest neighbours that must belong to the cluster")
+                ticks_at(ax, self.n_neighbors)
+                legend_above(ax)
+            ax.set_ylim(0, 1.03)
+            ax.set_ylabel("in-group proportion")
+            return ax
+
     def __repr__(self) -> str:
-        provenance = self.provenance
-        (clusterer,) = provenance.clusterers
-        by = clusterer.description + (f" learned on {provenance['train']}" if provenance["train"] else "")
+        made = self.provenance
+        by = made.clusterers[0].description + (f" learned on {made['train']}" if made["train"] else "")
         lines = [
             f"In-group proportion: {plural(len(self.labels), 'sample')}, clusters by {by}, "
-            f"{plural(provenance['n_null'], 'null partition')}, seed {provenance.seed}",
+            f"{plural(made['n_null'], 'null partition')}, seed {made.seed}",
             self.to_frame().round(3).to_string(index=False),
             *([] if self.exceeding is None else [self.pvalues_are]),
-        ]
-        return "\n".join(lines)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class InGroupStability(Resampled, Failing, InGroup):
-    """In-group proportions of clusters in perturbed copies of a study (section 2.3.2).
-
-        IGP_b(c) = #{i in c : the j nearest neighbours of x_i in copy b are all in c} / n_c
-
-    Where one number of neighbours was asked for, arrays have no axis for it.
-
-    Attributes
-    ----------
-    n_neighbors : tuple of int
-        The numbers of neighbours.
-    clusters : ndarray, (k,)
-        The names of the clusters in the study as it is.
-    sizes : ndarray of int, (k,)
-        Their numbers of samples in the study as it is.
-    labels : ndarray, (n_samples,)
-        The cluster of every sample in the study as it is.
-    samples : tuple of str
-        The names of the samples.
-    proportions : ndarray, (k,) or (n_j, k)
-        In the study as it is.
-    distribution : ndarray, (n_resamples, k) or (n_resamples, n_j, k)
-        The proportions in perturbed copies; NaN where a copy failed, or has no sample of a cluster.
-    failed : ndarray of int, (n_resamples,)
-        The cause of every failure: 0 for none, i for `causes[i - 1]`.
-    causes : tuple of str
-        Why values failed; `failures` counts them.
-    provenance : Provenance
-        Seed, parameters, clusterers, studies and versions.
-
-    Notes
-    -----
-    Large clusters have a high proportion by chance. In a copy that repeats samples, each distinct one counts once.
-
-    References
-    ----------
-    .. [1] Kapp, A. V. and Tibshirani, R. (2007). Are clusters found in one dataset present in another dataset?
-       Biostatistics 8(1), 9-31.
-
-    See Also
-    --------
-    in_group_stability : The function that returns it.
-    InGroupProportion : The study as it is, with p-values.
-    """
-
-    distribution: FloatArray
-    failed: IntArray
-    causes: tuple[str, ...]
-
-    def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """One row for every number of neighbours and cluster.
-
-        Columns: n_neighbors, cluster, size, proportion; mean, sd, low, high over perturbed copies.
-        """
-        return super().to_frame().assign(**self.columns(confidence_level))
-
-    def __repr__(self) -> str:
-        provenance = self.provenance
-        (clusterer,) = provenance.clusterers
-        lines = [
-            f"In-group proportion: {plural(len(self.labels), 'sample')}, clusters by {clusterer.description}, "
-            f"{plural(len(self.distribution), 'resample')} by {provenance.resampling}, seed {provenance.seed}",
-            self.to_frame().round(3).to_string(index=False),
-            *self.failures.lines("resample"),
         ]
         return "\n".join(lines)
 
@@ -477,21 +413,21 @@ class InGroupStability(Resampled, Failing, InGroup):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClusterTest(Saved):
-    """Whether data look like data without clusters (section 2.4).
+    """Whether distances are those of simulated null data (section 2.4).
 
         pvalue = (1 + #{b : T_b ≥ T}) / (1 + n_resamples)
 
-    with T the statistic of the data and T_b that of a data set simulated from the null.
+    with T the statistic of the data and T_b that of simulated null data set b.
 
     Attributes
     ----------
     statistic, pvalue : float
         T and its p-value.
-    null_distribution : ndarray, (n_resamples,)
+    null_distribution : ndarray of shape (n_resamples,)
         T_b, the statistic of the simulated data sets.
-    values : ndarray
-        What was measured in the data: distances to the nearest neighbours.
-    null_mean_values : ndarray
+    values : ndarray of shape (n_samples,)
+        The distances to the nearest neighbours in the data, squared or not.
+    null_mean_values : ndarray of shape (n_samples,)
         The same in simulated data sets: the smallest value, averaged over them, the second smallest, and so on.
     provenance : Provenance
         Seed, parameters, the study and versions.
@@ -499,7 +435,7 @@ class ClusterTest(Saved):
     See Also
     --------
     cluster_test : The function that returns it.
-    null_reference : Scores of a clusterer, beside data without clusters.
+    null_reference : Scores of a clusterer, beside their null distributions.
     """
 
     statistic: float
@@ -511,26 +447,26 @@ class ClusterTest(Saved):
 
     def to_frame(self) -> pd.DataFrame:
         """One row: statistic, pvalue, n_resamples, null."""
-        return pd.DataFrame(
-            {
-                "statistic": [self.statistic],
-                "pvalue": [self.pvalue],
-                "n_resamples": [len(self.null_distribution)],
-                "null": [self.provenance["null"]],
-            }
-        )
+        row = (self.statistic, self.pvalue, len(self.null_distribution), self.provenance["null"])
+        return pd.DataFrame([row], columns=["statistic", "pvalue", "n_resamples", "null"])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the null distribution of the statistic, and where the data's is."""
-        from clustrep.stability.plots import draw_null_distribution
-
-        return draw_null_distribution(self, ax)
+        counts, edges = np.histogram(self.null_distribution, bins=N_BINS)
+        with canvas(ax) as ax:
+            bars: dict[str, Any] = {"color": "0.8", "edgecolor": "white", "lw": 0.5}
+            ax.hist(edges[:-1], edges.tolist(), weights=counts, label="null distribution", **bars)
+            ax.axvline(self.statistic, color=COLOURS[1], lw=2, label=f"these data, p = {self.pvalue:.3g}")
+            ax.set_xlabel("statistic")
+            ax.set_ylabel("data sets")
+            legend_above(ax)
+            return ax
 
     def __repr__(self) -> str:
         whitened = ", whitened" if self.provenance["whiten"] else ""
         return (
             f"Test for clusters: p = {self.pvalue:.3g} (statistic {self.statistic:.4g}, "
-            f"{plural(len(self.null_distribution), 'data set')} from the null {self.provenance['null']}{whitened}, "
+            f"{plural(len(self.null_distribution), 'simulated null data set')}, {self.provenance['null']}{whitened}, "
             f"seed {self.provenance['seed']})"
         )
 
@@ -564,7 +500,7 @@ class Validation(Saved):
         The number of samples in the cluster.
     value, sd, low, high : ndarray
         Mean, standard deviation and 95 % interval over resamples or splits; the last three are NaN for a value that
-        comes from the data as they are, or from all resamples together.
+        comes from the study itself, or from all resamples together.
     failures : dict
         How many values behind the means failed, by cause.
     provenance : Provenance
@@ -591,32 +527,19 @@ class Validation(Saved):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for every index, k and cluster: index, k, cluster, size, value, sd, low, high, better."""
-        frame = pd.DataFrame(
-            {
-                "index": self.index.astype(object),
-                "k": pd.array([None if k < 0 else int(k) for k in self.k], dtype="Int64"),
-                "cluster": self.cluster.astype(object),
-                "size": self.size,
-                "value": self.value,
-                "sd": self.sd,
-                "low": self.low,
-                "high": self.high,
-            }
-        )
+        frame = pd.DataFrame({"index": self.index.astype(object), "k": _numbers(self.k)})
+        frame = frame.assign(cluster=self.cluster.astype(object), size=self.size, value=self.value)
+        frame = frame.assign(sd=self.sd, low=self.low, high=self.high)
         frame["better"] = [INDICES[index].better for index in self.index]
         return frame
 
     def overall(self) -> pd.DataFrame:
         """One row for every k, one column for every index: values for whole partitions."""
         rows = self.whole & np.array([INDICES[index].of_partition for index in self.index], dtype=bool)
-        ks = np.unique(self.k[rows])
-        table = pd.DataFrame(index=pd.Index(pd.array([None if k < 0 else k for k in ks], dtype="Int64"), name="k"))
-        for index in (index for index in INDICES if index in self.index[rows]):
-            values = dict(
-                zip(self.k[rows & (self.index == index)], self.value[rows & (self.index == index)], strict=True)
-            )
-            table[index] = [values.get(k, np.nan) for k in ks]
-        return table
+        long = pd.DataFrame({"k": self.k[rows], "index": self.index[rows], "value": self.value[rows]})
+        table = long.pivot(index="k", columns="index", values="value")
+        table.index = pd.Index(_numbers(table.index), name="k")
+        return table[[index for index in INDICES if index in table]].rename_axis(columns=None)
 
     def plot(self, ax: Axes | None = None, *, index: str | None = None) -> Axes | NDArray[Any]:
         """Draw a small panel for every index, over k: clusters as points, the whole as a line.
@@ -629,18 +552,64 @@ class Validation(Saved):
         index : str, optional
             Which index to draw alone; needed with `ax`, unless there is only one.
         """
-        from clustrep.stability.plots import draw_index, draw_indices, indices_over_k
-
-        indices = indices_over_k(self)
+        indices = self._over_k
         if index is not None:
             check_known(index, "index over k", indices, parameter="index")
         elif ax is None:
-            return draw_indices(self)
+            return self._panels(indices)
         elif len(indices) != 1:
             raise ParameterError(
                 f"index must be given with ax, because there are several: {', '.join(indices)}.", parameter="index"
             )
-        return draw_index(self, index or indices[0], ax)
+        return self._panel(index or indices[0], ax)
+
+    @property
+    def _over_k(self) -> list[str]:
+        """The indices that have a panel: all but the test for clusters, which is one p-value."""
+        return [name for name, record in INDICES.items() if name in self.index and record.of_partition]
+
+    def _rows(self, index: str) -> tuple[IntArray, IntArray]:
+        """Return the rows of an index's clusters, and those of whole partitions in the order of k."""
+        rows = self.index == index
+        whole = np.flatnonzero(rows & self.whole)
+        return np.flatnonzero(rows & ~self.whole), whole[np.argsort(self.k[whole], kind="stable")]
+
+    def _panel(self, index: str, ax: Axes | None) -> Axes:
+        """Draw clusters as points, the whole partition as a line with its interval."""
+        clusters, whole = self._rows(index)
+        at, record = _places(self.k[whole]), INDICES[index]
+        with canvas(ax) as axes:
+            axes.plot(_places(self.k[clusters]), self.value[clusters], ".", color="0.55", markersize=4, alpha=0.7)
+            axes.fill_between(at, self.low[whole], self.high[whole], color=COLOURS[0], alpha=0.15, lw=0)
+            axes.plot(at, self.value[whole], marker="o", markersize=4, color=COLOURS[0])
+            title: Any = axes.set_title(
+                f"{record.title(relative=True)}\n({record.better} is better)", fontsize=7, wrap=True
+            )
+            title._get_wrap_line_width = lambda: axes.bbox.width  # matplotlib wraps at the figure's edge
+            most = largest(self.value[self.index == index], 0.0)
+            axes.set_ylim(0, max(1.03, 1.05 * most) if record.higher_is_better or not most else None)
+            if len(at) <= MOST_NAMED:
+                axes.set_xticks(at, ["" if k < 0 else str(k) for k in self.k[whole]])
+            axes.set_xlabel("k")
+            return axes
+
+    def _panels(self, indices: Sequence[str]) -> NDArray[Any]:
+        """Draw a panel for every index, as a figure; returns its axes."""
+        n = len(indices)
+        if not n:
+            raise ParameterError(
+                "There is no index to draw over k: the test for clusters is one p-value.", parameter=None
+            )
+        n_columns = min(MOST_COLUMNS, n)
+        n_rows = -(-n // n_columns)
+        with panels(n_rows, n_columns, SINGLE, 0.4 + (1.4 if n > 1 else 2.2) * n_rows) as (figure, axes):
+            for ax, index in zip(axes.flat, indices, strict=False):
+                self._panel(index, ax)
+            for ax in axes.flat[n:]:
+                ax.set_visible(False)
+            tested = "" if self.pvalue is None else f"; test for clusters: p = {self.pvalue:.3g}"
+            figure.suptitle(f"{literal(self.clusterer)}{tested}")
+            return np.asarray(axes)
 
     @property
     def pvalue(self) -> float | None:
@@ -667,3 +636,22 @@ class Validation(Saved):
         lines += Failures(self.failures).lines("value")
         lines.append(f"{plural(len(self.index), 'row')} in to_frame(), clusters among them")
         return "\n".join(lines)
+
+
+def _numbers(ks: Iterable[int]) -> Any:
+    """Return numbers of clusters as a column in which −1 is missing."""
+    return pd.array([None if k < 0 else int(k) for k in ks], dtype="Int64")
+
+
+def _places(ks: IntArray) -> list[int]:
+    """Return the places of numbers of clusters on an axis; 0 for none."""
+    return [max(int(k), 0) for k in ks]
+
+
+def _draw_clusters(
+    ax: Axes, x: Any, clusters: Labels, values: FloatArray, n_colours: int = len(COLOURS), **style: Any
+) -> None:
+    """Draw a curve for every cluster, (n_x, n_clusters); the first dozen are named."""
+    for i, (name, curve) in enumerate(zip(clusters, values.T, strict=True)):
+        text = f"cluster {literal(name)}" if i < MOST_NAMED else None
+        ax.plot(x, curve, label=text, color=COLOURS[i % n_colours], marker=look(i).marker, **style)

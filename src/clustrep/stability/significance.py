@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from clustrep.cached import cached_property
-from clustrep.checks import check_choice, check_flag, check_integer, check_points
-from clustrep.data.study import check_complete
+from clustrep.checks import check_choice, check_flag, check_integer
+from clustrep.data.study import Study, check_complete
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.execution.engines import EngineLike
 from clustrep.execution.forecast import Cost
@@ -21,7 +19,8 @@ from clustrep.fitting.neighbours import by_tree, nearest_distances
 from clustrep.fitting.parameters import describe
 from clustrep.fitting.resample import provenance_of_data
 from clustrep.kernels.reductions import integrate_steps
-from clustrep.null.gaussian import GaussianModel
+from clustrep.null.gaussian import GaussianModel, NullModel
+from clustrep.null.models import GivenModel, Sampler
 from clustrep.resampling.gaussian import GaussianNull, principal_axes
 from clustrep.stability.reclustering import one_study
 from clustrep.stability.results import ClusterTest
@@ -29,14 +28,8 @@ from clustrep.statistics import null_pvalue
 from clustrep.text import argument, option, wording
 from clustrep.types import FloatArray
 
-Sampler: TypeAlias = Callable[[FloatArray, np.random.Generator], ArrayLike]
-
-Measure: TypeAlias = Callable[[FloatArray], ArrayLike]
-
-Statistic: TypeAlias = Callable[[FloatArray], ArrayLike]  # of all values, (1 + n_resamples, n_values)
-
-OBSERVED = 0  # the replicate that is the data themselves
-# Seconds, roughly: to draw a data set, to find a point's nearest neighbour in a tree, and to compare two numbers.
+OBSERVED = 0  # the replicate that is the study itself
+# Seconds, roughly: to draw a data set, to find a sample's nearest neighbour in a tree, and to compare two numbers.
 DRAW_SECONDS, POINT_SECONDS, NUMBER_SECONDS = 2e-4, 8e-7, 1e-9
 
 
@@ -49,13 +42,11 @@ def cluster_test(
     whiten: bool = False,
     n_components: int | None = None,
     squared: bool = True,
-    measure: str | Measure = "nearest",
-    statistic: str | Statistic = "cdf",
     rng: Rng = None,
     n_jobs: int | None = None,
     engine: EngineLike = None,
 ) -> ClusterTest:
-    """Test whether distances to the nearest neighbour are those of data without clusters (section 2.4).
+    """Test whether distances to the nearest neighbour are those of a null model (section 2.4).
 
     With the distribution functions G_0 of the nearest-neighbour distances of the data, and G_1, …, G_B of those of B
     simulated data sets, the statistic of data set b, and the p-value::
@@ -67,47 +58,42 @@ def cluster_test(
 
     Parameters
     ----------
-    X : Study or table
-        Samples by features.
-    null : "gaussian", "sample" or function of (X, rng)
-        Data without clusters: by default Gaussian with the mean of X and its covariance as far as it differs from
-        sampling noise; "sample": with the sample covariance, as in the paper; a function returns a table like the
-        one that it is given, X or its principal components.
-    n_resamples : int
-        Number of simulated data sets.
-    whiten : bool
+    X : Study or array-like of shape (n_samples, n_features)
+        The study.
+    null : "gaussian", "sample" or function of (study, rng), default="gaussian"
+        The null model: by default a Gaussian with the mean of X and its covariance as far as it differs from sampling
+        noise; "sample": with the sample covariance, as in the paper; a function returns a table of the
+        same shape as that of the study it is given, X or its principal components.
+    n_resamples : int, default=999
+        Number of simulated null data sets.
+    whiten : bool, default=False
         Whiten every data set, observed and simulated, by its own covariance: exact under any Gaussian. Without it, a
         covariance that was estimated makes the test conservative for few features, with hundreds of samples more so in
         five dimensions than in two. With the sample covariance of p features and fewer than about p²/2 samples the test
         rejects far too often: more than half of round Gaussians of 60 × 20. The default null does not.
-    n_components : int, optional
-        Work on so many principal components of X, as McShane et al. do.
-    squared : bool
+    n_components : int, default=None
+        Work on this number of principal components of X, as McShane et al. do.
+    squared : bool, default=True
         Square the distances, as the paper does.
-    measure : "nearest" or function of a table
-        Other values to compare than the nearest-neighbour distances: any number of them, the same for every data set.
-    statistic : "cdf" or function of an array, (1 + n_resamples, n_values)
-        Another statistic: one number for every row of values, the observed ones first; large where the null does not
-        hold.
     rng, n_jobs, engine
         As in `replicability`.
 
     Returns
     -------
     ClusterTest
-        `statistic`, `pvalue`, `null_distribution`.
+        `statistic`, `pvalue`, and `null_distribution` of shape (n_resamples,).
 
     See Also
     --------
-    null_reference : Data without clusters as the reference of a replicability score.
+    null_reference : Replicability scores beside their null distributions.
     stability : Which clusters are found again.
 
     Notes
     -----
-    A test of the null, by default of a Gaussian: a small p-value says that distances are not those of a Gaussian, which
-    skewness or heavy tails can cause without any clusters; a large one does not say that there are none. It
-    names no clusters and no number of them. Nearest neighbours carry little information where features are many:
-    McShane et al. work on the first three principal components.
+    A test of the null model, by default of a Gaussian: a small p-value is evidence that distances are not those of a
+    Gaussian, which skewness or heavy tails can cause without any clusters; a large one is no evidence that there are
+    none. The test finds no clusters and no number of them. Nearest neighbours carry little information where features
+    are many: McShane et al. work on the first three principal components.
 
     References
     ----------
@@ -124,31 +110,33 @@ def cluster_test(
     study = one_study(X)
     check_complete([study])
     if not callable(null):
-        check_choice(null, "null", ("gaussian", "sample"), or_else="a function of (X, rng)")
-    if not callable(measure):
-        check_choice(measure, "measure", ("nearest",), or_else="a function of a table")
-    if not callable(statistic):
-        check_choice(statistic, "statistic", ("cdf",), or_else="a function of all values")
+        check_choice(null, "null", ("gaussian", "sample"), or_else="a function of (study, rng)")
     data = study.X.astype(float)
     if n_components is not None:
+        most = min(data.shape[1], len(data) - 1)
+        if check_integer(n_components, "n_components") > most:
+            raise ParameterError(f"n_components must be at most {most}, got {n_components}.", parameter="n_components")
         with one_thread():
-            data = _principal_components(data, check_integer(n_components, "n_components"))
+            data = (data - data.mean(axis=0)) @ principal_axes(data)[:n_components].T
     check_flag(squared, "squared")
-    if not check_flag(whiten, "whiten") and not callable(null) and null == "sample":
-        _warn_of_many_features("X" if study.name == "X" else f"Study {study.name!r}", *data.shape)
-    root = root_entropy(rng)
-    plan = TestPlan(data, null, measure, squared, whiten, root, study.name)
-    n = check_integer(n_resamples, "n_resamples")
-    replicates = run(plan, range(OBSERVED, n + 1), n_jobs)
-    if len({len(values) for values in replicates}) > 1:
-        raise DataError("measure must return as many values for every data set as for the observed one.")
-    values = np.stack(replicates)
-    scores = (
-        cdf_distances(values) if not callable(statistic) else _checked_scores(statistic(values.copy()), len(values))
-    )
+    n_samples, p = data.shape
+    # A sample covariance has p (p + 1) / 2 free numbers; from about as many samples on, the test keeps its level.
+    if not check_flag(whiten, "whiten") and null == "sample" and 2 * n_samples <= p**2:
+        warn(
+            f"Study {study.name!r} has {p:,} features and {n_samples:,} samples: with the sample covariance of so few "
+            f"samples the test can reject too often. Use {argument('null', 'gaussian')} or {argument('whiten', True)}.",
+            DataWarning,
+        )
+    n, root = check_integer(n_resamples, "n_resamples"), root_entropy(rng)
+    plan = TestPlan(Study(data, study.name, label=False), null, squared, whiten, root)
+    measured = run(plan, range(OBSERVED, n + 1), n_jobs)
+    values = np.stack(measured)  # (1 + n_resamples, n_samples)
+    scores = cdf_distances(values)
+    # Equal up to rounding counts as an exceedance.
+    exceeding = np.count_nonzero(scores[1:] >= scores[0] - 1e-12 * abs(scores[0]))
     return ClusterTest(
         statistic=float(scores[0]),
-        pvalue=float(null_pvalue(np.count_nonzero(scores[1:] >= scores[0] - 1e-12 * abs(scores[0])), n)),
+        pvalue=float(null_pvalue(exceeding, n)),
         null_distribution=scores[1:],
         values=values[0],
         null_mean_values=np.sort(values[1:], axis=1).mean(axis=0),
@@ -159,8 +147,6 @@ def cluster_test(
             whiten=whiten,
             n_components=n_components,
             squared=squared,
-            measure=describe(measure),
-            statistic=describe(statistic),
             n_resamples=n,
         ),
     )
@@ -172,35 +158,35 @@ class TestPlan(Plan[FloatArray]):
 
     __test__ = False  # not for pytest
 
-    data: FloatArray
+    study: Study
     null: str | Sampler
-    measure: str | Measure
     squared: bool
     whiten: bool
     root: int
-    study: str
 
     @cached_property
-    def gaussian(self) -> GaussianNull | GaussianModel:
-        """The Gaussian with the data's mean and covariance; after whitening, it does not matter which covariance."""
+    def simulated(self) -> GaussianNull | NullModel:
+        """The null model; after whitening, it does not matter which covariance a Gaussian has."""
+        if callable(self.null):
+            return GivenModel((self.study,), self.null)
         if self.whiten or self.null == "sample":
-            return GaussianNull(self.data)
+            return GaussianNull(self.study.X)
         with one_thread():
-            return GaussianModel.of([self.data])
+            return GaussianModel.of([self.study.X])
 
     description = "cluster test"
 
     @property
     def in_threads(self) -> bool:
-        """Whether data are drawn and measured here: neither is a user's function."""
-        return not callable(self.null) and not callable(self.measure)
+        """Whether null data are simulated here, not by a user's function."""
+        return not callable(self.null)
 
     @property
     def cost(self) -> Cost:
-        """Roughly how long a data set takes, whose points are searched in a tree or compared with each other."""
+        """Roughly how long a data set takes, whose samples are searched in a tree or compared with each other."""
         if not self.in_threads:
             return super().cost
-        n, p = self.data.shape
+        n, p = self.study.X.shape
         kernels = n * (POINT_SECONDS if by_tree("euclidean", p) else n * p * NUMBER_SECONDS)
         return Cost(kernels, DRAW_SECONDS, n_bytes=8 * n)
 
@@ -210,24 +196,13 @@ class TestPlan(Plan[FloatArray]):
         return False
 
     def replicate(self, number: int) -> FloatArray:
-        """Measure the observed data, or a data set drawn from the null."""
-        X = self.data if number == OBSERVED else self._draw(number)
-        if self.whiten:
-            X = whitened(X)
-        if callable(self.measure):
-            return _checked_values(self.measure(X.copy()))
-        distances = nearest_distances(X)
+        """Measure the study, or a simulated null data set."""
+        X = self.study.X
+        if number != OBSERVED:
+            drawn = self.simulated.draw(make_generator(seed_of(self.root, Stream.NULL, self.study.name, number)))
+            X = (drawn[0] if isinstance(drawn, list) else drawn).astype(float, copy=False)
+        distances = nearest_distances(whitened(X) if self.whiten else X)
         return distances**2 if self.squared else distances
-
-    def _draw(self, number: int) -> FloatArray:
-        rng = make_generator(seed_of(self.root, Stream.NULL, self.study, number))
-        if callable(self.null):
-            X = check_points(self.null(self.data.copy(), rng), "What null returned", samples_at_least=2)
-            if X.shape != self.data.shape:
-                raise DataError(f"null must return a table like X, of {self.data.shape}, got {X.shape}.")
-            return X.astype(float)
-        drawn = self.gaussian.draw(rng)
-        return drawn[0] if isinstance(drawn, list) else drawn
 
 
 def whitened(X: FloatArray) -> FloatArray:
@@ -238,11 +213,7 @@ def whitened(X: FloatArray) -> FloatArray:
     if n < p + 2 or s[-1] <= s[0] * max(n, p) * np.finfo(float).eps:
         raise DataError(
             f"{option('whiten')} needs data whose {p} features vary independently, in at least {p + 2} samples; here "
-            f"are {n:,}. "
-            + wording(
-                python="Pass n_components to work on a few principal components.",
-                command_line=f"Choose fewer features with {option('features')}.",
-            )
+            f"are {n:,}. Choose fewer features{wording(command_line=' with ' + option('features'))}."
         )
     return np.asarray(u * np.sqrt(n - 1))
 
@@ -256,45 +227,3 @@ def cdf_distances(values: FloatArray) -> FloatArray:
     integrals = np.empty((n_rows, n + 1))
     integrate_steps(values, np.argsort(values, axis=None), integrals)
     return np.asarray(np.maximum(0.0, integrals.sum(axis=1)) * (n_rows / (n_rows - 1)) ** 2)
-
-
-def _principal_components(X: FloatArray, q: int) -> FloatArray:
-    most = min(X.shape[1], len(X) - 1)
-    if q > most:
-        raise ParameterError(f"n_components must be at most {most}, got {q}.", parameter="n_components")
-    return np.asarray((X - X.mean(axis=0)) @ principal_axes(X)[:q].T)
-
-
-def _warn_of_many_features(subject: str, n: int, p: int) -> None:
-    if 2 * n <= p**2:
-        warn(
-            f"{subject} has {p:,} features and {n:,} samples: with so few samples for the number of features, a "
-            "Gaussian that is fitted to them can make the test reject too often. "
-            + wording(
-                python="cluster_test(whiten=True) is exact; cluster_test(n_components=...) works on a few principal "
-                "components.",
-                command_line=f"{argument('whiten', True)} is exact, where samples outnumber features.",
-            ),
-            DataWarning,
-        )
-
-
-def _checked_values(values: Any) -> FloatArray:
-    array = _as_numbers(values)
-    if array is None or array.ndim != 1 or not array.size or not np.isfinite(array).all():
-        raise DataError(f"measure must return finite numbers in one dimension, got {values!r}.")
-    return array
-
-
-def _as_numbers(values: Any) -> FloatArray | None:
-    try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        return None
-
-
-def _checked_scores(scores: Any, n: int) -> FloatArray:
-    array = _as_numbers(scores)
-    if array is None or array.shape != (n,) or np.isnan(array).any():
-        raise DataError(f"statistic must return one number for each of the {n} data sets, got {scores!r}.")
-    return array

@@ -18,6 +18,7 @@ from clustrep.errors import DataError
 from clustrep.federated.joint import Combined, SiteClusters, SiteGaps, SiteTables
 from clustrep.files.archives import Declared
 from clustrep.files.saved import Fields, Saved, load_fields
+from clustrep.findings.assign import Reference
 from clustrep.findings.cluster_tree import ClusterTree
 from clustrep.findings.clustering_tree import ClusteringTree
 from clustrep.findings.result import Findings
@@ -61,6 +62,7 @@ __all__ = [
     "NullReference",
     "PredictionStrength",
     "Preliminary",
+    "Reference",
     "RelativeValidation",
     "Replicability",
     "Sensitivity",

@@ -31,6 +31,7 @@ from clustrep.execution.engines import EngineLike
 from clustrep.execution.run import RunCache, on_engine, shows_progress, write_progress
 from clustrep.execution.seeds import Rng, one_thread, root_entropy
 from clustrep.findings.alignment import aligned
+from clustrep.findings.assign import with_reference
 from clustrep.findings.cluster_tree import ClusterTree
 from clustrep.findings.clustering_tree import ClusteringTree, clustering_tree, study_for_tree
 from clustrep.findings.features import with_features
@@ -176,17 +177,17 @@ def analyse(
     >>> analysis.findings.table()["status"].unique().tolist()
     ['found']
     """
-    given = as_studies(studies, allow_missing=impute is not None)
+    read = as_studies(studies, allow_missing=impute is not None)
     check_choice(embedding, "embedding", EMBEDDINGS)
     check_integer(n_null, "n_null", at_least=19)
     check_flag(recursive, "recursive")
     wanted = [train] if isinstance(train, str) else train
-    followed = given.names if wanted is None else tuple(dict.fromkeys(wanted))
+    followed = read.names if wanted is None else tuple(dict.fromkeys(wanted))
     for name in followed:
-        check_known(name, "study to train on", given, parameter="train")
+        check_known(name, "study to train on", read, parameter="train")
     if null is not None:
         check_null(null)
-    given = given if scale == AUTO else given.scaled(scale)
+    given = read if scale == AUTO else read.scaled(scale)
     configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
     # One seed and one way to resample for all steps.
@@ -209,7 +210,9 @@ def analyse(
         answer = steps.final()
         places, names = place_samples(compared if len(given) > 1 else given, embedding)
         start = Analysis(
-            with_features(steps.with_partition(answer.findings, answer.choice), of_features),
+            with_reference(
+                with_features(steps.with_partition(answer.findings, answer.choice), of_features), read, of_features
+            ),
             answer.comparison,
             answer.reference,
             (),

@@ -13,12 +13,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clustrep.checks import check_choice, check_known, freeze
+from clustrep.errors import ParameterError
 from clustrep.files.saved import Saved
 from clustrep.text import notebook_html
 from clustrep.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from clustrep.findings.assign import Reference
 
 SEPARATED, CONTINUOUS, NO_EVIDENCE, INCONCLUSIVE = (
     "separated",
@@ -107,6 +110,8 @@ class Findings(Saved):
     higher, lower : ndarray, (n_clusters, n_studies, n_features)
         One-sided p-values of that difference, between samples that were assigned by the other studies and without the
         feature itself; NaN where no other study has the cluster.
+    reference : Reference or None
+        What new samples are compared with, by `assign`; None without clusters.
 
     See Also
     --------
@@ -141,6 +146,7 @@ class Findings(Saved):
     effect_error: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)))
     higher: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)))
     lower: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)))
+    reference: Reference | None = None
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -275,6 +281,50 @@ class Findings(Saved):
         if study is not None:
             check_known(study, "study", self.names, parameter="study")
         return feature_table(self, study)
+
+    def assign(self, X: Any, *, confidence_level: float = 0.95, like: str | None = None) -> pd.DataFrame:
+        """Say to which cluster new samples belong, or that they belong to none of these.
+
+        Parameters
+        ----------
+        X : DataFrame, Study or array-like of shape (n_samples, n_features)
+            New samples, with the features of the studies; further columns are ignored. One sample is enough.
+        confidence_level : float, default=0.95
+            The share of samples whose set is to hold their cluster.
+        like : str, optional
+            The study as which the samples were measured: they are shifted and scaled as that one. By default the shift
+            of the samples as a whole is estimated, where two clusters at least agree about it; else there is none.
+
+        Returns
+        -------
+        DataFrame
+            One row for every sample. Columns: cluster (the most probable of the set, or "none of these"), probability
+            (among the clusters, by their shares and distances), set (all clusters that the sample may belong to),
+            pvalue (share of the studies' samples that lie as far from their cluster). ``attrs`` has the shift, in
+            standard deviations within clusters, and the scale.
+
+        Raises
+        ------
+        DataError
+            Where features are missing.
+
+        Notes
+        -----
+        A conformal set [1]_ holds every cluster from whose centre the sample lies no farther than the studies' own
+        samples from theirs, where each study is compared with the centres of the *other* studies. If a new sample
+        differs from the studies as they differ from each other, the set holds its cluster with the probability
+        `confidence_level`: so one in twenty members is called "none of these". docs/assign.md has simulations.
+
+        References
+        ----------
+        .. [1] Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
+        """
+        if self.reference is None:
+            raise ParameterError(
+                f"New samples can be assigned where there are several clusters: the verdict is {self.verdict!r}.",
+                parameter="X",
+            )
+        return self.reference.assign(X, confidence_level=confidence_level, like=like)
 
     def _why_outlier(self, s: int) -> str:
         """Say why a study is an outlier: it lacks most clusters that the others share; empty where it is none."""

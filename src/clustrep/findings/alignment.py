@@ -27,7 +27,8 @@ def aligned(studies: Studies, findings: Findings, scale: str = AUTO) -> tuple[St
     known.
     """
     if scale != AUTO:
-        return studies, replace(findings, alignment="Studies were compared as given, without alignment.")
+        done = "as given" if scale == "none" else f"with features scaled ({scale})"
+        return studies, replace(findings, alignment=f"Studies were compared {done}, without alignment.")
     if findings.verdict == SEPARATED:
         return _by_clusters(studies, findings)
     return _by_moments(studies, findings)
@@ -67,7 +68,7 @@ def _by_moments(studies: Studies, findings: Findings) -> tuple[Studies, Findings
     divisor: FloatArray = np.ones(len(sd))
     if sd.max() > OTHER_UNITS * sd.min():
         divisor = sd
-        done.append("Features were divided by their standard deviation within clusters.")
+        done.append("Features were divided by their standard deviation within studies.")
     largest = float((np.abs(means - means.mean(axis=0)) / sd).max()) if len(means) > 1 else 0.0
     offset = np.zeros_like(means)
     if largest > CENTRE_BEYOND:

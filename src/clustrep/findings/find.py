@@ -179,13 +179,12 @@ def _findings(
         codes.append(back)
     divisor = _divisor(model, studies, codes)
     aligned = [None if (place := model.places[s]).undetermined or place.shift is None else place for s in place_of]
-    lengths = np.array(
-        [np.nan if place is None or place.shift is None else np.linalg.norm(place.shift) for place in aligned]
-    )
+    lengths = _shifts(model, place_of, aligned)
     scales = np.array([np.nan if place is None else place.scale for place in aligned])
     given = [completed(study.X).astype(float) / divisor for study in studies.values()]
     offset, is_aligned = _offsets(given, codes, np.nan_to_num(scales, nan=1.0), ~np.isnan(lengths))
     lengths = np.where(is_aligned, np.where(lengths < NO_SHIFT, 0.0, lengths), np.nan)
+    scales = np.where(is_aligned, scales, np.nan)
     nothing = np.full((len(by_size), n_studies), np.nan)
     return Findings(
         **common,
@@ -206,6 +205,29 @@ def _findings(
         mixing=_mixing(model)[place_of],
         alignment="",
     )
+
+
+def _shifts(model: Model, place_of: Sequence[int], aligned: Sequence[Any]) -> FloatArray:
+    """Return how far the clusters of every study lie from those of the most central one, (n_studies,).
+
+    The most central study has the smallest sum of distances to the others; of several, it is the largest one.
+    """
+    middle = model.centres.mean(axis=0)
+    where = np.array(
+        [
+            np.full(len(middle), np.nan) if place is None else place.shift + (place.scale - 1) * middle
+            for place in aligned
+        ]
+    )
+    between = np.linalg.norm(where[:, None] - where, axis=-1)  # (n_studies, n_studies)
+    known = np.flatnonzero(np.isfinite(where[:, 0]))
+    if not len(known):
+        return np.full(len(where), np.nan)
+    sums = np.nansum(between[known], axis=1)
+    central = min(zip(sums.round(9), [(-len(model.X[place_of[s]]), place_of[s]) for s in known], known, strict=True))[
+        -1
+    ]
+    return np.asarray(between[central])
 
 
 def _divisor(model: Model, studies: Studies, codes: Sequence[IntArray]) -> FloatArray:
@@ -237,8 +259,11 @@ def _offsets(
             means[s, c] = X[code == c].mean(axis=0)
     offset = np.zeros((len(tables), tables[0].shape[1]))
     there = ~np.isnan(means[:, :, 0]) & np.asarray(known)[:, None]
+    shared = there.astype(int) @ there.T
+    np.fill_diagonal(shared, 0)
+    there &= (shared > 1).any(axis=1)[:, None]  # one shared cluster cannot tell a shift from another cluster
     there &= there.sum(axis=0) > 1  # a cluster of one study alone says nothing about its shift
-    several = there.sum(axis=1) > 1  # with a single shared cluster, a shift cannot be estimated
+    several = there.sum(axis=1) > 1
     for _ in range(5):
         moved = (means - offset[:, None]) / scales[:, None, None]
         weight = there.astype(float)
@@ -321,15 +346,19 @@ def studies_with_several(findings: Findings) -> list[str]:
 def with_replicability(findings: Findings, local: Sequence[LocalReplicability]) -> Findings:
     """Return findings with the local replicability of every cluster in every study: the mean over the other studies.
 
-    Where clusters are separated, studies with a single cluster are left out, in training and in testing: a clusterer
-    that is asked for several cuts that one in pieces.
+    Only studies that have all clusters take part: the clusterer is asked for all of them, and cuts others in pieces.
+    Without clusters, there is nothing to replicate.
     """
+    if findings.n_clusters < 2:
+        return findings
     shape = (findings.n_clusters, len(findings.names))
     mean, low, high = (np.full(shape, np.nan) for _ in range(3))
     codes = dict(zip(findings.names, np.split(findings.codes, np.cumsum(findings.sizes)[:-1]), strict=True))
-    several = studies_with_several(findings)
+    complete = [
+        name for name, has_all in zip(findings.names, (findings.counts > 0).all(axis=0), strict=True) if has_all
+    ]
     for s, name in enumerate(findings.names):
-        results = [result for result in local if result.train == name in several and result.test in several]
+        results = [result for result in local if result.train == name in complete and result.test in complete]
         if not results:
             continue
         for c in np.unique(codes[name][codes[name] >= 0]):

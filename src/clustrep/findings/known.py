@@ -12,7 +12,8 @@ from clustrep.data.studies import StudiesLike, as_studies
 from clustrep.errors import ParameterError
 from clustrep.execution.seeds import Rng
 from clustrep.findings.find import find_clusters
-from clustrep.findings.result import INCONCLUSIVE, SEPARATED, Findings
+from clustrep.findings.result import Findings
+from clustrep.findings.verdict import inconclusive
 from clustrep.fitting.resample import Source
 from clustrep.resampling.strategies import Rerun
 from clustrep.summaries import FALSE_FINDING
@@ -80,12 +81,7 @@ def match_clusters(studies: StudiesLike, labels: Mapping[str, Any] | None = None
                 f"labels must have one label for each of the {len(study)} samples of {name!r}.", parameter="labels"
             )
     found = find_clusters(given, [], Source.of(Rerun(), rng), labels=labels)
-    tested = found.valley_p[np.isfinite(found.valley_p)]
-    pvalue = float(min(1.0, len(tested) * tested.min())) if len(tested) else np.nan
-    is_separated = pvalue <= FALSE_FINDING
-    return replace(
-        found,
-        pvalue=pvalue,
-        verdict=SEPARATED if is_separated else INCONCLUSIVE,
-        reason="" if is_separated else NO_VALLEY,
-    )
+    valleys = found.valley_p[np.isfinite(found.valley_p)]
+    pvalue = float(min(1.0, len(valleys) * valleys.min())) if len(valleys) else np.nan
+    tested = replace(found, pvalue=pvalue)
+    return tested if pvalue <= FALSE_FINDING else inconclusive(tested, NO_VALLEY)

@@ -81,8 +81,8 @@ class Findings(Saved):
     valley_depth, valley_p : ndarray, (n_clusters, n_studies)
         How much lower the density is halfway to the nearest cluster of the same study, and the p-value of that valley.
     replicability, low, high : ndarray, (n_clusters, n_studies)
-        Local replicability of the study's samples in that cluster, averaged over the other studies that have several
-        clusters, and its 95 % interval; NaN where it was not computed.
+        Local replicability of the study's samples in that cluster, averaged over the other studies, and its 95 %
+        interval; of studies that have all clusters, NaN for the others.
     shift, scale : ndarray, (n_studies,)
         How far the study as a whole lies from the others, in within-cluster standard deviations, and how much wider it
         is; NaN where that cannot be estimated.
@@ -333,7 +333,8 @@ class Findings(Saved):
         others = np.delete(np.isin(self.status, (FOUND, MERGED, SPLIT)), s, axis=1)
         shared = others.all(axis=1)
         lacking = shared & (self.status[:, s] == NOT_FOUND)
-        if shared.any() and 2 * lacking.sum() > shared.sum():
+        # With a single shared cluster, studies of one cluster each would all be outliers.
+        if shared.sum() > 1 and 2 * lacking.sum() > shared.sum():
             return f"lacks {lacking.sum()} of {shared.sum()} clusters that all other studies have"
         return ""
 

@@ -34,8 +34,8 @@ def verdict_sentence(findings: Findings, partition: str = "") -> str:
     if findings.verdict == CONTINUOUS:
         shown = f"{partition}, " if partition else ""
         return (
-            f"Continuous structure: the partition replicates better than under the null model ({shown}{p}), but no "
-            "clusters are separated."
+            f"Continuous structure: the partition replicates better than under the null model ({shown}{p} for score and "
+            "separateness together), but no clusters are separated."
         )
     if findings.verdict == NO_EVIDENCE:
         power = ""
@@ -44,7 +44,10 @@ def verdict_sentence(findings: Findings, partition: str = "") -> str:
                 f" With these sample sizes, two equal clusters {findings.detectable:.1f} sd apart would be found in "
                 "80 % of studies; closer ones may be missed."
             )
-        return f"No evidence of clusters: no score exceeds its null distribution (smallest adjusted {p}).{power}"
+        return (
+            "No evidence of clusters: no partition exceeds the null model in score and separateness (smallest adjusted "
+            f"{p}).{power}"
+        )
     assert findings.verdict == INCONCLUSIVE
     return f"Inconclusive: {findings.reason}."
 
@@ -61,12 +64,12 @@ def _where(findings: Findings) -> str:
     for c, letter in enumerate(findings.letters):
         if found[c] == n_studies:
             where = f"in all {n_studies} studies"
-        elif found[c] == 1:
+        elif found[c] == 1 and (findings.status[c] == NOT_FOUND).sum() == n_studies - 1:
             there = np.isin(findings.status[c], (FOUND, MERGED, SPLIT))
             where = f"in {findings.names[int(there.argmax())]} alone"
         else:
             able = int((findings.status[c] != UNDETERMINED).sum())
-            where = f"in {found[c]} of {able} studies"
+            where = f"in {found[c]} of {able} {'studies' if able > 1 else 'study that can show it'}"
         parts.append(f"{letter} {where}")
     return (
         f": {'; '.join(parts)}"
@@ -106,7 +109,7 @@ def missing_sentences(findings: Findings) -> list[str]:
         verb = "shows" if len(undetermined) == 1 else "show"
         sentences.append(
             f"{listing(undetermined, MOST_NAMES)} {verb} a single cluster that may be any of the others after a shift: "
-            "undetermined. A study with both clusters, measured in the same way, would decide."
+            "undetermined. A study that was measured in the same way and has several of the clusters would decide."
         )
     return sentences
 

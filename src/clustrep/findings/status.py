@@ -52,9 +52,8 @@ def entries_of(model: Model) -> Entries:
         if place.undetermined:
             continue
         for c in range(n_clusters):
-            is_merged = bool(together[s, c].any())
             if counts[c, s] > 0:
-                status[c, s] = MERGED if is_merged else SPLIT if c in place.split else FOUND
+                status[c, s] = SPLIT if c in place.split else FOUND
                 continue
             known = determined & (counts[c] >= FEWEST)
             known[s] = False
@@ -62,16 +61,16 @@ def entries_of(model: Model) -> Entries:
                 continue
             expected = LEAST_SHARE * float(np.median(shares[c, known]))
             neighbour = _nearest_here(model, s, c, counts)
-            if is_merged:
-                status[c, s] = MERGED
-            elif _is_wide(model, s, c, neighbour, counts):
-                status[c, s] = MERGED
+            if together[s, c].any():
+                continue
+            if _is_wide(model, s, c, neighbour, counts):
                 together[s, c, neighbour] = together[s, neighbour, c] = True
             elif binom.cdf(near[c, s], len(model.X[s]), expected) <= FALSE_FINDING:
                 status[c, s] = NOT_FOUND
             elif near[c, s] >= FEWEST:  # its samples are there, but not apart from a neighbour's
-                status[c, s] = MERGED
                 together[s, c, neighbour] = together[s, neighbour, c] = True
+    shows = np.array([not place.undetermined for place in model.places])
+    status[together.any(axis=2).T & shows] = MERGED
     depth, p = _valleys(model, counts)
     return Entries(counts, status, depth, p, together)
 

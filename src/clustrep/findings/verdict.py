@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clustrep.agreement.agreements import shown
 from clustrep.findings.result import (
     CONTINUOUS,
     INCONCLUSIVE,
@@ -16,6 +17,7 @@ from clustrep.findings.result import (
     nothing_established,
     one_cluster,
 )
+from clustrep.text import p_text
 
 if TYPE_CHECKING:
     from clustrep.algorithms.choice import Candidate, Choice
@@ -44,9 +46,12 @@ def decided(findings: Findings, choice: Choice) -> Findings:
     if np.isnan(findings.detectable) or findings.detectable <= LARGEST_DETECTABLE:
         return replace(together, verdict=NO_EVIDENCE)
     best = choice.best
-    score = "" if best is None else f" ({best.label} has {best.score:.2f}, adjusted p = {against.smallest:.2g})"
+    score = ""
+    if best is not None:
+        p = float(against.adjusted[choice.place(best)])
+        score = f" ({best.label}: {shown(choice.agreement)} {best.score:.2f}, adjusted {p_text(p)})"
     reason = (
-        f"no score exceeds its null distribution{score}, but with these sample sizes even two clusters "
+        f"no partition exceeds the null model{score}, but with these sample sizes even two clusters "
         f"{LARGEST_DETECTABLE:.0f} sd apart would be missed in more than 20 % of studies. Add samples or studies"
     )
     return inconclusive(replace(findings, pvalue=against.smallest), reason)
@@ -58,8 +63,14 @@ def inconclusive(findings: Findings, reason: str) -> Findings:
 
 
 def best_above(choice: Choice) -> Candidate | None:
-    """Return the highest score that exceeds its null distribution; None without any."""
-    above = [candidate for candidate in choice.candidates if choice.is_above(candidate)]
+    """Return the highest score of the partitions that exceed the null model; None without any.
+
+    The p-value is that of score and separateness together: the score itself must be higher than under the null model.
+    """
+    if choice.against is None:
+        return None
+    excess = choice.against.excess
+    above = [each for each in choice.candidates if choice.is_above(each) and excess[choice.place(each)] > 0]
     return max(above, key=lambda candidate: (candidate.score, -candidate.complexity), default=None)
 
 

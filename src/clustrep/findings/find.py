@@ -213,20 +213,14 @@ def _shifts(model: Model, place_of: Sequence[int], aligned: Sequence[Any]) -> Fl
     The most central study has the smallest sum of distances to the others; of several, it is the largest one.
     """
     middle = model.centres.mean(axis=0)
-    where = np.array(
-        [
-            np.full(len(middle), np.nan) if place is None else place.shift + (place.scale - 1) * middle
-            for place in aligned
-        ]
-    )
+    unknown = np.full(len(middle), np.nan)
+    moved = [unknown if place is None else place.shift + (place.scale - 1) * middle for place in aligned]
+    where = np.array(moved)  # (n_studies, n_coordinates)
     between = np.linalg.norm(where[:, None] - where, axis=-1)  # (n_studies, n_studies)
     known = np.flatnonzero(np.isfinite(where[:, 0]))
     if not len(known):
         return np.full(len(where), np.nan)
-    sums = np.nansum(between[known], axis=1)
-    central = min(zip(sums.round(9), [(-len(model.X[place_of[s]]), place_of[s]) for s in known], known, strict=True))[
-        -1
-    ]
+    central = min(known, key=lambda s: (round(np.nansum(between[s]), 9), -len(model.X[place_of[s]]), place_of[s]))
     return np.asarray(between[central])
 
 

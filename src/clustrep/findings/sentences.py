@@ -34,8 +34,8 @@ def verdict_sentence(findings: Findings, partition: str = "") -> str:
     if findings.verdict == CONTINUOUS:
         shown = f"{partition}, " if partition else ""
         return (
-            f"Continuous structure: the partition replicates better than under the null model ({shown}{p} for score and "
-            "separateness together), but no clusters are separated."
+            "Continuous structure: the partition replicates better than under the null model "
+            f"({shown}{p} for score and separateness together), but no clusters are separated."
         )
     if findings.verdict == NO_EVIDENCE:
         power = ""

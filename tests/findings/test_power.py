@@ -32,6 +32,10 @@ def test_nothing_found_is_infinite_and_everything_is_the_smallest():
 
 @pytest.mark.slow
 def test_more_samples_and_fewer_trials_find_closer_clusters():
-    by_size = [detectable_separation([n, n], 2, 3, 0) for n in (16, 40, 160)]
+    rng = np.random.default_rng(0)
+    by_size = [detectable_separation([rng.normal(size=(n, 2)) for _ in range(2)], 2, 3, 0) for n in (16, 40, 160)]
     assert by_size[0] > by_size[1] > by_size[2]
-    assert detectable_separation([40, 40], 2, 30, 0) >= by_size[1]
+    tables = [rng.normal(size=(40, 2)) for _ in range(2)]
+    fewer = detectable_separation(tables, 2, 3, 0)
+    assert detectable_separation(tables, 2, 30, 0) >= fewer
+    assert detectable_separation(tables, 800, 3, 0) > fewer  # of which two axes are looked at

@@ -39,6 +39,7 @@ from clustrep.findings.find import (
     find_clusters,
     partition_of,
     studies_with_several,
+    with_coarser,
     with_partition,
     with_replicability,
 )
@@ -203,7 +204,7 @@ def analyse(
             (name,) = given.names
             compared, followed = Studies.split(compared[name], 2, rng=source.root), ()
         plan = score_plan(check_several(compared), configurations, source, n_resamples, agreement, noise)
-        steps = Steps(compared, findings, plan, configurations, null, n_null, n_jobs)
+        steps = Steps(compared, given, scale, findings, plan, configurations, null, n_null, n_jobs)
         tell = on_progress or (write_progress if shows_progress() else None)
         if tell is not None:
             steps.preliminary(tell)
@@ -298,6 +299,8 @@ class Steps:
     """
 
     studies: Studies  # aligned
+    given: Studies
+    scale: str
     findings: Findings
     plan: ScorePlan
     configurations: Sequence[Configuration]
@@ -315,7 +318,8 @@ class Steps:
         answer = Preliminary(comparison, self.findings, reference)
         if reference is None or best_above(answer.choice) is not None:
             return answer
-        detectable = detectable_of(self.findings, self.studies, len(self.configurations), self.plan.setting.source.root)
+        n_tried = len(with_coarser(self.configurations))
+        detectable = detectable_of(self.given, n_tried, self.scale, self.plan.setting.source.root % 2**32)
         return replace(answer, found=replace(self.findings, detectable=detectable))
 
     def preliminary(self, on_progress: Callable[[Preliminary], None]) -> None:

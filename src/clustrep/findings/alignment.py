@@ -28,7 +28,10 @@ def aligned(studies: Studies, findings: Findings, scale: str = AUTO) -> tuple[St
     """
     if scale != AUTO:
         done = "as given" if scale == "none" else f"with features scaled ({scale})"
-        return studies, replace(findings, alignment=f"Studies were compared {done}, without alignment.")
+        text = f"Studies were compared {done}, without alignment."
+        if scale == "study" and len(studies) > 1:
+            text += " Scaling each study by itself hides differences in composition."
+        return studies, replace(findings, alignment=text)
     if findings.verdict == SEPARATED:
         return _by_clusters(studies, findings)
     return _by_moments(studies, findings)

@@ -138,7 +138,7 @@ class Reference(Saved):
         back = np.linalg.pinv(self.metric)
         between = np.cov((self.centres @ back).T, aweights=self.shares, bias=True).reshape(len(self.axes), -1)
         total = between + back @ back
-        return np.sqrt(np.maximum(np.einsum("qp,qr,rp->p", self.axes, total, self.axes), 1e-300))
+        return np.asarray(np.sqrt(np.maximum(np.einsum("qp,qr,rp->p", self.axes, total, self.axes), 1e-300)))
 
     def _coordinates(self, X: FloatArray, like: str | None) -> FloatArray:
         """Return whitened coordinates, as if measured in one study or in the mean of all."""

@@ -112,9 +112,9 @@ def feature_sentences(findings: Findings, most: int = 3) -> list[str]:
         if shown["fdr"].isna().all():
             where = "in one study, not tested in another"
         else:
-            least = shown.loc[shown["same"].idxmin()]
-            at_least = "" if (shown["same"] == least["same"]).all() else "at least "
-            where = f"same direction in {at_least}{least['same']} of {least['of']} studies"
+            same, of = min(zip(shown["same"], shown["of"], strict=True))
+            at_least = "" if (shown["same"] == same).all() else "at least "
+            where = f"same direction in {at_least}{same} of {of} studies"
         sentences.append(f"Cluster {letter}: {'; '.join(parts)}; {where}.")
     return sentences
 

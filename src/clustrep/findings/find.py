@@ -19,7 +19,7 @@ from clustrep.findings.model import Model, model_of
 from clustrep.findings.own import OwnClusters, Propose
 from clustrep.findings.result import INCONCLUSIVE, SEPARATED, Findings, letters, nothing_established
 from clustrep.findings.status import entries_of, status_by_counts, with_splits, without_tails
-from clustrep.fitting.parameters import Configuration, with_starts
+from clustrep.fitting.parameters import Configuration, configurations_of, with_starts
 from clustrep.fitting.resample import Source
 from clustrep.fitting.setting import Setting
 from clustrep.separation.separation import PoolPlan
@@ -31,6 +31,8 @@ STARTS = 10
 # Neighbours among which batch mixing is measured, as in scib-metrics (perplexity 30), and samples of a study that are
 # asked.
 MIXING_NEIGHBOURS, MOST_ASKED = 90, 500
+# Neighbours are at most this part of all samples: among all of them, any study is perfectly mixed.
+PART_ASKED = 10
 # A shift below this many sd is rounding.
 NO_SHIFT = 1e-9
 NOT_TESTED = "no cluster is separated, and the scores were not compared with a null model; run again with one"
@@ -72,7 +74,7 @@ def find_clusters(
     tables = [table[:, columns] for table in tables]
     orders = [np.lexsort(table.T[::-1]) for table in tables]
     seed = int(make_generator(seed_of(source.root, Stream.TIES, "findings", 0)).integers(2**31))
-    propose = proposer(configurations, source, n_jobs)
+    propose = proposer(with_coarser(configurations), source, n_jobs)
     with one_thread():
         rng = make_generator(np.random.SeedSequence(seed))
         sorted_tables = [X[order] for X, order in zip(tables, orders, strict=True)]
@@ -84,6 +86,25 @@ def find_clusters(
         model = replace(best_of(models), pvalue=min(1.0, len(models) * best_of(models).pvalue))
         is_separated = model.n_clusters > 1 and model.pvalue <= FALSE_FINDING
         return _findings(studies, names, tables, orders, columns, model, is_separated=is_separated)
+
+
+def with_coarser(configurations: Sequence[Configuration]) -> list[Configuration]:
+    """Return the configurations, and coarser ones where none is coarse: how many clusters a study has is not known.
+
+    A clusterer with a number of clusters is also asked for two, one without that number is helped by k-means. Otherwise
+    a cluster that one study has could be missed because no partition was coarse enough.
+    """
+    from sklearn.cluster import KMeans
+
+    coarser: list[Configuration] = []
+    for name in dict.fromkeys(each.name for each in configurations):
+        of_name = [each for each in configurations if each.name == name]
+        numbers = [each.n_clusters for each in of_name if each.n_clusters is not None]
+        if not numbers:
+            coarser += configurations_of("k-means", KMeans(), (2,))
+        elif min(numbers) > 2:
+            coarser += configurations_of(name, of_name[0].clusterer, (2,))
+    return [*configurations, *coarser]
 
 
 def proposer(configurations: Sequence[Configuration], source: Source, n_jobs: int | None) -> Propose:
@@ -179,10 +200,10 @@ def _findings(
         codes.append(back)
     divisor = _divisor(model, studies, codes)
     aligned = [None if (place := model.places[s]).undetermined or place.shift is None else place for s in place_of]
-    lengths = _shifts(model, place_of, aligned)
+    lengths, central = _shifts(model, place_of, aligned)
     scales = np.array([np.nan if place is None else place.scale for place in aligned])
     given = [completed(study.X).astype(float) / divisor for study in studies.values()]
-    offset, is_aligned = _offsets(given, codes, np.nan_to_num(scales, nan=1.0), ~np.isnan(lengths))
+    offset, is_aligned = _offsets(given, codes, np.nan_to_num(scales, nan=1.0), ~np.isnan(lengths), central)
     lengths = np.where(is_aligned, np.where(lengths < NO_SHIFT, 0.0, lengths), np.nan)
     scales = np.where(is_aligned, scales, np.nan)
     nothing = np.full((len(by_size), n_studies), np.nan)
@@ -207,8 +228,8 @@ def _findings(
     )
 
 
-def _shifts(model: Model, place_of: Sequence[int], aligned: Sequence[Any]) -> FloatArray:
-    """Return how far the clusters of every study lie from those of the most central one, (n_studies,).
+def _shifts(model: Model, place_of: Sequence[int], aligned: Sequence[Any]) -> tuple[FloatArray, int]:
+    """Return how far the clusters of every study lie from those of the most central one, (n_studies,), and which it is.
 
     The most central study has the smallest sum of distances to the others; of several, it is the largest one.
     """
@@ -219,9 +240,11 @@ def _shifts(model: Model, place_of: Sequence[int], aligned: Sequence[Any]) -> Fl
     between = np.linalg.norm(where[:, None] - where, axis=-1)  # (n_studies, n_studies)
     known = np.flatnonzero(np.isfinite(where[:, 0]))
     if not len(known):
-        return np.full(len(where), np.nan)
-    central = min(known, key=lambda s: (round(np.nansum(between[s]), 9), -len(model.X[place_of[s]]), place_of[s]))
-    return np.asarray(between[central])
+        return np.full(len(where), np.nan), 0
+    central = min(
+        known, key=lambda s: (round(np.nansum(between[s]), 9), -len(model.X[place_of[int(s)]]), place_of[int(s)])
+    )
+    return np.asarray(between[central]), int(central)
 
 
 def _divisor(model: Model, studies: Studies, codes: Sequence[IntArray]) -> FloatArray:
@@ -238,11 +261,11 @@ def _divisor(model: Model, studies: Studies, codes: Sequence[IntArray]) -> Float
 
 
 def _offsets(
-    tables: Sequence[FloatArray], codes: Sequence[IntArray], scales: FloatArray, known: Any
+    tables: Sequence[FloatArray], codes: Sequence[IntArray], scales: FloatArray, known: Any, central: int
 ) -> tuple[FloatArray, BoolArray]:
     """Return by how much every study lies off in every feature, and whether that is known.
 
-    It is the mean over the clusters that it shares with others: two at least.
+    It is the mean over the clusters that it shares with others, two at least; the central study stays in place.
 
     tables : features divided by their divisor; so is the offset, (n_studies, n_features)
     """
@@ -258,17 +281,24 @@ def _offsets(
     there &= (shared > 1).any(axis=1)[:, None]  # one shared cluster cannot tell a shift from another cluster
     there &= there.sum(axis=0) > 1  # a cluster of one study alone says nothing about its shift
     several = there.sum(axis=1) > 1
-    for _ in range(5):
-        moved = (means - offset[:, None]) / scales[:, None, None]
-        weight = there.astype(float)
-        joint = np.nansum(np.where(there[:, :, None], moved, 0), axis=0) / np.maximum(weight.sum(axis=0), 1)[:, None]
-        for t in np.flatnonzero(several):
-            offset[t] = (means[t, there[t]] - scales[t] * joint[there[t]]).mean(axis=0)
+    if not several.any():
+        return offset, several
+    # means = offset of the study + scale · joint place of the cluster: least squares, with the central study in place
+    rows, places = np.nonzero(there)
+    design = np.zeros((len(rows), len(tables) + n_clusters))
+    design[np.arange(len(rows)), rows] = 1.0
+    design[np.arange(len(rows)), len(tables) + places] = scales[rows]
+    design[:, central] = 0.0
+    solution = np.linalg.lstsq(design, means[rows, places], rcond=None)[0]
+    offset[several] = solution[: len(tables)][several]
     return offset, several
 
 
 def _mixing(model: Model) -> FloatArray:
-    """Return the integration LISI of every study, scaled to 0 … 1: the median over its samples, after alignment."""
+    """Return the integration LISI of every study, after alignment: the median over its samples, from 0 to 1.
+
+    1 is what neighbours drawn at random from all samples have: it depends on the sizes of the studies.
+    """
     from sklearn.neighbors import NearestNeighbors
 
     n_studies = len(model.places)
@@ -278,8 +308,11 @@ def _mixing(model: Model) -> FloatArray:
     for X, place in zip(model.X, model.places, strict=True):
         moved.append(X if place.shift is None or place.undetermined else (X - place.shift) / place.scale)
     every, study = np.concatenate(moved), model.coordinates.study
-    n_neighbors = min(MIXING_NEIGHBOURS, len(every) - 1)
+    n_neighbors = min(MIXING_NEIGHBOURS, max(len(every) // PART_ASKED, 1))
     search = NearestNeighbors(n_neighbors=n_neighbors).fit(every)
+    overall = np.bincount(study, minlength=n_studies) / len(every)
+    # The mean of the squared shares among neighbours that are drawn at random: what perfect mixing gives.
+    largest = 1 / (overall**2 + overall * (1 - overall) / n_neighbors).sum()
     mixing = np.empty(n_studies)
     for s in range(n_studies):
         rows = np.flatnonzero(study == s)[:: max(1, int((study == s).sum() // MOST_ASKED))]
@@ -292,7 +325,7 @@ def _mixing(model: Model) -> FloatArray:
             )
             / n_neighbors
         )
-        mixing[s] = (np.median(1 / (shares**2).sum(axis=1)) - 1) / (n_studies - 1)
+        mixing[s] = np.clip((np.median(1 / (shares**2).sum(axis=1)) - 1) / (largest - 1), 0.0, 1.0)
     return mixing
 
 
@@ -348,9 +381,7 @@ def with_replicability(findings: Findings, local: Sequence[LocalReplicability]) 
     shape = (findings.n_clusters, len(findings.names))
     mean, low, high = (np.full(shape, np.nan) for _ in range(3))
     codes = dict(zip(findings.names, np.split(findings.codes, np.cumsum(findings.sizes)[:-1]), strict=True))
-    complete = [
-        name for name, has_all in zip(findings.names, (findings.counts > 0).all(axis=0), strict=True) if has_all
-    ]
+    complete = {name for s, name in enumerate(findings.names) if (findings.counts[:, s] > 0).all()}
     for s, name in enumerate(findings.names):
         results = [result for result in local if result.train == name in complete and result.test in complete]
         if not results:

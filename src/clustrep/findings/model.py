@@ -9,7 +9,7 @@ import numpy as np
 
 from clustrep.execution.seeds import make_generator
 from clustrep.findings.coordinates import Coordinates, within_sd
-from clustrep.findings.matching import match_centres, scale_of
+from clustrep.findings.matching import match_centres, nearest_neighbour, scale_of
 from clustrep.findings.own import OwnClusters, Propose, compact, joined_where_filled, own_clusters, valleys
 from clustrep.findings.placement import Placed, locate, refine
 from clustrep.separation.valleys import FEWEST, centres_of, nearest_centre
@@ -26,6 +26,9 @@ CLOSEST = 2.0
 # A cluster that one study alone has is explained by two known ones if these leave no more than this times the
 # variance of the others.
 EXPLAINED = 1.3
+# These two known clusters lie within this share of the distance to their neighbours from where they are expected: a
+# mean that wandered to another cluster explains its samples, too.
+NEAR = 0.6
 # A study with one cluster: which one it is, is undetermined unless it lies within this share of the separation from
 # its place, and beyond the quarter point of the line to the next one: D₂² − D₁² ≥ ½ separation².
 CLOSE_TO_ITS_PLACE, BEYOND = 0.75, 0.5
@@ -139,10 +142,14 @@ def find_valleys(
             each if each.pvalue * len(alone) <= OWN_LEVEL else OwnClusters(each.pvalue, 0 * each.labels)
             for each in alone
         ]
-    is_strong = any(each.n_clusters > 1 for each in own)
-    pooled = Pooled(1.0) if is_strong or len(own) < 2 else _valleys_across(tables, propose, seed)
     p_own = len(own) * min(each.pvalue for each in own)
     roads = 2 if len(own) > 1 else 1
+    is_strong = any(each.n_clusters > 1 for each in own) and roads * p_own <= FALSE_FINDING
+    pooled = Pooled(1.0) if is_strong or len(own) < 2 else _valleys_across(tables, propose, seed)
+    if pooled.pvalue < p_own and pooled.labels is not None:  # the clearer road is taken
+        own = [OwnClusters(each.pvalue, 0 * each.labels) for each in own]
+    else:
+        pooled = replace(pooled, labels=None)
     return Valleys(min(1.0, roads * min(p_own, pooled.pvalue)), list(own), pooled)
 
 
@@ -162,7 +169,10 @@ def _valleys_across(tables: Sequence[FloatArray], propose: Propose, seed: int) -
     Studies are pooled as they are, centred at their means, and placed by two or three clusters of the largest study.
     """
     n_coordinates = tables[0].shape[1]
-    fold = np.repeat(np.arange(len(tables)), [len(X) for X in tables])
+    fold_of_study = folds_without_copies(tables)
+    if not fold_of_study.any():
+        return Pooled(1.0)
+    fold = np.repeat(fold_of_study, [len(X) for X in tables])
     largest = int(np.argmax([len(X) for X in tables]))
     alignments = [[np.zeros(n_coordinates)] * len(tables), [X.mean(axis=0) for X in tables]]
     for k in (2, 3):
@@ -175,11 +185,22 @@ def _valleys_across(tables: Sequence[FloatArray], propose: Propose, seed: int) -
     best = Pooled(1.0)
     for shifts in alignments:
         X = np.concatenate([table - shift for table, shift in zip(tables, shifts, strict=True)])
-        pools = [X, *(X[fold != h] for h in range(len(tables)))]
+        pools = [X, *(X[fold != h] for h in range(fold.max() + 1))]
         found = valleys(X, fold, propose(pools))
         if found.n_clusters > 1 and found.pvalue < best.pvalue:
             best = Pooled(found.pvalue, found.labels, X, shifts)
     return replace(best, pvalue=min(1.0, len(alignments) * best.pvalue))
+
+
+def folds_without_copies(tables: Sequence[FloatArray]) -> IntArray:
+    """Number the studies, (n_studies,); those that share samples have one number: a copy is no independent test."""
+    fold = np.arange(len(tables))
+    rows = [{row.tobytes() for row in np.ascontiguousarray(table)} for table in tables]
+    for s in range(len(tables)):
+        for t in range(s):
+            if rows[s] & rows[t]:
+                fold[fold == fold[s]] = fold[t]
+    return compact(fold)
 
 
 def k_means(X: FloatArray, k: int, seed: int, n_init: int = 5) -> IntArray:
@@ -325,8 +346,12 @@ class _Joint:
             return
         X, own = self.X[s], self.means(s, place.labels)
         was_new = np.isin(place.labels, new)
-        placed = refine(X, place.shift + place.scale * self.centres[old], own[old])
+        expected = place.shift + place.scale * self.centres[old]
+        placed = refine(X, expected, own[old])
         labels = old[placed.labels]
+        off = np.linalg.norm(self.means(s, labels)[old] - expected, axis=1)
+        if (off > NEAR * place.scale * nearest_neighbour(self.centres)[old]).any():  # NaN for those it has not
+            return
         residual = ((X - self.means(s, labels)[labels]) ** 2).sum(axis=1)
         usual = residual[~was_new].mean() if (~was_new).any() else 0.0
         limit = EXPLAINED * max(usual, place.scale**2 * X.shape[1])

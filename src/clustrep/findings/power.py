@@ -1,4 +1,4 @@
-"""How far apart clusters must be to be found: simulated for studies of the same sizes and dimensions."""
+"""How far apart clusters must be to be found: simulated for studies of the same sizes and covariances."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from clustrep.data.studies import Studies
-from clustrep.data.values import completed
+from clustrep.data.values import AUTO, completed
 from clustrep.execution.seeds import make_generator
 from clustrep.findings.coordinates import coordinates_of
 from clustrep.findings.model import find_valleys, k_means
-from clustrep.findings.result import Findings
 from clustrep.summaries import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 
@@ -21,35 +20,58 @@ from clustrep.types import FloatArray, IntArray
 SMALLEST, LARGEST, SIMULATED, POWER = 2.5, 8.0, 48, 0.8
 
 
-def detectable_separation(sizes: Sequence[int], n_coordinates: int, n_tried: int, seed: int) -> float:
-    """Return the separation at which two equal clusters are found in 80 % of collections of these sizes, in sd.
+def detectable_separation(tables: Sequence[FloatArray], n_features: int, n_tried: int, seed: int) -> float:
+    """Return the separation at which two equal clusters in every study are found in 80 % of collections, in sd.
 
-    Collections of two Gaussian clusters with the studies' covariance, whitened, are simulated at separations from 2.5
-    to 8 and tested as the studies are; a logistic curve through the outcomes gives the answer. Infinite where even 8
-    sd is not enough.
+    Collections of two Gaussian clusters with each study's own covariance, a random direction apart, are simulated at
+    separations from 2.5 to 8 and tested as the studies are; a logistic curve through the outcomes gives the answer.
+    Infinite where even 8 sd is not enough.
 
     Parameters
     ----------
-    sizes : sequence of int
-        Samples of every study.
-    n_coordinates : int
-        In how many dimensions.
+    tables : sequence of ndarray of shape (n_samples, n_coordinates)
+        The coordinates of every study.
+    n_features : int
+        Of how many features these are the principal axes: they show less of the separation than there is.
     n_tried : int
-        Configurations that the p-value is adjusted for.
+        Configurations and scalings that the p-value is adjusted for.
     seed : int
     """
     rng = make_generator(np.random.SeedSequence(seed))
+    centred = [X - X.mean(axis=0) for X in tables]
+    free = max(sum(map(len, tables)) - len(tables), 1)
+    ratio = n_features / free if n_features > tables[0].shape[1] else 0.0
     separations = np.linspace(SMALLEST, LARGEST, SIMULATED)
     found = np.zeros(SIMULATED)
     for i, separation in enumerate(separations):
-        tables = []
-        for n in sizes:
-            X = rng.normal(size=(n, n_coordinates))
-            X[: n // 2, 0] += separation
-            tables.append(X)
-        tested = find_valleys(tables, lambda pools, *, first=0: [[_halves(X, seed)] for X in pools], seed)
+        direction = rng.normal(size=tables[0].shape[1])
+        direction /= np.linalg.norm(direction)
+        sd = float(np.sqrt(np.mean([np.var(X @ direction) for X in centred])))
+        simulated = []
+        for X in centred:  # normal weights of the samples give their covariance
+            Y = rng.normal(size=(len(X), len(X))) @ X / np.sqrt(len(X))
+            Y[: len(X) // 2] += _shown(separation, ratio) * sd * direction
+            simulated.append(Y)
+        tested = find_valleys(simulated, lambda pools, *, first=0: [[_halves(X, seed)] for X in pools], seed)
         found[i] = n_tried * tested.pvalue <= FALSE_FINDING
     return _where(separations, found)
+
+
+def _shown(separation: float, ratio: float) -> float:
+    """Return how much of a separation the sample's principal axis shows.
+
+    Two equal clusters d sd apart have the variance ℓ = d² / 4 between them. With p features and n samples, γ = p / n,
+    the squared cosine between the axis of the sample and the true one is (1 − γ / ℓ²) / (1 + γ / ℓ) in large samples,
+    and 0 below ℓ = √γ (Johnstone and Lu 2009, theorem 1).
+
+    Examples
+    --------
+    >>> [round(_shown(5.0, ratio), 1) for ratio in (0.0, 2.5, 100.0)]
+    [5.0, 4.1, 0.0]
+    """
+    variance = separation**2 / 4
+    squared = (1 - ratio / variance**2) / (1 + ratio / variance)
+    return separation * float(np.sqrt(max(squared, 0.0)))
 
 
 def _halves(X: FloatArray, seed: int) -> IntArray:
@@ -72,9 +94,9 @@ def _where(separations: FloatArray, found: FloatArray) -> float:
     return float(np.clip(answer, SMALLEST, LARGEST))
 
 
-def detectable_of(findings: Findings, studies: Studies, n_tried: int, seed: int) -> float:
-    """Return the detectable separation for these studies."""
+def detectable_of(studies: Studies, n_tried: int, scale: str, seed: int) -> float:
+    """Return the detectable separation for these studies; the least favourable of their scalings."""
     tables = [completed(study.X).astype(float) for study in studies.values()]
-    coordinates = coordinates_of(tables, "none", make_generator(np.random.SeedSequence(seed % 2**32)))[0]
-    sizes = [int(n) for n in findings.sizes]
-    return detectable_separation(sizes, coordinates.X.shape[1], n_tried, seed % 2**32)
+    scalings = coordinates_of(tables, "auto" if scale == AUTO else "none", make_generator(np.random.SeedSequence(seed)))
+    n_tried *= len(scalings)
+    return max(detectable_separation(each.by_study, len(each.divisor), n_tried, seed) for each in scalings)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from clustrep.checks import check_choice, check_known, freeze
 from clustrep.errors import ParameterError
 from clustrep.files.saved import Saved
+from clustrep.summaries import FALSE_FINDING
 from clustrep.text import notebook_html
 from clustrep.types import FloatArray, IntArray
 
@@ -97,7 +98,7 @@ class Findings(Saved):
         tried.
     mixing : ndarray, (n_studies,)
         Batch mixing of the aligned samples: effective number of studies among the nearest neighbours (iLISI), from 0,
-        no mixing, to 1.
+        one study alone, to 1, as many as among samples drawn at random.
     alignment : str
         What was done to make the studies comparable, as one sentence.
     detectable : float
@@ -209,9 +210,9 @@ class Findings(Saved):
         """One row for every cluster.
 
         Columns: cluster, n (samples), found (studies in which it is found, merged or split), of (studies that could
-        show it: all but the undetermined), pvalue (partial conjunction: a density valley beside it is in at least two
-        of the studies in which it has a neighbour, or in the only one), replicability (mean over the studies in which
-        it is found).
+        show it: all but the undetermined), confirmed (in at least so many studies there is a density valley beside it:
+        partial conjunction at 5 %), pvalue (of a density valley in at least two of the studies in which it has a
+        neighbour, or in the only one), replicability (mean over the studies in which it is found).
         """
         rows = []
         for c, letter in enumerate(self.letters):
@@ -223,6 +224,7 @@ class Findings(Saved):
                     "n": int(self.counts[c].sum()),
                     "found": int(there.sum()),
                     "of": int((self.status[c] != UNDETERMINED).sum()),
+                    "confirmed": sum(partial_conjunction(tested, u + 1) <= FALSE_FINDING for u in range(len(tested))),
                     "pvalue": partial_conjunction(tested, min(2, len(tested))),
                     "replicability": float(np.nanmean(found)) if np.isfinite(found).any() else np.nan,
                 }

@@ -16,8 +16,9 @@ from clustrep.statistics import binomial_tail, proportion_interval
 from clustrep.summaries import FALSE_FINDING
 from clustrep.types import BoolArray, FloatArray, IntArray
 
-# A feature is discrete where one value holds this share of all samples (about ten levels or fewer).
-SHARE_OF_A_LEVEL = 0.1
+# A value is a level where it holds this share of all samples; a feature is discrete where levels hold this share (about
+# ten levels or fewer).
+SHARE_OF_A_LEVEL, SHARE_OF_LEVELS = 0.1, 0.5
 # The tube around a line holds this share of the outer windows' points: without the most distant ones.
 TUBE = 0.9
 # A study lacks a piece where it has less than this share of the samples that the training share predicts.
@@ -42,7 +43,8 @@ def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray) -> FloatAr
     """Spread tied values, so that the distance between a feature's own values is no density valley, (n, p).
 
     A discrete feature becomes its randomised ranks: flat, with the feature's own standard deviation. Ties of other
-    features are spread evenly, up to the midpoints between the values.
+    features are spread evenly, up to the midpoints between the values. A level at either end, such as a limit of
+    detection, is drawn to the next value, and as wide as is usual for so many samples: that it is apart is no valley.
 
     Parameters
     ----------
@@ -56,7 +58,8 @@ def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray) -> FloatAr
         if len(values) in (1, len(X)):
             continue
         uniform = rng.random(len(X)) if isinstance(rng, np.random.Generator) else rng[:, j]
-        if counts.max() >= SHARE_OF_A_LEVEL * len(X):
+        is_level = counts >= SHARE_OF_A_LEVEL * len(X)
+        if counts[is_level].sum() >= SHARE_OF_LEVELS * len(X):
             below = np.cumsum(counts) - counts
             rank = (below[place] + uniform * counts[place]) / len(X)
             spread[:, j] = (rank - 0.5) * np.sqrt(12.0) * X[:, j].std()
@@ -66,6 +69,12 @@ def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray) -> FloatAr
             high = np.concatenate([middles, [2 * values[-1] - middles[-1]]])
             within = low[place] + uniform * (high - low)[place]
             spread[:, j] = np.where(counts[place] > 1, within, spread[:, j])
+            for end, beside, sign in ((0, 1, -1), (-1, -2, 1)):
+                if is_level[end]:
+                    first, third = np.quantile(X[X[:, j] != values[end], j], [0.25, 0.75])
+                    width = 2 * (third - first) * counts[end] / (len(X) - counts[end])
+                    at_end = X[:, j] == values[end]
+                    spread[at_end, j] = values[beside] + sign * width * uniform[at_end]
     return spread
 
 

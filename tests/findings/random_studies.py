@@ -151,8 +151,53 @@ def units(rng):
     return [draw] * 2
 
 
+def disc(rng, n):
+    radius, angle = np.sqrt(rng.random(n)), 2 * np.pi * rng.random(n)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+
+
 def unimodal(draw, n_studies=3):
     return lambda rng: [in_one_piece(draw)] * n_studies
+
+
+def different_lacks(k, n_studies, p, shift=0.0):
+    """Every study lacks another cluster."""
+
+    def samplers(rng):
+        centres = centres_apart(rng, k, p, 6.5)
+        shares = 1.0 - np.eye(n_studies, k)
+        return [mixture(centres, *each) for each in zip(shares, shifts_of(rng, n_studies, p, shift), strict=True)]
+
+    return samplers
+
+
+def limit_of_detection(rng):
+    """Two clusters, and in every feature a value below which nothing is measured."""
+    centres = np.array([[0.0, 0, 0], [8.0, 0, 0]])
+
+    def draw(rng, n):
+        X, labels = mixture(centres, np.ones(2))(rng, n)
+        return np.maximum(X, -0.9), labels
+
+    return [draw] * 3
+
+
+def outliers(rng):
+    """One sample in a hundred lies anywhere."""
+    centres = centres_apart(rng, 3, 4, 6.5)
+
+    def draw(rng, n):
+        X, labels = mixture(centres, np.ones(3))(rng, n)
+        far = rng.random(n) < 0.01
+        return np.where(far[:, None], 6 * rng.normal(size=X.shape), X), labels
+
+    return [draw] * 3
+
+
+def own_covariances(rng):
+    centres = centres_apart(rng, 3, 4, 7)
+    widths = rng.uniform(0.6, 1.4, (3, 4))
+    return [mixture(centres, np.ones(3), noise=lambda rng, n, p, w=w: w * rng.normal(size=(n, p))) for w in widths]
 
 
 KINDS: Mapping[str, Callable[[np.random.Generator], list[Sampler]]] = {
@@ -174,9 +219,18 @@ KINDS: Mapping[str, Callable[[np.random.Generator], list[Sampler]]] = {
     "elongated clusters": elongated,
     "whole numbers": scores,
     "unlike units": units,
+    "every study lacks another of 3": different_lacks(3, 2, 3),
+    "every study lacks another of 4, shifts of 2 sd": different_lacks(4, 3, 5, shift=2),
+    "limit of detection": limit_of_detection,
+    "outliers": outliers,
+    "own covariances": own_covariances,
+    "8 studies": gaussian(3, 4, 8, 6.5, shift=1),
+    "70, 20 and 10 %": lambda rng: [mixture(centres_apart(rng, 3, 3, 7), (7, 2, 1))] * 3,
     "Gaussian": unimodal(lambda rng, n: rng.normal(size=(n, 4)) * [2.0, 1, 1, 1]),
     "uniform": unimodal(lambda rng, n: rng.random((n, 2)), 2),
     "lognormal": unimodal(lambda rng, n: np.exp(0.7 * rng.normal(size=(n, 3)))),
+    "t with 3 degrees of freedom": unimodal(lambda rng, n: rng.standard_t(3, size=(n, 3))),
+    "disc": unimodal(lambda rng, n: disc(rng, n)),
     "binary": unimodal(lambda rng, n: (rng.random((n, 8)) < 0.4) * 1.0),
 }
 

@@ -30,7 +30,7 @@ THERE = (FOUND, MERGED, SPLIT)
 # Every kind again with this many further seeds in the slow tests: CLUSTREP_LAWS=12 for an hour of them.
 SLOW_SEEDS = range(1, 1 + int(os.environ.get("CLUSTREP_LAWS", "1")))
 # Ties are spread by ranks over all studies, which a shift of one study changes: p-values may, too, but no answer.
-DISCRETE = ("whole numbers", "binary")
+DISCRETE = ("whole numbers", "binary", "limit of detection")
 # Scales are decided one study after another, each against the others: where one is near the border, a moved study has
 # another scale than before. Statuses and labels are the same.
 SCALE_NOT_SETTLED = (("unlike scales", 2), ("unlike scales", 10))
@@ -213,6 +213,18 @@ def test_a_constant_added_to_a_study_changes_shifts_alone(kind, seed, request):
         request.node.add_marker(pytest.mark.xfail(reason="the scale of a moved study differs", strict=True))
     if kind not in DISCRETE:
         assert_same(first, second, moved=True)
+
+
+@every_analysis(2)
+def test_a_constant_added_to_all_studies_changes_nothing(kind, seed):
+    studies, first = drawn(kind, seed).studies, found(kind, seed)
+    constant = 50 * np.sqrt(np.mean([frame.var().mean() for frame in studies.values()]))
+    second = findings_of({name: frame + constant for name, frame in studies.items()})
+    assert_same_answer(first, second)
+    if kind not in DISCRETE:
+        np.testing.assert_allclose(first.shift, second.shift, atol=1e-6)
+        np.testing.assert_allclose(first.scale, second.scale, rtol=1e-6)
+        np.testing.assert_allclose(first.valley_depth, second.valley_depth, atol=1e-9)
 
 
 def study_to_move(findings):

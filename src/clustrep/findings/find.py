@@ -174,6 +174,11 @@ def _findings(
         "own_pvalue": np.array([each.pvalue for each in own]),
         "detectable": np.nan,
     }
+    if is_separated:
+        model = with_splits(without_tails(model))
+        entries = entries_of(model)
+        # The valleys that were found are those of the studies by themselves; the joint clusters must show one, too.
+        is_separated = bool((entries.valley_p <= FALSE_FINDING).any())
     if not is_separated:
         return Findings(
             **common,
@@ -187,8 +192,6 @@ def _findings(
             mixing=np.full(n_studies, np.nan),
             alignment="Studies were compared as given.",
         )
-    model = with_splits(without_tails(model))
-    entries = entries_of(model)
     by_size = np.argsort(-entries.counts.sum(axis=1), kind="stable")
     number = np.argsort(by_size)
     codes = []

@@ -44,8 +44,8 @@ def detectable_separation(tables: Sequence[FloatArray], n_features: int, n_tried
     separations = np.linspace(SMALLEST, LARGEST, SIMULATED)
     found = np.zeros(SIMULATED)
     for i, separation in enumerate(separations):
-        direction = rng.normal(size=tables[0].shape[1])
-        direction /= np.linalg.norm(direction)
+        direction = np.asarray(rng.normal(size=tables[0].shape[1]))
+        direction = direction / np.linalg.norm(direction)
         sd = float(np.sqrt(np.mean([np.var(X @ direction) for X in centred])))
         simulated = []
         for X in centred:  # normal weights of the samples give their covariance

@@ -51,7 +51,7 @@ EFFECTS = (0.05, 0.10, 0.15, 0.20, 0.30)
 N_CELLS, N_GENES, N_BATCHES, N_COMPONENTS, TYPES = 1600, 1000, 4, 15, (0.3, 0.25, 0.2, 0.15, 0.1)
 CLUSTER_SPECIFIC = SHIFTS[-1]
 # Every composition, shift and scale once at least.
-QUICK_SETTINGS = (0, 7, 12, 25, 28, 34)
+QUICK_SETTINGS = (0, 7, 12, 25, 28, 34, 43)
 FACTORIAL, PLANE, OTHERS, SERIES, UNIMODAL = SECTIONS = ("factorial", "plane", "others", "series", "unimodal")
 # Data sets for each of the other clusterers, spread over all settings.
 N_OTHERS = 20

@@ -1,6 +1,6 @@
 """Clusters of several studies that differ by batch effects and by composition: designs whose truth is known, and marks.
 
-A design is a function of its setting and number alone. Four ways to compose the studies × shifts × scales; see
+A design is a function of its setting and number alone. Five ways to compose the studies × shifts × scales; see
 `SETTINGS`.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-COMPOSITIONS = ("equal", "unequal", "one absent", "one alone")
+COMPOSITIONS = ("equal", "unequal", "one absent", "one alone", "each lacks another")
 SHIFTS = ("0", "1", "3", "10", "cluster 0.3")
 SCALES = (1.0, 2.0)
 FEWEST_OF_A_CLASS = 5  # samples of a class that make it present in a study
@@ -28,9 +28,10 @@ class Setting:
 
     Attributes
     ----------
-    composition : {"equal", "unequal", "one absent", "one alone"}
+    composition : {"equal", "unequal", "one absent", "one alone", "each lacks another"}
         Shares of the clusters: the same; drawn for each study from a Dirichlet distribution, at least 8 %; one cluster
-        is absent from one study; one cluster is in one study alone.
+        is absent from one study; one cluster is in one study alone; every study lacks another cluster, of four at
+        least.
     shift : {"0", "1", "3", "10", "cluster 0.3"}
         Length of every study's shift in within-cluster sd, in a random direction; or every cluster of every study is
         shifted by itself, by 0.3 of the separation.
@@ -66,6 +67,8 @@ def design(setting: Setting, number: int, n_features: int | None = None) -> Desi
     k = int(rng.integers(2, 7))
     if setting.composition in ("one absent", "one alone"):
         k = max(k, 3)
+    if setting.composition == "each lacks another":
+        k = max(k, 4)
     sizes = rng.integers(40, 401, n_studies)
     sizes = np.maximum(sizes, 8 * k)
     separation = float(rng.uniform(4.75, 7))
@@ -78,6 +81,8 @@ def design(setting: Setting, number: int, n_features: int | None = None) -> Desi
     if setting.composition == "one alone":
         lone, only = rng.integers(k), rng.integers(n_studies)
         shares[np.arange(n_studies) != only, lone] = 0
+    if setting.composition == "each lacks another":
+        shares[np.arange(n_studies), np.arange(n_studies) % k] = 0
     shares /= shares.sum(axis=1, keepdims=True)
     root = _spread(p, rng)
     studies, truth = {}, {}

@@ -144,7 +144,8 @@ def test_no_tables_are_an_empty_batch():
 
 @given(weighted_labelings())
 def test_listed_cells_are_the_occupied_cells_of_the_dense_table(example):
-    u, v, weights = check_labelings(*example)
+    first, second, weights = check_labelings(*example)
+    u, v = first.codes, second.codes
     dense = Counts.from_tables(tables_of(u[None], v, weights, (u.max() + 1, v.max() + 1)))
     listed = Counts.from_codes(u, v, weights)
     occupied = dense.cells > 0

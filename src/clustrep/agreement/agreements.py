@@ -325,7 +325,7 @@ def adjusted_rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None
     Returns
     -------
     float
-        At most 1, at least −1/2. A single cluster, or only clusters of one sample, scores 0 against anything but itself.
+        At most 1, at least −1/2. A single cluster, or only clusters of one sample, scores 0 against any but itself.
 
     See Also
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -24,59 +24,50 @@ from clustrep.types import FloatArray
 Sampler: TypeAlias = Callable[[Study, np.random.Generator], ArrayLike]
 
 
-@dataclass(frozen=True, eq=False)
-class CopulaModel:
-    """Gaussian copulas with every study's own margins: features keep their skewness, tails and modes."""
-
-    scores: GaussianModel
-    ordered: tuple[FloatArray, ...] = field(repr=False)  # every study's features, each in the order of its values
-
-    @classmethod
-    def of(cls, learned: Learned) -> CopulaModel:
-        """Learn from the normal scores of ranks within each study."""
-        tables = learned.tables
-        return cls(GaussianModel.of([normal_scores(X) for X in tables]), tuple(np.sort(X, axis=0) for X in tables))
-
-    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw normal scores, and give every feature the quantiles of its own values."""
-        tables = []
-        for z, structure, ordered in zip(self.scores.draw(rng), self.scores.structures, self.ordered, strict=True):
-            extra = np.maximum(structure.variances - structure.noise, 0)
-            sd = np.sqrt(structure.noise + extra @ structure.axes**2)
-            tables.append(_quantiles(ordered, ndtr((z - structure.mean) / np.where(sd > 0, sd, 1.0))))
-        return tables
+def copula(learned: Learned) -> NullModel:
+    """Learn Gaussian copulas with every study's own margins: features keep their skewness, tails and modes."""
+    tables = learned.tables
+    scores = GaussianModel.of([normal_scores(X) for X in tables])  # of ranks within each study
+    return partial(draw_copula, scores, [np.sort(X, axis=0) for X in tables])
 
 
-def _quantiles(ordered: FloatArray, shares: FloatArray) -> FloatArray:
-    """Return the quantiles of every column, with as many shares for it."""
-    n = len(ordered)
-    place = shares * (n - 1)
-    below = np.floor(place).astype(np.int64).clip(0, n - 2)
-    low, high = (np.take_along_axis(ordered, i, axis=0) for i in (below, below + 1))
-    return np.asarray(low + (place - below) * (high - low))
+def draw_copula(
+    scores: GaussianModel, ordered_tables: Sequence[FloatArray], rng: np.random.Generator
+) -> list[FloatArray]:
+    """Draw normal scores, and give every feature the quantiles of its own values."""
+    tables = []
+    for z, structure, ordered in zip(scores.draw(rng), scores.structures, ordered_tables, strict=True):
+        sd = np.sqrt(structure.noise + structure.extra @ structure.axes**2)
+        shares = ndtr((z - structure.mean) / np.where(sd > 0, sd, 1.0))
+        place = shares * (len(ordered) - 1)
+        below = np.floor(place).astype(np.int64).clip(0, len(ordered) - 2)
+        low, high = (np.take_along_axis(ordered, i, axis=0) for i in (below, below + 1))
+        tables.append(low + (place - below) * (high - low))
+    return tables
 
 
-@dataclass(frozen=True, eq=False)
-class GivenModel:
-    """A user's sampler, called for one study after the other: a function of (study, rng) that returns a table."""
+def draw_given(studies: Sequence[Study], sampler: Sampler, rng: np.random.Generator) -> list[FloatArray]:
+    """Call a user's sampler, a function of (study, rng), for one study after the other, and check what it returns."""
+    tables = []
+    for study in studies:
+        drawn = attempt(sampler, study, rng)
+        if isinstance(drawn, Failed):
+            raise DataError(f"null failed for study {study.name!r}: {drawn.cause}. It is called with (study, rng).")
+        X = check_points(drawn, f"What null returned for study {study.name!r}", samples_at_least=2)
+        if X.shape != study.X.shape:
+            raise DataError(f"null must return a table like study {study.name!r}, of {study.X.shape}, got {X.shape}.")
+        tables.append(X)
+    return tables
 
-    studies: tuple[Study, ...]
-    sampler: Sampler
 
-    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Call it, and check what it returns."""
-        tables = []
-        for study in self.studies:
-            drawn = attempt(self.sampler, study, rng)
-            if isinstance(drawn, Failed):
-                raise DataError(f"null failed for study {study.name!r}: {drawn.cause}. It is called with (study, rng).")
-            X = check_points(drawn, f"What null returned for study {study.name!r}", samples_at_least=2)
-            if X.shape != study.X.shape:
-                raise DataError(
-                    f"null must return a table like study {study.name!r}, of {study.X.shape}, got {X.shape}."
-                )
-            tables.append(X)
-        return tables
+def draw_permuted(tables: Sequence[FloatArray], rng: np.random.Generator) -> list[FloatArray]:
+    """Draw an order of the samples of every study, while known labels stay where they are."""
+    return [rng.permutation(X) for X in tables]
+
+
+def draw_in_units(learned: NullModel, exponent: int, rng: np.random.Generator) -> list[FloatArray]:
+    """Draw studies that were learned in units of a power of two, which changes nothing but magnitudes."""
+    return [np.ldexp(X, exponent) for X in learned(rng)]
 
 
 # How every model is learned.
@@ -84,29 +75,19 @@ NULLS: dict[str, Callable[[Learned], NullModel]] = {
     "elliptical": elliptical,
     "margins": unimodal,
     "components": components,
-    "gaussian": lambda learned: learned.gaussian,
-    "copula": CopulaModel.of,
+    "gaussian": lambda learned: learned.gaussian.draw,
+    "copula": copula,
 }
 # Models that are learned from the features themselves, also where these outnumber samples.
 OF_FEATURES = ("copula",)
-
-
-@dataclass(frozen=True, eq=False)
-class PermutedModel:
-    """The studies' own samples in another order, while known labels stay where they are."""
-
-    tables: tuple[FloatArray, ...]
-
-    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw an order for every study."""
-        return [rng.permutation(X) for X in self.tables]
-
 
 UNIMODAL = "unimodal"
 # For known labels: they are put on other samples of the same study.
 PERMUTED = "permuted"
 # In this order: the first explains most unimodal data, and then the others need not be simulated.
 UNIMODAL_MODELS = ("elliptical", "margins", "components")
+# Squares of values up to 2^200 have squares below 2^800: far from the largest double, 2^1024.
+USUAL_EXPONENT = 200
 
 
 def check_null(null: object) -> None:
@@ -130,48 +111,24 @@ def null_model_of(null: str | Sampler, studies: Sequence[Study], rotation: Rotat
 
     Returns
     -------
-    NullModel
-        An object with `draw(rng)`, which returns a table for every study.
+    callable
+        A function of a generator that returns a table for every study.
     """
     if callable(null):
-        return GivenModel(tuple(studies), null)
+        return partial(draw_given, tuple(studies), null)
     if null == PERMUTED:
-        return PermutedModel(tuple(study.X for study in studies))
+        return partial(draw_permuted, [study.X for study in studies])
     if rotation is None:
-        learned = Learned.of(completed(study.X).astype(float) for study in studies)
+        learned = Learned(tuple(completed(study.X).astype(float) for study in studies), studies[0].X.shape[1])
     else:
         learned = _learned.setdefault(rotation, Learned(rotation.coordinates, rotation.n_features))
-    exponent = unit_exponent(learned.tables)
-    if not exponent:
+    # A covariance, and more so its square, has less room among the numbers than a distance.
+    exponent = int(np.frexp(max(float(np.abs(X).max()) for X in learned.tables))[1])
+    if abs(exponent) <= USUAL_EXPONENT:
         return NULLS[null](learned)
     scaled = Learned(tuple(np.ldexp(X, -exponent) for X in learned.tables), learned.n_features)
-    return InUnits(NULLS[null](scaled), exponent)
+    return partial(draw_in_units, NULLS[null](scaled), exponent)
 
 
 # What is learned from coordinates serves all models that are tried one after another.
 _learned: WeakKeyDictionary[Rotation, Learned] = WeakKeyDictionary()
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# magnitudes: a covariance, and more so its square, has less room among the numbers than a distance
-
-# Squares of values up to 2^200 have squares below 2^800: far from the largest double, 2^1024.
-USUAL_EXPONENT = 200
-
-
-@dataclass(frozen=True, eq=False)
-class InUnits:
-    """Studies that were learned in units of a power of two, which changes nothing but magnitudes."""
-
-    learned: NullModel
-    exponent: int
-
-    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw studies, and return them in the units of the data."""
-        return [np.ldexp(X, self.exponent) for X in self.learned.draw(rng)]
-
-
-def unit_exponent(tables: Sequence[FloatArray]) -> int:
-    """Return the exponent of the largest value's power of two; 0 where it is nothing unusual."""
-    exponent = int(np.frexp(max(float(np.abs(X).max()) for X in tables))[1])
-    return exponent if abs(exponent) > USUAL_EXPONENT else 0

@@ -44,7 +44,6 @@ from clustrep.null.models import (
     PERMUTED,
     UNIMODAL,
     UNIMODAL_MODELS,
-    GivenModel,
     Sampler,
     check_null,
     null_model_of,
@@ -286,6 +285,7 @@ class NullPlan(Plan[NullScores]):
     studies: tuple[Study, ...]
     order: tuple[int, ...]  # the studies by their names: so they are simulated, whatever order they were given in
     simulated: NullModel
+    given: bool  # whether a user's sampler draws
     configurations: tuple[Configuration, ...]
     agreements: tuple[Agreement, ...]
     noise: Any
@@ -313,7 +313,7 @@ class NullPlan(Plan[NullScores]):
             else:
                 rotation = Rotation.of([study.X for study in by_name])
                 simulated = null_model_of(null, by_name, rotation)
-                simulated_in = Rotation(rotation.origin, tuple(simulated.draw(make_generator(0))), None)
+                simulated_in = Rotation(rotation.origin, tuple(simulated(make_generator(0))), None)
                 configurations = tuple(
                     Configuration(configuration.name, in_coordinates(configuration.clusterer, simulated_in))
                     for configuration in configurations
@@ -322,6 +322,7 @@ class NullPlan(Plan[NullScores]):
             studies=first.studies,
             order=order,
             simulated=simulated,
+            given=callable(null),
             configurations=configurations,
             agreements=first.agreements,
             noise=first.noise,
@@ -374,7 +375,7 @@ class NullPlan(Plan[NullScores]):
     def data_set(self, number: int) -> tuple[tuple[Study, ...], Source]:
         """Simulate all studies, and return the source of their draws and fits."""
         root = derived_root(self.source.root, Stream.NULL, number)
-        by_name = self.simulated.draw(make_generator(np.random.SeedSequence(root)))
+        by_name = self.simulated(make_generator(np.random.SeedSequence(root)))
         tables = dict(zip(self.order, by_name, strict=True))
         studies = tuple(
             study.with_table(read_only(_with_missing(tables[s], study))).scaled_again()
@@ -390,12 +391,11 @@ class NullPlan(Plan[NullScores]):
 
         Estimated from the first one, or from the studies where a user's sampler draws.
         """
-        is_given = isinstance(self.simulated, GivenModel)
-        studies = self.studies if is_given else self.data_set(1)[0]
+        studies = self.studies if self.given else self.data_set(1)[0]
         setting = Setting.prepare(self.source, studies, self.configurations, for_run=False, rotate=False)
         n, n_drawn = len(self.replicates), sum(study.X.size for study in studies)
         cost = Cost(n * setting.cost.kernels, n * setting.cost.python + n_drawn * DRAWN_SECONDS)
-        return cost, setting.in_threads and not is_given, setting.has_kernels
+        return cost, setting.in_threads and not self.given, setting.has_kernels
 
     @property
     def cost(self) -> Cost:

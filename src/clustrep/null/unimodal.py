@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtr
@@ -56,45 +56,52 @@ def n_directions(tables: Sequence[FloatArray]) -> int:
 # elliptical
 
 
-@dataclass(frozen=True, eq=False)
-class EllipticalModel:
-    """The same density on ellipses about each study's mean, falling outwards.
+def elliptical(learned: Learned) -> NullModel:
+    """Learn studies with the same density on ellipses: falling from few features, with the data's radii from many.
 
-        x = mean + r √p u Σ^½, with u uniform on the unit sphere and r from `radii`
+        x = mean + r √p u Σ^½, with u uniform on the unit sphere and r of quadratic mean 1, the same in all studies
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        The studies' numbers of samples.
-    means : tuple of ndarray of shape (p,)
-        Their means.
-    roots : tuple of ndarray of shape (p, p)
-        The square roots Σ^½ of their covariances.
-    radii : Margin
-        The distribution of Mahalanobis distances, of quadratic mean 1, the same in all studies.
+    Where features are many, the density of elliptical data falls outwards for nearly any distribution of radii.
     """
-
-    sizes: tuple[int, ...]
-    means: tuple[FloatArray, ...] = field(repr=False)
-    roots: tuple[FloatArray, ...] = field(repr=False)
-    radii: Margin = field(repr=False)
-
-    @classmethod
-    def of(cls, learned: Learned) -> EllipticalModel:
-        """Learn from studies with few features."""
-        roots, white = whitened(learned.tables, learned.structures, np.eye(learned.n_features))
+    tables, structures = learned.tables, learned.structures
+    if learned.n_features <= n_directions(tables):
+        roots, white = whitened(tables, structures, np.eye(learned.n_features))
         radii = falling_density(np.linalg.norm(np.concatenate(white), axis=1), learned.n_features)
-        return cls(learned.gaussian.sizes, tuple(structure.mean for structure in learned.structures), roots, radii)
+        means = [structure.mean for structure in structures]
+        return partial(draw_elliptical, learned.gaussian.sizes, means, roots, radii)
+    lengths = [structure.radii(X - X.mean(axis=0)) for X, structure in zip(tables, structures, strict=True)]
+    pooled = np.sort(np.concatenate([r / max(float(np.sqrt(np.mean(r**2))), 1e-300) for r in lengths]))
+    return partial(draw_wide_elliptical, learned.gaussian, Margin(np.linspace(0, 1, len(pooled)), pooled))
 
-    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw directions and radii."""
-        tables = []
-        for n, mean, root in zip(self.sizes, self.means, self.roots, strict=True):
-            directions = rng.standard_normal((n, len(root)))
-            directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-            radii = self.radii.quantiles(rng.random(n)) * np.sqrt(len(root))
-            tables.append(mean + (radii[:, None] * directions) @ root)
-        return tables
+
+def draw_elliptical(
+    sizes: Sequence[int],
+    means: Sequence[FloatArray],
+    roots: Sequence[FloatArray],
+    radii: Margin,
+    rng: np.random.Generator,
+) -> list[FloatArray]:
+    """Draw directions and radii; `roots` are those of the covariances, Σ^½."""
+    tables = []
+    for n, mean, root in zip(sizes, means, roots, strict=True):
+        directions = rng.standard_normal((n, len(root)))
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        lengths = radii.quantiles(rng.random(n)) * np.sqrt(len(root))
+        tables.append(mean + (lengths[:, None] * directions) @ root)
+    return tables
+
+
+def draw_wide_elliptical(gaussian: GaussianModel, radii: Margin, rng: np.random.Generator) -> list[FloatArray]:
+    """Draw Gaussian studies, and move every sample to another distance from the mean, one of the data's."""
+    tables = []
+    for X, structure in zip(gaussian.draw(rng), gaussian.structures, strict=True):
+        q = len(structure.mean)
+        X[:, :q] -= structure.mean
+        lengths = radii.quantiles(rng.random(len(X))) * np.sqrt(q + gaussian.beyond)
+        X *= (lengths / np.maximum(structure.radii(X), 1e-300))[:, None]
+        X[:, :q] += structure.mean
+        tables.append(X)
+    return tables
 
 
 def falling_density(radii: FloatArray, n_features: int) -> Margin:
@@ -126,97 +133,50 @@ def falling_density(radii: FloatArray, n_features: int) -> Margin:
     return Margin(grid, drawn / np.sqrt(np.mean(drawn**2)))
 
 
-@dataclass(frozen=True, eq=False)
-class WideEllipticalModel:
-    """Gaussians whose samples get other distances from the mean, those of the data.
-
-    For many features: there the density of elliptical data falls outwards for nearly any distribution of radii.
-    """
-
-    gaussian: GaussianModel
-    radii: Margin = field(repr=False)  # of quadratic mean 1
-
-    @classmethod
-    def of(cls, learned: Learned) -> WideEllipticalModel:
-        """Learn the radii in units of every study's own ellipse."""
-        studies = zip(learned.tables, learned.structures, strict=True)
-        radii = [structure.radii(X - X.mean(axis=0)) for X, structure in studies]
-        scaled = [r / max(float(np.sqrt(np.mean(r**2))), 1e-300) for r in radii]
-        pooled = np.sort(np.concatenate(scaled))
-        return cls(learned.gaussian, Margin(np.linspace(0, 1, len(pooled)), pooled))
-
-    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw Gaussian studies, and move every sample to another distance from the mean."""
-        tables = []
-        for X, structure in zip(self.gaussian.draw(rng), self.gaussian.structures, strict=True):
-            q = len(structure.mean)
-            X[:, :q] -= structure.mean
-            n_features = q + self.gaussian.beyond
-            radii = self.radii.quantiles(rng.random(len(X))) * np.sqrt(n_features)
-            X *= (radii / np.maximum(structure.radii(X), 1e-300))[:, None]
-            X[:, :q] += structure.mean
-            tables.append(X)
-        return tables
-
-
-def elliptical(learned: Learned) -> NullModel:
-    """Learn elliptical studies: with a falling density from few features, with the data's radii from many."""
-    few = learned.n_features <= n_directions(learned.tables)
-    return EllipticalModel.of(learned) if few else WideEllipticalModel.of(learned)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # unimodal features
 
 
-@dataclass(frozen=True, eq=False)
-class MarginsModel:
-    """Gaussian copulas with unimodal margins: every feature keeps its shape as far as one mode allows.
+def unimodal(learned: Learned) -> NullModel:
+    """Learn studies with unimodal features; in a few strong directions where features outnumber samples."""
+    if learned.n_features > sum(map(len, learned.tables)):
+        return _in_strong_directions(learned, _margins_along)
+    return margins_model(learned.tables, *shrunk_moments(learned.tables))
+
+
+def margins_model(tables: Sequence[FloatArray], means: FloatArray, sds: FloatArray) -> NullModel:
+    """Learn Gaussian copulas with unimodal margins: every feature keeps its shape as far as one mode allows.
 
         x_f = F_f⁻¹(Φ(z_f)), with z normal scores of the studies' correlations and F_f the margin of feature f
 
-    Attributes
-    ----------
-    scores : GaussianModel
-        The normal scores of ranks.
-    margins : tuple of tuple of Margin
-        Of every study, of every feature.
-    kept : ndarray of shape (S, n_features)
-        The correlation of normal scores that ties leave; common parts are made stronger by as much.
+    means, sds : (S, n_features), those that the simulated studies have
     """
+    by_feature = [
+        margins_of_feature([X[:, f] for X in tables], means[:, f], sds[:, f]) for f in range(tables[0].shape[1])
+    ]
+    margins = list(zip(*by_feature, strict=True))
+    kept = np.array([[_correlation_kept(margin) for margin in of_study] for of_study in margins])
+    return partial(draw_margins, GaussianModel.of([normal_scores(X) for X in tables]), margins, kept)
 
-    scores: GaussianModel
-    margins: tuple[tuple[Margin, ...], ...] = field(repr=False)
-    kept: FloatArray = field(repr=False)
 
-    @classmethod
-    def of(cls, tables: Sequence[FloatArray], means: FloatArray, sds: FloatArray) -> MarginsModel:
-        """Learn from the values, and from the normal scores of ranks within each study.
+def draw_margins(
+    scores: GaussianModel, margins: Sequence[Sequence[Margin]], kept: FloatArray, rng: np.random.Generator
+) -> list[FloatArray]:
+    """Draw normal scores, and give every feature the quantiles of its margin.
 
-        means, sds : (S, n_features), those that the simulated studies have
-        """
-        by_feature = [
-            margins_of_feature([X[:, f] for X in tables], means[:, f], sds[:, f]) for f in range(tables[0].shape[1])
-        ]
-        margins = tuple(zip(*by_feature, strict=True))
-        kept = np.array([[_correlation_kept(margin) for margin in of_study] for of_study in margins])
-        return cls(GaussianModel.of([normal_scores(X) for X in tables]), margins, kept)
-
-    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw normal scores, and give every feature the quantiles of its margin."""
-        tables = []
-        for n, structure, margins, kept in zip(
-            self.scores.sizes, self.scores.structures, self.margins, self.kept, strict=True
-        ):
-            extra = np.maximum(structure.variances - structure.noise, 0)
-            common = (rng.standard_normal((n, len(extra))) * np.sqrt(extra)) @ structure.axes
-            variance = extra @ structure.axes**2
-            # Ties weaken correlations of ranks: what features have in common is made stronger by as much.
-            share = np.minimum(variance / kept**2, MOST_COMMON)  # of a variance of 1; the rest is not shared
-            common *= np.sqrt(share / np.where(variance > 0, variance, 1.0))
-            shares = ndtr(common + np.sqrt(1 - share) * rng.standard_normal(common.shape))
-            tables.append(_quantiles(margins, shares))
-        return tables
+    kept : the correlation of normal scores that ties leave, (S, n_features)
+    """
+    tables = []
+    for n, structure, of_study, left in zip(scores.sizes, scores.structures, margins, kept, strict=True):
+        extra = structure.extra
+        common = (rng.standard_normal((n, len(extra))) * np.sqrt(extra)) @ structure.axes
+        variance = extra @ structure.axes**2
+        # Ties weaken correlations of ranks: what features have in common is made stronger by as much.
+        share = np.minimum(variance / left**2, MOST_COMMON)  # of a variance of 1; the rest is not shared
+        common *= np.sqrt(share / np.where(variance > 0, variance, 1.0))
+        shares = ndtr(common + np.sqrt(1 - share) * rng.standard_normal(common.shape))
+        tables.append(_quantiles(of_study, shares))
+    return tables
 
 
 def normal_scores(X: FloatArray) -> FloatArray:
@@ -240,82 +200,55 @@ def _correlation_kept(margin: Margin) -> float:
     return max(LEAST_KEPT, float(np.mean(scores * norm.ppf(grid))))
 
 
-def unimodal(learned: Learned) -> NullModel:
-    """Learn studies with unimodal features; in a few strong directions where features outnumber samples."""
-    if learned.n_features > sum(map(len, learned.tables)):
-        return _in_strong_directions(learned, _unimodal_along)
-    return MarginsModel.of(learned.tables, *shrunk_moments(learned.tables))
-
-
-def _unimodal_along(
-    tables: Sequence[FloatArray], structures: Sequence[Structure], directions: FloatArray
-) -> MarginsModel:
+def _margins_along(tables: Sequence[FloatArray], structures: Sequence[Structure], directions: FloatArray) -> NullModel:
     """Learn unimodal margins along directions, with the means and variances that are not due to noise."""
     means = np.array([directions @ structure.mean for structure in structures])
     variances = np.array([np.diag(structure.covariance(directions)) for structure in structures])
-    return MarginsModel.of([X @ directions.T for X in tables], means, np.sqrt(variances))
+    return margins_model([X @ directions.T for X in tables], means, np.sqrt(variances))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # independent components
 
 
-@dataclass(frozen=True, eq=False)
-class ComponentsModel:
-    """Independent components with unimodal margins, mixed so that every study has its own covariance.
-
-        x = mean + s M, with independent s_c from `margins` and M of every study
-
-    Attributes
-    ----------
-    sizes : tuple of int
-        The studies' numbers of samples.
-    means : tuple of ndarray of shape (n_features,)
-        Their means.
-    mixing : tuple of ndarray of shape (n_components, n_features)
-        M, a rotation times the root of each study's covariance.
-    margins : tuple of Margin
-        The distributions of the components, with mean 0 and variance 1, the same in all studies.
-    """
-
-    sizes: tuple[int, ...]
-    means: tuple[FloatArray, ...] = field(repr=False)
-    mixing: tuple[FloatArray, ...] = field(repr=False)
-    margins: tuple[Margin, ...] = field(repr=False)
-
-    @classmethod
-    def of(
-        cls, tables: Sequence[FloatArray], structures: Sequence[Structure], directions: FloatArray
-    ) -> ComponentsModel:
-        """Learn from the studies along some directions: of several rotations, that with the likeliest components."""
-        roots, white = whitened(tables, structures, directions)
-        pooled = np.concatenate(white)
-        rotations = candidate_rotations(pooled)
-        fits = [
-            tuple(continuous_margin(component, FLATTER_COMPONENTS) for component in (pooled @ rotation).T)
-            for rotation in rotations
-        ]
-        likeliest = int(np.argmin([sum(margin.entropy() for margin in margins) for margins in fits]))
-        return cls(
-            tuple(map(len, tables)),
-            tuple(directions @ structure.mean for structure in structures),
-            tuple(rotations[likeliest].T @ root for root in roots),
-            fits[likeliest],
-        )
-
-    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw components, and mix them."""
-        return [
-            mean + _quantiles(self.margins, rng.random((n, len(self.margins)))) @ mixing
-            for n, mean, mixing in zip(self.sizes, self.means, self.mixing, strict=True)
-        ]
-
-
 def components(learned: Learned) -> NullModel:
     """Learn studies of independent components: in all directions, or in the strongest where there are many."""
     if learned.n_features <= n_directions(learned.tables):
-        return ComponentsModel.of(learned.tables, learned.structures, np.eye(learned.n_features))
-    return _in_strong_directions(learned, ComponentsModel.of)
+        return _components_along(learned.tables, learned.structures, np.eye(learned.n_features))
+    return _in_strong_directions(learned, _components_along)
+
+
+def _components_along(
+    tables: Sequence[FloatArray], structures: Sequence[Structure], directions: FloatArray
+) -> NullModel:
+    """Learn independent components with unimodal margins, mixed so that every study has its own covariance.
+
+        x = mean + s M, with independent s_c of mean 0 and variance 1, the same in all studies, and M of every study
+
+    Of several rotations, that with the likeliest components is taken.
+    """
+    roots, white = whitened(tables, structures, directions)
+    pooled = np.concatenate(white)
+    rotations = candidate_rotations(pooled)
+    fits = [[continuous_margin(one, FLATTER_COMPONENTS) for one in (pooled @ rotation).T] for rotation in rotations]
+    likeliest = int(np.argmin([sum(margin.entropy() for margin in margins) for margins in fits]))
+    means = [directions @ structure.mean for structure in structures]
+    mixing = [rotations[likeliest].T @ root for root in roots]
+    return partial(draw_components, [len(X) for X in tables], means, mixing, fits[likeliest])
+
+
+def draw_components(
+    sizes: Sequence[int],
+    means: Sequence[FloatArray],
+    mixing: Sequence[FloatArray],
+    margins: Sequence[Margin],
+    rng: np.random.Generator,
+) -> list[FloatArray]:
+    """Draw components, and mix them."""
+    return [
+        mean + _quantiles(margins, rng.random((n, len(margins)))) @ mixed
+        for n, mean, mixed in zip(sizes, means, mixing, strict=True)
+    ]
 
 
 def whitened(
@@ -396,41 +329,30 @@ def _entropies(X: FloatArray) -> FloatArray:
 # many features
 
 
-@dataclass(frozen=True, eq=False)
-class InStrongDirections:
-    """Gaussian studies that follow another model in a few directions."""
-
-    gaussian: GaussianModel
-    directions: FloatArray = field(repr=False)  # (n_directions, n_features), orthonormal
-    along: NullModel  # in these directions
-
-    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw Gaussian studies, and replace their coordinates in the strong directions."""
-        tables, q = self.gaussian.draw(rng), self.directions.shape[1]
-        for X, replacement in zip(tables, self.along.draw(rng), strict=True):
-            X[:, :q] += (replacement - X[:, :q] @ self.directions.T) @ self.directions
-        return tables
-
-
 def _in_strong_directions(
-    learned: Learned,
-    learn: Callable[[Sequence[FloatArray], Sequence[Structure], FloatArray], NullModel],
-) -> InStrongDirections:
+    learned: Learned, learn: Callable[[Sequence[FloatArray], Sequence[Structure], FloatArray], NullModel]
+) -> NullModel:
     """Learn a model in the strongest directions of studies, and Gaussians in all others."""
     gaussian = learned.gaussian
-    directions = _strongest(gaussian, n_directions(learned.tables))
-    return InStrongDirections(gaussian, directions, learn(learned.projected, gaussian.structures, directions))
-
-
-def _strongest(gaussian: GaussianModel, most: int) -> FloatArray:
-    """Return an orthonormal basis of the directions in which studies vary most, (at least 1, n_features)."""
     total, tiny = sum(gaussian.sizes), np.finfo(float).tiny
-    weighted = []
-    for n, structure in zip(gaussian.sizes, gaussian.structures, strict=True):
-        extra = np.maximum(structure.variances - structure.noise, 0) / max(structure.noise, tiny)
-        weighted.append(np.sqrt(n / total * extra)[:, None] * structure.axes)
-    stacked = np.concatenate(weighted)
-    if not len(stacked):
-        return np.eye(1, len(gaussian.structures[0].mean))
-    _, s, axes = np.linalg.svd(stacked, full_matrices=False)
-    return np.asarray(axes[: max(1, min(most, int(np.count_nonzero(s > 1e-6 * s[0]))))])
+    weighted = [
+        np.sqrt(n / total * (one.extra / max(one.noise, tiny)))[:, None] * one.axes
+        for n, one in zip(gaussian.sizes, gaussian.structures, strict=True)
+    ]
+    directions = np.eye(1, len(gaussian.structures[0].mean))
+    if any(map(len, weighted)):
+        _, s, axes = np.linalg.svd(np.concatenate(weighted), full_matrices=False)
+        most = min(n_directions(learned.tables), int(np.count_nonzero(s > 1e-6 * s[0])))
+        directions = axes[: max(1, most)]
+    along = learn(learned.projected, gaussian.structures, directions)
+    return partial(draw_in_strong_directions, gaussian, directions, along)
+
+
+def draw_in_strong_directions(
+    gaussian: GaussianModel, directions: FloatArray, along: NullModel, rng: np.random.Generator
+) -> list[FloatArray]:
+    """Draw Gaussian studies, and replace their coordinates in a few orthonormal directions, (n_directions, p)."""
+    tables, q = gaussian.draw(rng), directions.shape[1]
+    for X, replacement in zip(tables, along(rng), strict=True):
+        X[:, :q] += (replacement - X[:, :q] @ directions.T) @ directions
+    return tables

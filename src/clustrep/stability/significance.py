@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from clustrep.fitting.parameters import describe
 from clustrep.fitting.resample import provenance_of_data
 from clustrep.kernels.reductions import integrate_steps
 from clustrep.null.gaussian import GaussianModel, NullModel
-from clustrep.null.models import GivenModel, Sampler
-from clustrep.resampling.gaussian import GaussianNull, principal_axes
+from clustrep.null.models import Sampler, draw_given
+from clustrep.resampling.gaussian import covariance_factor, principal_axes
 from clustrep.stability.reclustering import one_study
 from clustrep.stability.results import ClusterTest
 from clustrep.statistics import null_pvalue
@@ -165,14 +166,14 @@ class TestPlan(Plan[FloatArray]):
     root: int
 
     @cached_property
-    def simulated(self) -> GaussianNull | NullModel:
+    def simulated(self) -> NullModel:
         """The null model; after whitening, it does not matter which covariance a Gaussian has."""
         if callable(self.null):
-            return GivenModel((self.study,), self.null)
+            return partial(draw_given, (self.study,), self.null)
         if self.whiten or self.null == "sample":
-            return GaussianNull(self.study.X)
+            return partial(draw_like, self.study.X.mean(axis=0), covariance_factor(self.study.X), len(self.study))
         with one_thread():
-            return GaussianModel.of([self.study.X])
+            return GaussianModel.of([self.study.X]).draw
 
     description = "cluster test"
 
@@ -199,10 +200,15 @@ class TestPlan(Plan[FloatArray]):
         """Measure the study, or a simulated null data set."""
         X = self.study.X
         if number != OBSERVED:
-            drawn = self.simulated.draw(make_generator(seed_of(self.root, Stream.NULL, self.study.name, number)))
-            X = (drawn[0] if isinstance(drawn, list) else drawn).astype(float, copy=False)
+            (drawn,) = self.simulated(make_generator(seed_of(self.root, Stream.NULL, self.study.name, number)))
+            X = drawn.astype(float, copy=False)
         distances = nearest_distances(whitened(X) if self.whiten else X)
         return distances**2 if self.squared else distances
+
+
+def draw_like(mean: FloatArray, factor: FloatArray, n: int, rng: np.random.Generator) -> list[FloatArray]:
+    """Draw n samples of a Gaussian with this mean, and a factor of its covariance: see `covariance_factor`."""
+    return [np.asarray(mean + rng.standard_normal((n, len(factor))) @ factor)]
 
 
 def whitened(X: FloatArray) -> FloatArray:

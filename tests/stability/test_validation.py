@@ -11,7 +11,8 @@ import clustrep as cr
 from clustrep.agreement.cluster_indices import INDICES, Fits
 from clustrep.errors import ParameterError, ReplicateWarning
 from clustrep.resampling import Jitter
-from clustrep.stability.perturbation import PERTURBATIONS, READERS
+from clustrep.stability.perturbation import READERS
+from clustrep.stability.reclustering import KINDS
 from clustrep.stability.validation import OVER_K
 
 B, S, SEED = 5, 4, 5
@@ -120,7 +121,7 @@ def test_all_indices_are_there_and_have_the_values_that_each_has_alone(validatio
     frame = validation.to_frame()
     assert list(dict.fromkeys(frame["index"])) == list(INDICES)
     assert sorted([*READERS, *OVER_K, "in_group", "test"]) == sorted(INDICES)
-    assert set(PERTURBATIONS) == set(Fits) - {Fits.NONE}
+    assert set(KINDS) == set(Fits) - {Fits.NONE, Fits.STUDY}
     for indices in ("r", ["d", "matching"], ("assignment", "pac", "test"), np.array(["consensus", "consensus"])):
         some = validate(KMEANS, X, n_clusters=[3, 2], indices=indices, **RUN).to_frame()
         expected = frame[frame["index"].isin(np.atleast_1d(indices))].reset_index(drop=True)

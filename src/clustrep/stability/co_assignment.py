@@ -23,8 +23,7 @@ from clustrep.stability.curves import (
     by_point,
     together_of,
 )
-from clustrep.stability.perturbation import PERTURBATIONS
-from clustrep.stability.reclustering import Question, Reclustered, Relabelled, pair, recluster
+from clustrep.stability.reclustering import Question, Reclustered, Relabelled, recluster
 from clustrep.types import FloatArray, IntArray
 
 # Up to this number all pairs are counted, which takes about 0.1 s for each k and 100 resamples; beyond it a sample,
@@ -107,9 +106,7 @@ def bootstrap_instability(
     """
     check_flag(one_sided, "one_sided")
     question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs, labels_suffice=True)
-    chosen = PERTURBATIONS[Fits.PAIRS] if perturbation is None else perturbation
-    again = recluster(question, chosen, n_resamples, "bootstrap instability", pair)
-    result = instability_of(again, one_sided=one_sided)
+    result = instability_of(recluster(question, Fits.PAIRS, n_resamples, perturbation), one_sided=one_sided)
     result.failures.report("fit")
     return result
 
@@ -220,8 +217,7 @@ def consensus(
     if n_pairs is not None:
         check_integer(n_pairs, "n_pairs")
     question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs)
-    chosen = PERTURBATIONS[Fits.SUBSAMPLES] if perturbation is None else perturbation
-    result = consensus_of(recluster(question, chosen, n_resamples, "consensus"), n_pairs)
+    result = consensus_of(recluster(question, Fits.SUBSAMPLES, n_resamples, perturbation), n_pairs)
     result.failures.report("fit")
     return result
 
@@ -352,8 +348,7 @@ def assignment_consistency(
     array([1.])
     """
     question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs)
-    chosen = PERTURBATIONS[Fits.SUBSAMPLES] if perturbation is None else perturbation
-    result = assignments_of(recluster(question, chosen, n_resamples, "assignment consistency"))
+    result = assignments_of(recluster(question, Fits.SUBSAMPLES, n_resamples, perturbation))
     result.failures.report("fit")
     return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,14 +26,7 @@ from clustrep.execution.engines import EngineLike
 from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng
 from clustrep.fitting.parameters import Clusterer
-from clustrep.resampling.strategies import (
-    Bootstrap,
-    FeatureSubset,
-    Jitter,
-    Perturbation,
-    Rerun,
-    Subsample,
-)
+from clustrep.resampling.strategies import Jitter, Perturbation
 from clustrep.stability.reclustering import Labelings, Question, Reclustered, recluster
 from clustrep.stability.results import Sensitivity, Stability
 from clustrep.text import argument
@@ -138,8 +132,8 @@ def stability(
     check_choice(index, "index", READERS)
     check_flag(relative, "relative")
     question = Question.of(clusterer, X, None, labels, noise, rng, n_jobs)
-    chosen = PERTURBATIONS[INDICES[index].fits] if perturbation is None else perturbation
-    result = stability_of(recluster(question, chosen, n_resamples, "stability"), 0, index, relative=relative)
+    again = recluster(question, INDICES[index].fits, n_resamples, perturbation)
+    result = stability_of(again, 0, index, relative=relative)
     result.failures.report("resample")
     return result
 
@@ -209,18 +203,15 @@ def sensitivity(
     checked = tuple(check_positive(scale, "scales") for scale in scales)
     check_flag(relative, "relative")
     question = Question.of(clusterer, X, None, labels, noise, rng, n_jobs)
-    curve = []
-    for scale in checked:
-        again = recluster(question, Jitter(scale), n_resamples, f"stability, scale {scale:g}")
-        curve.append(stability_of(again, 0, index, relative=relative))
-    result = Sensitivity.of(checked, curve)
+    by_scale = [recluster(question, Fits.JITTER, n_resamples, Jitter(scale)) for scale in checked]
+    result = Sensitivity.of(checked, [stability_of(again, 0, index, relative=relative) for again in by_scale])
     result.failures.report("resample")
     return result
 
 
 def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> Stability:
     """Compute one index of one configuration from the labels of all resamples."""
-    question, fitted = again.question, again.fits[c]
+    question = again.question
     reference, configuration = question.references[c], question.configurations[c]
     rows = np.flatnonzero(RULES[question.noise].clusters(reference.classes))
     if not rows.size:
@@ -232,9 +223,9 @@ def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> S
     # An index of whole partitions compares them on all samples, through the clustering functions.
     whole = not INDICES[index].per_cluster
     repeated = Labelings.of([reference] * again.n_replicates, len(question.study))
-    compared = (repeated, fitted.labelings[-1 if whole else 0], None if whole else fitted.weights[0] > 0)
-    fitted, (values,) = fitted.compared(
-        lambda tables: READERS[index](tables[:, rows], sizes.astype(float), relative), [compared], question.noise
+    narrowed, ((values,),) = replace(again, fits=(again.fits[c],)).compared(
+        lambda tables: READERS[index](tables[:, rows], sizes.astype(float), relative),
+        lambda fit: [(repeated, fit.labelings[-1 if whole else 0], None if whole else fit.weights[0] > 0)],
     )
     return Stability(
         index=index,
@@ -247,8 +238,8 @@ def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> S
         sizes=sizes,
         distribution=values[:, -1] if whole else values[:, :-1],
         overall_distribution=values[:, -1],
-        failed=fitted.failed,
-        causes=fitted.causes,
+        failed=narrowed.fits[0].failed,
+        causes=narrowed.fits[0].causes,
         provenance=question.provenance(again.perturbation, n_resamples=again.n_replicates),
     )
 
@@ -261,17 +252,6 @@ def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> S
 
 
 Reader: TypeAlias = Callable[[FloatArray, FloatArray, bool], FloatArray]
-
-# The perturbation that the indices of each kind were proposed with; half-splits perturb nothing before they split.
-PERTURBATIONS: dict[Fits, Perturbation] = {
-    Fits.SUBSAMPLES: Subsample(0.8),
-    Fits.FEATURE_SUBSETS: FeatureSubset(0.8),
-    Fits.BOOTSTRAP: Bootstrap(distinct=True),
-    Fits.JITTER: Jitter(),
-    Fits.HALF_SPLITS: Rerun(),
-    Fits.PAIRS: Bootstrap(),
-    Fits.STUDY: Rerun(),
-}
 
 
 def _r(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:

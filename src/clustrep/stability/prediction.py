@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clustrep.agreement.cluster_indices import matching_distances_of, r_index_of
+from clustrep.agreement.cluster_indices import Fits, matching_distances_of, r_index_of
 from clustrep.agreement.contingency import RULES, NoiseWithin, tables_of
 from clustrep.checks import check_flag, check_n_clusters
 from clustrep.errors import ParameterError
@@ -22,9 +22,9 @@ from clustrep.execution.failures import Failures
 from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng, Stream, make_generator, seed_of
 from clustrep.fitting.parameters import Clusterer
-from clustrep.resampling.strategies import Perturbation, Rerun
+from clustrep.resampling.strategies import Perturbation
 from clustrep.stability.curves import PredictionStrength, RelativeValidation
-from clustrep.stability.reclustering import Compared, Question, Reclustered, Relabelled, Splitting, halves, recluster
+from clustrep.stability.reclustering import Compared, Question, Reclustered, Relabelled, recluster
 from clustrep.types import IntArray
 
 # fpc's default: the standard error of a mean strength is then about a seventh of its standard deviation.
@@ -123,15 +123,13 @@ def prediction_strength(
             "n_clusters must hold a number above 1: one cluster has prediction strength 1.", parameter="n_clusters"
         )
     question = Question.of(clusterer, X, some, labels, noise, rng, n_jobs, labels_suffice=True)
-    parts: Splitting = halves
-    if split is not None:
-        if perturbation is not None:
-            raise ParameterError(
-                "Pass either split or perturbation: a split refers to the samples of X.", parameter="split"
-            )
-        parts = partial(halves, given=_checked_split(split, len(question.study)))
+    if split is not None and perturbation is not None:
+        raise ParameterError(
+            "Pass either split or perturbation: a split refers to the samples of X.", parameter="split"
+        )
+    given = None if split is None else _checked_split(split, len(question.study))
     n = (N_SPLITS if split is None else 1) if n_splits is None else n_splits
-    again = recluster(question, Rerun() if perturbation is None else perturbation, n, "prediction strength", parts)
+    again = recluster(question, Fits.HALF_SPLITS, n, perturbation, given=given)
     result = strength_of(again, both_directions=both_directions, numbers=numbers)
     fitted = [k != 1 for k in result.n_clusters]  # one cluster needs no fit
     Failures.count(result.failed[:, fitted], result.causes).report("fit")
@@ -202,8 +200,7 @@ def relative_validation(
     array([0.])
     """
     question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs, labels_suffice=True)
-    chosen = Rerun() if perturbation is None else perturbation
-    result = relative_validation_of(recluster(question, chosen, n_splits, "relative validation", halves))
+    result = relative_validation_of(recluster(question, Fits.HALF_SPLITS, n_splits, perturbation))
     result.failures.report("fit")
     return result
 

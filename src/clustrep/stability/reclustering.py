@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from clustrep.agreement.cluster_indices import Fits
 from clustrep.agreement.contingency import (
     ONLY_NOISE,
     RULES,
@@ -38,10 +40,11 @@ from clustrep.fitting.parameters import (
     has_open_randomness,
     name_of,
 )
-from clustrep.fitting.resample import Labelled, PointSet, Resample, Source, provenance_of_run
+from clustrep.fitting.resample import PointSet, Resample, Source, provenance_of_run
 from clustrep.fitting.setting import ClusteringPlan, Setting
 from clustrep.provenance import Provenance
-from clustrep.resampling.strategies import Perturbation, Rerun, check_perturbation
+from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Rerun, Subsample
+from clustrep.resampling.strategies import Perturbation, check_perturbation
 from clustrep.summaries import label
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
@@ -237,11 +240,14 @@ class ReclusteringPlan(ClusteringPlan[Replicate]):
         for learner in self.setting.learners:
             learned = learner.learn([sample for sample, _ in parts])
             for member in range(len(learner.members)):
-                labelled = [fit.labels(member, places) for fit, (_, places) in zip(learned, parts, strict=True)]
-                failures: list[Partition | Failed] = [labels for labels in labelled if isinstance(labels, Failed)]
-                found = [each for labels in labelled if isinstance(labels, Labelled) for each in labels.partitions]
-                small: list[Partition | Failed] = [Partition(each.small_codes, each.classes) for each in found]
-                partitions.append(failures[:1] * n_labelings if failures else small)
+                found: list[Partition | Failed] = []
+                for fit, (_, places) in zip(learned, parts, strict=True):
+                    labelled = fit.labels(member, places)
+                    if isinstance(labelled, Failed):
+                        found = [labelled] * n_labelings
+                        break
+                    found += [Partition(each.small_codes, each.classes) for each in labelled.partitions]
+                partitions.append(found)
         weights = [sample.draw.weights for sample, _ in parts]
         return Replicate(partitions, [counts.astype(np.min_scalar_type(counts.max())) for counts in weights])
 
@@ -298,37 +304,6 @@ class Relabelled:
     failed: IntArray
     causes: tuple[str, ...]
 
-    def compared(
-        self, score: Callable[[FloatArray], FloatArray], pairs: Sequence[Compared], noise: NoiseWithin
-    ) -> tuple[Relabelled, list[FloatArray]]:
-        """Score the contingency tables of pairs of labelings, (n_replicates, k_u, k_v) -> (n_replicates, ...).
-
-        pairs : the labelings of rows and columns, and the weights of samples, (n_replicates, n_samples); None for 1
-
-        A replicate fails where dropping noise leaves fewer than two samples of any pair; its values are NaN.
-        """
-        rule, failed, causes = RULES[noise], self.failed, self.causes
-        few, values = np.zeros(len(failed), dtype=bool), []
-        for u, v, weights in pairs:
-            shape, scores = (u.n_labels, v.n_labels), []
-            step = max(1, BATCH // max(v.codes.shape[1], shape[0] * shape[1]))
-            for some in (slice(i, i + step) for i in range(0, len(failed), step)):
-                counted = None if weights is None else weights[some]
-                if rule.omits:
-                    kept = rule.counted(u.is_noise(some), v.is_noise(some))
-                    counted = kept if counted is None else np.where(kept, counted, 0)
-                rows, columns = u.codes[some].astype(np.int64), v.codes[some].astype(np.int64)
-                tables = tables_of(rows, columns, counted, shape)
-                scores.append(score(tables))
-                few[some] |= rule.omits & (tables.sum(axis=(1, 2)) < 2)
-            values.append(np.concatenate(scores).astype(float))
-        if rule.omits:
-            causes = causes if ONLY_NOISE in causes else (*causes, ONLY_NOISE)
-            failed = np.where(few & (failed == 0), causes.index(ONLY_NOISE) + 1, failed)
-        for of_pair in values:
-            of_pair[failed > 0] = np.nan
-        return replace(self, failed=failed, causes=causes), values
-
 
 @dataclass(frozen=True, eq=False)
 class Reclustered:
@@ -346,9 +321,36 @@ class Reclustered:
     def compared(
         self, score: Callable[[FloatArray], FloatArray], pairs_of: Callable[[Relabelled], Sequence[Compared]]
     ) -> tuple[Reclustered, list[list[FloatArray]]]:
-        """Score the tables of pairs of labelings of every configuration: see `Relabelled.compared`."""
-        compared = [fitted.compared(score, pairs_of(fitted), self.question.noise) for fitted in self.fits]
-        return replace(self, fits=tuple(fitted for fitted, _ in compared)), [values for _, values in compared]
+        """Score the contingency tables of pairs of labelings, (n_replicates, k_u, k_v) -> (n_replicates, ...).
+
+        pairs_of : the labelings of rows and columns, and the weights of samples, (n_replicates, n_samples); None for 1
+
+        A replicate fails where dropping noise leaves fewer than two samples of any pair; its values are NaN.
+        """
+        rule, fits, all_values = RULES[self.question.noise], [], []
+        for fitted in self.fits:
+            failed, causes, few = fitted.failed, fitted.causes, np.zeros(self.n_replicates, dtype=bool)
+            values = []
+            for u, v, weights in pairs_of(fitted):
+                shape, scores = (u.n_labels, v.n_labels), []
+                step = max(1, BATCH // max(v.codes.shape[1], shape[0] * shape[1]))
+                for some in (slice(i, i + step) for i in range(0, len(failed), step)):
+                    counted = None if weights is None else weights[some]
+                    if rule.omits:
+                        kept = rule.counted(u.is_noise(some), v.is_noise(some))
+                        counted = kept if counted is None else np.where(kept, counted, 0)
+                    tables = tables_of(u.codes[some].astype(np.int64), v.codes[some].astype(np.int64), counted, shape)
+                    scores.append(score(tables))
+                    few[some] |= rule.omits & (tables.sum(axis=(1, 2)) < 2)
+                values.append(np.concatenate(scores).astype(float))
+            if rule.omits:
+                causes = causes if ONLY_NOISE in causes else (*causes, ONLY_NOISE)
+                failed = np.where(few & (failed == 0), causes.index(ONLY_NOISE) + 1, failed)
+            for of_pair in values:
+                of_pair[failed > 0] = np.nan
+            fits.append(replace(fitted, failed=failed, causes=causes))
+            all_values.append(values)
+        return replace(self, fits=tuple(fits)), all_values
 
     def fields(self, **parameters: Any) -> dict[str, Any]:
         """Return what all results over numbers of clusters have in common."""
@@ -361,14 +363,35 @@ class Reclustered:
         }
 
 
+# From what the indices of each kind are computed: the perturbation that they were proposed with, and how what it draws
+# is divided; half-splits perturb nothing before they split.
+KINDS: dict[Fits, tuple[Perturbation, Splitting]] = {
+    Fits.SUBSAMPLES: (Subsample(0.8), drawn),
+    Fits.FEATURE_SUBSETS: (FeatureSubset(0.8), drawn),
+    Fits.BOOTSTRAP: (Bootstrap(distinct=True), drawn),
+    Fits.JITTER: (Jitter(), drawn),
+    Fits.HALF_SPLITS: (Rerun(), halves),
+    Fits.PAIRS: (Bootstrap(), pair),
+}
+
+
 def recluster(
-    question: Question, perturbation: Perturbation, n: Any, description: str, split: Splitting = drawn
+    question: Question,
+    fits: Fits,
+    n: Any,
+    perturbation: Perturbation | None = None,
+    *,
+    given: tuple[IntArray, IntArray] | None = None,
 ) -> Reclustered:
-    """Cluster n resamples of the study, every configuration the same ones."""
-    check_perturbation(perturbation)
-    n_replicates = check_integer(n, "n_resamples" if split in (drawn, pair) else "n_splits")
+    """Cluster n resamples of the study, every configuration the same ones.
+
+    given : two parts into which the study is split, instead of random halves
+    """
+    usual, split = KINDS[fits]
+    perturbation = usual if perturbation is None else check_perturbation(perturbation)
+    n_replicates = check_integer(n, "n_splits" if split is halves else "n_resamples")
     configurations = question.configurations
-    unchanged = split in (drawn, pair) and perturbation.changes_nothing(*question.study.X.shape)
+    unchanged = split is not halves and perturbation.changes_nothing(*question.study.X.shape)
     if unchanged and not any(has_open_randomness(configuration.clusterer) for configuration in configurations):
         warn(
             f"{perturbation!r} changes nothing here, and {configurations[0].name} has no randomness of its own, or a "
@@ -377,15 +400,17 @@ def recluster(
         )
     if split is drawn:
         _ = question.references  # a clusterer that fails on the whole study fails before any resample is clustered
-    plan = ReclusteringPlan(question.setting(perturbation), split, description)
+    if given is not None:
+        split = partial(halves, given=given)
+    plan = ReclusteringPlan(question.setting(perturbation), split, str(fits))
     replicates = run(plan, range(FULL_STUDY + 1, n_replicates + 1), question.n_jobs)
     firsts = [[partitions[0] for partitions in replicate.partitions] for replicate in replicates]
     causes = [[first.cause if isinstance(first, Failed) else "" for first in row] for row in firsts]
     failed, names = Failures.number(np.array(causes, dtype=object))
     weights = tuple(np.stack(part) for part in zip(*(replicate.weights for replicate in replicates), strict=True))
-    fits = []
+    relabelled = []
     for c, configuration in enumerate(configurations):
         by_labelling = zip(*(replicate.partitions[c] for replicate in replicates), strict=True)
         labelings = tuple(Labelings.of(partitions, len(question.study)) for partitions in by_labelling)
-        fits.append(Relabelled(configuration.n_clusters, labelings, weights, failed[:, c], names))
-    return Reclustered(question, perturbation, tuple(fits))
+        relabelled.append(Relabelled(configuration.n_clusters, labelings, weights, failed[:, c], names))
+    return Reclustered(question, perturbation, tuple(relabelled))

@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 
 from clustrep.checks import check_known
 from clustrep.files.saved import Saved
-from clustrep.plots.canvas import (
-    DOUBLE,
-    SINGLE,
-    canvas,
-    in_legend,
-    legend_above,
-    look,
-    panels,
-)
+from clustrep.plots.canvas import DOUBLE, SINGLE, canvas, in_legend, legend_above, look, panels
 from clustrep.provenance import Provenance
 from clustrep.summaries import label
 from clustrep.text import listing, p_text
@@ -164,18 +156,9 @@ class Separation(Saved):
 
     def summary(self) -> pd.DataFrame:
         """One row for every number of pieces: k, pvalue, adjusted, depth, near_depth, strength, separated, complete."""
-        return pd.DataFrame(
-            {
-                "k": pd.array(list(self.n_clusters), dtype="Int64"),
-                "pvalue": self.pvalue,
-                "adjusted": self.adjusted,
-                "depth": self.depth,
-                "near_depth": self.near_depth,
-                "strength": self.strength,
-                "separated": self.n_separated_by_k,
-                "complete": self.complete,
-            }
-        )
+        frame = pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64")})
+        frame = frame.assign(pvalue=self.pvalue, adjusted=self.adjusted, depth=self.depth, near_depth=self.near_depth)
+        return frame.assign(strength=self.strength, separated=self.n_separated_by_k, complete=self.complete)
 
     def plot(self, ax: Axes | None = None, *, n_clusters: int | None = None) -> Axes | NDArray[Any]:
         """Draw the held-out densities between neighbouring pieces, of the chosen clustering or of another k.
@@ -188,8 +171,7 @@ class Separation(Saved):
         n_clusters : int, optional
             Of which clustering; by default the chosen one.
         """
-        place = self.place_of(n_clusters) if n_clusters is not None else max(self.chosen, 0)
-        return draw_valleys(self, place, ax)
+        return draw_valleys(self, max(self.chosen, 0) if n_clusters is None else self.place_of(n_clusters), ax)
 
     def __str__(self) -> str:
         p = p_text(self.overall_pvalue)
@@ -220,7 +202,9 @@ COUNT = "held-out samples"
 
 def draw_valleys(result: Separation, place: int, ax: Axes | None = None) -> Axes | NDArray[Any]:
     """Draw a panel for each pair, and return the axes of all; on axes given, the least clear pair alone."""
-    pairs = _pairs_of(result, place)
+    # Those without a density valley come first.
+    pairs = np.flatnonzero(result.edge_cut == place)
+    pairs = pairs[np.sort(np.argsort(-result.edge_pvalues[pairs], kind="stable")[:MOST_PANELS])]
     if ax is not None:
         with canvas(ax):
             if not len(pairs):
@@ -247,26 +231,14 @@ def draw_valleys(result: Separation, place: int, ax: Axes | None = None) -> Axes
         return np.asarray(axes)
 
 
-def _pairs_of(result: Separation, place: int) -> IntArray:
-    """Return the pairs of one clustering that are drawn, those without a density valley first: at most twelve."""
-    pairs = np.flatnonzero(result.edge_cut == place)
-    return pairs[np.sort(np.argsort(-result.edge_pvalues[pairs], kind="stable")[:MOST_PANELS])]
-
-
-def _counts_of(result: Separation, e: int) -> list[IntArray]:
-    """Count the held-out samples of every study along the line of one pair."""
-    study = result.study_of_samples
-    return [np.histogram(result.positions[e, study == s], BINS)[0] for s in range(len(result.names))]
-
-
 def _draw_pair(result: Separation, e: int, ax: Axes) -> None:
     """Draw one pair: the studies' samples above each other, and the three windows."""
     for low in (-2.0, -0.5, 1.0):
         ax.axvspan(low, low + 1, color="0.93", lw=0)
-    below = np.zeros(len(BINS) - 1)
-    for s, counts in enumerate(_counts_of(result, e)):
-        name = in_legend(result.names[s])
-        ax.bar(BINS[:-1], counts, np.diff(BINS), below, align="edge", color=look(s).colour, label=name)
+    below, study = np.zeros(len(BINS) - 1), result.study_of_samples
+    for s, name in enumerate(result.names):
+        counts = np.histogram(result.positions[e, study == s], BINS)[0]
+        ax.bar(BINS[:-1], counts, np.diff(BINS), below, align="edge", color=look(s).colour, label=in_legend(name))
         below = below + counts
     left, right = result.edges[e].tolist()
     ax.set_xticks(TICKS, [f"cluster {left}", "", f"cluster {right}"])

@@ -14,6 +14,7 @@ from clustrep.resampling import Jitter
 from clustrep.stability.perturbation import READERS
 from clustrep.stability.reclustering import KINDS
 from clustrep.stability.validation import OVER_K
+from clustrep.summaries import tails
 
 B, S, SEED = 5, 4, 5
 RUN = {"n_resamples": B, "n_splits": S, "rng": SEED}
@@ -33,7 +34,7 @@ def validation():
 
 def interval(values):
     known = values[~np.isnan(values)]
-    return [np.nanmean(values), known.std(ddof=1), *np.quantile(known, [0.025, 0.975])]
+    return [np.nanmean(values), known.std(ddof=1), *np.quantile(known, tails(0.95))]
 
 
 def rows_by_its_own_function(index, clusterer, ks, labels, noise):

@@ -86,7 +86,12 @@ class OverK(Failing, Saved):
         return "\n".join([*lines, *self._notes(), *self.failures.lines("value")])
 
     def _table(self) -> pd.DataFrame:
-        return pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64"), self.total: self.by_k})
+        return pd.DataFrame({"k": self._ks, self.total: self.by_k})
+
+    @property
+    def _ks(self) -> Any:
+        """The numbers of clusters as a column, missing where there is none."""
+        return pd.array(list(self.n_clusters), dtype="Int64")
 
     def _notes(self) -> list[str]:
         return []
@@ -102,7 +107,7 @@ class Curve(Resampled, OverK):
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every k: k, mean, sd, low, high."""
-        return pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64"), **self.columns(confidence_level)})
+        return pd.DataFrame({"k": self._ks, **self.columns(confidence_level)})
 
     _table = to_frame
 
@@ -183,12 +188,9 @@ class PredictionStrength(Curve):
     @property
     def per_cluster(self) -> dict[int | None, FloatArray]:
         """For every k, the strength of every test cluster, (n_splits, n_directions, k)."""
-        strengths = {}
-        for i, k in enumerate(self.n_clusters):
-            sizes = self.cluster_sizes[:, :, i]
-            n_labels = int(np.max(np.nonzero(sizes.any(axis=(0, 1)))[0], initial=0)) + 1
-            strengths[k] = self.cluster_strengths[:, :, i, :n_labels]
-        return strengths
+        occurs = np.asarray(self.cluster_sizes.any(axis=(0, 1)))  # (number of k, most clusters)
+        n_labels = [int(np.max(np.nonzero(there)[0], initial=0)) + 1 for there in occurs]
+        return {k: self.cluster_strengths[:, :, i, : n_labels[i]] for i, k in enumerate(self.n_clusters)}
 
     def recommended(self, threshold: float = THRESHOLDS[0]) -> int:
         """Return the largest k whose strength is above the threshold, as Tibshirani and Walther advise; else 1."""
@@ -339,6 +341,15 @@ class Samples(OverK):
         names = self.clusters[place, : self.n_labels[place]].tolist()
         return [c for c, name in enumerate(names) if rule.is_cluster or name != NOISE_NAME]
 
+    def _frame(self, **columns: tuple[Any, Any]) -> pd.DataFrame:
+        """Return one row for every k and cluster, and one for each k as a whole, from their values of each column."""
+        parts = []
+        for i, k in enumerate(self.n_clusters):
+            clusters = self.followed(i)
+            values = {name: [*each[i, clusters], whole[i]] for name, (each, whole) in columns.items()}
+            parts.append(pd.DataFrame({"k": k, "cluster": [*self.clusters[i, clusters], "all"], **values}))
+        return pd.concat(parts, ignore_index=True).astype({"k": "Int64"})
+
     def _place(self, n_clusters: int | None) -> int:
         if n_clusters is None and len(self.n_clusters) == 1:
             return 0
@@ -465,12 +476,11 @@ class Consensus(Samples):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for every k and cluster, and one for each k as a whole: k, cluster, size, consensus, pac."""
-        rows: list[tuple[Any, ...]] = []
-        values, sizes = self.cluster_consensus, self.sizes
-        for i, (k, pac) in enumerate(zip(self.n_clusters, self.pac(), strict=True)):
-            rows += [(k, self.clusters[i, c], sizes[i, c], values[i, c], np.nan) for c in self.followed(i)]
-            rows.append((k, "all", len(self.samples), np.nan, pac))
-        return pd.DataFrame(rows, columns=["k", "cluster", "size", "consensus", "pac"]).astype({"k": "Int64"})
+        none = np.full(self.clusters.shape, np.nan)
+        n_samples = [len(self.samples)] * len(none)
+        return self._frame(
+            size=(self.sizes, n_samples), consensus=(self.cluster_consensus, none[:, 0]), pac=(none, self.pac())
+        )
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the CDF of the consensus for every k."""
@@ -588,9 +598,8 @@ class AssignmentConsistency(Samples):
         shares, modal = np.nan_to_num(self.per_sample), self.modal
         result = np.full(self.clusters.shape, np.nan)
         for i, c in np.ndindex(result.shape):
-            is_member = modal[i] == c
-            if is_member.any():
-                result[i, c] = shares[i, is_member].mean()
+            if (modal[i] == c).any():
+                result[i, c] = shares[i, modal[i] == c].mean()
         return result
 
     @property
@@ -616,23 +625,13 @@ class AssignmentConsistency(Samples):
         """One row for every sample: sample, cluster, consistency, times assigned."""
         i = self._place(n_clusters)
         names = np.array([*self.clusters[i], None], dtype=object)
-        return pd.DataFrame(
-            {
-                "sample": self.samples,
-                "cluster": names[self.modal[i]],
-                "consistency": self.per_sample[i],
-                "times": self.totals[i],
-            }
-        )
+        frame = pd.DataFrame({"sample": self.samples, "cluster": names[self.modal[i]]})
+        return frame.assign(consistency=self.per_sample[i], times=self.totals[i])
 
     def to_frame(self) -> pd.DataFrame:
         """One row for every k and cluster, and one for each k as a whole: k, cluster, size, cri, wcri."""
-        rows: list[tuple[Any, ...]] = []
-        cri, wcri, sizes = self.cri, self.wcri, self.sizes
-        for i, k in enumerate(self.n_clusters):
-            rows += [(k, self.clusters[i, c], sizes[i, c], cri[i, c], wcri[i, c]) for c in self.followed(i)]
-            rows.append((k, "all", sizes[i].sum(), np.nan, self.twcri[i]))
-        return pd.DataFrame(rows, columns=["k", "cluster", "size", "cri", "wcri"]).astype({"k": "Int64"})
+        sizes, no_cri = self.sizes, np.full(len(self.n_clusters), np.nan)
+        return self._frame(size=(sizes, sizes.sum(axis=1)), cri=(self.cri, no_cri), wcri=(self.wcri, self.twcri))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the clusters' consistency and their total against k."""

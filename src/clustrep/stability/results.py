@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,19 +127,18 @@ class Stability(Resampled, Failing, Saved):
 
     def dissolved(self, at_most: float = DISSOLVED) -> IntArray:
         """Count the resamples in which each cluster's Jaccard coefficient is at most this: it is lost, (k,)."""
-        self._check_has_thresholds()
-        return np.asarray((self.distribution <= at_most).sum(axis=0))
+        return self._count(self.distribution <= at_most)
 
     def recovered(self, above: float = RECOVERED) -> IntArray:
         """Count the resamples in which each cluster's Jaccard coefficient is above this: it is recovered, (k,)."""
-        self._check_has_thresholds()
-        return np.asarray((self.distribution > above).sum(axis=0))
+        return self._count(self.distribution > above)
 
-    def _check_has_thresholds(self) -> None:
+    def _count(self, is_so: BoolArray) -> IntArray:
         if INDICES[self.index].thresholds is None:
             raise ParameterError(
                 f'Clusters dissolve and recover by index="jaccard" alone, not by {self.index!r}.', parameter="index"
             )
+        return np.asarray(is_so.sum(axis=0))
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every cluster: cluster, size, mean, sd, median, low, high; one row in all for "matching"."""
@@ -238,7 +237,6 @@ class Sensitivity(Stability):
         first = curve[0]
         names = np.array([[("", *each.causes)[i] for i in each.failed] for each in curve], dtype=object)
         failed, causes = Failures.number(names.T)
-        shared = {field.name: getattr(first, field.name) for field in fields(first)}
         changed = {
             "scales": np.array(scales),
             "distribution": np.stack([each.distribution for each in curve], axis=1),
@@ -247,7 +245,7 @@ class Sensitivity(Stability):
             "causes": causes,
             "provenance": replace(first.provenance, resampling=f"Jitter(scale) for {len(curve)} scales"),
         }
-        return cls(**{**shared, **changed})
+        return cls(**{**vars(first), **changed})
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every scale and cluster, and one for all clusters: scale, cluster, size, mean, sd, low, high."""
@@ -527,11 +525,10 @@ class Validation(Saved):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for every index, k and cluster: index, k, cluster, size, value, sd, low, high, better."""
-        frame = pd.DataFrame({"index": self.index.astype(object), "k": _numbers(self.k)})
-        frame = frame.assign(cluster=self.cluster.astype(object), size=self.size, value=self.value)
-        frame = frame.assign(sd=self.sd, low=self.low, high=self.high)
-        frame["better"] = [INDICES[index].better for index in self.index]
-        return frame
+        names = ("index", "k", "cluster", "size", "value", "sd", "low", "high")
+        frame = pd.DataFrame({name: getattr(self, name) for name in names})
+        frame = frame.assign(k=_numbers(self.k), better=[INDICES[index].better for index in self.index])
+        return frame.astype({"index": object, "cluster": object})
 
     def overall(self) -> pd.DataFrame:
         """One row for every k, one column for every index: values for whole partitions."""

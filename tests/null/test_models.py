@@ -24,8 +24,10 @@ from clustrep.null.margins import (
     margins_of_feature,
     shrunk_moments,
 )
-from clustrep.null.models import NULLS, PERMUTED, UNIMODAL_MODELS, null_model_of
-from clustrep.null.unimodal import (
+from clustrep.null.models import (
+    NULLS,
+    PERMUTED,
+    UNIMODAL_MODELS,
     candidate_rotations,
     draw_components,
     draw_elliptical,
@@ -34,6 +36,7 @@ from clustrep.null.unimodal import (
     draw_wide_elliptical,
     falling_density,
     least_entropy,
+    null_model_of,
 )
 from clustrep.resampling.gaussian import covariance_factor, principal_axes
 from clustrep.stability.significance import draw_like

@@ -22,38 +22,20 @@ from clustrep.execution.devices import free_bytes
 from clustrep.execution.engines import EngineLike
 from clustrep.execution.forecast import Cost
 from clustrep.execution.run import Plan, RunCache, on_engine
-from clustrep.execution.seeds import (
-    FULL_STUDY,
-    Rng,
-    Stream,
-    derived_root,
-    make_generator,
-    one_thread,
-    root_entropy,
-)
+from clustrep.execution.seeds import FULL_STUDY, Rng, Stream, derived_root, make_generator, one_thread, root_entropy
 from clustrep.fitting.fingerprint import agreements_of, described, facts_of, identity_of
 from clustrep.fitting.parameters import Configuration, KnownLabels, describe, parameters_of
 from clustrep.fitting.resample import Source, provenance_of_run
 from clustrep.fitting.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.fitting.setting import RunOrigin, Setting, rotates, works_here
 from clustrep.fitting.transformers import TrainEmbedding
+from clustrep.null import models
 from clustrep.null.gaussian import NullModel
-from clustrep.null.models import (
-    NULLS,
-    OF_FEATURES,
-    PERMUTED,
-    UNIMODAL,
-    UNIMODAL_MODELS,
-    Sampler,
-    check_null,
-    null_model_of,
-)
 from clustrep.null.null_scores import NullReference, NullScores
 from clustrep.summaries import FALSE_FINDING, quiet
 from clustrep.text import plural
 from clustrep.types import FloatArray
 
-STATISTICS = ("estimate", "mean")
 # A model explains the scores where the overall p-value is above this, the level of all statements.
 NOT_EXPLAINED = FALSE_FINDING
 # Seconds that a simulated number takes, roughly.
@@ -70,7 +52,7 @@ def null_reference(
     result: Replicability | Comparison,
     n: int = 199,
     *,
-    null: str | Sampler = UNIMODAL,
+    null: str | models.Sampler = models.UNIMODAL,
     statistic: str = "estimate",
     rng: Rng = None,
     n_jobs: int | None = None,
@@ -144,15 +126,15 @@ def null_reference(
     >>> bool(result.estimate[0, 1] > 0.5), reference.overall_pvalue > 0.05, reference.model
     (True, True, 'elliptical')
     """
-    check_null(null)
-    check_choice(statistic, "statistic", STATISTICS)
+    models.check_null(null)
+    check_choice(statistic, "statistic", ("estimate", "mean"))
     return reference_of(result, n, null, statistic, rng=rng, n_jobs=n_jobs)
 
 
 def reference_of(
     result: Replicability | Comparison,
     n: int,
-    null: str | Sampler,
+    null: str | models.Sampler,
     statistic: str = "estimate",
     *,
     rng: Rng = None,
@@ -166,7 +148,7 @@ def reference_of(
     check_takes_simulated(origins[0].source.transformer, null)
     cache = cache or RunCache()
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
-    models: tuple[str | Sampler, ...] = UNIMODAL_MODELS if null == UNIMODAL else (null,)
+    tried: tuple[str | models.Sampler, ...] = models.UNIMODAL_MODELS if null == models.UNIMODAL else (null,)
     provenance = provenance_of_run(
         origins[0].source.with_root(root),
         origins[0].studies,
@@ -178,11 +160,14 @@ def reference_of(
         neighbour_recall=result.provenance.get("neighbour_recall"),  # simulated studies have as many samples
     )
     n_resamples = 0 if statistic == "estimate" else result.provenance["n_resamples"]
-    observed = _observed(origins)
+    first = origins[0]
+    with one_thread():
+        setting = Setting.prepare(first.source, first.studies, [origin.configuration for origin in origins])
+        (observed,) = _scores_of_data_sets([setting], first.agreements, first.noise, [FULL_STUDY])
     if n_resamples:
         observed = observed._replace(scores=_observed_means(result))
     references: list[NullReference] = []
-    for place, model in enumerate(models):
+    for place, model in enumerate(tried):
         plan_of = partial(NullPlan.of, origins, model, n_resamples, root)
         data_sets = cache.run(("null model", place), plan_of, range(1, n + 1), n_jobs)
         simulated = NullScores(*map(np.stack, zip(*data_sets, strict=True)))
@@ -194,9 +179,9 @@ def reference_of(
     return best_explained(references)
 
 
-def check_takes_simulated(transformer: Any, null: str | Sampler) -> None:
+def check_takes_simulated(transformer: Any, null: str | models.Sampler) -> None:
     """Refuse a transformer that normalises counts: unimodal data are none, and may be negative."""
-    if transformer is None or not isinstance(null, str) or null == PERMUTED:
+    if transformer is None or not isinstance(null, str) or null == models.PERMUTED:
         return
     parts = [transformer, *parameters_of(transformer).values()]
     if any(isinstance(part, TrainEmbedding) and part.normalise != "none" for part in parts):
@@ -250,15 +235,15 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
     return (replace(known[0], agreements=agreements),)
 
 
-def _for_labels(null: str | Sampler, origins: Sequence[RunOrigin]) -> str | Sampler:
+def _for_labels(null: str | models.Sampler, origins: Sequence[RunOrigin]) -> str | models.Sampler:
     """Return the null of a result: known labels are permuted, because simulated data have none."""
     known = any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in origins)
-    if null == PERMUTED if not known else null not in (UNIMODAL, PERMUTED):
+    if null == models.PERMUTED if not known else null not in (models.UNIMODAL, models.PERMUTED):
         raise ParameterError(
-            f"null={PERMUTED!r} is for known labels, which can be compared with no other null model; got {null!r}.",
+            f"null={models.PERMUTED!r} is for known labels, which can be compared with no other null model; got {null!r}.",
             parameter="null",
         )
-    return PERMUTED if known else null
+    return models.PERMUTED if known else null
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -296,7 +281,7 @@ class NullPlan(Plan[NullScores]):
     unit = "simulated data sets"
 
     @classmethod
-    def of(cls, origins: Sequence[RunOrigin], null: str | Sampler, n_resamples: int, root: int) -> NullPlan:
+    def of(cls, origins: Sequence[RunOrigin], null: str | models.Sampler, n_resamples: int, root: int) -> NullPlan:
         """Take the settings of a result; where features outnumber samples, in coordinates."""
         first = origins[0]
         configurations = tuple(origin.configuration for origin in origins)
@@ -308,11 +293,11 @@ class NullPlan(Plan[NullScores]):
         order = tuple(sorted(range(len(first.studies)), key=lambda s: first.studies[s].name))
         by_name = [first.studies[s] for s in order]
         with one_thread():
-            if in_features or null not in NULLS or null in OF_FEATURES:
-                simulated = null_model_of(null, by_name)
+            if in_features or null not in models.NULLS or null in models.OF_FEATURES:
+                simulated = models.null_model_of(null, by_name)
             else:
                 rotation = Rotation.of([study.X for study in by_name])
-                simulated = null_model_of(null, by_name, rotation)
+                simulated = models.null_model_of(null, by_name, rotation)
                 simulated_in = Rotation(rotation.origin, tuple(simulated(make_generator(0))), None)
                 configurations = tuple(
                     Configuration(configuration.name, in_coordinates(configuration.clusterer, simulated_in))
@@ -479,15 +464,6 @@ def _averaged(full: ReplicateScores, plan: ScorePlan, replicates: Sequence[int])
     with quiet():
         averages = np.asarray(np.nanmean(scores, axis=0))
         return NullScores(averages, np.asarray(np.nanmean(full.separateness, axis=(1, 2))))
-
-
-def _observed(origins: Sequence[RunOrigin]) -> NullScores:
-    """Return the observed scores of a result, by the rule for single clusters that holds for simulated data sets."""
-    first = origins[0]
-    with one_thread():
-        setting = Setting.prepare(first.source, first.studies, [origin.configuration for origin in origins])
-        (observed,) = _scores_of_data_sets([setting], first.agreements, first.noise, [FULL_STUDY])
-    return observed
 
 
 def _observed_means(result: Replicability | Comparison) -> FloatArray:

@@ -9,7 +9,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -125,13 +125,18 @@ class Perturbation(ABC):
         """Whether a study of this shape is unchanged, except for the order of its samples."""
         return False
 
+    def __repr__(self) -> str:
+        """Write the parameters, without units where there are none."""
+        shown = [each.name for each in (fields(self) if is_dataclass(self) else ()) if is_shown(each, self)]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+
     def __add__(self, other: object) -> Combination:
         if not isinstance(other, Perturbation):
             return NotImplemented
         return Combination((*_steps(self), *_steps(other)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bootstrap(Perturbation):
     """Draw as many samples as the study has, with replacement (Algorithms 1 to 3).
 
@@ -174,9 +179,6 @@ class Bootstrap(Perturbation):
         check_flag(self.distinct, "distinct")
         _check_groups(self.groups)
 
-    def __repr__(self) -> str:
-        return written(self)
-
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Draw with replacement."""
         if self.groups is not None:
@@ -185,7 +187,10 @@ class Bootstrap(Perturbation):
             order = np.concatenate([rows[rng.integers(len(rows), size=len(rows))] for rows in drawn])
             return replace(draw, order=np.unique(order) if self.distinct else order)
         n = len(draw.order)
-        return replace(draw, order=self._kept(draw.order[rng.integers(n, size=n)], len(draw.points)))
+        order = draw.order[rng.integers(n, size=n)]
+        if self.distinct:
+            order = np.flatnonzero(np.bincount(order, minlength=len(draw.points)))  # as np.unique, but faster
+        return replace(draw, order=order)
 
     def draw_many(self, study: Study, words: IntArray) -> list[Draw] | None:
         """Draw from many seeds at once, unless units are drawn, or a subclass draws in its own way."""
@@ -204,14 +209,8 @@ class Bootstrap(Perturbation):
             draw.__dict__["weights"] = known  # they need not be counted again
         return draws
 
-    def _kept(self, order: IntArray, n_points: int) -> IntArray:
-        """Return the rows that count among those drawn."""
-        if not self.distinct:
-            return order
-        return np.flatnonzero(np.bincount(order, minlength=n_points))  # what np.unique finds, but faster
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Subsample(Perturbation):
     """Draw a fraction of the study's samples without replacement.
 
@@ -248,9 +247,6 @@ class Subsample(Perturbation):
     def __post_init__(self) -> None:
         check_fraction(self.fraction, "fraction", one_allowed=True)
         _check_groups(self.groups)
-
-    def __repr__(self) -> str:
-        return written(self)
 
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Draw without replacement."""
@@ -414,7 +410,7 @@ class Rerun(Perturbation):
         return True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Combination(Perturbation):
     """Several changes, one after the other; the sum of perturbations."""
 
@@ -627,12 +623,6 @@ def _warn_of_shared_units(resampling: Resampling, studies: Sequence[Study]) -> N
                 )
 
 
-def written(step: Perturbation) -> str:
-    """Write a perturbation, without units where it has none."""
-    shown = {each.name: getattr(step, each.name) for each in fields(step) if is_shown(each, step)}  # type: ignore[arg-type]
-    return f"{type(step).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
-
-
 def _share(fraction: float, n: int) -> int:
     return math.floor(fraction * n + 1e-9)  # 0.29 · 100 is 28.999…
 
@@ -648,7 +638,7 @@ RAW_COUNTS = (
 ESTIMATE = "estimate"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Thin(Perturbation):
     """Divide the counts of every sample and feature at random into two independent parts (count splitting).
 
@@ -719,19 +709,13 @@ class Thin(Perturbation):
         plain = float(values[0]) if np.ndim(given) == 0 else tuple(values.tolist())
         object.__setattr__(self, "overdispersion", plain)
 
-    def __repr__(self) -> str:
-        return written(self)
-
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Take the test part."""
-        return replace(draw, points=self._halves(draw, rng)[1])
+        return replace(draw, points=self.halves_of(draw.points, rng, f"Study {draw.study!r}")[1])
 
     def change_to_other_half(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Take the training part."""
-        return replace(draw, points=self._halves(draw, rng)[0])
-
-    def _halves(self, draw: Draw, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        return self.halves_of(draw.points, rng, f"Study {draw.study!r}")
+        return replace(draw, points=self.halves_of(draw.points, rng, f"Study {draw.study!r}")[0])
 
     def halves_of(self, X: FloatArray, rng: np.random.Generator, subject: str = "X") -> tuple[FloatArray, FloatArray]:
         """Divide a table of counts.
@@ -800,9 +784,5 @@ class Thin(Perturbation):
         study = X if isinstance(X, Study) else Study(X, "X", label=False)
         train, test = self.halves_of(study.X, make_generator(rng), f"Study {study.name!r}")
         parts = {"train": train, "test": test}
-        return Studies(
-            [
-                study._with(X=read_only(part), name=name, samples=tuple(f"{name}/{sample}" for sample in study.samples))
-                for name, part in parts.items()
-            ]
-        )
+        samples = {name: tuple(f"{name}/{sample}" for sample in study.samples) for name in parts}
+        return Studies([study._with(X=read_only(X), name=name, samples=samples[name]) for name, X in parts.items()])

@@ -31,6 +31,7 @@ from clustrep.fitting.setting import RunOrigin, Setting, rotates, works_here
 from clustrep.fitting.transformers import TrainEmbedding
 from clustrep.null import models
 from clustrep.null.gaussian import NullModel
+from clustrep.null.models import Sampler
 from clustrep.null.null_scores import NullReference, NullScores
 from clustrep.summaries import FALSE_FINDING, quiet
 from clustrep.text import plural
@@ -52,7 +53,7 @@ def null_reference(
     result: Replicability | Comparison,
     n: int = 199,
     *,
-    null: str | models.Sampler = models.UNIMODAL,
+    null: str | Sampler = models.UNIMODAL,
     statistic: str = "estimate",
     rng: Rng = None,
     n_jobs: int | None = None,
@@ -134,7 +135,7 @@ def null_reference(
 def reference_of(
     result: Replicability | Comparison,
     n: int,
-    null: str | models.Sampler,
+    null: str | Sampler,
     statistic: str = "estimate",
     *,
     rng: Rng = None,
@@ -148,7 +149,7 @@ def reference_of(
     check_takes_simulated(origins[0].source.transformer, null)
     cache = cache or RunCache()
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
-    tried: tuple[str | models.Sampler, ...] = models.UNIMODAL_MODELS if null == models.UNIMODAL else (null,)
+    tried: tuple[str | Sampler, ...] = models.UNIMODAL_MODELS if null == models.UNIMODAL else (null,)
     provenance = provenance_of_run(
         origins[0].source.with_root(root),
         origins[0].studies,
@@ -179,7 +180,7 @@ def reference_of(
     return best_explained(references)
 
 
-def check_takes_simulated(transformer: Any, null: str | models.Sampler) -> None:
+def check_takes_simulated(transformer: Any, null: str | Sampler) -> None:
     """Refuse a transformer that normalises counts: unimodal data are none, and may be negative."""
     if transformer is None or not isinstance(null, str) or null == models.PERMUTED:
         return
@@ -235,12 +236,12 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
     return (replace(known[0], agreements=agreements),)
 
 
-def _for_labels(null: str | models.Sampler, origins: Sequence[RunOrigin]) -> str | models.Sampler:
+def _for_labels(null: str | Sampler, origins: Sequence[RunOrigin]) -> str | Sampler:
     """Return the null of a result: known labels are permuted, because simulated data have none."""
     known = any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in origins)
     if null == models.PERMUTED if not known else null not in (models.UNIMODAL, models.PERMUTED):
         raise ParameterError(
-            f"null={models.PERMUTED!r} is for known labels, which can be compared with no other null model; got {null!r}.",
+            f"null='permuted' is for known labels, which can be compared with no other null model; got {null!r}.",
             parameter="null",
         )
     return models.PERMUTED if known else null
@@ -281,7 +282,7 @@ class NullPlan(Plan[NullScores]):
     unit = "simulated data sets"
 
     @classmethod
-    def of(cls, origins: Sequence[RunOrigin], null: str | models.Sampler, n_resamples: int, root: int) -> NullPlan:
+    def of(cls, origins: Sequence[RunOrigin], null: str | Sampler, n_resamples: int, root: int) -> NullPlan:
         """Take the settings of a result; where features outnumber samples, in coordinates."""
         first = origins[0]
         configurations = tuple(origin.configuration for origin in origins)

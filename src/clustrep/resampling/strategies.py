@@ -127,7 +127,7 @@ class Perturbation(ABC):
 
     def __repr__(self) -> str:
         """Write the parameters, without units where there are none."""
-        all_fields = fields(self) if is_dataclass(self) else ()
+        all_fields: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
         shown: list[str] = [each.name for each in all_fields if is_shown(each, self)]
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 

@@ -233,8 +233,9 @@ def test_local_scores_of_noise(name):
 
 
 def test_a_local_run_takes_one_agreement(cloud):
-    with pytest.raises(ParameterError, match=r"agreement must be one of .*'matching'.*got \('matching', 'ari'\)"):
+    with pytest.raises(ParameterError) as caught:
         cr.local_replicability(KMeans(3), train=cloud["one"], test=cloud["two"], agreement=("matching", "ari"))
+    assert caught.value.parameter == "agreement"
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from tests.agreement.table_agreements.cases import BY_DEFINITION, NAMES, every_a
 import clustrep as cr
 from clustrep.agreement.agreements import AGREEMENTS, resolve_agreement, resolve_agreements, shown
 from clustrep.agreement.contingency import Counts, contingency_table
-from clustrep.errors import ParameterError
 
 few_examples = settings(max_examples=60)
 
@@ -237,10 +236,3 @@ def test_both_are_agreements_by_name():
     ]
     assert not any(resolve_agreement(name).compiled for name in NAMES)
     assert [shown(name) for name in (*NAMES, "ari", "my_own")] == ["prediction strength", "matching", "ARI", "my_own"]
-
-
-def test_a_name_nearly_right_is_corrected():
-    with pytest.raises(ParameterError, match=r"'prediction_strength', 'matching', or a function.*mean 'matching'\?"):
-        resolve_agreement("matchin")
-    with pytest.raises(ParameterError, match=r"Did you mean 'prediction_strength'\?"):
-        resolve_agreement("prediction strength")

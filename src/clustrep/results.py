@@ -31,11 +31,11 @@ from clustrep.findings.result import Findings as Findings
 from clustrep.null.null_scores import NullReference as NullReference
 from clustrep.provenance import Provenance
 from clustrep.separation.result import Separation as Separation
-from clustrep.stability.curves import AssignmentConsistency as AssignmentConsistency
-from clustrep.stability.curves import BootstrapInstability as BootstrapInstability
-from clustrep.stability.curves import Consensus as Consensus
-from clustrep.stability.curves import PredictionStrength as PredictionStrength
-from clustrep.stability.curves import RelativeValidation as RelativeValidation
+from clustrep.stability.results import AssignmentConsistency as AssignmentConsistency
+from clustrep.stability.results import BootstrapInstability as BootstrapInstability
+from clustrep.stability.results import Consensus as Consensus
+from clustrep.stability.results import PredictionStrength as PredictionStrength
+from clustrep.stability.results import RelativeValidation as RelativeValidation
 from clustrep.stability.results import ClusterTest as ClusterTest
 from clustrep.stability.results import InGroupProportion as InGroupProportion
 from clustrep.stability.results import Sensitivity as Sensitivity

@@ -24,7 +24,7 @@ import clustrep as cr
 from clustrep.errors import ParameterError, ReplicateWarning
 from clustrep.kernels import reductions
 from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Rerun, Subsample
-from clustrep.stability import curves
+from clustrep.stability import results
 
 SEED = 8
 draws = partial(plain.draws, seed=SEED)
@@ -257,9 +257,9 @@ def test_a_sample_of_the_pairs_agrees_with_all_of_them():
 @pytest.mark.parametrize("at_once", [1, 7, 10**6])
 def test_all_pairs_come_once_whatever_the_size_of_the_pieces(at_once, monkeypatch):
     expected = cr.stability.consensus(slices, X, n_resamples=4, rng=SEED)
-    monkeypatch.setattr(curves, "AT_ONCE", at_once)
+    monkeypatch.setattr(results, "AT_ONCE", at_once)
     for n in (2, 3, 12):
-        found = [pair for first, second in curves.all_pairs(n) for pair in zip(first, second, strict=True)]
+        found = [pair for first, second in results.all_pairs(n) for pair in zip(first, second, strict=True)]
         assert found == list(itertools.combinations(range(n), 2))
     result = cr.stability.consensus(slices, X, n_resamples=4, rng=SEED)
     np.testing.assert_array_equal(result.counts, expected.counts)

@@ -15,7 +15,8 @@ from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng, Stream, breathe, make_generator, seed_of
 from clustrep.fitting.parameters import Clusterer
 from clustrep.resampling.strategies import Perturbation
-from clustrep.stability.curves import (
+from clustrep.stability.reclustering import Question, Reclustered, Relabelled, recluster
+from clustrep.stability.results import (
     AssignmentConsistency,
     BootstrapInstability,
     Consensus,
@@ -23,7 +24,6 @@ from clustrep.stability.curves import (
     by_point,
     together_of,
 )
-from clustrep.stability.reclustering import Question, Reclustered, Relabelled, recluster
 from clustrep.types import FloatArray, IntArray
 
 # Up to this number all pairs are counted, which takes about 0.1 s for each k and 100 resamples; beyond it a sample,

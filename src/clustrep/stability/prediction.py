@@ -23,8 +23,8 @@ from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng, Stream, make_generator, seed_of
 from clustrep.fitting.parameters import Clusterer
 from clustrep.resampling.strategies import Perturbation
-from clustrep.stability.curves import PredictionStrength, RelativeValidation
 from clustrep.stability.reclustering import Compared, Question, Reclustered, Relabelled, recluster
+from clustrep.stability.results import PredictionStrength, RelativeValidation
 from clustrep.types import IntArray
 
 # fpc's default: the standard error of a mean strength is then about a seventh of its standard deviation.

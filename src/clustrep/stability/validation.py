@@ -21,12 +21,11 @@ from clustrep.execution.seeds import Rng
 from clustrep.fitting.parameters import Clusterer
 from clustrep.resampling.strategies import Rerun
 from clustrep.stability.co_assignment import assignments_of, consensus_of, instability_of
-from clustrep.stability.curves import AssignmentConsistency, Consensus, Curve, OverK
 from clustrep.stability.in_group import judge
 from clustrep.stability.perturbation import READERS, stability_of
 from clustrep.stability.prediction import N_SPLITS, relative_validation_of, strength_of
 from clustrep.stability.reclustering import KINDS, Question, Reclustered, recluster
-from clustrep.stability.results import ALL, Stability, Validation
+from clustrep.stability.results import ALL, AssignmentConsistency, Consensus, Curve, OverK, Stability, Validation
 from clustrep.stability.significance import cluster_test
 
 

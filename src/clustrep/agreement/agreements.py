@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import NamedTuple, TypeAlias
 
@@ -89,12 +90,11 @@ def _adjusted_mutual_information(counts: Counts, average: Callable[[FloatArray, 
     return np.where(counts.identical, 1.0, np.where(PairCounts.of(counts).trivial, 0.0, score))
 
 
-def _ami_arithmetic(counts: Counts) -> FloatArray:
+def _ami(counts: Counts) -> FloatArray:
     return _adjusted_mutual_information(counts, lambda h_u, h_v: (h_u + h_v) / 2)
 
 
-def _ami_max(counts: Counts) -> FloatArray:
-    return _adjusted_mutual_information(counts, np.maximum)
+_ami_max = partial(_adjusted_mutual_information, average=np.maximum)
 
 
 def _prediction_strength(counts: Counts) -> FloatArray:
@@ -188,23 +188,15 @@ class Agreement:
         raise ParameterError(f"agreement {self.name!r} must return a number, got {score!r}.", parameter="agreement")
 
 
-_AMI = "adjusted mutual information"
+_AMI, _AMI_MAX = "adjusted mutual information", "adjusted mutual information, with the larger entropy as its bound"
 # To add an agreement, add a record: nothing else in the library lists them. The smallest adjusted Rand index is that
 # of Chacón & Rastrojo (2023).
 AGREEMENTS: dict[str, Agreement] = {
     record.name: record
     for record in (
         Agreement("ari", "ARI", "the adjusted Rand index", _adjusted_rand, adjusted=True, bounds=(-0.5, 1.0)),
-        Agreement("ami", "AMI", _AMI, _ami_arithmetic, adjusted=True, bounds=(-1.0, 1.0), compiled=True),
-        Agreement(
-            "ami_max",
-            "AMI_MAX",
-            f"{_AMI}, with the larger entropy as its bound",
-            _ami_max,
-            adjusted=True,
-            bounds=(-1.0, 1.0),
-            compiled=True,
-        ),
+        Agreement("ami", "AMI", _AMI, _ami, adjusted=True, bounds=(-1.0, 1.0), compiled=True),
+        Agreement("ami_max", "AMI_MAX", _AMI_MAX, _ami_max, adjusted=True, bounds=(-1.0, 1.0), compiled=True),
         Agreement("ri", "RI", "the Rand index", _rand),
         Agreement("mi", "MI", "mutual information", _mutual_information, bounds=(0.0, float("inf")), compiled=True),
         Agreement("prediction_strength", "prediction strength", "prediction strength", _prediction_strength),

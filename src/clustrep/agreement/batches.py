@@ -17,7 +17,6 @@ from clustrep.agreement.contingency import (
     RULES,
     Counts,
     Noise,
-    NoiseRule,
     Partition,
     in_noise,
     tables_of_pairs,
@@ -242,6 +241,7 @@ def binary_scores(
 
     pairs : the partition of the training function, that of the test function, and the samples' weights
     """
+    rule = RULES[noise]
     scores: list[FloatArray | Failed] = [Failed(ONLY_NOISE)] * len(pairs)
     by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
     for place, (trained, tested, weights) in enumerate(pairs):
@@ -250,32 +250,20 @@ def binary_scores(
     for shape, places in by_shape.items():
         step = max(1, DENSE_CELLS // (4 * math.prod(shape)))
         for some in (places[begin : begin + step] for begin in range(0, len(places), step)):
-            tables = _binary_scores(agreement, [pairs[i] for i in some], shape, RULES[noise], device)
-            for place, table in zip(some, tables, strict=True):
-                scores[place] = table
+            U, V, counts = zip(*(pairs[place] for place in some), strict=True)
+            C = tables_of_pairs([u.codes for u in U], [v.codes for v in V], counts, shape, device)
+            total = np.array([of_samples.sum() for of_samples in counts])[:, None, None]
+            rows = np.broadcast_to(C.sum(axis=2, keepdims=True), C.shape)
+            columns = np.broadcast_to(C.sum(axis=1, keepdims=True), C.shape)
+            in_row, in_column = in_noise(C.shape, np.array([(u.noise, v.noise) for u, v in zip(U, V, strict=True)]))
+            if rule.is_split:  # a noise sample shares its cluster with no other
+                C = np.where(in_row | in_column, 0, C)
+                rows, columns = np.where(in_row, 0, rows), np.where(in_column, 0, columns)
+            binary = np.stack([C, rows - C, columns - C, total - rows - columns + C], axis=-1)
+            found = agreement.of_tables(binary.reshape(*C.shape, 2, 2))
+            for place, of_pair, is_noise in zip(some, found, in_row | in_column, strict=True):
+                if np.isnan(of_pair).any():
+                    scores[place] = Failed(NO_NUMBER)
+                else:  # a dropped sample has no score
+                    scores[place] = np.where(is_noise, np.nan, of_pair) if rule.omits else of_pair
     return scores
-
-
-def _binary_scores(
-    agreement: Agreement,
-    pairs: Sequence[tuple[Partition, Partition, IntArray]],
-    shape: tuple[int, int],
-    rule: NoiseRule,
-    device: str,
-) -> Iterator[FloatArray | Failed]:
-    """Score the points of pairs that have as many labels as each other."""
-    trained, tested, weights = zip(*pairs, strict=True)
-    C = tables_of_pairs([of.codes for of in trained], [of.codes for of in tested], weights, shape, device)
-    total = np.array([of_samples.sum() for of_samples in weights])[:, None, None]
-    rows = np.broadcast_to(C.sum(axis=2, keepdims=True), C.shape)
-    columns = np.broadcast_to(C.sum(axis=1, keepdims=True), C.shape)
-    noise = np.array([(train.noise, test.noise) for train, test in zip(trained, tested, strict=True)])
-    in_row, in_column = in_noise(C.shape, noise)
-    if rule.is_split:  # a noise sample shares its cluster with no other
-        C = np.where(in_row | in_column, 0, C)
-        rows, columns = np.where(in_row, 0, rows), np.where(in_column, 0, columns)
-    binary = np.stack([C, rows - C, columns - C, total - rows - columns + C], axis=-1)
-    scores = agreement.of_tables(binary.reshape(*C.shape, 2, 2))
-    kept = np.where(in_row | in_column, np.nan, scores) if rule.omits else scores  # a dropped sample has no score
-    for of_pair, table in zip(scores, kept, strict=True):
-        yield Failed(NO_NUMBER) if np.isnan(of_pair).any() else table

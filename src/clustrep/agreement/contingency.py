@@ -45,14 +45,8 @@ class Counts:
         n_tables, k_u, k_v = tables.shape
         rows, columns = tables.sum(axis=2), tables.sum(axis=1)
         row_of_cell, column_of_cell = np.divmod(np.arange(k_u * k_v), k_v)
-        return cls(
-            cells=tables.reshape(n_tables, k_u * k_v),
-            row_of_cell=row_of_cell,
-            column_of_cell=column_of_cell,
-            rows=rows,
-            columns=columns,
-            totals=rows.sum(axis=1),
-        )
+        cells = tables.reshape(n_tables, k_u * k_v)
+        return cls(cells, row_of_cell, column_of_cell, rows, columns, rows.sum(axis=1))
 
     @classmethod
     def from_codes(cls, u: IntArray, v: IntArray, weights: IntArray | None = None) -> Counts:
@@ -66,14 +60,7 @@ class Counts:
         row_of_cell, column_of_cell = np.divmod(occupied, k_v)
         rows = np.bincount(row_of_cell, cells).astype(float)
         columns = np.bincount(column_of_cell, cells).astype(float)
-        return cls(
-            cells=cells[None],
-            row_of_cell=row_of_cell,
-            column_of_cell=column_of_cell,
-            rows=rows[None],
-            columns=columns[None],
-            totals=cells.sum(keepdims=True),
-        )
+        return cls(cells[None], row_of_cell, column_of_cell, rows[None], columns[None], cells.sum(keepdims=True))
 
 
 def contingency_table(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> IntArray:

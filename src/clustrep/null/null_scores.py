@@ -125,8 +125,8 @@ class NullReference(Saved):
         provenance: Provenance,
     ) -> NullReference:
         """Put a result's scores beside those of simulated data sets."""
-        observed, scores = of_result.scores, simulated.scores
-        observed = np.where(np.eye(len(result.names), dtype=bool), np.nan, observed)  # a study and itself: no null
+        scores = simulated.scores
+        observed = np.where(np.eye(len(result.names), dtype=bool), np.nan, of_result.scores)  # no null of itself
         if isinstance(result, Replicability):
             observed, scores = observed[0, 0], scores[:, 0, 0]
         return cls(
@@ -246,17 +246,10 @@ class NullReference(Saved):
         """One row for every score: observed, null_mean, null_low, null_high, excess, pvalue, qvalue."""
         with quiet():
             low, high = np.nanquantile(self.distribution, tails(confidence_level), axis=0)
-        values = {
-            "observed": self.observed,
-            "null_mean": self.mean,
-            "null_low": low,
-            "null_high": high,
-            "excess": self.excess,
-            "pvalue": self.pvalue,
-            "qvalue": self.qvalue,
-        }
         places = np.indices(self.observed.shape).reshape(self.observed.ndim, -1)
-        frame = pd.DataFrame({name: array.ravel() for name, array in values.items()})
+        columns = ("observed", "null_mean", "null_low", "null_high", "excess", "pvalue", "qvalue")
+        values = (self.observed, self.mean, low, high, self.excess, self.pvalue, self.qvalue)
+        frame = pd.DataFrame({name: array.ravel() for name, array in zip(columns, values, strict=True)})
         names = np.array(self.names, dtype=object)
         frame.insert(0, "train", names[places[-2]])
         frame.insert(1, "test", names[places[-1]])
@@ -295,9 +288,10 @@ class NullReference(Saved):
 
     def plot(self, ax: Axes | None = None, agreement: str | None = None) -> Axes:
         """Draw the scores and the range of the simulated ones."""
-        if agreement is not None:
-            check_choice(agreement, "agreement", self.agreements)
-        return _draw_scores(self, 0 if agreement is None else self.agreements.index(agreement), ax)
+        if agreement is None:
+            return _draw_scores(self, 0, ax)
+        check_choice(agreement, "agreement", self.agreements)
+        return _draw_scores(self, self.agreements.index(agreement), ax)
 
     def __repr__(self) -> str:
         frame = self.summary() if self.is_comparison else self.to_frame()

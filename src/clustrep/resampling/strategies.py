@@ -417,20 +417,9 @@ class Combination(Perturbation):
 
     steps: tuple[Perturbation, ...]
 
-    @property
-    def keeps_points(self) -> bool:  # type: ignore[override]
-        """Whether the points drawn are the study's own."""
-        return all(step.keeps_points for step in self.steps)
-
-    @property
-    def keeps_features(self) -> bool:  # type: ignore[override]
-        """Whether the points drawn have all features."""
-        return all(step.keeps_features for step in self.steps)
-
-    @property
-    def halves(self) -> bool:  # type: ignore[override]
-        """Whether what a draw leaves is another draw, independent of it."""
-        return any(step.halves for step in self.steps)
+    def __post_init__(self) -> None:
+        for name, combined in (("keeps_points", all), ("keeps_features", all), ("halves", any)):
+            object.__setattr__(self, name, combined(getattr(step, name) for step in self.steps))
 
     def change_to_other_half(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Make every change, and take the other half where there is one."""

@@ -110,12 +110,6 @@ class Windows(NamedTuple):
     positions: FloatArray  # (n, n_edges): centres at ∓1.5, windows of width 1; NaN outside the tube
 
 
-class _Cells(NamedTuple):
-    squared: FloatArray  # (n, n_pieces): distances to the centres
-    nearest: IntArray  # (n,)
-    lacking: BoolArray  # (n_pieces,): the study has hardly any samples there
-
-
 def place_in_windows(X: FloatArray, centres: FloatArray, edges: IntArray, shares: FloatArray) -> Windows:
     """Place the samples of a held-out study in windows between the centres of pieces learned elsewhere.
 
@@ -137,23 +131,23 @@ def place_in_windows(X: FloatArray, centres: FloatArray, edges: IntArray, shares
     if known.sum() < 2 or len(X) == 0:
         return Windows(members, positions)
     X, centres = _in_span(X, np.where(known[:, None], centres, 0.0), known)
-    cells = _cells(X, centres, known, shares)
+    squared, nearest, lacking = _cells(X, centres, known, shares)
     shrink = 1.0
-    here = np.flatnonzero(~cells.lacking)
+    here = np.flatnonzero(~lacking)
     if len(here) > 1:
-        means = centres_of(X, cells.nearest, len(centres))[here]
+        means = centres_of(X, nearest, len(centres))[here]
         apart_here, apart = means - means.mean(axis=0), centres[here] - centres[here].mean(axis=0)
         shrink = float(np.clip((apart_here * apart).sum() / (apart * apart).sum(), 0.1, 1.0))
-        cells = _cells(X - (means - centres[here]).mean(axis=0), centres, known, shares)
+        squared, nearest, lacking = _cells(X - (means - centres[here]).mean(axis=0), centres, known, shares)
     for e, (a, b) in enumerate(edges):
         length = np.sqrt(((centres[a] - centres[b]) ** 2).sum())
-        if cells.lacking[a] or cells.lacking[b] or length <= 0:
+        if lacking[a] or lacking[b] or length <= 0:
             continue
-        along = (cells.squared[:, a] - cells.squared[:, b]) / (2 * length)
-        off = (cells.squared[:, a] + cells.squared[:, b]) / 2 - length**2 / 4 - along**2
+        along = (squared[:, a] - squared[:, b]) / (2 * length)
+        off = (squared[:, a] + squared[:, b]) / 2 - length**2 / 4 - along**2
         z = along / (length * shrink / 3)
         left, middle, right = (z >= -2) & (z < -1), np.abs(z) < 0.5, (z > 1) & (z <= 2)
-        in_cells = (cells.nearest == a) | (cells.nearest == b)
+        in_cells = (nearest == a) | (nearest == b)
         outer = in_cells & (left | right)
         # In the span of two centres everything lies on the line.
         radius = _quantile(off[outer], TUBE) if outer.any() and X.shape[1] > 1 else np.inf
@@ -180,12 +174,15 @@ def _in_span(X: FloatArray, centres: FloatArray, known: BoolArray) -> tuple[Floa
     return (X - origin) @ axes.T, (centres - origin) @ axes.T
 
 
-def _cells(X: FloatArray, centres: FloatArray, known: BoolArray, shares: FloatArray) -> _Cells:
+def _cells(
+    X: FloatArray, centres: FloatArray, known: BoolArray, shares: FloatArray
+) -> tuple[FloatArray, IntArray, BoolArray]:
+    """Return squared distances to the centres, the nearest one, and which have hardly any samples of the study."""
     squared = (X**2).sum(axis=1)[:, None] - 2 * X @ centres.T + (centres**2).sum(axis=1)
     squared[:, ~known] = np.inf
     nearest = np.argmin(squared, axis=1)
     counts = np.bincount(nearest, minlength=len(centres))
-    return _Cells(squared, nearest, ~known | (counts == 0) | (counts < LACKS * shares * len(X)))
+    return squared, nearest, ~known | (counts == 0) | (counts < LACKS * shares * len(X))
 
 
 def near_counts(X: FloatArray, in_training: BoolArray, labels: IntArray, edges: IntArray, n_pieces: int) -> IntArray:

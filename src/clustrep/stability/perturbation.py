@@ -23,6 +23,7 @@ from clustrep.agreement.contingency import RULES, NoiseWithin
 from clustrep.checks import check_choice, check_flag, check_positive
 from clustrep.errors import DataError, ParameterError
 from clustrep.execution.engines import EngineLike
+from clustrep.execution.failures import Failures
 from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng
 from clustrep.fitting.parameters import Clusterer
@@ -204,7 +205,19 @@ def sensitivity(
     check_flag(relative, "relative")
     question = Question.of(clusterer, X, None, labels, noise, rng, n_jobs)
     by_scale = [recluster(question, Fits.JITTER, n_resamples, Jitter(scale)) for scale in checked]
-    result = Sensitivity.of(checked, [stability_of(again, 0, index, relative=relative) for again in by_scale])
+    curve = [stability_of(again, 0, index, relative=relative) for again in by_scale]
+    failed, causes = Failures.number(
+        np.array([[("", *each.causes)[i] for i in each.failed] for each in curve], dtype=object).T
+    )
+    changed = {
+        "scales": np.array(checked),
+        "distribution": np.stack([each.distribution for each in curve], axis=1),
+        "overall_distribution": np.stack([each.overall_distribution for each in curve], axis=1),
+        "failed": failed,
+        "causes": causes,
+        "provenance": replace(curve[0].provenance, resampling=f"Jitter(scale) for {len(curve)} scales"),
+    }
+    result = Sensitivity(**{**vars(curve[0]), **changed})
     result.failures.report("resample")
     return result
 

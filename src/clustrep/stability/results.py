@@ -236,22 +236,6 @@ class Sensitivity(Stability):
 
     scales: FloatArray
 
-    @classmethod
-    def of(cls, scales: Sequence[float], curve: Sequence[Stability]) -> Sensitivity:
-        """Put the results for all scales together."""
-        first = curve[0]
-        names = np.array([[("", *each.causes)[i] for i in each.failed] for each in curve], dtype=object)
-        failed, causes = Failures.number(names.T)
-        changed = {
-            "scales": np.array(scales),
-            "distribution": np.stack([each.distribution for each in curve], axis=1),
-            "overall_distribution": np.stack([each.overall_distribution for each in curve], axis=1),
-            "failed": failed,
-            "causes": causes,
-            "provenance": replace(first.provenance, resampling=f"Jitter(scale) for {len(curve)} scales"),
-        }
-        return cls(**{**vars(first), **changed})
-
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every scale and cluster, and one for all clusters: scale, cluster, size, mean, sd, low, high."""
         values, clusters, sizes = self.overall_distribution[:, :, None], ["all"], [len(self.labels)]

@@ -13,7 +13,7 @@ from clustrep.agreement.agreements import Agreement
 from clustrep.agreement.contingency import ONLY_NOISE
 from clustrep.algorithms.comparison import Comparison
 from clustrep.algorithms.pairwise import Replicability
-from clustrep.algorithms.replicability import ReplicateScores, ScorePlan
+from clustrep.algorithms.replicability import ScorePlan
 from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.data.study import Study
@@ -435,6 +435,9 @@ def _scores_of_data_sets(
 ) -> list[NullScores]:
     """Average the scores of replicates of data sets; separateness is that of the observed studies.
 
+    A single-cluster score counts 0, because it shows no agreement about clusters; so does a partition in which all
+    samples but one are noise.
+
     settings : with the same learners where these serve other studies, whose samples are then scored together
     """
     plans = [ScorePlan(setting, 0, agreements, diagonal=False, noise=noise, separateness=True) for setting in settings]
@@ -443,28 +446,18 @@ def _scores_of_data_sets(
         as_they_are = plans[0].score_samples(samples)
     else:
         as_they_are = [plan.replicate(FULL_STUDY) for plan in plans]
-    return [
-        _averaged(full, replace(plan, separateness=False), replicates)
-        for full, plan in zip(as_they_are, plans, strict=True)
-    ]
-
-
-def _averaged(full: ReplicateScores, plan: ScorePlan, replicates: Sequence[int]) -> NullScores:
-    """Average the scores of replicates of one data set, of which the observed ones, `full`, are known.
-
-    A single-cluster score counts 0, because it shows no agreement about clusters; so does a partition in which all
-    samples but one are noise.
-    """
-    drawn = [b for b in replicates if b != FULL_STUDY]
-    scored = [] if drawn else [full]
-    for begin in range(0, len(drawn), plan.batch):
-        scored += plan.block(drawn[begin : begin + plan.batch])
-    scores = [
-        np.where((r.trivial[:, None] & ~np.isnan(r.scores)) | (r.causes == ONLY_NOISE), 0.0, r.scores) for r in scored
-    ]
-    with quiet():
-        averages = np.asarray(np.nanmean(scores, axis=0))
-        return NullScores(averages, np.asarray(np.nanmean(full.separateness, axis=(1, 2))))
+    averaged = []
+    for full, plan in zip(as_they_are, plans, strict=True):
+        drawn = [b for b in replicates if b != FULL_STUDY]
+        scored = [] if drawn else [full]
+        for begin in range(0, len(drawn), plan.batch):
+            scored += replace(plan, separateness=False).block(drawn[begin : begin + plan.batch])
+        nothing = [(each.trivial[:, None] & ~np.isnan(each.scores)) | (each.causes == ONLY_NOISE) for each in scored]
+        scores = np.where(nothing, 0.0, [each.scores for each in scored])
+        with quiet():
+            separateness = np.asarray(np.nanmean(full.separateness, axis=(1, 2)))
+            averaged.append(NullScores(np.asarray(np.nanmean(scores, axis=0)), separateness))
+    return averaged
 
 
 def _observed_means(result: Replicability | Comparison) -> FloatArray:

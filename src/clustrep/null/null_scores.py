@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 # How much of the error each statistic may use, the observed score and separateness, which finds nearly all that either
 # does: docs/null.md.
 WEIGHTS = (0.1, 0.9)
+# More names do not fit below the axes of a figure two columns wide; those beyond ten need that width.
+MOST_SCORES, WIDE_FROM = 30, 10
 
 
 class NullScores(NamedTuple):
@@ -287,11 +289,48 @@ class NullReference(Saved):
         )
 
     def plot(self, ax: Axes | None = None, agreement: str | None = None) -> Axes:
-        """Draw the scores and the range of the simulated ones."""
-        if agreement is None:
-            return _draw_scores(self, 0, ax)
-        check_choice(agreement, "agreement", self.agreements)
-        return _draw_scores(self, self.agreements.index(agreement), ax)
+        """Draw the scores and the range of the simulated ones: every pair of studies, or every configuration.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+        agreement : str, default=None
+            Which agreement of a comparison is drawn; None: the first. Where there are more than thirty scores, those
+            with the largest excess are drawn.
+        """
+        if agreement is not None:
+            check_choice(agreement, "agreement", self.agreements)
+        a = 0 if agreement is None else self.agreements.index(agreement)
+        if self.is_comparison:
+            band = NullBand.of(self, range(len(self.clusterers)), a)
+            names = [literal(label(*each)) for each in zip(self.clusterers, self.n_clusters, strict=True)]
+            observed, mean, low, high = band.observed, band.mean, band.low, band.high
+            what, axis, over = "configurations", "", ", mean over pairs of studies"
+        else:
+            frame = self.to_frame()
+            pairs = frame[["train", "test"]].to_numpy()
+            names = [f"{literal(train, 16)} → {literal(test, 16)}" for train, test in pairs]
+            observed, mean, low, high = frame[["observed", "null_mean", "null_low", "null_high"]].to_numpy(float).T
+            what, axis, over = "pairs", "trained → tested", ""
+        title, shown_places = "", np.arange(len(names))
+        if len(names) > MOST_SCORES:
+            title = f"{MOST_SCORES} of {len(names)} {what}: the largest excess"
+            excess = np.nan_to_num(observed - mean, nan=-np.inf)
+            shown_places = np.sort(np.argsort(-excess, kind="stable")[:MOST_SCORES])
+        names = [names[i] for i in shown_places]
+        with canvas(ax, SINGLE if len(names) <= WIDE_FROM else DOUBLE, height_for(names)) as ax:
+            places = np.arange(len(names))
+            ax.vlines(places, low[shown_places], high[shown_places], color="0.8", lw=8, label=NULL_NAME)
+            ax.plot(places, mean[shown_places], "_", color="0.4", markersize=10)
+            ax.plot(places, observed[shown_places], "o", color=COLOURS[0], label="observed")
+            names_below(ax, places, names)
+            ax.set_xlim(-0.6, len(names) - 0.4)
+            ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
+            ax.set_xlabel(axis)
+            ax.set_ylabel(f"{literal(shown(self.agreements[a]))}{over}")
+            legend_above(ax, title)
+            return ax
 
     def __repr__(self) -> str:
         frame = self.summary() if self.is_comparison else self.to_frame()
@@ -340,42 +379,3 @@ def _pvalues(observed: FloatArray, simulated: FloatArray) -> FloatArray:
     exceedances = np.count_nonzero(simulated >= observed, axis=0)
     n = np.count_nonzero(~np.isnan(simulated), axis=0)
     return np.where(np.isnan(observed), np.nan, null_pvalue(exceedances, n))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Figures
-
-# More names do not fit below the axes of a figure two columns wide; those beyond ten need that width.
-MOST_SCORES, WIDE_FROM = 30, 10
-
-
-def _draw_scores(result: NullReference, a: int, ax: Axes | None) -> Axes:
-    """Draw every pair of studies, or every configuration: the largest excess where there are many."""
-    if result.is_comparison:
-        band = NullBand.of(result, range(len(result.clusterers)), a)
-        names = [literal(label(*each)) for each in zip(result.clusterers, result.n_clusters, strict=True)]
-        observed, mean, low, high = band.observed, band.mean, band.low, band.high
-        what, axis, over = "configurations", "", ", mean over pairs of studies"
-    else:
-        frame = result.to_frame()
-        names = [f"{literal(train, 16)} → {literal(test, 16)}" for train, test in frame[["train", "test"]].to_numpy()]
-        observed, mean, low, high = frame[["observed", "null_mean", "null_low", "null_high"]].to_numpy(float).T
-        what, axis, over = "pairs", "trained → tested", ""
-    title, shown_places = "", np.arange(len(names))
-    if len(names) > MOST_SCORES:
-        title = f"{MOST_SCORES} of {len(names)} {what}: the largest excess"
-        excess = np.nan_to_num(observed - mean, nan=-np.inf)
-        shown_places = np.sort(np.argsort(-excess, kind="stable")[:MOST_SCORES])
-    names = [names[i] for i in shown_places]
-    with canvas(ax, SINGLE if len(names) <= WIDE_FROM else DOUBLE, height_for(names)) as ax:
-        places = np.arange(len(names))
-        ax.vlines(places, low[shown_places], high[shown_places], color="0.8", lw=8, label=NULL_NAME)
-        ax.plot(places, mean[shown_places], "_", color="0.4", markersize=10)
-        ax.plot(places, observed[shown_places], "o", color=COLOURS[0], label="observed")
-        names_below(ax, places, names)
-        ax.set_xlim(-0.6, len(names) - 0.4)
-        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-        ax.set_xlabel(axis)
-        ax.set_ylabel(f"{literal(shown(result.agreements[a]))}{over}")
-        legend_above(ax, title)
-        return ax

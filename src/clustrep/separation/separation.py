@@ -13,7 +13,7 @@ from clustrep.agreement.contingency import NOISE, numbered, tables_of
 from clustrep.algorithms.replicability import check_several
 from clustrep.checks import check_n_clusters
 from clustrep.data.studies import Studies, StudiesLike, as_studies
-from clustrep.data.study import Study, check_complete
+from clustrep.data.study import check_complete
 from clustrep.data.values import completed
 from clustrep.execution.engines import EngineLike
 from clustrep.execution.run import on_engine, run
@@ -180,7 +180,8 @@ def separations(
     n_tried = sum(configuration.n_clusters != 1 for configuration in configurations)
     with one_thread():
         cuts = [cut_of(X, study_of, labels, max(n_tried, 1) / share) for labels in zip(*by_pool, strict=True)]
-    order = _order_of_samples(by_name, studies)
+    # Where each sample, in the order of the studies as given, stands in the pool.
+    order = np.concatenate([np.flatnonzero(study_of == sorted(studies).index(name)) for name in studies])
     results, begin = [], 0
     for members in clusterers:
         provenance = provenance_of_run(source, tuple(studies.values()), members, **plan.setting.recall)
@@ -396,13 +397,6 @@ def clusters_of_chosen(cuts: Sequence[Cut], chosen: int) -> IntArray:
     cut = cuts[chosen]
     fewer_tried = any(other.n_pieces == cut.joined for other in cuts)
     return np.arange(cut.n_pieces) if fewer_tried else cut.cluster_of_piece
-
-
-def _order_of_samples(by_name: Sequence[Study], studies: Studies) -> IntArray:
-    """Return where each sample, in the order of the studies as given, stands in the pool."""
-    ends = np.cumsum([len(study) for study in by_name])
-    begins = {study.name: end - len(study) for study, end in zip(by_name, ends, strict=True)}
-    return np.concatenate([begins[name] + np.arange(len(study)) for name, study in studies.items()])
 
 
 # What a result has of every number of pieces.

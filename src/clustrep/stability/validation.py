@@ -105,7 +105,11 @@ def validate(
     >>> table.overall().loc[3, ["jaccard", "prediction_strength", "in_group"]].tolist()
     [1.0, 1.0, 1.0]
     """
-    wanted = _checked(indices)
+    wanted = tuple(INDICES)
+    if indices is not None:
+        wanted = tuple(indices) if isinstance(indices, Iterable) and not isinstance(indices, str) else (indices,)
+        for index in wanted or [()]:  # none at all is refused, too
+            check_choice(index, "indices", INDICES)
     question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs, labels_suffice=clusterer is None)
     if clusterer is None:
         able = tuple(index for index in wanted if not INDICES[index].needs_clusterer)
@@ -132,15 +136,6 @@ def validate(
             resampling={index: _resampled_by(INDICES[index].fits) for index in wanted},
         ),
     )
-
-
-def _checked(indices: Any) -> tuple[str, ...]:
-    if indices is None:
-        return tuple(INDICES)
-    several = list(indices) if isinstance(indices, Iterable) and not isinstance(indices, str) else [indices]
-    for index in several or [()]:  # none at all is refused, too
-        check_choice(index, "indices", INDICES)
-    return tuple(several)
 
 
 def _resampled_by(fits: Fits) -> str:

@@ -33,11 +33,11 @@ from clustrep.provenance import Provenance
 from clustrep.separation.result import Separation as Separation
 from clustrep.stability.results import AssignmentConsistency as AssignmentConsistency
 from clustrep.stability.results import BootstrapInstability as BootstrapInstability
+from clustrep.stability.results import ClusterTest as ClusterTest
 from clustrep.stability.results import Consensus as Consensus
+from clustrep.stability.results import InGroupProportion as InGroupProportion
 from clustrep.stability.results import PredictionStrength as PredictionStrength
 from clustrep.stability.results import RelativeValidation as RelativeValidation
-from clustrep.stability.results import ClusterTest as ClusterTest
-from clustrep.stability.results import InGroupProportion as InGroupProportion
 from clustrep.stability.results import Sensitivity as Sensitivity
 from clustrep.stability.results import Stability as Stability
 from clustrep.stability.results import Validation as Validation
@@ -71,8 +71,8 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
     ----------
     path : str or path
         The file.
-    max_bytes : int, optional
-        The size that all arrays together may have in memory; by default 1 GiB, or 20 times the size of the file if that
+    max_bytes : int, default=None
+        The size that all arrays together may have in memory; None: 1 GiB, or 20 times the size of the file if that
         is more. What a file declares is checked before any of it is decompressed.
 
     Returns

@@ -158,17 +158,27 @@ class NullReference(Saved):
 
     @property
     def excess(self) -> FloatArray:
-        """How far the scores lie above their mean over simulated data sets, like `observed`."""
+        """How far the scores lie above their mean over simulated data sets, like `observed`.
+
+        In units of the agreement: a partition of unimodal data has an excess near 0, whatever its score.
+        """
         return np.asarray(self.observed - self.mean)
 
     @property
     def pvalue(self) -> FloatArray:
-        """(1 + exceedances) / (1 + n), like `observed`."""
+        """(1 + exceedances) / (1 + n), like `observed`.
+
+        Of each pair of studies by itself: with many pairs and numbers of clusters some are small by chance (`qvalue`).
+        """
         return _pvalues(self.observed, self.distribution)
 
     @property
     def qvalue(self) -> FloatArray:
-        """p-values adjusted for many pairs and numbers of clusters (Benjamini and Hochberg), by agreement."""
+        """p-values adjusted for many pairs and numbers of clusters, by agreement.
+
+        The expected share of false findings among all scores whose q-value is at most q is at most q, if scores are
+        independent or positively dependent (Benjamini and Hochberg 1995).
+        """
         return self._adjusted(self.pvalue)
 
     # -----------------------------------------------------------------------------------------------------------------
@@ -245,7 +255,19 @@ class NullReference(Saved):
     # tables and words
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """One row for every score: observed, null_mean, null_low, null_high, excess, pvalue, qvalue."""
+        """Return a table with one row for every score of two different studies.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Of the interval over simulated data sets.
+
+        Returns
+        -------
+        DataFrame
+            Columns: clusterer, k, agreement (of a comparison), train, test, observed, null_mean, null_low, null_high,
+            excess, pvalue, qvalue.
+        """
         with quiet():
             low, high = np.nanquantile(self.distribution, tails(confidence_level), axis=0)
         places = np.indices(self.observed.shape).reshape(self.observed.ndim, -1)
@@ -262,11 +284,14 @@ class NullReference(Saved):
         return frame[frame["train"] != frame["test"]].reset_index(drop=True)
 
     def summary(self) -> pd.DataFrame:
-        """One row for every configuration and agreement, over all pairs of studies.
+        """Return a table with one row for every configuration and agreement, over all pairs of studies.
 
-        observed, null_mean, excess, pvalue, qvalue : of the score
-        separateness, null_separateness : of the observed studies, and the mean over simulated data sets
-        adjusted : the p-value by score and separateness together, adjusted for all configurations
+        Returns
+        -------
+        DataFrame
+            Columns: clusterer, k, agreement; observed, null_mean, excess, pvalue, qvalue (of the score); separateness,
+            null_separateness (of the observed studies, and the mean over simulated data sets); adjusted (the p-value by
+            score and separateness together, adjusted for all configurations).
         """
         n_agreements, pvalues = len(self.agreements), self.configuration_pvalue
         with quiet():

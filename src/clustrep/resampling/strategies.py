@@ -44,16 +44,29 @@ HALF_THE_VARIANCE = math.sqrt(0.5)
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One replicate of a study: points, and which of them were drawn, in the order of drawing.
+    """One resample of a study: its samples, and which of them were drawn, in the order of drawing.
 
-    A point drawn twice has weight two in every table; a point not drawn has weight zero, but still has a label
-    under a clustering function.
+    A sample drawn twice has weight two in every table; a sample that was not drawn has weight zero, and still has a
+    label under a clustering function.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_samples, n_features)
+        All samples that may have been drawn, as a clusterer sees them.
+    order : ndarray of int, shape (n_drawn,)
+        Which of them were drawn: rows of `points`.
+    originals : ndarray of shape (n_samples, n_features)
+        The same samples without noise; `points` itself where there is none.
+    groups : mapping of str to ndarray of shape (n_samples,)
+        The units to which the samples belong, such as donors.
+    study : str, default=""
+        The study's name.
     """
 
-    points: FloatArray  # (n_points, n_features)
-    order: IntArray  # (n_drawn,): rows of points
-    originals: FloatArray = None  # type: ignore[assignment]  # without noise; `points` itself where there is none
-    groups: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)  # units of all points, (n_points,) each
+    points: FloatArray
+    order: IntArray
+    originals: FloatArray = None  # type: ignore[assignment]
+    groups: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
     study: str = ""
 
     def __post_init__(self) -> None:
@@ -62,16 +75,16 @@ class Draw:
 
     @property
     def sample(self) -> FloatArray:
-        """The drawn points, written out: what a clusterer is fitted to, (n_drawn, n_features)."""
+        """The drawn samples, written out: what a clusterer is fitted to, (n_drawn, n_features)."""
         return self.points[self.order]
 
     @cached_property
     def weights(self) -> IntArray:
-        """How often each point was drawn, (n_points,)."""
+        """How often each sample was drawn, (n_samples,)."""
         return np.bincount(self.order, minlength=len(self.points))
 
     def n_distinct(self) -> int:
-        """Count the different points among those drawn."""
+        """Count the different samples among those drawn: equal rows count once."""
         return len(np.unique(self.points[self.weights > 0], axis=0))
 
 
@@ -84,15 +97,42 @@ class Resampling(Protocol):
 
 
 class Perturbation(ABC):
-    """A change to a study's own samples; several can be added."""
+    """A change to a study's own samples; several can be added.
 
-    keeps_points: ClassVar[bool] = False  # whether the points drawn are the study's own, with all features
+    A perturbation of your own is a subclass with `change(draw, rng)`. Only the class attributes below are presumed of
+    it.
+
+    Attributes
+    ----------
+    keeps_points : bool, default=False
+        Whether the samples drawn are the study's own, with all features: then distances and neighbours that were
+        computed once for the study serve all resamples.
+    keeps_features : bool, default=True
+        Whether the samples drawn have all features: else the resamples of two studies can't be compared.
+    halves : bool, default=False
+        Whether what a draw leaves is another draw, independent of it.
+    """
+
+    keeps_points: ClassVar[bool] = False
     keeps_features: ClassVar[bool] = True
-    halves: ClassVar[bool] = False  # whether what a draw leaves is another draw, independent of it
+    halves: ClassVar[bool] = False
 
     @abstractmethod
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
-        """Change what has been drawn so far."""
+        """Change what has been drawn so far.
+
+        Parameters
+        ----------
+        draw : Draw
+            The study, or what earlier steps of a sum have drawn.
+        rng : numpy.random.Generator
+            Where random numbers come from: nothing else may be random.
+
+        Returns
+        -------
+        Draw
+            A new one: neither `draw` nor its arrays are changed.
+        """
 
     def draw(self, study: Study, rng: np.random.Generator) -> Draw:
         """Draw one replicate."""
@@ -143,10 +183,10 @@ class Bootstrap(Perturbation):
 
     Parameters
     ----------
-    distinct : bool
+    distinct : bool, default=False
         Keep each drawn sample once: about 63 % of them. What functions of several studies take by default, unless
         features outnumber samples; the paper's experiments use False.
-    groups : str, optional
+    groups : str, default=None
         Units to which samples belong, such as "donor": a key of `Study.groups`. Units are drawn with replacement, as
         many as there are, then the samples within each that was drawn.
 
@@ -217,9 +257,9 @@ class Subsample(Perturbation):
 
     Parameters
     ----------
-    fraction : float
+    fraction : float, default=0.8
         Above 0 and at most 1; at least two samples are drawn.
-    groups : str, optional
+    groups : str, default=None
         Units to which samples belong, such as "donor": a key of `Study.groups`. This fraction of the units is drawn, at
         least two, with all samples of each.
 
@@ -276,7 +316,7 @@ class FeatureSubset(Perturbation):
 
     Parameters
     ----------
-    fraction : float
+    fraction : float, default=0.8
         Above 0 and at most 1; ⌊fraction · p⌋ features are kept, at least one.
 
     See Also
@@ -335,9 +375,9 @@ class Jitter(Perturbation):
 
     Parameters
     ----------
-    scale : float
+    scale : float, default=√½
         The noise's standard deviation, in units of each feature's own; by default its variance is half the feature's.
-    relative : bool
+    relative : bool, default=True
         False: `scale` is in the data's units instead, the same for all features.
 
     See Also
@@ -413,7 +453,19 @@ class Rerun(Perturbation):
 
 @dataclass(frozen=True, repr=False)
 class Combination(Perturbation):
-    """Several changes, one after the other; the sum of perturbations."""
+    """Several changes, one after the other; the sum of perturbations.
+
+    Parameters
+    ----------
+    steps : tuple of Perturbation
+        In the order in which they are made. `Subsample(0.8) + Jitter(0.1)` moves the samples that were drawn; the other
+        order draws from samples that were moved, and has the same distribution.
+
+    Examples
+    --------
+    >>> Subsample(0.5) + Jitter(0.1) + Rerun()
+    Subsample(fraction=0.5) + Jitter(scale=0.1, relative=True) + Rerun()
+    """
 
     steps: tuple[Perturbation, ...]
 
@@ -638,9 +690,9 @@ class Thin(Perturbation):
 
     Parameters
     ----------
-    eps : float
+    eps : float, default=0.5
         The share of the counts in the training part, between 0 and 1.
-    overdispersion : float, sequence of float, or "estimate"
+    overdispersion : float, array-like of shape (n_features,), or "estimate", default=0.0
         α: 0 for Poisson counts, one number for all features, or one for each. "estimate" takes for every feature
         (variance − mean) / mean² over the study's samples, or 0 where that is negative.
 
@@ -712,11 +764,11 @@ class Thin(Perturbation):
 
         Parameters
         ----------
-        X : ndarray, (n_samples, n_features)
+        X : ndarray of shape (n_samples, n_features)
             Counts.
         rng : numpy.random.Generator
             Where random numbers come from.
-        subject : str
+        subject : str, default="X"
             What an error calls the table.
 
         Returns
@@ -752,9 +804,9 @@ class Thin(Perturbation):
 
         Parameters
         ----------
-        X : Study, array_like or DataFrame
-            Counts, samples by features.
-        rng : int, Generator or None
+        X : Study or array-like of shape (n_samples, n_features)
+            Counts.
+        rng : int, Generator, SeedSequence or None, default=None
             The seed.
 
         Returns

@@ -32,31 +32,31 @@ class Separation(Saved):
         The clusterer's name.
     names : tuple of str
         The studies.
-    sizes : ndarray of int, (S,)
+    sizes : ndarray of int, shape (S,)
         Their numbers of samples.
     n_clusters : tuple of int or None
         Numbers of pieces that were tried.
-    pvalue, adjusted : ndarray, (n_tried,)
+    pvalue, adjusted : ndarray of shape (n_tried,)
         Is there any density valley between the pieces; `adjusted` for all that were tried (Bonferroni).
-    depth : ndarray, (n_tried,)
+    depth : ndarray of shape (n_tried,)
         1 − middle / poorer side, over all pairs of neighbouring pieces.
-    near_depth : ndarray, (n_tried,)
+    near_depth : ndarray of shape (n_tried,)
         The same between the facing halves of the clusters; NaN where no density valley is significant.
-    strength : ndarray, (n_tried,)
+    strength : ndarray of shape (n_tried,)
         Prediction strength across studies: of the pairs of samples of one study in one piece, the share that stays
         together when pieces are learned from the other studies; of the worst piece.
-    evidence : ndarray, (n_tried,)
+    evidence : ndarray of shape (n_tried,)
         −log p · k · strength³, by which the clustering is chosen; 0 where it shows no clusters.
-    n_separated_by_k : ndarray of int, (n_tried,)
+    n_separated_by_k : ndarray of int, shape (n_tried,)
         Clusters that each clustering shows; 1 where no density valley is significant, or the facing halves are
         connected.
-    complete : ndarray of bool, (n_tried,)
+    complete : ndarray of bool, shape (n_tried,)
         Whether every piece is a group of its own.
     chosen : int
         The position of the clustering that shows the clusters; −1 where there are none.
-    labels : ndarray of int, (n_samples,)
+    labels : ndarray of int, shape (n_samples,)
         The group of every sample, study by study; −1 for noise.
-    pieces : ndarray of int, (n_tried, n_samples)
+    pieces : ndarray of int, shape (n_tried, n_samples)
         The piece of every sample in every clustering, study by study; −1 for noise.
     edge_cut, edges, edge_counts, edge_sides, edge_depths, edge_pvalues, edge_adjusted, edge_is_open, positions
         Pairs of neighbouring pieces: which clustering, which pieces, samples in the left, middle and right window by
@@ -109,7 +109,11 @@ class Separation(Saved):
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """All numbers of clusters that some clustering shows completely: nested structure has several."""
+        """All numbers of clusters that some clustering shows completely, in ascending order.
+
+        Nested structure has several, such as two tissues with three cell types each: (2, 6). Empty where no density
+        valley is significant.
+        """
         return tuple(sorted({int(n) for n in self.n_separated_by_k[self.complete]})) if self.separated else ()
 
     @property
@@ -128,7 +132,13 @@ class Separation(Saved):
         return self.n_clusters.index(n_clusters)
 
     def shares(self) -> pd.DataFrame:
-        """The share of every cluster in every study, (clusters × studies)."""
+        """The share of every cluster in every study: its composition.
+
+        Returns
+        -------
+        DataFrame of shape (n_clusters, n_studies)
+            Columns sum to 1; a row −1 holds the noise, where there is any.
+        """
         counts = pd.crosstab(self.labels, np.array(self.names, dtype=object)[self.study_of_samples])
         counts = counts.reindex(columns=list(self.names), fill_value=0).rename_axis("cluster").rename_axis(None, axis=1)
         return counts.div(self.sizes, axis=1)
@@ -165,11 +175,15 @@ class Separation(Saved):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw the pair whose density valley is least clear, alone; by default all pairs, twelve at most, are
+        ax : matplotlib Axes, default=None
+            Where to draw the pair whose density valley is least clear, alone; None: all pairs, twelve at most, are
             panels of a new figure, and an array of axes is returned.
-        n_clusters : int, optional
-            Of which clustering; by default the chosen one.
+        n_clusters : int, default=None
+            Of which clustering; None: the chosen one.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes
         """
         return draw_valleys(self, max(self.chosen, 0) if n_clusters is None else self.place_of(n_clusters), ax)
 

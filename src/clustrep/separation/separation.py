@@ -86,12 +86,12 @@ def density_valleys(
     Parameters
     ----------
     clusterer : object with `fit_predict`, or function X → labels
-        Any: of its clusters only the centres are used. Points that it calls noise, −1, define no cluster.
-    studies : Studies, mapping of name to table, or sequence of tables
+        Any: of its clusters only the centres are used. Samples that it calls noise, −1, define no cluster.
+    studies : Studies, mapping of str to array-like, or sequence of array-like of shape (n_samples, n_features)
         At least two, on one scale.
-    n_clusters : int or several, optional
-        Numbers of pieces to try; by default the clusterer as it is.
-    rng : int, Generator, SeedSequence or None
+    n_clusters : int or several, default=None
+        Numbers of pieces to try; None: the clusterer's own.
+    rng : int, Generator, SeedSequence or None, default=None
         The seed.
     n_jobs, engine, n_landmarks
         As in `replicability`.
@@ -99,13 +99,13 @@ def density_valleys(
     Returns
     -------
     Separation
-        `.pvalue` for every number of pieces, `.n_separated` (1 where there is no density valley), `.to_frame()` with a
-        row for every pair of neighbouring pieces, `.plot()`.
+        `pvalue`, of shape (n_tried,), for every number of pieces; `n_separated` (1 where there is no density valley);
+        `to_frame()` with a row for every pair of neighbouring pieces; `plot()`.
 
     See Also
     --------
-    null_reference : whether there is more structure than unimodal data have, with or without density valleys.
-    analyse : both, and what follows for the choice of k.
+    null_reference : Whether there is more structure than unimodal data have, with or without density valleys.
+    analyse : Both, and what follows for the choice of k.
 
     Notes
     -----

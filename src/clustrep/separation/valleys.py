@@ -39,15 +39,15 @@ TYPICAL_VALLEY = 0.3
 
 
 def spread_ties(X: FloatArray, rng: np.random.Generator | FloatArray) -> FloatArray:
-    """Spread tied values, so that the distance between a feature's own values is no density valley, (n, p).
+    """Spread tied values, so that the distance between a feature's own values is no density valley.
 
     A discrete feature becomes its randomised ranks: flat, with the feature's own standard deviation. Ties of other
     features are spread evenly, up to the midpoints between the values.
 
     Parameters
     ----------
-    X : ndarray, (n, p)
-    rng : Generator, or ndarray of numbers between 0 and 1, (n, p)
+    X : ndarray of shape (n_samples, n_features)
+    rng : Generator, or ndarray of shape (n_samples, n_features) with numbers between 0 and 1
         What the ties are spread by.
     """
     spread = np.array(X, dtype=float)
@@ -120,9 +120,9 @@ def place_in_windows(X: FloatArray, centres: FloatArray, edges: IntArray, shares
 
     Parameters
     ----------
-    centres : ndarray, (n_pieces, p)
+    centres : ndarray of shape (n_pieces, n_features)
         NaN for a piece that was not found in training.
-    shares : ndarray, (n_pieces,)
+    shares : ndarray of shape (n_pieces,)
         The share of training samples in every piece: a study with far fewer is not used for that piece's edges.
     """
     members = np.zeros((len(X), len(edges), 3), dtype=bool)

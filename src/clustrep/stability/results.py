@@ -118,24 +118,57 @@ class Stability(Resampled, Failing, Saved):
 
     @property
     def per_cluster(self) -> FloatArray:
-        """Mean over resamples for every cluster."""
+        """Mean over resamples for every cluster, (k,).
+
+        "matching" is one number for the whole partition, and has none: see `overall`.
+        """
         if not INDICES[self.index].per_cluster:
             raise AttributeError("The matching distance is one number for the whole partition: see overall.")
         return self.mean
 
     @property
     def overall(self) -> Any:
-        """Mean over resamples of the value for all clusters: a float."""
+        """Mean over resamples of the value for all clusters.
+
+        A float; (n_scales,) of a `Sensitivity`. "r" pools the pairs of all clusters, "d" is their sum, "matching" is
+        about the whole partition, and the others are averages weighted by the clusters' sizes.
+        """
         with quiet():
             mean = np.nanmean(self.overall_distribution, axis=0)
         return mean if mean.ndim else float(mean)
 
     def dissolved(self, at_most: float = DISSOLVED) -> IntArray:
-        """Count the resamples in which each cluster's Jaccard coefficient is at most this: it is lost, (k,)."""
+        """Count the resamples in which each cluster is lost: its Jaccard coefficient is at most a threshold.
+
+        Parameters
+        ----------
+        at_most : float, default=0.5
+            The threshold. Above one half, no two clusters can have the same partner [1]_.
+
+        Returns
+        -------
+        ndarray of int, shape (k,)
+
+        References
+        ----------
+        .. [1] Hennig, C. (2007). Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis
+           52, 258-271.
+        """
         return self._count(self.distribution <= at_most)
 
     def recovered(self, above: float = RECOVERED) -> IntArray:
-        """Count the resamples in which each cluster's Jaccard coefficient is above this: it is recovered, (k,)."""
+        """Count the resamples in which each cluster is recovered: its Jaccard coefficient is above a threshold.
+
+        Parameters
+        ----------
+        above : float, default=0.75
+            The threshold: a convention, like that of `dissolved`. Random partitions into a large and a small cluster
+            recover the large one.
+
+        Returns
+        -------
+        ndarray of int, shape (k,)
+        """
         return self._count(self.distribution > above)
 
     def _count(self, is_so: BoolArray) -> IntArray:
@@ -146,7 +179,19 @@ class Stability(Resampled, Failing, Saved):
         return np.asarray(is_so.sum(axis=0))
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """One row for every cluster: cluster, size, mean, sd, median, low, high; one row in all for "matching"."""
+        """Return a table with one row for every cluster; one row in all for "matching".
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Of the interval over resamples.
+
+        Returns
+        -------
+        DataFrame
+            Columns: cluster, size, mean, sd, median, low, high; for "jaccard" also dissolved and recovered, numbers of
+            resamples.
+        """
         whole = self.distribution.ndim == 1
         named = {"cluster": ["all"] if whole else self.clusters, "size": [len(self.labels)] if whole else self.sizes}
         frame = pd.DataFrame({**named, **self.columns(confidence_level)})
@@ -156,7 +201,17 @@ class Stability(Resampled, Failing, Saved):
         return frame
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw every cluster's distribution over resamples."""
+        """Draw every cluster's distribution over resamples: a box, and a point for each resample.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         values = self.distribution.reshape(len(self.distribution), -1)  # (n_resamples, n_clusters)
         names = ["all"] if self.distribution.ndim == 1 else list(map(str, self.clusters))
         with canvas(ax) as ax:
@@ -237,7 +292,18 @@ class Sensitivity(Stability):
     scales: FloatArray
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """One row for every scale and cluster, and one for all clusters: scale, cluster, size, mean, sd, low, high."""
+        """Return a table with one row for every scale and cluster, and one for every scale and all clusters.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Of the interval over resamples.
+
+        Returns
+        -------
+        DataFrame
+            Columns: scale, cluster, size, mean, sd, low, high.
+        """
         values, clusters, sizes = self.overall_distribution[:, :, None], ["all"], [len(self.labels)]
         if self.distribution.ndim == 3:
             values = np.concatenate([self.distribution, values], axis=2)
@@ -247,7 +313,19 @@ class Sensitivity(Stability):
         return pd.DataFrame({"scale": scales, "cluster": clusters * n, "size": sizes * n, **summaries})
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw a curve over the noise's scale for every cluster."""
+        """Draw a curve over the noise's scale for every cluster, and a black one for all.
+
+        Clusters with a density valley around them keep their value up to a larger scale.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         with canvas(ax) as ax:
             if self.distribution.ndim == 3:
                 # Black is for all clusters together.
@@ -343,19 +421,30 @@ class InGroupProportion(Saved):
 
     @property
     def overall(self) -> float | FloatArray:
-        """The share of all samples, one number for each number of neighbours."""
+        """The share of all samples whose nearest neighbours belong to their cluster.
+
+        A float; (n_j,) for several numbers of neighbours. It is the mean of the proportions weighted by size.
+        """
         shares = np.nan_to_num(self.proportions) @ self.sizes / self.sizes.sum()
         return np.asarray(shares) if np.ndim(shares) else float(shares)
 
     @property
     def pvalues(self) -> FloatArray | None:
-        """`exceeding` where it is a p-value, else None: see `pvalues_are`."""
+        """`exceeding` where it is a p-value, else None: see `pvalues_are`.
+
+        Labels of the study itself have none: random partitions are no null model of clusters that were found in the
+        same data, which have high proportions without any structure.
+        """
         return self.exceeding if self.pvalues_are in (CLUSTERED_AGAIN, RANDOM_CELLS) else None
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for every number of neighbours and cluster: n_neighbors, cluster, size, proportion, pvalue.
+        """Return a table with one row for every number of neighbours and cluster.
 
-        The last column is called exceeding where it is no p-value, and is missing where there is no null.
+        Returns
+        -------
+        DataFrame
+            Columns: n_neighbors, cluster, size, proportion, pvalue. The last one is called exceeding where it is no
+            p-value, and is missing where there is no null model.
         """
         n_j, k = len(self.n_neighbors), len(self.clusters)
         frame = pd.DataFrame({"n_neighbors": np.repeat(self.n_neighbors, k), "cluster": np.tile(self.clusters, n_j)})
@@ -365,7 +454,17 @@ class InGroupProportion(Saved):
         return frame
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the proportion of every cluster, against the number of neighbours where there are several."""
+        """Draw the proportion of every cluster, against the number of neighbours where there are several.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         proportions = self.proportions.reshape(len(self.n_neighbors), -1)  # (n_numbers, n_clusters)
         with canvas(ax) as ax:
             if len(proportions) == 1:
@@ -441,7 +540,12 @@ class OverK(Failing, Saved):
 
     @property
     def best_n_clusters(self) -> int | None:
-        """The k ≥ 2 with the best value, the smallest of several; None without any number of clusters."""
+        """The k ≥ 2 with the best value, the smallest of several; None without any number of clusters.
+
+        The highest of prediction strength and assignment consistency, the lowest of the others. All favour some k on
+        data without clusters, so this is a candidate and no evidence: compare with a null model, or with indices that
+        favour other numbers (`validate`).
+        """
         values = zip(self.n_clusters, self.by_k, strict=True)
         known = {k: value for k, value in values if k is not None and k > 1 and np.isfinite(value)}
         sign = -1 if self.higher_is_better else 1
@@ -478,13 +582,34 @@ class Curve(Resampled, OverK):
     by_k = Resampled.mean
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """One row for every k: k, mean, sd, low, high."""
+        """Return a table with one row for every k.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Of the interval over replicates.
+
+        Returns
+        -------
+        DataFrame
+            Columns: k, mean, sd, low, high.
+        """
         return pd.DataFrame({"k": self._ks, **self.columns(confidence_level)})
 
     _table = to_frame
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean against k, with the interval over replicates as a band."""
+        """Draw the mean against k, with the interval over replicates as a band.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         ks = [k for k in self.n_clusters if k is not None]
         if len(ks) < len(self.n_clusters):
             raise ParameterError(
@@ -559,13 +684,31 @@ class PredictionStrength(Curve):
 
     @property
     def per_cluster(self) -> dict[int | None, FloatArray]:
-        """For every k, the strength of every test cluster, (n_splits, n_directions, k)."""
+        """For every k, the strength of every test cluster.
+
+        Returns
+        -------
+        dict of int to ndarray of shape (n_splits, n_directions, k)
+            Clusters of different splits are different ones: their places have no meaning. NaN for a cluster of one
+            sample.
+        """
         occurs = np.asarray(self.cluster_sizes.any(axis=(0, 1)))  # (number of k, most clusters)
         n_labels = [int(np.max(np.nonzero(there)[0], initial=0)) + 1 for there in occurs]
         return {k: self.cluster_strengths[:, :, i, : n_labels[i]] for i, k in enumerate(self.n_clusters)}
 
     def recommended(self, threshold: float = THRESHOLDS[0]) -> int:
-        """Return the largest k whose strength is above the threshold, as Tibshirani and Walther advise; else 1."""
+        """Return the largest k whose strength is above the threshold, as Tibshirani and Walther advise.
+
+        Parameters
+        ----------
+        threshold : float, default=0.8
+            They advise 0.8 to 0.9.
+
+        Returns
+        -------
+        int
+            1 where no k has enough strength: no clusters. One cluster always has strength 1.
+        """
         check_fraction(threshold, "threshold")
         if self.n_clusters == (None,):
             raise ParameterError(
@@ -800,7 +943,21 @@ class Consensus(Samples):
         return int(self.counts[0].sum())
 
     def cdf(self, values: float | Sequence[float], n_clusters: int | None = None) -> FloatArray:
-        """Return the share of pairs whose consensus is at most each value; pairs never drawn together don't count."""
+        """Return the distribution function of the consensus: the share of pairs with at most a value.
+
+        Parameters
+        ----------
+        values : float or sequence of float
+            Between 0 and 1.
+        n_clusters : int, default=None
+            Of which k; None: the only one.
+
+        Returns
+        -------
+        float or ndarray of shape (n_values,)
+            Pairs that were never drawn together do not count. Flat between 0 and 1 where every pair is always or never
+            together.
+        """
         check_numbers_between(values, "values", 0, 1)
         counts = self.counts[self._place(n_clusters)]
         together, both = np.nonzero(counts)
@@ -812,7 +969,18 @@ class Consensus(Samples):
         return np.asarray(shares if np.ndim(values) else shares[0])
 
     def pac(self, low: float = AMBIGUOUS[0], high: float = AMBIGUOUS[1]) -> FloatArray:
-        """Return the proportion of ambiguous pairs, CDF(high) − CDF(low), for every k: low where pairs are clear."""
+        """Return the proportion of ambiguously clustered pairs, CDF(high) − CDF(low).
+
+        Parameters
+        ----------
+        low, high : float, default=0.1 and 0.9
+            Between these a pair is ambiguous.
+
+        Returns
+        -------
+        ndarray of shape (number of k,)
+            Low where pairs are clear. It falls with k where most pairs are apart in any case.
+        """
         check_numbers_between([low, high], "low and high", 0, 1)
         if low >= high:
             raise ParameterError(f"low must be below high, got {low!r} and {high!r}.", parameter="low")
@@ -830,7 +998,20 @@ class Consensus(Samples):
         return np.array([np.bincount(labels, minlength=self.clusters.shape[1]) for labels in self.labels])
 
     def matrix(self, n_clusters: int | None = None, rows: Sequence[int] | None = None) -> FloatArray:
-        """Return M, or some of its rows, (n_rows, n_samples); NaN for samples never drawn together."""
+        """Return the consensus matrix M, or some of its rows.
+
+        Parameters
+        ----------
+        n_clusters : int, default=None
+            Of which k; None: the only one.
+        rows : sequence of int, default=None
+            Of which samples; None: all, up to 10,000 samples.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_samples)
+            NaN for samples that were never drawn together.
+        """
         place, n = self._place(n_clusters), len(self.samples)
         if rows is None and n > WHOLE_MATRIX:
             raise ParameterError(
@@ -847,7 +1028,13 @@ class Consensus(Samples):
             return np.array([together / both for together, both in blocks]).reshape(len(wanted), n)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for every k and cluster, and one for each k as a whole: k, cluster, size, consensus, pac."""
+        """Return a table with one row for every k and cluster, and one for each k as a whole.
+
+        Returns
+        -------
+        DataFrame
+            Columns: k, cluster, size, consensus (of clusters), pac (of the whole).
+        """
         none = np.full(self.clusters.shape, np.nan)
         n_samples = [len(self.samples)] * len(none)
         return self._frame(
@@ -855,7 +1042,17 @@ class Consensus(Samples):
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the CDF of the consensus for every k."""
+        """Draw the distribution function of the consensus for every k: flat in the middle where pairs are clear.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         from matplotlib import colormaps
 
         values = np.linspace(0, 1, 201)
@@ -960,7 +1157,10 @@ class AssignmentConsistency(Samples):
 
     @property
     def per_sample(self) -> FloatArray:
-        """The share of assignments to the most frequent cluster, (number of k, n_samples)."""
+        """The share of assignments to the most frequent cluster, (number of k, n_samples).
+
+        Low for samples between clusters. With few clusters it is high by chance.
+        """
         with quiet():
             return np.asarray(self.counts.max(axis=2) / self.totals)
 
@@ -994,19 +1194,47 @@ class AssignmentConsistency(Samples):
     by_k = twcri
 
     def samples_frame(self, n_clusters: int | None = None) -> pd.DataFrame:
-        """One row for every sample: sample, cluster, consistency, times assigned."""
+        """Return a table with one row for every sample.
+
+        Parameters
+        ----------
+        n_clusters : int, default=None
+            Of which k; None: the only one.
+
+        Returns
+        -------
+        DataFrame
+            Columns: sample, cluster (its most frequent one, None for a sample that was never assigned), consistency,
+            times (how often it was assigned).
+        """
         i = self._place(n_clusters)
         names = np.array([*self.clusters[i], None], dtype=object)
         frame = pd.DataFrame({"sample": self.samples, "cluster": names[self.modal[i]]})
         return frame.assign(consistency=self.per_sample[i], times=self.totals[i])
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for every k and cluster, and one for each k as a whole: k, cluster, size, cri, wcri."""
+        """Return a table with one row for every k and cluster, and one for each k as a whole.
+
+        Returns
+        -------
+        DataFrame
+            Columns: k, cluster, size, cri (of clusters), wcri (of the whole: TWCRI).
+        """
         sizes, no_cri = self.sizes, np.full(len(self.n_clusters), np.nan)
         return self._frame(size=(sizes, sizes.sum(axis=1)), cri=(self.cri, no_cri), wcri=(self.wcri, self.twcri))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the clusters' consistency and their total against k."""
+        """Draw the clusters' consistency and that of all samples against k.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         order = sorted(range(len(self.n_clusters)), key=lambda i: self.n_clusters[i] or 0)
         cri, n = self.cri, len(order)
         with canvas(ax) as ax:
@@ -1068,7 +1296,17 @@ class ClusterTest(Saved):
         return pd.DataFrame([row], columns=["statistic", "pvalue", "n_resamples", "null"])
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the null distribution of the statistic, and where the data's is."""
+        """Draw the null distribution of the statistic, and the statistic of the data.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         counts, edges = np.histogram(self.null_distribution, bins=N_BINS)
         with canvas(ax) as ax:
             bars: dict[str, Any] = {"color": "0.8", "edgecolor": "white", "lw": 0.5}
@@ -1143,14 +1381,26 @@ class Validation(Saved):
     provenance: Provenance
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for every index, k and cluster: index, k, cluster, size, value, sd, low, high, better."""
+        """Return a table with one row for every index, k and cluster.
+
+        Returns
+        -------
+        DataFrame
+            Columns: index, k, cluster ("all" for the whole), size, value, sd, low, high, better ("higher" or "lower").
+        """
         names = ("index", "k", "cluster", "size", "value", "sd", "low", "high")
         frame = pd.DataFrame({name: getattr(self, name) for name in names})
         frame = frame.assign(k=_numbers(self.k), better=[INDICES[index].better for index in self.index])
         return frame.astype({"index": object, "cluster": object})
 
     def overall(self) -> pd.DataFrame:
-        """One row for every k, one column for every index: values for whole partitions."""
+        """Return the values for whole partitions.
+
+        Returns
+        -------
+        DataFrame of shape (number of k, n_indices)
+            Indexed by k. Columns have different directions and bounds: compare values down a column, not along a row.
+        """
         rows = self.whole & np.array([INDICES[index].of_partition for index in self.index], dtype=bool)
         long = pd.DataFrame({"k": self.k[rows], "index": self.index[rows], "value": self.value[rows]})
         table = long.pivot(index="k", columns="index", values="value")
@@ -1162,11 +1412,14 @@ class Validation(Saved):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw one index; by default all of them are panels of a new figure, and an array of axes is
-            returned.
-        index : str, optional
+        ax : matplotlib Axes, default=None
+            Where to draw one index; None: all of them are panels of a new figure.
+        index : str, default=None
             Which index to draw alone; needed with `ax`, unless there is only one.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes
         """
         # All but the test for clusters, which is one p-value.
         indices = [name for name, record in INDICES.items() if name in self.index and record.of_partition]

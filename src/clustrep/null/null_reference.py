@@ -145,7 +145,13 @@ def reference_of(
     """Compare with simulated data sets; those that a shorter run has put into `cache` are not simulated again."""
     origins = _origins(result)
     check_integer(n, "n")
-    null = _for_labels(null, origins)
+    known = any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in origins)
+    if null == models.PERMUTED if not known else null not in (models.UNIMODAL, models.PERMUTED):
+        raise ParameterError(
+            f"null='permuted' is for known labels, which can be compared with no other null model; got {null!r}.",
+            parameter="null",
+        )
+    null = models.PERMUTED if known else null  # simulated data have no labels
     check_takes_simulated(origins[0].source.transformer, null)
     cache = cache or RunCache()
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
@@ -234,17 +240,6 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
         return tuple(known)
     agreements = tuple(agreement for agreement in known[0].agreements if agreement.name == result.agreement)
     return (replace(known[0], agreements=agreements),)
-
-
-def _for_labels(null: str | Sampler, origins: Sequence[RunOrigin]) -> str | Sampler:
-    """Return the null of a result: known labels are permuted, because simulated data have none."""
-    known = any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in origins)
-    if null == models.PERMUTED if not known else null not in (models.UNIMODAL, models.PERMUTED):
-        raise ParameterError(
-            f"null='permuted' is for known labels, which can be compared with no other null model; got {null!r}.",
-            parameter="null",
-        )
-    return models.PERMUTED if known else null
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -130,7 +130,11 @@ def place_in_windows(X: FloatArray, centres: FloatArray, edges: IntArray, shares
     known = ~np.isnan(centres[:, 0])
     if known.sum() < 2 or len(X) == 0:
         return Windows(members, positions)
-    X, centres = _in_span(X, np.where(known[:, None], centres, 0.0), known)
+    # The span of the centres.
+    origin = centres[known].mean(axis=0)
+    _, singular, axes = np.linalg.svd(centres[known] - origin, full_matrices=False)
+    axes = axes[singular > 1e-9 * max(singular[0], 1e-300)]
+    X, centres = (X - origin) @ axes.T, (np.where(known[:, None], centres, 0.0) - origin) @ axes.T
     squared, nearest, lacking = _cells(X, centres, known, shares)
     shrink = 1.0
     here = np.flatnonzero(~lacking)
@@ -165,13 +169,6 @@ def _quantile(values: FloatArray, share: float) -> float:
     below = int(place)
     above = min(below + 1, len(values) - 1)
     return float(values[below] + (place - below) * (values[above] - values[below]))
-
-
-def _in_span(X: FloatArray, centres: FloatArray, known: BoolArray) -> tuple[FloatArray, FloatArray]:
-    origin = centres[known].mean(axis=0)
-    _, singular, axes = np.linalg.svd(centres[known] - origin, full_matrices=False)
-    axes = axes[singular > 1e-9 * max(singular[0], 1e-300)]
-    return (X - origin) @ axes.T, (centres - origin) @ axes.T
 
 
 def _cells(

@@ -72,8 +72,6 @@ class Question:
         How samples labelled −1 are treated.
     root : int
         The seed.
-    accelerate : bool
-        Whether exact shortcuts replace clusterers.
     n_jobs : int or None
         The number of workers.
     """
@@ -83,7 +81,6 @@ class Question:
     labels: Labels | None
     noise: NoiseWithin
     root: int
-    accelerate: bool
     n_jobs: int | None
 
     @classmethod
@@ -118,13 +115,11 @@ class Question:
         else:
             configurations = [Configuration("known labels", KnownLabels({study.name: known}))]
         check_noise_within(noise)
-        return cls(
-            study, tuple(configurations), known, noise, root_entropy(rng), config().accelerate, check_n_jobs(n_jobs)
-        )
+        return cls(study, tuple(configurations), known, noise, root_entropy(rng), check_n_jobs(n_jobs))
 
     def source(self, perturbation: Perturbation) -> Source:
         """Return what all resamples of one kind share."""
-        return Source(perturbation, self.root, self.accelerate)
+        return Source(perturbation, self.root, config().accelerate)
 
     def setting(self, perturbation: Perturbation) -> Setting:
         """Prepare for resamples of one kind."""

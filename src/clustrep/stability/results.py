@@ -1085,9 +1085,9 @@ def together_of(codes: IntArray, first: IntArray, second: IntArray) -> tuple[Int
     return together, both
 
 
-def all_pairs(n: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """List all pairs of n points, some at a time."""
-    step = max(1, AT_ONCE // n)
+def all_pairs(n: int, at_once: int = AT_ONCE) -> Iterator[tuple[IntArray, IntArray]]:
+    """List all pairs of n samples, some at a time."""
+    step = max(1, at_once // n)
     for begin in range(0, n - 1, step):
         rows = np.arange(begin, min(begin + step, n - 1))
         first = np.repeat(rows, n - 1 - rows)

@@ -195,7 +195,7 @@ def two_modes(values: FloatArray) -> Modes | None:
 
 
 def estimate_is_far(estimate: float, values: FloatArray) -> bool:
-    """Whether a score of the studies as they are lies outside nearly all resamples', and far from their mean."""
+    """Whether an observed score lies outside nearly all scores of resamples, and far from their mean."""
     known = values[np.isfinite(values)]
     if len(known) < FEWEST_VALUES or not np.isfinite(estimate):
         return False

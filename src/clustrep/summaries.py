@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # The chance of a false finding that statements allow, each about all that it was tested for.
 FALSE_FINDING = 0.05
-# The largest allowed share of trivial scores.
+# The largest allowed share of single-cluster scores.
 TRIVIAL_AT_MOST = 0.05
 
 
@@ -31,7 +31,7 @@ class Origin(Protocol):
         """The studies of the run."""
 
     def refit(self, s: int, resample: int | None = None) -> ClusteringFunction:
-        """Learn the clustering function of a study as it is, or of its draw in a resample."""
+        """Learn the clustering function of the whole study, or of a resample."""
 
 
 class Resampled:

@@ -1,9 +1,9 @@
 """How much two partitions of the same samples agree: one number from their contingency table.
 
 No score depends on the labels' names, or on whether a sample is repeated or weighted; all but the
-prediction strength is symmetric in its two labelings. Trivial cases, for all but the mutual information
-itself: identical partitions score 1; one block, or all singletons, against anything else scores 0 once adjusted for
-chance. No score is NaN.
+prediction strength is symmetric in its two labelings. For all but the mutual
+information itself, identical partitions score 1; a single cluster, or clusters of one sample only, score 0 against
+anything else once adjusted for chance. No score is NaN.
 """
 
 from __future__ import annotations
@@ -327,7 +327,7 @@ def adjusted_rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None
     Notes
     -----
     The default score of `replicability`. Large clusters have most of the pairs and dominate it: a small cluster that
-    is lost hardly lowers the score. A score of 0 says that the partitions agree no more than random ones of the same
+    is lost hardly lowers the score. A score of 0 means that the partitions agree no more than random ones of the same
     sizes, not that the data have no clusters; and data without clusters can score well above 0, because a clusterer
     cuts a single cloud in the same place again (see `null_reference`).
 

@@ -27,7 +27,7 @@ from clustrep.kernels.fit_batch import count_tables
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 NO_NUMBER = "the agreement failed or is not a number"
-# So many cells and samples are compared at once; beyond them in a single table, occupied cells are listed instead.
+# This number of cells and samples are compared at once; beyond it in a single table, occupied cells are listed instead.
 DENSE_CELLS = 2**22
 
 
@@ -111,14 +111,14 @@ class Pairs:
             self.rule.codes(np.repeat(partition.codes, weights), np.repeat(partition.is_noise, weights))
             for partition in (trained, tested)
         )
-        # All samples noise, each a cluster of its own, is as trivial as one cluster.
+        # Only noise samples, each a separate cluster, are as trivial as a single cluster.
         trivial = any(np.ptp(codes) == 0 or len(np.unique(codes)) == len(codes) for codes in (u, v))
         scores = np.array([[agreement.of_codes(u, v)] for agreement in self.agreements])
         self._set([place], scores, np.array([trivial]))
 
 
 def score_tables(agreements: Sequence[Agreement], tables: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Score tables, (n_tables, k_u, k_v), by every agreement, and say in which of them either side is one cluster."""
+    """Score tables, (n_tables, k_u, k_v), by every agreement; and whether either side of each is a single cluster."""
     counts = Counts.from_tables(tables)
     n_rows, n_columns = np.count_nonzero(counts.rows, axis=1), np.count_nonzero(counts.columns, axis=1)
     scores = np.stack([agreement.of_counted(tables, counts) for agreement in agreements])
@@ -126,12 +126,12 @@ def score_tables(agreements: Sequence[Agreement], tables: FloatArray) -> tuple[F
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# all pairs of studies in a batch of replicates, from arrays of labels: no object for any single pair
+# all pairs of studies in a batch of resamples, from arrays of labels: no object for any single pair
 
 
 @dataclass(frozen=True, eq=False)
 class PairScores:
-    """The scores of all ordered pairs of studies in some replicates; on the diagonal, those of second draws."""
+    """The scores of all ordered pairs of studies in some resamples; on the diagonal, those of second draws."""
 
     scores: FloatArray  # (n_agreements, n_replicates, n_members, S, S)
     trivial: BoolArray  # (n_replicates, n_members, S, S)
@@ -142,11 +142,11 @@ class PairScores:
 
 
 class LabelBatch(Protocol):
-    """Samples of all studies, one replicate after the other, whose clustering functions label samples together."""
+    """Samples of all studies, one resample after the other, whose clustering functions label samples together."""
 
     @property
     def points(self) -> Sequence[Any]:
-        """The samples of every resample: one object, where replicates of a study share them."""
+        """The samples of every resample: one object, where resamples of a study share them."""
         ...
 
     @property
@@ -164,14 +164,14 @@ class LabelBatch(Protocol):
         ...
 
     def labels_at(self, points: Any, places: Sequence[int]) -> IntArray:
-        """Return what the functions of some resamples say of samples, (n_places, n_members, n_samples)."""
+        """Return the labels that the functions of some resamples give to samples, (n_places, n_members, n_samples)."""
         ...
 
 
 def score_batch(
     batch: LabelBatch, again: LabelBatch | None, n_studies: int, agreements: Sequence[Agreement]
 ) -> PairScores | None:
-    """Score all ordered pairs of studies; None where that takes more than tables of samples that all replicates share.
+    """Score all ordered pairs of studies; None where that takes more than tables of samples that all resamples share.
 
     again : second draws of the same studies, for the diagonal
     """

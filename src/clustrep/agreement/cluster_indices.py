@@ -146,7 +146,7 @@ def minimal_matching_distance(
     Notes
     -----
     Not adjusted for chance: its value for unrelated partitions depends on the number and sizes of clusters, so that it
-    can't be compared between numbers of clusters. `relative_validation` divides it by its value for random labels.
+    must not be compared between numbers of clusters. `relative_validation` divides it by its value for random labels.
     It depends on the best matching only, and ignores how the samples outside it are distributed.
 
     References
@@ -184,7 +184,7 @@ def match_labels(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None
 
     See Also
     --------
-    minimal_matching_distance : How many samples don't keep their label.
+    minimal_matching_distance : How many samples change their label.
 
     Notes
     -----

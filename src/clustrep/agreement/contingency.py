@@ -1,7 +1,7 @@
 """Two labelings of the same samples, and the table of counts between them.
 
 Rows always belong to the first labeling U, columns to the second V. A sample may have a weight, a whole number: it then
-counts as so many equal samples. Codes are labels renumbered 0, 1, …; a code that no sample has is an empty row.
+counts as that many equal samples. Codes are labels renumbered 0, 1, …; a code that no sample has is an empty row.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Counts:
 
     @property
     def identical(self) -> BoolArray:
-        """Whether the two partitions are the same: as many occupied cells as blocks on either side, (n_tables,)."""
+        """Whether the two partitions are the same: as many occupied cells as clusters on either side, (n_tables,)."""
         occupied, rows, columns = (np.count_nonzero(sizes, axis=1) for sizes in (self.cells, self.rows, self.columns))
         return np.asarray((occupied == rows) & (occupied == columns))
 
@@ -50,7 +50,7 @@ class Counts:
 
     @classmethod
     def from_codes(cls, u: IntArray, v: IntArray, weights: IntArray | None = None) -> Counts:
-        """Take two labelings as codes: occupied cells only, so n blocks against n blocks need memory for n cells."""
+        """Take two labelings as codes: occupied cells only, so n clusters against n need memory for n cells."""
         if weights is not None:
             drawn = weights > 0
             u, v, weights = u[drawn], v[drawn], weights[drawn]
@@ -208,7 +208,7 @@ class NoiseRule:
     omits : bool, default=False
         Whether samples that either partition calls noise are omitted from comparisons.
     is_split : bool, default=False
-        Whether each noise sample is a cluster of its own, so that there may be as many labels as samples.
+        Whether each noise sample is a separate cluster, so that there may be as many labels as samples.
     """
 
     is_cluster: bool = True
@@ -226,7 +226,7 @@ class NoiseRule:
         return np.array([self.is_cluster or label != NOISE for label in labels.tolist()], dtype=bool)
 
     def codes(self, codes: IntArray, is_noise: BoolArray) -> IntArray:
-        """Return one partition's codes as they are compared."""
+        """Return one partition's codes for the comparison."""
         return separate(codes, is_noise) if self.is_split else codes
 
 
@@ -247,7 +247,7 @@ RULES: dict[str, NoiseRule] = {
 
 
 def separate(codes: IntArray, is_noise: BoolArray) -> IntArray:
-    """Make each noise sample a block of its own."""
+    """Make each noise sample a cluster."""
     codes = codes.copy()
     codes[is_noise] = codes.max() + 1 + np.arange(np.count_nonzero(is_noise))
     return codes

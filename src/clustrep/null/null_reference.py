@@ -41,8 +41,8 @@ from clustrep.types import FloatArray
 NOT_EXPLAINED = FALSE_FINDING
 # Seconds that a simulated number takes, roughly.
 DRAWN_SECONDS = 5e-8
-# Data sets that are scored together: no more than these, for at most so many seconds, so that workers share them, and
-# with at most so many bytes of distances and labels. Scores do not depend on it.
+# Data sets that are scored together: at most this number, for at most this number of seconds, so that workers share
+# them, and with at most this number of bytes of distances and labels. Scores do not depend on it.
 MOST_TOGETHER, TOGETHER_SECONDS, MOST_BYTES = 32, 0.25, 2**26
 # The same on a device: its memory may hold more, and there are no workers to share them with.
 MOST_ON_DEVICE, BYTES_OF_NUMBER = 256, 64
@@ -350,7 +350,7 @@ class NullPlan(Plan[NullScores]):
 
     @property
     def replicates(self) -> Sequence[int]:
-        """Which replicates of a data set are averaged."""
+        """Which resamples of a data set are averaged."""
         return range(1, self.n_resamples + 1) if self.n_resamples else [FULL_STUDY]
 
     def data_set(self, number: int) -> tuple[tuple[Study, ...], Source]:
@@ -380,7 +380,7 @@ class NullPlan(Plan[NullScores]):
 
     @property
     def cost(self) -> Cost:
-        """Roughly how long a data set takes: its draw, and its replicates."""
+        """Roughly how long a data set takes: its draw, and its resamples."""
         return self._work[0]
 
     @property
@@ -428,7 +428,7 @@ class NullPlan(Plan[NullScores]):
 def _scores_of_data_sets(
     settings: Sequence[Setting], agreements: tuple[Agreement, ...], noise: Any, replicates: Sequence[int]
 ) -> list[NullScores]:
-    """Average the scores of replicates of data sets; separateness is that of the observed studies.
+    """Average the scores of resamples of data sets; separateness is that of the observed studies.
 
     A single-cluster score counts 0, because it shows no agreement about clusters; so does a partition in which all
     samples but one are noise.

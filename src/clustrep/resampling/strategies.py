@@ -1,4 +1,4 @@
-"""Where X⁽ᵇ⁾ comes from: small frozen objects that draw one replicate of a study.
+"""Where X⁽ᵇ⁾ comes from: small frozen objects that draw one resample of a study.
 
 Those that change a study's own samples can be added: `Subsample(0.8) + Jitter(0.1)` does one after the other.
 """
@@ -89,10 +89,10 @@ class Draw:
 
 
 class Resampling(Protocol):
-    """What can draw replicates of a study."""
+    """What can draw resamples of a study."""
 
     def draw(self, study: Study, rng: np.random.Generator) -> Draw:
-        """Draw one replicate."""
+        """Draw one resample."""
         ...
 
 
@@ -108,7 +108,7 @@ class Perturbation(ABC):
         Whether the samples drawn are the study's own, with all features: then distances and neighbours that were
         computed once for the study serve all resamples.
     keeps_features : bool, default=True
-        Whether the samples drawn have all features: else the resamples of two studies can't be compared.
+        Whether the samples drawn have all features: else the resamples of two studies cannot be compared.
     halves : bool, default=False
         Whether what a draw leaves is another draw, independent of it.
     """
@@ -135,11 +135,11 @@ class Perturbation(ABC):
         """
 
     def draw(self, study: Study, rng: np.random.Generator) -> Draw:
-        """Draw one replicate."""
+        """Draw one resample."""
         return self.change(whole(study), rng)
 
     def draw_many(self, study: Study, words: IntArray) -> list[Draw] | None:
-        """Draw replicates as `draw` does, all in one call of a kernel; None where there is no kernel for it.
+        """Draw resamples as `draw` does, all in one call of a kernel; None where there is no kernel for it.
 
         words : those of their seeds, (n_draws, n_words)
         """
@@ -325,7 +325,7 @@ class FeatureSubset(Perturbation):
 
     Notes
     -----
-    Within one study only: a function of some features can't be applied to a study of which others were drawn.
+    Within one study only: a function of some features cannot be applied to a study of which others were drawn.
     Few features that carry all clusters are lost in many draws, though the clusters are clear.
 
     References
@@ -349,7 +349,7 @@ class FeatureSubset(Perturbation):
         check_fraction(self.fraction, "fraction", one_allowed=True)
 
     def n_kept(self, n_features: int) -> int:
-        """How many of so many features are kept."""
+        """Return how many of a number of features are kept."""
         return max(1, _share(self.fraction, n_features))
 
     def changes_nothing(self, n_samples: int, n_features: int) -> bool:
@@ -443,7 +443,7 @@ class Rerun(Perturbation):
     keeps_points: ClassVar[bool] = True
 
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
-        """Leave everything as it is."""
+        """Change nothing."""
         return draw
 
     def changes_nothing(self, n_samples: int, n_features: int) -> bool:
@@ -509,7 +509,7 @@ class Simulate:
     Notes
     -----
     For methods research, where the distribution is known: scores then vary as they do between new studies. Known labels
-    can't be used with it, because simulated samples have none.
+    cannot be used with it, because simulated samples have none.
 
     Examples
     --------
@@ -527,7 +527,7 @@ class Simulate:
             )
 
     def draw(self, study: Study, rng: np.random.Generator) -> Draw:
-        """Draw one replicate."""
+        """Draw one resample."""
         X = check_points(
             self.sampler(study, rng), f"What the sampler returned for study {study.name!r}", samples_at_least=2
         )
@@ -539,7 +539,7 @@ class Simulate:
 
 
 def whole(study: Study) -> Draw:
-    """Take the study as it is."""
+    """Take the whole study."""
     return Draw(study.X, np.arange(len(study)), groups=study.groups, study=study.name)
 
 
@@ -591,7 +591,7 @@ def resamples_in_words(resampling: str, of: str) -> str:
 
 
 def check_resampling(resampling: object) -> Resampling:
-    """Check that something can draw replicates of studies that are to be compared with each other."""
+    """Check that something can draw resamples of studies that are to be compared with each other."""
     if isinstance(resampling, type) or not hasattr(resampling, "draw"):
         raise ParameterError(
             "resampling must be Bootstrap(), Subsample(fraction), Jitter(scale), Simulate(sampler) or a sum such as "
@@ -651,7 +651,7 @@ def _members(draw: Draw, key: str) -> list[IntArray]:
 
 
 def _warn_of_shared_units(resampling: Resampling, studies: Sequence[Study]) -> None:
-    """Say which studies have units in common: they are not independent of each other."""
+    """Warn of studies that have units in common: they are not independent of each other."""
     steps = _steps(resampling) if isinstance(resampling, Perturbation) else ()
     for key in dict.fromkeys(key for step in steps if (key := getattr(step, "groups", None)) is not None):
         units = {study.name: set(study.groups.get(key, np.empty(0, dtype=str)).tolist()) for study in studies}
@@ -707,7 +707,7 @@ class Thin(Perturbation):
     expected ARI is 0 there. Clusters of two resamples of the same samples, by contrast, also agree about their noise
     (docs/single-cells.md has a simulation). For a single study, `Thin(...).split(X)` returns both parts as two studies.
     `stability` compares with the clusters of all counts, which contain both parts: there it gains no independence.
-    Data without clusters (`null_reference`) are not counts, so they can't be thinned.
+    Data without clusters (`null_reference`) are not counts, so they cannot be thinned.
 
     Both parts are independent only if the counts have the distribution named. With an overdispersion that is too small
     they are positively correlated, too large negatively. Estimates include the variation between clusters: then α is

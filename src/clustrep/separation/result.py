@@ -51,11 +51,11 @@ class Separation(Saved):
         Clusters that each clustering shows; 1 where no density valley is significant, or the facing halves are
         connected.
     complete : ndarray of bool, shape (n_tried,)
-        Whether every piece is a group of its own.
+        Whether every piece is a separated cluster.
     chosen : int
         The position of the clustering that shows the clusters; −1 where there are none.
     labels : ndarray of int, shape (n_samples,)
-        The group of every sample, study by study; −1 for noise.
+        The cluster of every sample, study by study; −1 for noise.
     pieces : ndarray of int, shape (n_tried, n_samples)
         The piece of every sample in every clustering, study by study; −1 for noise.
     edge_cut, edges, edge_counts, edge_sides, edge_depths, edge_pvalues, edge_adjusted, edge_is_open, positions

@@ -54,7 +54,7 @@ from clustrep.summaries import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
 
 EVERYTHING = "all studies"
-# Pools are fitted from so many random starts where that is cheap: a poor local optimum hides the density valleys.
+# Pools are fitted from this number of random starts where that is cheap: a poor local optimum hides density valleys.
 STARTS = 30
 CHEAP = 5_000_000  # values times starts
 

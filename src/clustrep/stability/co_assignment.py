@@ -116,7 +116,7 @@ def instability_of(again: Reclustered, *, one_sided: bool = False) -> BootstrapI
     score = _one_sided if one_sided else _symmetric
     again, values = again.compared(score, lambda fitted: [(fitted.labelings[0], fitted.labelings[1], None)])
     return BootstrapInstability(
-        **again.fields(n_resamples=again.n_replicates, one_sided=one_sided),
+        **again.fields(n_resamples=again.n_resamples, one_sided=one_sided),
         distribution=np.stack([of_k for (of_k,) in values], axis=1),
         one_sided=one_sided,
     )
@@ -224,7 +224,7 @@ def consensus(
 
 def consensus_of(again: Reclustered, n_pairs: int | None = None) -> Consensus:
     """Count pairs in the labels of all resamples."""
-    references, n_resamples = again.question.references, again.n_replicates
+    references, n_resamples = again.question.references, again.n_resamples
     pairs = _pairs(again.question, n_pairs)
     most = max(reference.n_labels for reference in references)
     codes = np.stack([_codes(fitted, again.question.noise) for fitted in again.fits])
@@ -379,7 +379,7 @@ def _fields_of_samples(again: Reclustered) -> dict[str, Any]:
     most = max(reference.n_labels for reference in references)
     names = [[*map(str, reference.classes), *[""] * (most - reference.n_labels)] for reference in references]
     return {
-        **again.fields(n_resamples=again.n_replicates),
+        **again.fields(n_resamples=again.n_resamples),
         "samples": again.question.study.samples,
         "clusters": np.array(names),
         "n_labels": np.array([reference.n_labels for reference in references]),

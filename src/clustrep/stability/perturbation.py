@@ -235,7 +235,7 @@ def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> S
     sizes = np.bincount(reference.codes, minlength=reference.n_labels)[rows]
     # An index of whole partitions compares them on all samples, through the clustering functions.
     whole = not INDICES[index].per_cluster
-    repeated = Labelings.of([reference] * again.n_replicates, len(question.study))
+    repeated = Labelings.of([reference] * again.n_resamples, len(question.study))
     narrowed, ((values,),) = replace(again, fits=(again.fits[c],)).compared(
         lambda tables: READERS[index](tables[:, rows], sizes.astype(float), relative),
         lambda fit: [(repeated, fit.labelings[-1 if whole else 0], None if whole else fit.weights[0] > 0)],
@@ -253,7 +253,7 @@ def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> S
         overall_distribution=values[:, -1],
         failed=narrowed.fits[0].failed,
         causes=narrowed.fits[0].causes,
-        provenance=question.provenance(again.perturbation, n_resamples=again.n_replicates),
+        provenance=question.provenance(again.perturbation, n_resamples=again.n_resamples),
     )
 
 

@@ -216,8 +216,8 @@ def strength_of(
     tested = (1, 0) if both_directions else (1,)  # the part whose clusters are tested
     most = max(of_k[test].shape[2] for of_k in values for test in tested)
     # (n_splits, n_directions, number of k, most clusters)
-    strengths = np.full((again.n_replicates, len(tested), len(asked), most), np.nan)
-    sizes, failed = np.zeros(strengths.shape), np.zeros((again.n_replicates, len(asked)), dtype=np.int64)
+    strengths = np.full((again.n_resamples, len(tested), len(asked), most), np.nan)
+    sizes, failed = np.zeros(strengths.shape), np.zeros((again.n_resamples, len(asked)), dtype=np.int64)
     fits = iter(zip(again.fits, values, strict=True))
     for i, k in enumerate(asked):
         if k == 1:  # it holds all pairs
@@ -236,7 +236,7 @@ def strength_of(
     failed[(failed == 0) & np.isnan(by_direction).any(axis=1)] = len(causes)
     return PredictionStrength(
         **{
-            **again.fields(n_splits=again.n_replicates, both_directions=both_directions),
+            **again.fields(n_splits=again.n_resamples, both_directions=both_directions),
             "n_clusters": tuple(asked),
             "failed": failed,
             "causes": causes,
@@ -254,7 +254,7 @@ def relative_validation_of(again: Reclustered) -> RelativeValidation:
     random = np.array([_of_random_labels(again.question, fitted) for fitted in again.fits])
     distances = np.stack([np.mean(both, axis=0) for both in values], axis=1)
     return RelativeValidation(
-        **again.fields(n_splits=again.n_replicates),
+        **again.fields(n_splits=again.n_resamples),
         distribution=distances / np.where(random > 0, random, 1),
         random=random,
     )

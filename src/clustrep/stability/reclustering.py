@@ -1,6 +1,6 @@
-"""One study, resampled and clustered again: the labels of all samples in every replicate.
+"""One study, resampled and clustered again: the labels of all samples in every resample.
 
-The indices of section 2 read these labels. They are held as small integers, (n_replicates, n_samples), so that the same
+The indices of section 2 read these labels. They are held as small integers, (n_resamples, n_samples), so that the same
 fits serve every index.
 """
 
@@ -49,7 +49,7 @@ from clustrep.summaries import label
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 # Samples, or cells of tables, that are compared at once: arrays of 32 MiB bound the memory whatever the number of
-# replicates. Results do not depend on it.
+# resamples. Results do not depend on it.
 BATCH = 2**22
 
 
@@ -178,7 +178,7 @@ def _labels_of(labels: Any, study: Study) -> Labels:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what is learned in a replicate: from which samples, and which sets of samples each clustering function labels
+# what is learned in a resample: from which samples, and which sets of samples each clustering function labels
 
 Parts: TypeAlias = list[tuple[Resample, Sequence[PointSet]]]
 Splitting: TypeAlias = Callable[[Setting, int], Parts]
@@ -214,7 +214,7 @@ def halves(setting: Setting, replicate: int, given: tuple[IntArray, IntArray] | 
 
 
 class Replicate(NamedTuple):
-    """The labels of all samples in one replicate."""
+    """The labels of all samples in one resample."""
 
     partitions: list[list[Partition | Failed]]  # by configuration, then by labelling; all failed, or none
     weights: list[IntArray]  # how often each sample was drawn, by part
@@ -222,13 +222,13 @@ class Replicate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReclusteringPlan(ClusteringPlan[Replicate]):
-    """Everything that the labels of all samples follow from, except the replicate's number."""
+    """Everything that the labels of all samples follow from, except the resample's number."""
 
     split: Splitting
     description: str
 
     def replicate(self, number: int) -> Replicate:
-        """Learn every configuration from every part of one replicate."""
+        """Learn every configuration from every part of one resample."""
         parts = self.split(self.setting, number)
         n_labelings = sum(len(places) for _, places in parts)
         partitions: list[list[Partition | Failed]] = []
@@ -248,16 +248,16 @@ class ReclusteringPlan(ClusteringPlan[Replicate]):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# all replicates
+# all resamples
 
 
 @dataclass(frozen=True, eq=False)
 class Labelings:
-    """The labels of the same samples by the clustering functions of all replicates.
+    """The labels of the same samples by the clustering functions of all resamples.
 
-    codes : (n_replicates, n_samples)
+    codes : (n_resamples, n_samples)
     n_labels : in any of them
-    noise : (n_replicates,): the code that is noise, −1 for none
+    noise : (n_resamples,): the code that is noise, −1 for none
     """
 
     codes: IntArray
@@ -276,7 +276,7 @@ class Labelings:
         return cls(codes, n_labels, noise)
 
     def is_noise(self, some: slice = slice(None)) -> BoolArray:
-        """Return which samples are noise in some of the replicates, (n_replicates, n_samples)."""
+        """Return which samples are noise in some of the resamples, (n_resamples, n_samples)."""
         return np.asarray(self.codes[some] == self.noise[some, None])
 
 
@@ -285,12 +285,12 @@ Compared: TypeAlias = tuple[Labelings, Labelings, IntArray | BoolArray | None]
 
 @dataclass(frozen=True, eq=False)
 class Relabelled:
-    """One configuration in all replicates.
+    """One configuration in all resamples.
 
     n_clusters : the number of clusters asked for
     labelings : one for each set of samples that is labelled
-    weights : how often each sample was drawn, (n_replicates, n_samples), by part
-    failed : (n_replicates,): which cause, 0 for none
+    weights : how often each sample was drawn, (n_resamples, n_samples), by part
+    failed : (n_resamples,): which cause, 0 for none
     """
 
     n_clusters: int | None
@@ -302,29 +302,29 @@ class Relabelled:
 
 @dataclass(frozen=True, eq=False)
 class Reclustered:
-    """A study in all replicates, clustered again by every configuration."""
+    """A study in all resamples, clustered again by every configuration."""
 
     question: Question
     perturbation: Perturbation
     fits: tuple[Relabelled, ...]  # by configuration
 
     @property
-    def n_replicates(self) -> int:
+    def n_resamples(self) -> int:
         """How many there are."""
         return len(self.fits[0].failed)
 
     def compared(
         self, score: Callable[[FloatArray], FloatArray], pairs_of: Callable[[Relabelled], Sequence[Compared]]
     ) -> tuple[Reclustered, list[list[FloatArray]]]:
-        """Score the contingency tables of pairs of labelings, (n_replicates, k_u, k_v) -> (n_replicates, ...).
+        """Score the contingency tables of pairs of labelings, (n_resamples, k_u, k_v) -> (n_resamples, ...).
 
-        pairs_of : the labelings of rows and columns, and the weights of samples, (n_replicates, n_samples); None for 1
+        pairs_of : the labelings of rows and columns, and the weights of samples, (n_resamples, n_samples); None for 1
 
-        A replicate fails where dropping noise leaves fewer than two samples of any pair; its values are NaN.
+        A resample fails where dropping noise leaves fewer than two samples of any pair; its values are NaN.
         """
         rule, fits, all_values = RULES[self.question.noise], [], []
         for fitted in self.fits:
-            failed, causes, few = fitted.failed, fitted.causes, np.zeros(self.n_replicates, dtype=bool)
+            failed, causes, few = fitted.failed, fitted.causes, np.zeros(self.n_resamples, dtype=bool)
             values = []
             for u, v, weights in pairs_of(fitted):
                 shape, scores = (u.n_labels, v.n_labels), []
@@ -384,12 +384,12 @@ def recluster(
     """
     usual, split = KINDS[fits]
     perturbation = usual if perturbation is None else check_perturbation(perturbation)
-    n_replicates = check_integer(n, "n_splits" if split is halves else "n_resamples")
+    n_resamples = check_integer(n, "n_splits" if split is halves else "n_resamples")
     configurations = question.configurations
     unchanged = split is not halves and perturbation.changes_nothing(*question.study.X.shape)
     if unchanged and not any(has_open_randomness(configuration.clusterer) for configuration in configurations):
         warn(
-            f"{perturbation!r} changes nothing here, and {configurations[0].name} has no randomness of its own, or a "
+            f"{perturbation!r} changes nothing here, and {configurations[0].name} has no randomness, or a "
             "fixed random_state: all resamples will be the same.",
             ReplicateWarning,
         )
@@ -398,7 +398,7 @@ def recluster(
     if given is not None:
         split = partial(halves, given=given)
     plan = ReclusteringPlan(question.setting(perturbation), split, str(fits))
-    replicates = run(plan, range(FULL_STUDY + 1, n_replicates + 1), question.n_jobs)
+    replicates = run(plan, range(FULL_STUDY + 1, n_resamples + 1), question.n_jobs)
     firsts = [[partitions[0] for partitions in replicate.partitions] for replicate in replicates]
     causes = [[first.cause if isinstance(first, Failed) else "" for first in row] for row in firsts]
     failed, names = Failures.number(np.array(causes, dtype=object))

@@ -494,7 +494,7 @@ class InGroupProportion(Saved):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Over numbers of clusters: one number for each, in every replicate
+# Over numbers of clusters: one number for each, in every resample or split
 
 
 # Tibshirani & Walther (2005): "above 0.8 to 0.9".
@@ -575,7 +575,7 @@ class OverK(Failing, Saved):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curve(Resampled, OverK):
-    """One number for each number of clusters, in every replicate: `distribution`, (n_replicates, number of k)."""
+    """One number for each number of clusters in every resample or split: `distribution`, (n_resamples, number of k)."""
 
     distribution: FloatArray
 
@@ -587,7 +587,7 @@ class Curve(Resampled, OverK):
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Of the interval over replicates.
+            Of the interval over resamples or splits.
 
         Returns
         -------
@@ -599,7 +599,7 @@ class Curve(Resampled, OverK):
     _table = to_frame
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean against k, with the interval over replicates as a band.
+        """Draw the mean against k, with the interval over resamples or splits as a band.
 
         Parameters
         ----------

@@ -29,7 +29,7 @@ from clustrep.statistics import null_pvalue
 from clustrep.text import argument, option, wording
 from clustrep.types import FloatArray
 
-OBSERVED = 0  # the replicate that is the study itself
+OBSERVED = 0  # the number of the study itself
 # Seconds, roughly: to draw a data set, to find a sample's nearest neighbour in a tree, and to compare two numbers.
 DRAW_SECONDS, POINT_SECONDS, NUMBER_SECONDS = 2e-4, 8e-7, 1e-9
 
@@ -167,7 +167,7 @@ class TestPlan(Plan[FloatArray]):
 
     @cached_property
     def simulated(self) -> NullModel:
-        """The null model; after whitening, it does not matter which covariance a Gaussian has."""
+        """The null model; after whitening, any covariance gives the same Gaussian."""
         if callable(self.null):
             return partial(draw_given, (self.study,), self.null)
         if self.whiten or self.null == "sample":
@@ -212,7 +212,7 @@ def draw_like(mean: FloatArray, factor: FloatArray, n: int, rng: np.random.Gener
 
 
 def whitened(X: FloatArray) -> FloatArray:
-    """Return the data with mean 0 and unit covariance; the axes don't matter to distances."""
+    """Return the data with mean 0 and unit covariance, up to a rotation, which changes no distance."""
     n, p = X.shape
     u, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     # With p + 1 samples all distances would be the same.

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from clustrep.agreement.contingency import check_labelings, tables_of
+from clustrep.agreement.contingency import labelled_table
 from clustrep.checks import check_flag
-from clustrep.types import BoolArray, FloatArray, IntArray, Labels
+from clustrep.types import BoolArray, FloatArray, IntArray
 
 
 def inclusion_of(tables: FloatArray) -> FloatArray:
@@ -162,7 +162,7 @@ def minimal_matching_distance(
     0.2
     """
     check_flag(relative, "relative")
-    _, _, table = _table(u, v, weights)
+    _, _, table = labelled_table(u, v, weights)
     return float(matching_distances_of(table[None], relative=relative)[0])
 
 
@@ -201,7 +201,7 @@ def match_labels(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None
     >>> match_labels(["A", "A", "B", "B"], [1, 1, 0, 0])
     {0: 'B', 1: 'A'}
     """
-    labels_u, labels_v, table = _table(u, v, weights)
+    labels_u, labels_v, table = labelled_table(u, v, weights)
     partners = partners_of(table.T)
     return {label.item(): labels_u[i].item() for label, i in zip(labels_v, partners, strict=True) if i >= 0}
 
@@ -246,7 +246,7 @@ def inclusion(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -
     >>> inclusion([0, 0, 1, 1], [0, 0, 0, 1])
     array([1., 0.])
     """
-    return inclusion_of(_table(u, v, weights)[2])
+    return inclusion_of(labelled_table(u, v, weights)[2])
 
 
 def jaccard(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
@@ -290,7 +290,7 @@ def jaccard(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> 
     >>> jaccard([0, 0, 1, 1], [0, 0, 0, 1]).round(3)
     array([0.667, 0.5  ])
     """
-    return jaccard_of(_table(u, v, weights)[2])
+    return jaccard_of(labelled_table(u, v, weights)[2])
 
 
 def r_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
@@ -332,7 +332,7 @@ def r_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> 
     >>> r_index([0, 0, 0, 1, 1], [0, 0, 1, 1, 1]).round(3)
     array([0.333, 1.   ])
     """
-    return r_index_of(_table(u, v, weights)[2])
+    return r_index_of(labelled_table(u, v, weights)[2])
 
 
 def d_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None, relative: bool = False) -> FloatArray:
@@ -377,16 +377,9 @@ def d_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None, rel
     array([1., 1.])
     """
     check_flag(relative, "relative")
-    table = _table(u, v, weights)[2]
+    table = labelled_table(u, v, weights)[2]
     index = d_index_of(table)
     return np.asarray(index / table.sum(axis=1)) if relative else index
-
-
-def _table(u: ArrayLike, v: ArrayLike, weights: ArrayLike | None) -> tuple[Labels, Labels, FloatArray]:
-    """Check two labelings of the same samples, and return their labels and their table."""
-    first, second, counts = check_labelings(u, v, weights)
-    table = tables_of(first.codes[None], second.codes, counts, (first.n_labels, second.n_labels))[0]
-    return first.classes, second.classes, table
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -93,9 +93,14 @@ def contingency_table(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None =
     array([[2, 0],
            [1, 1]])
     """
+    return np.asarray(labelled_table(u, v, weights)[2], dtype=np.int64)
+
+
+def labelled_table(u: ArrayLike, v: ArrayLike, weights: ArrayLike | None) -> tuple[Labels, Labels, FloatArray]:
+    """Check two labelings of the same samples, and return their labels and their table."""
     first, second, counts = check_labelings(u, v, weights)
-    shape = (first.n_labels, second.n_labels)
-    return np.asarray(tables_of(first.codes[None], second.codes, counts, shape)[0], dtype=np.int64)
+    table = tables_of(first.codes[None], second.codes, counts, (first.n_labels, second.n_labels))[0]
+    return first.classes, second.classes, table
 
 
 def tables_of(u: IntArray, v: IntArray, weights: IntArray | BoolArray | None, shape: tuple[int, int]) -> FloatArray:

@@ -170,7 +170,7 @@ def reference_of(
     first = origins[0]
     with one_thread():
         setting = Setting.prepare(first.source, first.studies, [origin.configuration for origin in origins])
-        (observed,) = _scores_of_data_sets([setting], first.agreements, first.noise, [FULL_STUDY])
+        (observed,) = _scores_of_data_sets([setting], first.agreements, first.noise)
     if n_resamples:
         observed = observed._replace(scores=_observed_means(result))
     references: list[NullReference] = []
@@ -348,11 +348,6 @@ class NullPlan(Plan[NullScores]):
         """Put the scores of all configurations together."""
         return NullScores(*map(np.concatenate, zip(*values, strict=True)))
 
-    @property
-    def replicates(self) -> Sequence[int]:
-        """Which resamples of a data set are averaged."""
-        return range(1, self.n_resamples + 1) if self.n_resamples else [FULL_STUDY]
-
     def data_set(self, number: int) -> tuple[tuple[Study, ...], Source]:
         """Simulate all studies, and return the source of their draws and fits."""
         root = derived_root(self.source.root, Stream.NULL, number)
@@ -374,7 +369,7 @@ class NullPlan(Plan[NullScores]):
         """
         studies = self.studies if self.given else self.data_set(1)[0]
         setting = Setting.prepare(self.source, studies, self.configurations, for_run=False, rotate=False)
-        n, n_drawn = len(self.replicates), sum(study.X.size for study in studies)
+        n, n_drawn = max(1, self.n_resamples), sum(study.X.size for study in studies)
         cost = Cost(n * setting.cost.kernels, n * setting.cost.python + n_drawn * DRAWN_SECONDS)
         return cost, setting.in_threads and not self.given, setting.has_kernels
 
@@ -417,7 +412,7 @@ class NullPlan(Plan[NullScores]):
             studies, source = self.data_set(number)
             learners = settings[0].learners if settings and settings[0].serve_other_studies else None
             settings.append(Setting.prepare(source, studies, self.configurations, learners=learners))
-        return _scores_of_data_sets(settings, self.agreements, self.noise, self.replicates)
+        return _scores_of_data_sets(settings, self.agreements, self.noise, self.n_resamples)
 
     def lost(self, number: int, cause: str) -> NullScores:
         """Return a data set without scores."""
@@ -426,7 +421,7 @@ class NullPlan(Plan[NullScores]):
 
 
 def _scores_of_data_sets(
-    settings: Sequence[Setting], agreements: tuple[Agreement, ...], noise: Any, replicates: Sequence[int]
+    settings: Sequence[Setting], agreements: tuple[Agreement, ...], noise: Any, n_resamples: int = 0
 ) -> list[NullScores]:
     """Average the scores of resamples of data sets; separateness is that of the observed studies.
 
@@ -434,6 +429,7 @@ def _scores_of_data_sets(
     samples but one are noise.
 
     settings : with the same learners where these serve other studies, whose samples are then scored together
+    n_resamples : how many are averaged; 0: the observed scores
     """
     plans = [ScorePlan(setting, 0, agreements, diagonal=False, noise=noise, separateness=True) for setting in settings]
     if all(setting.learners is settings[0].learners for setting in settings):
@@ -443,9 +439,8 @@ def _scores_of_data_sets(
         as_they_are = [plan.replicate(FULL_STUDY) for plan in plans]
     averaged = []
     for full, plan in zip(as_they_are, plans, strict=True):
-        drawn = [b for b in replicates if b != FULL_STUDY]
-        scored = [] if drawn else [full]
-        for begin in range(0, len(drawn), plan.batch):
+        drawn, scored = range(1, n_resamples + 1), [] if n_resamples else [full]
+        for begin in range(0, n_resamples, plan.batch):
             scored += replace(plan, separateness=False).block(drawn[begin : begin + plan.batch])
         nothing = [(each.trivial[:, None] & ~np.isnan(each.scores)) | (each.causes == ONLY_NOISE) for each in scored]
         scores = np.where(nothing, 0.0, [each.scores for each in scored])

@@ -1307,10 +1307,8 @@ class ClusterTest(Saved):
         -------
         matplotlib Axes
         """
-        counts, edges = np.histogram(self.null_distribution, bins=N_BINS)
         with canvas(ax) as ax:
-            bars: dict[str, Any] = {"color": "0.8", "edgecolor": "white", "lw": 0.5}
-            ax.hist(edges[:-1], edges.tolist(), weights=counts, label="null distribution", **bars)
+            ax.hist(self.null_distribution, N_BINS, color="0.8", edgecolor="white", lw=0.5, label="null distribution")
             ax.axvline(self.statistic, color=COLOURS[1], lw=2, label=f"these data, p = {self.pvalue:.3g}")
             ax.set_xlabel("statistic")
             ax.set_ylabel("data sets")

@@ -36,9 +36,13 @@ class Pairs:
 
     Parameters
     ----------
+    agreements : sequence of Agreement
+        By what they are compared.
+    noise : {"label", "drop", "singletons"}
+        How samples labelled −1 are treated.
     shape : tuple of int
         Of the arrays in which every pair has its place.
-    device : str
+    device : str, default=PROCESSOR
         Where tables are counted.
     """
 
@@ -131,13 +135,26 @@ def score_tables(agreements: Sequence[Agreement], tables: FloatArray) -> tuple[F
 
 @dataclass(frozen=True, eq=False)
 class PairScores:
-    """The scores of all ordered pairs of studies in some resamples; on the diagonal, those of second draws."""
+    """The scores of all ordered pairs of S studies in some resamples; on the diagonal, those of second draws.
 
-    scores: FloatArray  # (n_agreements, n_replicates, n_members, S, S)
-    trivial: BoolArray  # (n_replicates, n_members, S, S)
-    clusters_found: IntArray  # (n_replicates, n_members, S)
-    n_labels: tuple[int, ...]  # that each member can give
-    # Σ_c n_c ‖m_c − m‖² of the clusters of a training study in a test study, (n_replicates, n_members, S, S)
+    Attributes
+    ----------
+    scores : ndarray of shape (n_agreements, n_resamples, n_members, S, S)
+        Axes train and test come last.
+    trivial : ndarray of bool, shape (n_resamples, n_members, S, S)
+        Whether either side is a single cluster.
+    clusters_found : ndarray of int, shape (n_resamples, n_members, S)
+        The number of clusters of every study.
+    n_labels : tuple of int
+        The number of labels that each member can give.
+    between : ndarray of shape (n_resamples, n_members, S, S), default=None
+        Σ_c n_c ‖m_c − m‖² of the clusters of a training study in a test study.
+    """
+
+    scores: FloatArray
+    trivial: BoolArray
+    clusters_found: IntArray
+    n_labels: tuple[int, ...]
     between: FloatArray | None = None
 
 

@@ -21,13 +21,19 @@ from clustrep.types import BoolArray, FloatArray, IntArray
 
 
 def inclusion_of(tables: FloatArray) -> FloatArray:
-    """Smolkin & Ghosh (2003): whether one new cluster holds all of the cluster."""
+    """Smolkin & Ghosh (2003): whether one new cluster holds all of the cluster.
+
+    Of tables, (..., k_u, k_v) -> (..., k_u): 1 or 0; NaN for a cluster without samples.
+    """
     rows = tables.sum(axis=-1)
     return np.where(rows > 0, tables.max(axis=-1) == rows, np.nan)
 
 
 def jaccard_of(tables: FloatArray) -> FloatArray:
-    """Hennig (2007): the largest share of intersection in union that any new cluster has."""
+    """Hennig (2007): the largest share of intersection in union that any new cluster has.
+
+    Of tables, (..., k_u, k_v) -> (..., k_u): between 0 and 1; 0 for a cluster without samples.
+    """
     rows, columns = tables.sum(axis=-1, keepdims=True), tables.sum(axis=-2, keepdims=True)
     unions = rows + columns - tables
     return np.asarray((tables / np.where(unions > 0, unions, 1.0)).max(axis=-1))
@@ -57,13 +63,31 @@ def d_index_of(tables: FloatArray) -> FloatArray:
 
 
 def matching_of(table: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return the rows and columns of the one-to-one matching of labels that keeps most samples together."""
+    """Return the rows and columns of the one-to-one matching of labels that keeps most samples together.
+
+    The Hungarian algorithm: the only place that assigns labels to each other. As many pairs as the smaller side has
+    labels, also pairs that share no sample.
+    """
     rows, columns = linear_sum_assignment(table, maximize=True)
     return np.asarray(rows), np.asarray(columns)
 
 
 def partners_of(table: FloatArray) -> IntArray:
-    """Return the column that each row is matched with, −1 for none: partners share at least one sample, (k_u,)."""
+    """Return the column that each row is matched with, −1 for none: partners share at least one sample.
+
+    Parameters
+    ----------
+    table : ndarray of shape (k_u, k_v)
+
+    Returns
+    -------
+    ndarray of int, shape (k_u,)
+
+    Examples
+    --------
+    >>> partners_of(np.array([[0.0, 3.0], [2.0, 4.0], [0.0, 1.0]]))
+    array([ 1,  0, -1])
+    """
     partners = np.full(len(table), -1)
     rows, columns = matching_of(table)
     shared = table[rows, columns] > 0

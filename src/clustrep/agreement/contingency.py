@@ -23,14 +23,27 @@ class Counts:
     """What the agreements read: cells with their margins, for many tables at once.
 
     The cells may be a dense table, flattened, or the occupied ones alone: formulas are the same for both.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (n_tables, n_cells)
+        How many samples have both labels of a cell.
+    row_of_cell, column_of_cell : ndarray of int, shape (n_cells,)
+        The row and the column of a cell, the same in all tables.
+    rows : ndarray of shape (n_tables, k_u)
+        The sizes of the clusters of the first labeling.
+    columns : ndarray of shape (n_tables, k_v)
+        The sizes of the clusters of the second.
+    totals : ndarray of shape (n_tables,)
+        The numbers of samples.
     """
 
-    cells: FloatArray  # (n_tables, n_cells)
-    row_of_cell: IntArray  # (n_cells,): the row that a cell stands in, in all tables
-    column_of_cell: IntArray  # (n_cells,)
-    rows: FloatArray  # (n_tables, k_u)
-    columns: FloatArray  # (n_tables, k_v)
-    totals: FloatArray  # (n_tables,)
+    cells: FloatArray
+    row_of_cell: IntArray
+    column_of_cell: IntArray
+    rows: FloatArray
+    columns: FloatArray
+    totals: FloatArray
 
     @property
     def identical(self) -> BoolArray:
@@ -104,9 +117,27 @@ def labelled_table(u: ArrayLike, v: ArrayLike, weights: ArrayLike | None) -> tup
 
 
 def tables_of(u: IntArray, v: IntArray, weights: IntArray | BoolArray | None, shape: tuple[int, int]) -> FloatArray:
-    """Count many labelings u, (n_tables, n_samples), against one v, (n_samples,), or one each, (n_tables, n_samples).
+    """Count many contingency tables at once.
 
-    `weights` are those of the samples, (n_samples,), or of the samples in each table, (n_tables, n_samples).
+    Parameters
+    ----------
+    u : ndarray of int, shape (n_tables, n_samples)
+        The codes of the first labelings: rows.
+    v : ndarray of int, shape (n_samples,) or (n_tables, n_samples)
+        Those of the second, one for all tables or one each: columns.
+    weights : ndarray of shape (n_samples,) or (n_tables, n_samples), or None
+        How many times each sample counts; None: once.
+    shape : tuple of int
+        The numbers of rows and columns: codes run from 0.
+
+    Returns
+    -------
+    ndarray of shape (n_tables, k_u, k_v)
+
+    Examples
+    --------
+    >>> tables_of(np.array([[0, 0, 1], [1, 0, 1]]), np.array([0, 1, 1]), None, (2, 2)).astype(int).tolist()
+    [[[1, 1], [0, 1]], [[0, 1], [1, 1]]]
     """
     n_tables, (k_u, k_v) = len(u), shape
     cell = (np.arange(n_tables)[:, None] * k_u + u) * k_v + v
@@ -138,10 +169,24 @@ def tables_of_pairs(
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Points partitioned by a clustering function: each has the position of its label among all that occur."""
+    """Samples partitioned by a clustering function: each has the position of its label among all that occur.
 
-    codes: IntArray  # (n_samples,)
-    classes: Labels  # (n_labels,), sorted
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n_samples,)
+        Every sample's label, as a position in `classes`.
+    classes : ndarray of shape (n_labels,)
+        All labels that the function can give, sorted: also those that no sample has here.
+
+    Examples
+    --------
+    >>> first, second = encode([np.array(["b", "a"]), np.array(["c", "a", "a"])])
+    >>> first.codes.tolist(), second.codes.tolist(), second.n_labels
+    ([1, 0], [2, 0, 0], 3)
+    """
+
+    codes: IntArray
+    classes: Labels
 
     @property
     def labels(self) -> Labels:
@@ -171,7 +216,18 @@ class Partition:
 
 
 def encode(labelings: Sequence[Labels]) -> list[Partition]:
-    """Renumber the labels that one clustering function gave to several sets of samples, in sorted order."""
+    """Renumber the labels that one clustering function gave to several sets of samples, in sorted order.
+
+    Parameters
+    ----------
+    labelings : sequence of ndarray of shape (n_samples,)
+        Labels of any kind that can be sorted together.
+
+    Returns
+    -------
+    list of Partition
+        One for each set, with the same `classes`.
+    """
     classes, codes = np.unique(np.concatenate(labelings), return_inverse=True)
     borders = np.cumsum([len(labels) for labels in labelings])[:-1]
     return [Partition(part, classes) for part in np.split(codes.astype(np.int64), borders)]

@@ -20,7 +20,7 @@ SAME = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """A mean, and a covariance without sampling noise: a few strong directions, and equal variance in all others.
+    """The mean and covariance of a study: a few strong directions, and equal variance in all others.
 
         Σ = A′ diag(v − σ²) A + σ² I
 

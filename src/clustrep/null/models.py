@@ -94,7 +94,24 @@ def draw_elliptical(
     radii: Margin,
     rng: np.random.Generator,
 ) -> list[FloatArray]:
-    """Draw directions and radii; `roots` are those of the covariances, Σ^½."""
+    """Draw directions and radii: elliptical studies with few features.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        The studies' numbers of samples.
+    means : sequence of ndarray of shape (p,)
+        Their means.
+    roots : sequence of ndarray of shape (p, p)
+        The square roots Σ^½ of their covariances.
+    radii : Margin
+        The distribution of Mahalanobis distances, of quadratic mean 1, the same in all studies.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    list of ndarray of shape (n_samples, p)
+    """
     tables = []
     for n, mean, root in zip(sizes, means, roots, strict=True):
         directions = rng.standard_normal((n, len(root)))
@@ -177,7 +194,19 @@ def draw_margins(
 ) -> list[FloatArray]:
     """Draw normal scores, and give every feature the quantiles of its margin.
 
-    kept : the correlation of normal scores that ties leave, (S, n_features)
+    Parameters
+    ----------
+    scores : GaussianModel
+        The normal scores of ranks.
+    margins : sequence of sequence of Margin
+        Of every study, of every feature.
+    kept : ndarray of shape (S, n_features)
+        The correlation of normal scores that ties leave; common parts are made stronger by as much.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    list of ndarray of shape (n_samples, n_features)
     """
     tables = []
     for n, structure, of_study, left in zip(scores.sizes, scores.structures, margins, kept, strict=True):
@@ -257,7 +286,24 @@ def draw_components(
     margins: Sequence[Margin],
     rng: np.random.Generator,
 ) -> list[FloatArray]:
-    """Draw components, and mix them."""
+    """Draw independent components, and mix them.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        The studies' numbers of samples.
+    means : sequence of ndarray of shape (n_features,)
+        Their means.
+    mixing : sequence of ndarray of shape (n_components, n_features)
+        M, a rotation times the root of each study's covariance.
+    margins : sequence of Margin
+        The distributions of the components, with mean 0 and variance 1, the same in all studies.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    list of ndarray of shape (n_samples, n_features)
+    """
     return [
         mean + _quantiles(margins, rng.random((n, len(margins)))) @ mixed
         for n, mean, mixed in zip(sizes, means, mixing, strict=True)

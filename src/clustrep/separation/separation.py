@@ -248,21 +248,49 @@ def _renamed(reference: IntArray, labels: IntArray, n_pieces: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """The density valleys between the pieces of one clustering."""
+    """The density valleys between the pieces of one clustering.
 
-    labels: IntArray  # (n,): pieces
-    cluster_of_piece: IntArray  # (n_pieces,): before the facing halves were looked at; 0 where nothing is significant
+    Attributes
+    ----------
+    labels : ndarray of int, shape (n_samples,)
+        The piece of every sample; −1 for noise.
+    cluster_of_piece : ndarray of int, shape (n_pieces,)
+        Which pieces belong together, before the facing halves were looked at; 0 where nothing is significant.
+    pvalue, adjusted : float
+        Is there any density valley; `adjusted` for all clusterings that were tried.
+    depth : float
+        1 − middle / poorer side, over all pairs of neighbouring pieces.
+    near_depth : float
+        The same between the facing halves of pieces of different clusters; NaN where it was not needed.
+    strength : float
+        Prediction strength across studies, of the worst piece.
+    n_separated : int
+        The number of clusters; 1 unless it is significant and the middle between the facing halves is empty.
+    edges : ndarray of int, shape (n_edges, 2)
+        The pairs of neighbouring pieces.
+    counts : ndarray of int, shape (n_edges, S, 3)
+        Held-out samples in the left, middle and right window, by study.
+    sides : ndarray of int, shape (n_edges,)
+        The counts of the poorer sides, with which the middles are compared.
+    edge_pvalues : ndarray of shape (n_edges,)
+        Of every pair by itself.
+    positions : ndarray of shape (n_samples, n_edges)
+        Where samples lie along the lines: centres at −1.5 and 1.5, NaN outside the tube.
+    """
+
+    labels: IntArray
+    cluster_of_piece: IntArray
     pvalue: float
     adjusted: float
     depth: float
-    near_depth: float  # NaN where it was not needed
-    strength: float  # of prediction across studies: of the worst piece
-    n_separated: int  # 1 unless significant and empty between the facing halves
-    edges: IntArray  # (n_edges, 2)
-    counts: IntArray  # (n_edges, S, 3)
-    sides: IntArray  # (n_edges,): count of the poorer sides
-    edge_pvalues: FloatArray  # (n_edges,)
-    positions: FloatArray  # (n, n_edges)
+    near_depth: float
+    strength: float
+    n_separated: int
+    edges: IntArray
+    counts: IntArray
+    sides: IntArray
+    edge_pvalues: FloatArray
+    positions: FloatArray
 
     @property
     def n_pieces(self) -> int:

@@ -202,13 +202,27 @@ def _partition_of(question: Question, study: Study) -> Partition:
 
 
 class Judged(NamedTuple):
-    """The clusters of a study, without noise where that is dropped, and their proportions."""
+    """The clusters of a study, without noise where that is dropped, and their proportions.
 
-    labels: Labels  # (n_samples,), of all samples
-    X: FloatArray  # (n_judged, n_features)
-    partition: Partition  # of the samples that are judged
-    nearest: IntArray  # (n_judged, most neighbours)
-    proportions: FloatArray  # (n_j, k)
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Of all samples.
+    X : ndarray of shape (n_judged, n_features)
+        The samples that are judged.
+    partition : Partition
+        Of these.
+    nearest : ndarray of int, shape (n_judged, n_neighbors)
+        Their nearest neighbours among them.
+    proportions : ndarray of shape (n_j, k)
+        For each number of neighbours and cluster.
+    """
+
+    labels: Labels
+    X: FloatArray
+    partition: Partition
+    nearest: IntArray
+    proportions: FloatArray
 
     @property
     def sizes(self) -> IntArray:

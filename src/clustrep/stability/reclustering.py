@@ -255,9 +255,14 @@ class ReclusteringPlan(ClusteringPlan[Replicate]):
 class Labelings:
     """The labels of the same samples by the clustering functions of all resamples.
 
-    codes : (n_resamples, n_samples)
-    n_labels : in any of them
-    noise : (n_resamples,): the code that is noise, −1 for none
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n_resamples, n_samples)
+        Every sample's label; zeros where a fit failed.
+    n_labels : int
+        The largest number of labels in any of them.
+    noise : ndarray of int, shape (n_resamples,)
+        The code that is noise, −1 for none.
     """
 
     codes: IntArray
@@ -287,10 +292,18 @@ Compared: TypeAlias = tuple[Labelings, Labelings, IntArray | BoolArray | None]
 class Relabelled:
     """One configuration in all resamples.
 
-    n_clusters : the number of clusters asked for
-    labelings : one for each set of samples that is labelled
-    weights : how often each sample was drawn, (n_resamples, n_samples), by part
-    failed : (n_resamples,): which cause, 0 for none
+    Attributes
+    ----------
+    n_clusters : int or None
+        The number of clusters asked for.
+    labelings : tuple of Labelings
+        One for each set of samples that is labelled.
+    weights : tuple of ndarray of int, shape (n_resamples, n_samples)
+        How often each sample was drawn, by part.
+    failed : ndarray of int, shape (n_resamples,)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why fits failed.
     """
 
     n_clusters: int | None
@@ -302,11 +315,21 @@ class Relabelled:
 
 @dataclass(frozen=True, eq=False)
 class Reclustered:
-    """A study in all resamples, clustered again by every configuration."""
+    """A study in all resamples, clustered again by every configuration.
+
+    Attributes
+    ----------
+    question : Question
+        The study, the configurations and the options.
+    perturbation : Perturbation
+        Where the resamples come from.
+    fits : tuple of Relabelled
+        By configuration.
+    """
 
     question: Question
     perturbation: Perturbation
-    fits: tuple[Relabelled, ...]  # by configuration
+    fits: tuple[Relabelled, ...]
 
     @property
     def n_resamples(self) -> int:

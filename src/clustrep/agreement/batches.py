@@ -42,7 +42,7 @@ class Pairs:
         How samples labelled −1 are treated.
     shape : tuple of int
         Of the arrays in which every pair has its place.
-    device : str, default=PROCESSOR
+    device : str, default="cpu"
         Where tables are counted.
     """
 

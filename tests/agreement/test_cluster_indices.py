@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.agreement.labelings import TEN_SAMPLES, labelings
 
 import clustrep as cr
 from clustrep.agreement.cluster_indices import (
@@ -37,16 +38,6 @@ INDICES = {
 }
 every_index = pytest.mark.parametrize("name", INDICES)
 few_examples = settings(max_examples=60)
-
-
-@st.composite
-def labelings(draw, max_points=12):
-    """Two labelings of the same points, of any coarseness."""
-    n = draw(st.integers(1, max_points))
-    one, other = (
-        draw(st.lists(st.integers(0, draw(st.integers(0, n))), min_size=n, max_size=n).map(np.array)) for _ in range(2)
-    )
-    return one, other
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -105,20 +96,9 @@ BY_DEFINITION = {
     "d": d_by_sets,
     "relative d": relative_d_by_sets,
 }
-TEN_POINTS = [
-    ("aaabbbcccc", "xxxyyyzzzz"),
-    ("aaabbbcccc", "xxyyyyzzzx"),
-    ("aaaaaaaaab", "xyyyyyyyyy"),
-    ("aabbccddee", "xyxyxyxyxy"),
-    ("aaaaabbbbb", "xxyyzxxyyz"),
-    ("abcdefghij", "xxxxxyyyyy"),
-    ("aaaaaaaaaa", "xyzzyxxyzz"),
-    ("aaaaaaaaaa", "xxxxxxxxxx"),
-    ("abcdefghii", "xxyzuvwrst"),
-]
 
 
-@pytest.mark.parametrize(("u", "v"), TEN_POINTS)
+@pytest.mark.parametrize(("u", "v"), [*TEN_SAMPLES, ("aaaaaaaaaa", "xxxxxxxxxx")])
 @every_index
 def test_index_is_that_of_sets_and_pairs(name, u, v):
     for one, other in ((u, v), (v, u)):
@@ -134,7 +114,7 @@ def test_index_of_any_two_partitions_is_that_of_sets_and_pairs(name, example):
     np.testing.assert_allclose(INDICES[name](u, v), BY_DEFINITION[name](u.tolist(), v.tolist()), rtol=1e-15)
 
 
-@given(labelings(max_points=7))
+@given(labelings(max_samples=7))
 def test_minimal_matching_distance_is_the_least_over_all_one_to_one_maps(example):
     u, v = (labels.tolist() for labels in example)
     distance = cr.agreement.minimal_matching_distance(u, v)
@@ -163,7 +143,7 @@ def test_minimal_matching_distance_by_hand(u, v, distance):
     assert type(cr.agreement.minimal_matching_distance(u, v)) is float
 
 
-@given(labelings(max_points=9), labelings(max_points=9))
+@given(labelings(max_samples=9), labelings(max_samples=9))
 def test_minimal_matching_distance_is_a_metric(example, another):
     n = min(len(example[0]), len(another[0]))
     u, v, w = example[0][:n], example[1][:n], another[0][:n]
@@ -401,7 +381,7 @@ def test_names_and_partners_are_plain_values():
     assert [(type(key), type(value)) for key, value in matched.items()] == [(str, int), (str, int)]
 
 
-@given(labelings(max_points=8), st.data())
+@given(labelings(max_samples=8), st.data())
 def test_matched_labels_leave_as_many_points_as_the_distance_says(example, data):
     u, v = example
     weights = np.array(data.draw(st.lists(st.integers(1, 4), min_size=len(u), max_size=len(u))))

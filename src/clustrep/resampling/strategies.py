@@ -569,6 +569,17 @@ def resampling_for(resampling: Resampling | None, studies: Sequence[Study], grou
 def resamples_in_words(resampling: str, of: str) -> str:
     """Name the resamples of something in a sentence, by the resampling as provenance writes it.
 
+    Parameters
+    ----------
+    resampling : str
+        The `repr` of a strategy.
+    of : str
+        What is resampled, such as "the study" or "both studies".
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> resamples_in_words(repr(Bootstrap(distinct=True)), "the study")
@@ -591,7 +602,11 @@ def resamples_in_words(resampling: str, of: str) -> str:
 
 
 def check_resampling(resampling: object) -> Resampling:
-    """Check that something can draw resamples of studies that are to be compared with each other."""
+    """Check that something can draw resamples of studies that are to be compared with each other.
+
+    It has `draw(study, rng)`, and keeps all features: a function of some features cannot label samples of which others
+    were drawn.
+    """
     if isinstance(resampling, type) or not hasattr(resampling, "draw"):
         raise ParameterError(
             "resampling must be Bootstrap(), Subsample(fraction), Jitter(scale), Simulate(sampler) or a sum such as "

@@ -98,7 +98,24 @@ class Question:
     ) -> Question:
         """Check the arguments that all functions of one study share.
 
-        `labels_suffice`: existing labels may be used instead of a clusterer.
+        Parameters
+        ----------
+        clusterer : object with `fit_predict`, function X → labels, or None
+            None where existing labels are used instead.
+        X : Study or array-like of shape (n_samples, n_features)
+            The study.
+        n_clusters : int, sequence of int, or None
+            Numbers of clusters, from 2; None: the clusterer's own.
+        labels : array-like of shape (n_samples,), True, or None
+            Existing labels; True takes the study's.
+        noise : {"label", "drop"}
+            How samples labelled −1 are treated.
+        rng : int, Generator, SeedSequence or None
+            The seed.
+        n_jobs : int, default=None
+            The number of workers.
+        labels_suffice : bool, default=False
+            Whether existing labels may be used instead of a clusterer; else they are the reference partition alone.
         """
         study = one_study(X)
         known = None if labels is None else _labels_of(labels, study)
@@ -185,7 +202,10 @@ Splitting: TypeAlias = Callable[[Setting, int], Parts]
 
 
 def drawn(setting: Setting, replicate: int) -> Parts:
-    """X⁽ᵇ⁾: Ψ(X⁽ᵇ⁾; X⁽ᵇ⁾) comes first, Ψ(X; X⁽ᵇ⁾) last; they are the same unless values are changed."""
+    """One resample, X⁽ᵇ⁾, and the function learned from it.
+
+    Ψ(X⁽ᵇ⁾; X⁽ᵇ⁾) comes first, Ψ(X; X⁽ᵇ⁾) last; they are the same unless values are changed.
+    """
     sample = setting.resample(0, replicate)
     return [(sample, list(dict.fromkeys([sample.points, sample.originals])))]
 
@@ -403,7 +423,23 @@ def recluster(
 ) -> Reclustered:
     """Cluster n resamples of the study, every configuration the same ones.
 
-    given : two parts into which the study is split, instead of random halves
+    Parameters
+    ----------
+    question : Question
+        The study, the configurations and the options.
+    fits : Fits
+        What functions are learned from: a key of `KINDS`.
+    n : int
+        The number of resamples, or of half-splits.
+    perturbation : Perturbation, default=None
+        Instead of the one in `KINDS`.
+    given : tuple of ndarray of int, default=None
+        Two parts into which the study is split, instead of random halves.
+
+    Returns
+    -------
+    Reclustered
+        Resample b has the same draw for every configuration, and the same as in a longer run.
     """
     usual, split = KINDS[fits]
     perturbation = usual if perturbation is None else check_perturbation(perturbation)

@@ -16,9 +16,9 @@ from .algorithms.voting import cluster_auroc as cluster_auroc
 from .analysis.analyse import analyse as analyse
 from .data.studies import Studies as Studies
 from .data.study import Study as Study
-from .execution.run import config_context as config_context
-from .execution.run import get_config as get_config
-from .execution.run import set_config as set_config
+from .execution.context import config_context as config_context
+from .execution.context import get_config as get_config
+from .execution.context import set_config as set_config
 from .findings.known import match_clusters as match_clusters
 from .fitting.function import ClusteringFunction as ClusteringFunction
 from .fitting.parameters import Induced as Induced

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from calibration import subclusters as simulated
 from sklearn.cluster import DBSCAN, KMeans
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.analysis.analyse import by_clusterer
@@ -206,8 +207,8 @@ def test_a_wrong_flag_is_refused(analysis):
 def test_a_kept_tree_is_the_same_tree(analysis, tmp_path):
     result, studies, options = analysis
     for _ in range(2):
-        again = cr.analyse(
-            {"k-means": KMeans(n_init=3)}, studies, **options, train=[], recursive=True, checkpoint=tmp_path / "kept"
+        again = configured(cr.analyse, checkpoint=tmp_path / "kept")(
+            {"k-means": KMeans(n_init=3)}, studies, **options, train=[], recursive=True
         )
         assert repr(again.tree) == repr(result.tree)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
 from typing import Any
 
 from clustrep.agreement.agreements import AgreementSpec
@@ -14,8 +13,6 @@ from clustrep.checks import check_n_clusters
 from clustrep.data.studies import StudiesLike, as_studies
 from clustrep.errors import ParameterError
 from clustrep.execution.checkpoints import checkpointing
-from clustrep.execution.engines import EngineLike
-from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng
 from clustrep.fitting.fingerprint import manifest_of
 from clustrep.fitting.parameters import (
@@ -32,7 +29,6 @@ from clustrep.fitting.resample import Source
 from clustrep.resampling.strategies import Resampling, resampling_for
 
 
-@on_engine
 def compare(
     clusterers: Clusterer | Sequence[Clusterer] | Mapping[str, Clusterer],
     studies: StudiesLike,
@@ -46,8 +42,6 @@ def compare(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
-    checkpoint: str | PathLike[str] | None = None,
     n_landmarks: int | None = None,
     embed: Any = None,
     impute: Any = None,
@@ -71,11 +65,8 @@ def compare(
         Values of another parameter to try: ``{"resolution": [0.1, 0.5, 1.0]}`` for all clusterers that have it, or by
         clusterer, ``{"leiden": {"resolution": [...]}, "dbscan": {"eps": [...]}}``. Every value is a configuration of
         its own, named after it ("leiden, resolution = 0.5"); how many clusters it found is shown beside it.
-    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs, engine
+    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs
         As in `replicability`.
-    checkpoint : str or path, optional
-        As in `replicability`. With further clusterers or numbers of clusters, those that are finished are not computed
-        again.
     n_landmarks : int, optional
         As in `replicability`: fit to so many landmarks of each larger study.
     embed : "train", transformer or None
@@ -118,9 +109,7 @@ def compare(
     source = Source.of(chosen, rng, n_landmarks, impute=impute, embed=embed)
     configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
     plan = score_plan(checked, configurations, source, n_resamples, agreement, noise, diagonal=diagonal)
-    with checkpointing(
-        checkpoint, lambda: manifest_of(source, tuple(checked.values()), configurations, **plan.choices), rng
-    ):
+    with checkpointing(lambda: manifest_of(source, tuple(checked.values()), configurations, **plan.choices), rng):
         return run_comparison(plan, n_jobs)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
@@ -21,10 +20,9 @@ from clustrep.data.studies import Studies
 from clustrep.data.study import Study
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.execution.checkpoints import checkpointing
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
 from clustrep.execution.forecast import Cost
-from clustrep.execution.run import on_engine, run
+from clustrep.execution.run import run
 from clustrep.execution.seeds import FULL_STUDY, Failed, Rng
 from clustrep.fitting.fingerprint import agreements_of, facts_of, manifest_of
 from clustrep.fitting.parameters import Clusterer, Configuration
@@ -64,7 +62,6 @@ def local_replicability(
 ) -> LocalReplicability: ...
 
 
-@on_engine
 def local_replicability(
     clusterer: Clusterer,
     *,
@@ -78,8 +75,6 @@ def local_replicability(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
-    checkpoint: str | PathLike[str] | None = None,
     n_landmarks: int | None = None,
     embed: Any = None,
     impute: Any = None,
@@ -105,7 +100,7 @@ def local_replicability(
     at : Study, table or None
         The points to score: any with the same features, such as a grid; None: those of the training study
         (section 3.3.3); the test study gives figure 6.
-    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, engine, checkpoint, n_landmarks, embed, impute
+    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, n_landmarks, embed, impute
         As in `replicability`; one agreement only. A point that is noise shares its cluster with none under
         `noise="singletons"`, and has no score (NaN) under `noise="drop"`.
 
@@ -165,7 +160,7 @@ def local_replicability(
         ),
     )
     choices = {"agreement": plan.agreement.name, "noise": noise}
-    with checkpointing(checkpoint, lambda: manifest_of(source, studies, [configuration], **choices), rng):
+    with checkpointing(lambda: manifest_of(source, studies, [configuration], **choices), rng):
         replicates = run(plan, range(FULL_STUDY, n_resamples + 1), n_jobs)
     labels_of_points = replicates[0].labels_of_points
     if isinstance(labels_of_points, Failed):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
@@ -21,9 +20,8 @@ from clustrep.data.studies import Studies, StudiesLike, as_studies
 from clustrep.data.study import Study
 from clustrep.errors import DataError, ParameterError
 from clustrep.execution.checkpoints import checkpointing, computes_a_share
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import RunCache, on_engine
+from clustrep.execution.run import RunCache
 from clustrep.execution.seeds import FULL_STUDY, Failed, Rng
 from clustrep.fitting.fingerprint import agreements_of, facts_of, identity_of, manifest_of
 from clustrep.fitting.parameters import Clusterer, Configuration, KnownLabels, check_clusterer, name_of
@@ -46,8 +44,6 @@ class Options(TypedDict, total=False):
     resampling: Resampling | None
     rng: Rng
     n_jobs: int | None
-    engine: EngineLike
-    checkpoint: str | PathLike[str] | None
     n_landmarks: int | None
     embed: Any
     impute: Any
@@ -75,7 +71,6 @@ def replicability(
 ) -> dict[str, Replicability]: ...
 
 
-@on_engine
 def replicability(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -88,8 +83,6 @@ def replicability(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
-    checkpoint: str | PathLike[str] | None = None,
     n_landmarks: int | None = None,
     embed: Any = None,
     impute: Any = None,
@@ -132,14 +125,8 @@ def replicability(
     rng : int, Generator, SeedSequence or None
         The seed. Draws depend on it, on the study's name and on the replicate's number, on nothing else.
     n_jobs : int or None
-        Workers, as in joblib: −1 takes all cores. It never changes a result. How else a run is carried out is set with
-        `config_context`.
-    engine : None, dask.distributed.Client, "dask://host:port", "ray" or "ray://host:port"
-        Other machines, instead of the workers of this one: they never change a result, either (docs/clusters.md).
-    checkpoint : str or path, optional
-        A folder that keeps what is finished: the same call continues there after it was interrupted or killed, or with
-        more resamples. Needs a seed. What is kept depends on data, clusterer, seed, versions, and the code of your own
-        classes and functions; it is refused for others.
+        Workers, as in joblib: −1 takes all cores. It never changes a result. Where and how else a run is carried out,
+        such as on other machines or with a checkpoint, is set with `config_context`.
     n_landmarks : int, optional
         For studies of many samples: fit the clusterer to so many weighted landmarks of each larger study, and label all
         samples by what it learned from them. `provenance["landmark_error"]` is the standard deviation of the scores
@@ -195,9 +182,7 @@ def replicability(
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), chosen_resampling)
     source = Source.of(chosen_resampling, rng, n_landmarks, impute=impute, embed=embed)
     plan = score_plan(checked, [configuration], source, n_resamples, agreement, noise, diagonal=diagonal)
-    with checkpointing(
-        checkpoint, lambda: manifest_of(source, tuple(checked.values()), [configuration], **plan.choices), rng
-    ):
+    with checkpointing(lambda: manifest_of(source, tuple(checked.values()), [configuration], **plan.choices), rng):
         comparison = run_comparison(plan, n_jobs)
     results = {asked.name: comparison.at(0, a) for a, asked in enumerate(plan.agreements)}
     return results if isinstance(agreement, tuple | list) else next(iter(results.values()))

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,8 @@ from clustrep.data.studies import Studies, StudiesLike, as_studies
 from clustrep.data.values import AUTO, completed
 from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
 from clustrep.execution.checkpoints import Manifest, Shard, checkpointing
-from clustrep.execution.engines import EngineLike
-from clustrep.execution.run import RunCache, on_engine, shows_progress, write_progress
+from clustrep.execution.context import told_progress
+from clustrep.execution.run import RunCache
 from clustrep.execution.seeds import Rng, one_thread, root_entropy
 from clustrep.findings.alignment import aligned
 from clustrep.findings.cluster_tree import ClusterTree
@@ -62,7 +61,6 @@ FIRST_RESAMPLES = 20
 FIRST_NULL = 39
 
 
-@on_engine
 def analyse(
     clusterers: Any,
     studies: StudiesLike,
@@ -79,9 +77,6 @@ def analyse(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
-    on_progress: Callable[[Preliminary], None] | None = None,
-    checkpoint: str | PathLike[str] | None = None,
     n_landmarks: int | None = None,
     scale: str = AUTO,
     recursive: bool = False,
@@ -98,7 +93,7 @@ def analyse(
 
     Parameters
     ----------
-    clusterers, studies, n_clusters, param_grid, agreement, n_resamples, noise, resampling, rng, n_jobs, engine
+    clusterers, studies, n_clusters, param_grid, agreement, n_resamples, noise, resampling, rng, n_jobs
         As in `compare`. The first agreement decides.
     null : str, function of (study, rng), or None
         As in `null_reference`: by default unimodal data, of three kinds. It is needed only where no clusters are
@@ -110,9 +105,6 @@ def analyse(
         scores out: the findings are the same, in a fraction of the time.
     embedding : {"pca", "tsne"}
         How samples with more than two features are placed in figures.
-    checkpoint : str or path, optional
-        A folder that keeps what all steps have finished: the same call continues there after it was interrupted or
-        killed; with more resamples, clusterers or numbers of clusters it computes only what is new. Needs a seed.
     n_landmarks : int, optional
         As in `replicability`: all steps fit to so many landmarks of each larger study.
     scale : {"auto", "none", "pooled", "study", "reference=NAME"}, default="auto"
@@ -129,10 +121,6 @@ def analyse(
     impute : "median", "mean", "nearest", transformer or None
         As in `replicability`, in all steps. Coordinates for density valleys, presence, figures and unimodal data
         are those of the nearest samples of the same study where values are missing.
-    on_progress : function of a Preliminary, optional
-        Called with what the first 20 resamples say, and where these show no separated groups again with the first 39
-        simulated data sets. They are the first of those that the analysis uses anyway: its results are the same. By
-        default preliminary answers are written to stderr where progress is shown (`config_context`).
 
     Returns
     -------
@@ -195,7 +183,7 @@ def analyse(
         check_takes_simulated(source.transformer, null)
     asked_for = partial(manifest_of_analysis, configurations, given, agreement, noise, source)
     totals = {ScorePlan.unit: n_resamples, NullPlan.unit: n_null}
-    with checkpointing(checkpoint, asked_for, rng, totals):
+    with checkpointing(asked_for, rng, totals):
         compared, findings = made_comparable(given, configurations, source, scale, n_jobs)
         of_features = compared
         if len(given) == 1:  # what one study can show: whether its halves agree
@@ -203,7 +191,7 @@ def analyse(
             compared, followed = Studies.split(compared[name], 2, rng=source.root), ()
         plan = score_plan(check_several(compared), configurations, source, n_resamples, agreement, noise)
         steps = Steps(compared, findings, plan, configurations, null, n_null, n_jobs)
-        tell = on_progress or (write_progress if shows_progress() else None)
+        tell = told_progress()
         if tell is not None:
             steps.preliminary(tell)
         answer = steps.final()
@@ -315,7 +303,7 @@ class Steps:
         detectable = detectable_of(self.findings, self.studies, len(self.configurations), self.plan.setting.source.root)
         return replace(answer, found=replace(self.findings, detectable=detectable))
 
-    def preliminary(self, on_progress: Callable[[Preliminary], None]) -> None:
+    def preliminary(self, tell: Callable[[Preliminary], None]) -> None:
         """Hand out what the first resamples say, then the first simulated data sets."""
         if self.plan.n_resamples <= FIRST_RESAMPLES:
             return
@@ -324,12 +312,12 @@ class Steps:
                 first = run_comparison(replace(self.plan, n_resamples=FIRST_RESAMPLES), self.n_jobs, self.cache)
         except AllReplicatesFailed:  # perhaps the other resamples do not
             return
-        on_progress(Preliminary(first, self.findings, None))
+        tell(Preliminary(first, self.findings, None))
         if self.null is None or self.findings.verdict == SEPARATED or self.n_null <= FIRST_NULL:
             return
         with contextlib.suppress(AllReplicatesFailed), _without_warnings():
             reference = reference_of(first, FIRST_NULL, self.null, n_jobs=self.n_jobs, cache=self.cache)
-            on_progress(Preliminary(first, self.findings, reference))
+            tell(Preliminary(first, self.findings, reference))
 
     def configuration_of(self, candidate: Candidate) -> Configuration:
         """Return the configuration of a candidate."""
@@ -387,7 +375,6 @@ def compute_share(
     clusterers: Any,
     studies: Studies,
     *,
-    checkpoint: str | PathLike[str],
     n_null: int,
     null: str | Sampler | None,
     scale: str = AUTO,
@@ -416,7 +403,7 @@ def compute_share(
     configurations = configurations_to_compare(clusterers, options["n_clusters"], options.get("param_grid"))
     asked_for = partial(manifest_of_analysis, configurations, checked, options["agreement"], options["noise"], source)
     compared, findings = made_comparable(checked, configurations, source, scale, options["n_jobs"])
-    with checkpointing(checkpoint, asked_for, options["rng"], shard=shard):
+    with checkpointing(asked_for, options["rng"], shard=shard):
         comparison = compare(clusterers, compared, diagonal=True, **{**options, "rng": root})
         models: Sequence[str | Sampler] = ()
         if null is not None and findings.verdict != SEPARATED:

@@ -178,7 +178,7 @@ class Preliminary:
 
     See Also
     --------
-    analyse : The function that hands it to `on_progress`.
+    analyse : The function that hands it to `progress` of `config_context`.
     """
 
     comparison: Comparison

@@ -261,8 +261,7 @@ def analyse_studies(
     arguments["embedding"] = settings["embedding"]
     arguments["train"] = settings.get("train") or None
     arguments["recursive"] = settings["recursive"]
-    arguments["on_progress"] = None if settings["quiet"] else tell_changes()
-    with options.configured(settings):
+    with options.configured(settings, tell_changes()):
         analysis = continued(settings, partial(analyse, clusterers, studies, **arguments))
     return replace(analysis, warnings=tuple(ctx.obj))
 
@@ -363,6 +362,7 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
 
     What another run has finished there is discarded where the user forces it.
     """
+    from clustrep import config_context
     from clustrep.execution.checkpoints import holds_replicates
 
     if settings["out"] is None:
@@ -370,14 +370,16 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
     folder = settings["out"] / STATE / CHECKPOINT
     try:
         try:
-            return function(checkpoint=folder)
+            with config_context(checkpoint=folder):
+                return function()
         except OtherRun as other:
             if not settings["force"]:
                 raise
             if not settings["quiet"]:
                 write_message(f"--force discards the checkpoint in {settings['out']}: {other.differences}.")
         shutil.rmtree(folder)
-        return function(checkpoint=folder)
+        with config_context(checkpoint=folder):
+            return function()
     except KeyboardInterrupt:
         if holds_replicates(folder):
             write_message(f"The same command resumes from the checkpoint in {settings['out']}.")

@@ -532,19 +532,18 @@ def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 @contextmanager
-def configured(settings: dict[str, Any]) -> Iterator[None]:
+def configured(settings: dict[str, Any], progress: Any = "auto") -> Iterator[None]:
     """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
     from clustrep import config_context
-    from clustrep.execution.run import computing_on
 
     with (
         config_context(
-            progress=False if settings["quiet"] else "auto",
+            progress=False if settings["quiet"] else progress,
             device=settings.get("device", "cpu"),  # commands for one study or one site have no such option
             neighbours=settings.get("neighbours", "exact"),
+            engine=settings.get("engine"),
         ),
         prints_to_stderr(),
         progress_told(quiet=settings["quiet"]),
-        computing_on(settings.get("engine")),
     ):
         yield

@@ -28,9 +28,9 @@ import numpy as np
 
 from clustrep.agreement.agreements import Agreement
 from clustrep.data.study import Study
-from clustrep.execution.checkpoints import CODE, VALUE, VERSION, Manifest, active
+from clustrep.execution.checkpoints import CODE, VALUE, VERSION, Manifest
+from clustrep.execution.context import EXACT, config
 from clustrep.execution.devices import device_name
-from clustrep.execution.run import EXACT
 from clustrep.fitting.parameters import Configuration, describe
 from clustrep.fitting.resample import Source
 from clustrep.provenance import fingerprint, installed_versions, version_of
@@ -179,7 +179,7 @@ def code_of(pieces: Sequence[Piece]) -> list[tuple[str, str]]:
     The order is that in which definitions are found, and a name can occur twice: two functions may both be "<lambda>".
     During a run with checkpoints each definition is looked at once, so that counters in it may change meanwhile.
     """
-    checkpoint = active.get()
+    checkpoint = config().in_progress
     known: dict[int, tuple[Definition, Code]] = {} if checkpoint is None else checkpoint.definitions
     reached = dict[int, Code]()
     pending = [piece for piece in pieces if not isinstance(piece, str)]

@@ -22,8 +22,8 @@ from clustrep.cached import cached_property
 from clustrep.checks import check_integer
 from clustrep.data.study import Study
 from clustrep.errors import ParameterError
+from clustrep.execution.context import EXACT, config
 from clustrep.execution.devices import device_name, resolve_device
-from clustrep.execution.run import EXACT, config
 from clustrep.execution.seeds import (
     FULL_STUDY,
     Rng,

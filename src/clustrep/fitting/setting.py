@@ -11,9 +11,10 @@ from clustrep.agreement.agreements import Agreement
 from clustrep.agreement.contingency import Noise
 from clustrep.data.study import Study, check_complete
 from clustrep.errors import ParameterError
+from clustrep.execution.context import EXACT
 from clustrep.execution.devices import PROCESSOR
 from clustrep.execution.forecast import ALWAYS_THERE, Cost, check_memory
-from clustrep.execution.run import EXACT, Plan
+from clustrep.execution.run import Plan
 from clustrep.execution.seeds import FULL_STUDY, Failed, attempt, one_thread
 from clustrep.fitting.function import ClusteringFunction
 from clustrep.fitting.learners import SECONDS_PER_PAIR, FailingLearner, Learner, PlainLearner

@@ -19,9 +19,8 @@ from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.data.study import Study
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
 from clustrep.execution.devices import free_bytes
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.forecast import Cost
-from clustrep.execution.run import Plan, RunCache, on_engine
+from clustrep.execution.run import Plan, RunCache
 from clustrep.execution.seeds import (
     FULL_STUDY,
     Rng,
@@ -66,7 +65,6 @@ MOST_TOGETHER, TOGETHER_SECONDS, MOST_BYTES = 32, 0.25, 2**26
 MOST_ON_DEVICE, BYTES_OF_NUMBER = 256, 64
 
 
-@on_engine
 def null_reference(
     result: Replicability | Comparison,
     n: int = 199,
@@ -75,7 +73,6 @@ def null_reference(
     statistic: str = "estimate",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> NullReference:
     """Compute the same scores on simulated null data, and compare.
 
@@ -106,7 +103,7 @@ def null_reference(
         repeated in every data set. Separateness is that of the observed studies in either case.
     rng : int, Generator, SeedSequence or None, default=None
         The seed; None takes the result's own.
-    n_jobs, engine
+    n_jobs
         As in `replicability`.
 
     Returns

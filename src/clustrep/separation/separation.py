@@ -15,8 +15,7 @@ from clustrep.checks import check_n_clusters
 from clustrep.data.studies import Studies, StudiesLike, as_studies
 from clustrep.data.study import Study, check_complete
 from clustrep.data.values import completed
-from clustrep.execution.engines import EngineLike
-from clustrep.execution.run import on_engine, run
+from clustrep.execution.run import run
 from clustrep.execution.seeds import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
 from clustrep.fitting.fingerprint import facts_of, identity_of
 from clustrep.fitting.parameters import (
@@ -59,7 +58,6 @@ STARTS = 30
 CHEAP = 5_000_000  # values times starts
 
 
-@on_engine
 def density_valleys(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -67,7 +65,6 @@ def density_valleys(
     n_clusters: Any = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
     n_landmarks: int | None = None,
 ) -> Separation:
     """Find clusters whose density valleys are found again in studies that did not define them.
@@ -93,7 +90,7 @@ def density_valleys(
         Numbers of pieces to try; by default the clusterer as it is.
     rng : int, Generator, SeedSequence or None
         The seed.
-    n_jobs, engine, n_landmarks
+    n_jobs, n_landmarks
         As in `replicability`.
 
     Returns

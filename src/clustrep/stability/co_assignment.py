@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from clustrep.agreement.cluster_indices import Fits, partners_of
 from clustrep.agreement.contingency import RULES, NoiseWithin, tables_of
 from clustrep.checks import check_flag, check_integer
-from clustrep.execution.engines import EngineLike
-from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng, Stream, breathe, make_generator, seed_of
 from clustrep.fitting.parameters import Clusterer
 from clustrep.resampling.strategies import Perturbation
@@ -32,7 +30,6 @@ from clustrep.types import FloatArray, IntArray
 MOST_PAIRS, SAMPLE_OF_PAIRS = 5_000_000, 1_000_000
 
 
-@on_engine
 def bootstrap_instability(
     clusterer: Clusterer,
     X: Any,
@@ -45,7 +42,6 @@ def bootstrap_instability(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> BootstrapInstability:
     """Measure how often the clustering functions of two bootstrap samples disagree about a pair (Fang and Wang 2012).
 
@@ -73,7 +69,7 @@ def bootstrap_instability(
         Existing clusters instead of a clusterer: each sample gets the label of the nearest one drawn.
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -139,7 +135,6 @@ def _symmetric(tables: FloatArray) -> FloatArray:
 # consensus
 
 
-@on_engine
 def consensus(
     clusterer: Clusterer,
     X: Any,
@@ -152,7 +147,6 @@ def consensus(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> Consensus:
     """Count how often two samples share a cluster, of the times that both are drawn (Monti et al. 2003).
 
@@ -180,7 +174,7 @@ def consensus(
         Existing clusters to average the consensus in, instead of the clusterer's.
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or count as not drawn.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -280,7 +274,6 @@ def _codes(fitted: Relabelled, noise: NoiseWithin) -> IntArray:
 # assignment consistency
 
 
-@on_engine
 def assignment_consistency(
     clusterer: Clusterer,
     X: Any,
@@ -292,7 +285,6 @@ def assignment_consistency(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> AssignmentConsistency:
     """Count how consistently samples that were not drawn are assigned to the same cluster (ERICA).
 
@@ -319,7 +311,7 @@ def assignment_consistency(
         Existing clusters as the reference that the clusterer's are matched with and named after.
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns

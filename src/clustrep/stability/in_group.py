@@ -15,9 +15,8 @@ from clustrep.checks import check_integer
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study, check_complete
 from clustrep.errors import AllReplicatesFailed, ParameterError
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import on_engine, run
+from clustrep.execution.run import run
 from clustrep.execution.seeds import (
     FULL_STUDY,
     Failed,
@@ -304,7 +303,6 @@ def _pvalues_of(proportions: FloatArray, null: FloatArray) -> FloatArray:
 TOO_FEW = "no more samples drawn than neighbours asked for"
 
 
-@on_engine
 def in_group_stability(
     X: Any,
     labels: ArrayLike | None = None,
@@ -317,7 +315,6 @@ def in_group_stability(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> Stability:
     """Compute the in-group proportions of clusters in resamples of a study.
 
@@ -337,7 +334,7 @@ def in_group_stability(
         Where the resamples come from. Each distinct sample of a resample counts once.
     n_resamples : int, default=100
         Number of resamples.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns

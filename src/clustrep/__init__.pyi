@@ -22,7 +22,7 @@ from .execution.context import set_config as set_config
 from .findings.known import match_clusters as match_clusters
 from .fitting.function import ClusteringFunction as ClusteringFunction
 from .fitting.parameters import Induced as Induced
-from .fitting.transformers import TrainEmbedding as TrainEmbedding
+from .fitting.train_embedding import TrainEmbedding as TrainEmbedding
 from .null.null_reference import null_reference as null_reference
 from .report import Report as Report
 from .results import load as load

@@ -189,17 +189,22 @@ def test_a_class_inside_a_pipeline(mine, ask):
 @pytest.mark.parametrize(
     "options",
     [
-        lambda mine: {"embed": mine.Shift()},
         lambda mine: {"agreement": mine.agreement},
         lambda mine: {"resampling": cr.resampling.Simulate(mine.sampler)},
     ],
-    ids=["transformer", "agreement", "resampling"],
+    ids=["agreement", "resampling"],
 )
-def test_transformers_agreements_and_resamplings(mine, ask, options):
+def test_agreements_and_resamplings(mine, ask, options):
     clusterer = KMeans(2, n_init=1)
     ask(clusterer, **options(mine()))
     with pytest.raises(OtherRun, match=r"another run has finished: the value of also_mine.FACTOR has changed\. Ask"):
         ask(clusterer, **options(mine(("FACTOR = 1", "FACTOR = 2"))))
+
+
+def test_a_transformer_inside_a_pipeline(mine, ask):
+    ask(make_pipeline(mine().Shift(), KMeans(2, n_init=1)))
+    with pytest.raises(OtherRun, match=r"the value of also_mine.FACTOR has changed"):
+        ask(make_pipeline(mine(("FACTOR = 1", "FACTOR = 2")).Shift(), KMeans(2, n_init=1)))
 
 
 def test_a_class_without_source(ask):

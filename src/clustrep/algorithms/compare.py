@@ -23,6 +23,7 @@ from clustrep.fitting.parameters import (
     n_clusters_parameter,
     name_of,
     series_of,
+    takes_missing,
     values_by_clusterer,
 )
 from clustrep.fitting.resample import Source
@@ -43,8 +44,6 @@ def compare(
     rng: Rng = None,
     n_jobs: int | None = None,
     n_landmarks: int | None = None,
-    embed: Any = None,
-    impute: Any = None,
 ) -> Comparison:
     """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
 
@@ -55,7 +54,7 @@ def compare(
     Parameters
     ----------
     clusterers : clusterer, sequence of clusterers, or mapping of name to clusterer
-        Those without a name are named after their class.
+        Those without a name are named after their class. Pipelines as in `replicability`.
     studies : Studies, mapping of name to table, or sequence of tables
         At least two.
     n_clusters : int or several, optional
@@ -69,10 +68,6 @@ def compare(
         As in `replicability`.
     n_landmarks : int, optional
         As in `replicability`: fit to so many landmarks of each larger study.
-    embed : "train", transformer or None
-        As in `replicability`: learned on every draw of the training study alone.
-    impute : "median", "mean", "nearest", transformer or None
-        As in `replicability`: missing values are filled in inside every draw.
 
     Returns
     -------
@@ -104,10 +99,10 @@ def compare(
     >>> choice.best().n_clusters
     4
     """
-    checked = check_several(as_studies(studies, allow_missing=impute is not None))
-    chosen = resampling_for(resampling, tuple(checked.values()))
-    source = Source.of(chosen, rng, n_landmarks, impute=impute, embed=embed)
     configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
+    allow_missing = all(takes_missing(each.clusterer) for each in configurations)
+    checked = check_several(as_studies(studies, allow_missing=allow_missing))
+    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng, n_landmarks)
     plan = score_plan(checked, configurations, source, n_resamples, agreement, noise, diagonal=diagonal)
     with checkpointing(lambda: manifest_of(source, tuple(checked.values()), configurations, **plan.choices), rng):
         return run_comparison(plan, n_jobs)

@@ -14,7 +14,7 @@ from clustrep.agreement.agreements import Agreement, AgreementSpec, resolve_agre
 from clustrep.agreement.batches import binary_scores
 from clustrep.agreement.contingency import RULES, Noise, Partition
 from clustrep.algorithms.local_scores import LocalReplicability
-from clustrep.algorithms.replicability import KnownLabelsLike, Options, check_configuration
+from clustrep.algorithms.replicability import KnownLabelsLike, Options, check_configuration, may_miss_values
 from clustrep.checks import as_table, check_choice, check_integer, check_table
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study
@@ -76,8 +76,6 @@ def local_replicability(
     rng: Rng = None,
     n_jobs: int | None = None,
     n_landmarks: int | None = None,
-    embed: Any = None,
-    impute: Any = None,
 ) -> LocalReplicability | dict[str, LocalReplicability]:
     """Measure how well the clustering around each point replicates (Algorithm 3).
 
@@ -100,7 +98,7 @@ def local_replicability(
     at : Study, table or None
         The points to score: any with the same features, such as a grid; None: those of the training study
         (section 3.3.3); the test study gives figure 6.
-    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, n_landmarks, embed, impute
+    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, n_landmarks
         As in `replicability`; one agreement only. A point that is noise shares its cluster with none under
         `noise="singletons"`, and has no score (NaN) under `noise="drop"`.
 
@@ -134,9 +132,10 @@ def local_replicability(
     >>> local.distribution.shape
     (5, 120)
     """
-    training, tests = _studies(train, test, allow_missing=impute is not None)
+    allow_missing = may_miss_values(clusterer, labels)
+    training, tests = _studies(train, test, allow_missing=allow_missing)
     studies = _distinct([training, *tests])
-    points = _points(at, training, allow_missing=impute is not None)
+    points = _points(at, training, allow_missing=allow_missing)
     chosen_resampling = resampling_for(resampling, studies)
     if len(studies) == 1 and getattr(chosen_resampling, "halves", False):
         raise ParameterError(
@@ -146,7 +145,7 @@ def local_replicability(
             parameter="resampling",
         )
     configuration = check_configuration(clusterer, labels, studies, chosen_resampling)
-    source = Source.of(chosen_resampling, rng, n_landmarks, impute=impute, embed=embed)
+    source = Source.of(chosen_resampling, rng, n_landmarks)
     check_integer(n_resamples, "n_resamples")
     check_choice(noise, "noise", RULES)
     plan = LocalPlan(

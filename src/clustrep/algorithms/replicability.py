@@ -24,7 +24,7 @@ from clustrep.execution.failures import Failures
 from clustrep.execution.run import RunCache
 from clustrep.execution.seeds import FULL_STUDY, Failed, Rng
 from clustrep.fitting.fingerprint import agreements_of, facts_of, identity_of, manifest_of
-from clustrep.fitting.parameters import Clusterer, Configuration, KnownLabels, check_clusterer, name_of
+from clustrep.fitting.parameters import Clusterer, Configuration, KnownLabels, check_clusterer, name_of, takes_missing
 from clustrep.fitting.resample import Resample, Source, provenance_of_run
 from clustrep.fitting.setting import ClusteringPlan, RunOrigin, Setting
 from clustrep.resampling.strategies import Resampling, Simulate, resampling_for
@@ -45,8 +45,6 @@ class Options(TypedDict, total=False):
     rng: Rng
     n_jobs: int | None
     n_landmarks: int | None
-    embed: Any
-    impute: Any
 
 
 @overload
@@ -84,8 +82,6 @@ def replicability(
     rng: Rng = None,
     n_jobs: int | None = None,
     n_landmarks: int | None = None,
-    embed: Any = None,
-    impute: Any = None,
 ) -> Replicability | dict[str, Replicability]:
     """Measure how well the clustering learned on each study replicates on every other (Algorithms 1 and 2).
 
@@ -101,7 +97,11 @@ def replicability(
     ----------
     clusterer : object with `fit_predict`, or function X → labels
         Fitted as a copy. A `random_state` of None is filled from the replicate's seed; a fixed one is obeyed, so that
-        all replicates share it. None together with `labels`.
+        all replicates share it. In a scikit-learn `Pipeline` the first steps are fitted to every draw of the training
+        study and applied to the test studies: ``make_pipeline(SimpleImputer(), KMeans(3))`` fills in missing values,
+        ``make_pipeline(TrainEmbedding(), KMeans(3))`` clusters principal components. Steps that are equal in several
+        clusterers are fitted once. None together with `labels`, or a transformer in whose space nearest samples are
+        found.
     studies : Studies, mapping of name to table, or sequence of tables
         At least two.
     agreement : str, function of two labelings, or a tuple of these
@@ -131,13 +131,6 @@ def replicability(
         For studies of many samples: fit the clusterer to so many weighted landmarks of each larger study, and label all
         samples by what it learned from them. `provenance["landmark_error"]` is the standard deviation of the scores
         over sets of landmarks. See docs/scale.md.
-    embed : "train", transformer with fit and transform, or None
-        Fit a transformer inside every draw, before the clusterer, and apply it to the test studies: "train" is
-        `TrainEmbedding()`, scaled variable features and their principal components, learned on the training study
-        alone. None: the features as they are.
-    impute : "median", "mean", "nearest", transformer with fit and transform, or None
-        How missing values are filled in: fitted inside every draw, before `embed`, and applied to the test studies.
-        Any imputer or pipeline of scikit-learn will do. None: missing values are refused.
 
     Returns
     -------
@@ -176,11 +169,19 @@ def replicability(
     >>> result = replicability(KMeans(4, n_init=3), simulate_cohorts(rng=1), n_resamples=5, rng=0)
     >>> result.estimate.shape, result.distribution.shape
     ((4, 4), (5, 4, 4))
+
+    Principal components that are learned on every draw of a training study, and applied to the test studies:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from clustrep import TrainEmbedding
+    >>> pipeline = make_pipeline(TrainEmbedding(n_components=2), KMeans(4, n_init=3))
+    >>> replicability(pipeline, simulate_cohorts(rng=1), n_resamples=5, rng=0).estimate.shape
+    (4, 4)
     """
-    checked = check_several(as_studies(studies, allow_missing=impute is not None))
+    checked = check_several(as_studies(studies, allow_missing=may_miss_values(clusterer, labels)))
     chosen_resampling = resampling_for(resampling, tuple(checked.values()))
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), chosen_resampling)
-    source = Source.of(chosen_resampling, rng, n_landmarks, impute=impute, embed=embed)
+    source = Source.of(chosen_resampling, rng, n_landmarks)
     plan = score_plan(checked, [configuration], source, n_resamples, agreement, noise, diagonal=diagonal)
     with checkpointing(lambda: manifest_of(source, tuple(checked.values()), [configuration], **plan.choices), rng):
         comparison = run_comparison(plan, n_jobs)
@@ -463,6 +464,11 @@ def check_several(studies: Studies) -> Studies:
     return studies
 
 
+def may_miss_values(clusterer: Clusterer, labels: KnownLabelsLike | None) -> bool:
+    """Whether a clusterer, or the transformer that comes before known labels, takes missing values."""
+    return takes_missing(clusterer if labels is None else KnownLabels({}, clusterer))
+
+
 def check_configuration(
     clusterer: Clusterer, labels: KnownLabelsLike | None, studies: Sequence[Study], resampling: object
 ) -> Configuration:
@@ -473,7 +479,7 @@ def check_configuration(
                 "clusterer is None: pass a clusterer, or known labels with labels=.", parameter="clusterer"
             )
         return Configuration(name_of(clusterer), check_clusterer(clusterer))
-    if clusterer is not None:
+    if clusterer is not None and (hasattr(clusterer, "fit_predict") or not hasattr(clusterer, "transform")):
         raise ParameterError(
             "Pass either a clusterer or labels, not both: labels are used instead of a clusterer.", parameter="labels"
         )
@@ -501,4 +507,4 @@ def check_configuration(
         )
         for study in studies
     }
-    return Configuration("known labels", KnownLabels(known))
+    return Configuration("known labels", KnownLabels(known, clusterer))

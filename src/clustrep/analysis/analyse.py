@@ -45,7 +45,7 @@ from clustrep.findings.result import CONTINUOUS, SEPARATED, Findings
 from clustrep.findings.subclusters import cluster_tree
 from clustrep.findings.verdict import best_above, focus_of
 from clustrep.fitting.fingerprint import agreements_of, manifest_of
-from clustrep.fitting.parameters import Configuration
+from clustrep.fitting.parameters import Configuration, takes_missing
 from clustrep.fitting.resample import Source
 from clustrep.null.models import UNIMODAL, UNIMODAL_MODELS, Sampler, check_null
 from clustrep.null.null_reference import NullPlan, check_takes_simulated, null_reference, reference_of
@@ -80,8 +80,6 @@ def analyse(
     n_landmarks: int | None = None,
     scale: str = AUTO,
     recursive: bool = False,
-    embed: Any = None,
-    impute: Any = None,
 ) -> Analysis:
     """Find the clusters of several studies: how many, in which studies, and whether they are separated.
 
@@ -115,12 +113,6 @@ def analyse(
     recursive : bool
         Whether every separated cluster is split again by the same clusterers, and tested again: `Analysis.tree`. The
         chance of any false split in the whole tree is controlled; see Notes.
-    embed : "train", transformer or None
-        As in `replicability`: learned on every draw of the training study alone, in all steps. Density valleys are
-        looked for between the clusters that this shows, in the features themselves.
-    impute : "median", "mean", "nearest", transformer or None
-        As in `replicability`, in all steps. Coordinates for density valleys, presence, figures and unimodal data
-        are those of the nearest samples of the same study where values are missing.
 
     Returns
     -------
@@ -135,6 +127,10 @@ def analyse(
 
     Notes
     -----
+    The first steps of a pipeline are fitted in all steps of the analysis. Density valleys are looked for between the
+    clusters that it finds, in the features themselves; coordinates for density valleys, figures and unimodal data are
+    those of the nearest samples of the same study where values are missing.
+
     Meant as the first call on several studies of the same kind. A single study is taken, too: its random halves are
     then compared, and whether another study has its clusters is not tested. Error rates and power on many kinds of
     data, and what other methods answer there, are in docs/exam.md. All decisions are made at a level of 5 %; with
@@ -164,7 +160,9 @@ def analyse(
     >>> analysis.findings.table()["status"].unique().tolist()
     ['found']
     """
-    given = as_studies(studies, allow_missing=impute is not None)
+    configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
+    allow_missing = all(takes_missing(each.clusterer) for each in configurations)
+    given = as_studies(studies, allow_missing=allow_missing)
     check_choice(embedding, "embedding", EMBEDDINGS)
     check_integer(n_null, "n_null", at_least=19)
     check_flag(recursive, "recursive")
@@ -175,12 +173,11 @@ def analyse(
     if null is not None:
         check_null(null)
     given = given if scale == AUTO else given.scaled(scale)
-    configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
     # One seed and one way to resample for all steps.
-    source = Source.of(resampling_for(resampling, tuple(given.values())), rng, n_landmarks, impute=impute, embed=embed)
+    source = Source.of(resampling_for(resampling, tuple(given.values())), rng, n_landmarks)
     if null is not None:
-        check_takes_simulated(source.transformer, null)
+        check_takes_simulated(configurations, null)
     asked_for = partial(manifest_of_analysis, configurations, given, agreement, noise, source)
     totals = {ScorePlan.unit: n_resamples, NullPlan.unit: n_null}
     with checkpointing(asked_for, rng, totals):
@@ -250,7 +247,6 @@ def _local_scores(
         rng=source.root,
         resampling=source.resampling,
         n_landmarks=source.n_landmarks,
-        impute=source.transformer,  # imputation and embedding are one transformer by now
         n_jobs=steps.n_jobs,
     )
 
@@ -397,8 +393,6 @@ def compute_share(
         resampling_for(options.get("resampling"), tuple(checked.values())),
         root,
         options.get("n_landmarks"),
-        impute=options.get("impute"),
-        embed=options.get("embed"),
     )
     configurations = configurations_to_compare(clusterers, options["n_clusters"], options.get("param_grid"))
     asked_for = partial(manifest_of_analysis, configurations, checked, options["agreement"], options["noise"], source)

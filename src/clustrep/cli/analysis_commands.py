@@ -16,6 +16,7 @@ from clustrep.cli.clusterer_names import (
     BY_GOWER,
     DEFAULT_CLUSTERERS,
     clusterer_of,
+    in_pipelines,
     needing_k,
     ranged_clusterers_of,
     without_range,
@@ -242,6 +243,7 @@ def analyse_both(
     from clustrep.resampling.strategies import resampling_for
 
     analysis = analyse_studies(ctx, {**settings, "embed": None}, clusterers, studies)
+    clusterers = in_pipelines(clusterers, settings.get("impute"), settings["embed"])
     measured = read_studies({**settings, "rep": "X"})
     arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "noise")
     # The draws of the analysis, also where X has more features than samples.
@@ -258,6 +260,7 @@ def analyse_studies(
     from clustrep import analyse
 
     arguments = announced_arguments(ctx, settings, studies)
+    clusterers = in_pipelines(clusterers, settings.get("impute"), settings["embed"])
     arguments["embedding"] = settings["embedding"]
     arguments["train"] = settings.get("train") or None
     arguments["recursive"] = settings["recursive"]
@@ -296,6 +299,7 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
     if settings["embed"] and is_embedded(studies):
         raise click.UsageError("--shard computes one comparison: use --embed train with --rep X, or without --shard.")
     arguments = announced_arguments(ctx, settings, studies)
+    clusterers = in_pipelines(clusterers, settings.get("impute"), settings["embed"])
     with options.configured(settings):
         provenance = continued(settings, partial(compute_share, shard, clusterers, studies, **arguments))
     with ctx.meta[CLAIM].transaction() as staged:

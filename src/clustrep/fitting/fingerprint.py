@@ -419,7 +419,6 @@ def facts_of(source: Source, studies: Sequence[Study], **further: Any) -> dict[s
         "accelerate": str(source.accelerate),
         **({} if source.device == "cpu" else {"device": str(device_name(source.device))}),
         **({} if source.n_landmarks is None else {"landmarks": f"{source.n_landmarks}, set {source.landmark_set}"}),
-        **({} if source.transformer is None else {"the transformer": described(source.transformer)}),
         **({} if source.neighbours == EXACT else {"the search for neighbours": source.neighbours}),
         "the studies": ", ".join(repr(study.name) for study in studies),
         **{name: described(value) for name, value in further.items()},
@@ -436,7 +435,7 @@ def manifest_of(
         f"{configuration.name!r}, k = {configuration.n_clusters}": described(configuration.clusterer)
         for configuration in configurations
     }
-    computing = [source.resampling, source.transformer, *further.values()]
+    computing = [source.resampling, *further.values()]
     computing += [configuration.clusterer for configuration in configurations]
     code: dict[str, list[str]] = {}
     for name, text in code_of(pieces_of(computing)):

@@ -35,7 +35,7 @@ from clustrep.fitting.parameters import Configuration, KnownLabels, describe, pa
 from clustrep.fitting.resample import Source, provenance_of_run
 from clustrep.fitting.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.fitting.setting import RunOrigin, Setting, rotates, works_here
-from clustrep.fitting.transformers import TrainEmbedding
+from clustrep.fitting.train_embedding import TrainEmbedding
 from clustrep.null.gaussian import NullModel
 from clustrep.null.models import (
     NULLS,
@@ -161,7 +161,7 @@ def reference_of(
     origins = _origins(result)
     check_integer(n, "n")
     null = _for_labels(null, origins)
-    check_takes_simulated(origins[0].source.transformer, null)
+    check_takes_simulated([origin.configuration for origin in origins], null)
     cache = cache or RunCache()
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
     models: tuple[str | Sampler, ...] = UNIMODAL_MODELS if null == UNIMODAL else (null,)
@@ -192,18 +192,19 @@ def reference_of(
     return best_explained(references)
 
 
-def check_takes_simulated(transformer: Any, null: str | Sampler) -> None:
+def check_takes_simulated(configurations: Sequence[Configuration], null: str | Sampler) -> None:
     """Refuse a transformer that normalises counts: unimodal data are none, and may be negative."""
-    if transformer is None or not isinstance(null, str) or null == PERMUTED:
+    if not isinstance(null, str) or null == PERMUTED:
         return
-    parts = [transformer, *parameters_of(transformer).values()]
-    if any(isinstance(part, TrainEmbedding) and part.normalise != "none" for part in parts):
-        raise ParameterError(
-            f"null must be None, or a function that returns counts, where embed normalises counts; got {null!r}: "
-            f"simulated data are no counts, which {describe(transformer)} needs. Normalise the studies first, with "
-            "studies.normalised(), and leave normalise out.",
-            parameter="null",
-        )
+    steps = [each.first_steps for each in configurations if each.first_steps is not None]
+    for part in [part for each in steps for part in (each, *parameters_of(each).values())]:
+        if isinstance(part, TrainEmbedding) and part.normalise != "none":
+            raise ParameterError(
+                f"null must be None, or a function that returns counts, where a step normalises counts; got {null!r}: "
+                f"simulated data are no counts, which {describe(part)} needs. Normalise the studies first, with "
+                "studies.normalised(), and leave normalise out.",
+                parameter="null",
+            )
 
 
 def best_explained(references: Sequence[NullReference]) -> NullReference:

@@ -25,6 +25,7 @@ from clustrep.fitting.parameters import (
     configurations_of,
     n_clusters_parameter,
     name_of,
+    takes_missing,
     with_starts,
 )
 from clustrep.fitting.resample import Source, provenance_of_run
@@ -159,7 +160,7 @@ def separations(
 
     They are also divided by `share`, the part of the level that these studies have in a tree of tests.
     """
-    if source.transformer is None:
+    if not all(takes_missing(each.clusterer) for configurations in clusterers for each in configurations):
         check_complete(tuple(studies.values()))
     by_name = [studies[name] for name in sorted(studies)]  # whatever their order
     pool = Pool.of(by_name, source.root)

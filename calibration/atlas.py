@@ -47,14 +47,7 @@ def statuses_by_kind(findings: cr.results.Findings, studies: cr.Studies) -> list
 def analysed(studies: cr.Studies, clusterer: Any) -> cr.results.Analysis:
     """Analyse an atlas as far as the statuses of clusters."""
     return cr.analyse(
-        clusterer,
-        studies,
-        n_clusters=range(2, 8),
-        agreement="ari",
-        n_resamples=5,
-        null=None,
-        train=(),
-        rng=0,
+        clusterer, studies, n_clusters=range(2, 8), agreement="ari", n_resamples=5, n_null=0, train=(), rng=0
     )
 
 

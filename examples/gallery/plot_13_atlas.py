@@ -17,7 +17,7 @@ import clustrep as cr
 
 atlas = cr.datasets.simulate_atlas(n_cells=200, rng=0)
 studies = atlas.normalised(target_sum=500)
-options = {"n_clusters": range(2, 8), "agreement": "ari", "n_resamples": 10, "null": None, "train": (), "rng": 0}
+options = {"n_clusters": range(2, 8), "agreement": "ari", "n_resamples": 10, "n_null": 0, "train": (), "rng": 0}
 analysis = cr.analyse(KMeans(n_init=3), studies, **options)
 print(analysis)
 

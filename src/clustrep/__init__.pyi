@@ -13,6 +13,7 @@ from .algorithms.leave_one_out import leave_one_study_out as leave_one_study_out
 from .algorithms.local import local_replicability as local_replicability
 from .algorithms.replicability import replicability as replicability
 from .algorithms.voting import cluster_auroc as cluster_auroc
+from .analysis.analyse import RunOptions as RunOptions
 from .analysis.analyse import analyse as analyse
 from .data.studies import Studies as Studies
 from .data.study import Study as Study

@@ -262,7 +262,9 @@ def test_the_null_reference_has_landmarks_of_its_collections_too(monkeypatch):
 
 def test_a_whole_analysis_by_landmarks():
     studies = cr.Studies(pair(250, 3, apart=12.0))
-    analysis = cr.analyse(TREE, studies, n_clusters=[3, 4], n_resamples=5, n_null=19, rng=0, n_landmarks=60)
+    analysis = cr.analyse(
+        TREE, studies, n_clusters=[3, 4], n_resamples=5, n_null=19, rng=0, options=cr.RunOptions(n_landmarks=60)
+    )
     assert analysis.verdict == "separated"
     assert analysis.focus.n_clusters == 4
     assert analysis.comparison.provenance["n_landmarks"] == 60

@@ -57,7 +57,7 @@ def test_nothing_is_computed_twice_for_a_preliminary_answer():
 
 def test_few_resamples_have_no_preliminary_answer(studies):
     told = []
-    configured(cr.analyse, progress=told.append)(WARD, studies, n_clusters=[3], n_resamples=20, null=None, rng=0)
+    configured(cr.analyse, progress=told.append)(WARD, studies, n_clusters=[3], n_resamples=20, n_null=0, rng=0)
     assert told == []
 
 
@@ -70,7 +70,7 @@ def test_warnings_of_both_parts_are_given_once_and_counted_together(studies):
     for progress in ("auto", lambda answer: None):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            configured(cr.analyse, progress=progress)(warns, studies, n_resamples=22, null=None, train=[], rng=0)
+            configured(cr.analyse, progress=progress)(warns, studies, n_resamples=22, n_null=0, train=[], rng=0)
         messages.append(sorted(str(warning.message) for warning in caught))
     assert messages[0] == messages[1]
     assert any("UserWarning: odd" in message for message in messages[0])
@@ -87,15 +87,13 @@ def test_where_the_first_resamples_fail_there_is_no_preliminary_answer(studies):
 
     told = []
     with pytest.warns(ReplicateWarning, match="not yet"):
-        configured(cr.analyse, progress=told.append)(
-            fails_at_first, studies, n_resamples=30, null=None, train=[], rng=0
-        )
+        configured(cr.analyse, progress=told.append)(fails_at_first, studies, n_resamples=30, n_null=0, train=[], rng=0)
     assert told == []
 
 
 def test_where_progress_is_shown_the_preliminary_answer_is_on_stderr(studies, capsys):
     with cr.config_context(progress=True):
-        cr.analyse(WARD, studies, n_clusters=[3], n_resamples=21, null=None, train=[], rng=0)
+        cr.analyse(WARD, studies, n_clusters=[3], n_resamples=21, n_null=0, train=[], rng=0)
     assert "Preliminary, 20 resamples: 3 separated clusters" in capsys.readouterr().err
-    cr.analyse(WARD, studies, n_clusters=[3], n_resamples=21, null=None, train=[], rng=0)
+    cr.analyse(WARD, studies, n_clusters=[3], n_resamples=21, n_null=0, train=[], rng=0)
     assert "Preliminary" not in capsys.readouterr().err

@@ -83,7 +83,7 @@ def test_both_scores_are_on_the_page(atlas):
 def test_a_report_takes_the_comparison_beside_the_analysis(atlas):
     studies = cr.Studies.from_anndata(atlas, "lab").normalised(target_sum=500)
     options = {"n_clusters": [3], "agreement": "ari", "n_resamples": 2, "rng": 0}
-    analysis = cr.analyse(KMeans(n_init=1), studies, null=None, train=(), **options)
+    analysis = cr.analyse(KMeans(n_init=1), studies, n_null=0, train=(), **options)
     alone = cr.compare(EMBEDDED, studies, **options)
     sections = [section["id"] for section in cr.Report(analysis, alone).facts["sections"]]
     assert "embedded" in sections

@@ -140,7 +140,7 @@ def test_a_whole_analysis_with_missing_values(frames):
         frames,
         n_clusters=[2, 3],
         n_null=19,
-        recursive=True,
+        options=cr.RunOptions(recursive=True),
         **FEW,
     )
     assert analysis.verdict == "separated"

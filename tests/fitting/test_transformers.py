@@ -187,9 +187,9 @@ def test_analyse_embeds_in_all_steps():
         n_clusters=[2, 3],
         n_resamples=4,
         n_null=19,
-        null="gaussian",
         rng=0,
         scale="none",
+        options=cr.RunOptions(null="gaussian"),
     )
     single = cr.compare(embedded(KMeans(n_init=2)), studies(), n_clusters=[2, 3], n_resamples=4, rng=0)
     np.testing.assert_array_equal(analysis.comparison.distribution, single.distribution)

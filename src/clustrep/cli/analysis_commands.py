@@ -245,7 +245,7 @@ def analyse_both(
     analysis = analyse_studies(ctx, {**settings, "embed": None}, clusterers, studies)
     clusterers = in_pipelines(clusterers, settings.get("impute"), settings["embed"])
     measured = read_studies({**settings, "rep": "X"})
-    arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "noise")
+    arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "noise", "n_landmarks")
     # The draws of the analysis, also where X has more features than samples.
     arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings.get("groups"))
     with options.configured(settings):
@@ -261,16 +261,17 @@ def analyse_studies(
 
     arguments = announced_arguments(ctx, settings, studies)
     clusterers = in_pipelines(clusterers, settings.get("impute"), settings["embed"])
-    arguments["embedding"] = settings["embedding"]
     arguments["train"] = settings.get("train") or None
-    arguments["recursive"] = settings["recursive"]
     with options.configured(settings, tell_changes()):
         analysis = continued(settings, partial(analyse, clusterers, studies, **arguments))
+    if settings["embedding"] != "pca":
+        analysis = analysis.placed(settings["embedding"])
     return replace(analysis, warnings=tuple(ctx.obj))
 
 
 def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: Studies) -> dict[str, Any]:
     """Print which studies there are, and return what all computations on them take."""
+    from clustrep import RunOptions
     from clustrep.resampling.strategies import resampling_for
 
     warn_of_changes(ctx, studies)
@@ -279,12 +280,17 @@ def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: S
     if settings["scale"] != AUTO:  # an analysis chooses the scale of features itself
         warn_of_scales(studies)
     warn_of_embedding(studies)
-    arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null", "noise")
+    arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null")
     arguments["param_grid"] = settings["param_grid"] or None
-    if settings.get("groups"):
-        arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings["groups"])
     arguments["scale"] = AUTO if settings["scale"] == AUTO else "none"  # otherwise they are scaled by now
-    return {**arguments, "null": None if settings["null"] == "none" else settings["null"].replace("-", " ")}
+    seldom = {name: settings[name] for name in ("noise", "n_landmarks", "recursive")}
+    if settings.get("groups"):
+        seldom["resampling"] = resampling_for(None, tuple(studies.values()), settings["groups"])
+    if settings["null"] == "none":
+        arguments["n_null"] = 0
+    else:
+        seldom["null"] = settings["null"].replace("-", " ")
+    return {**arguments, "options": RunOptions(**seldom)}
 
 
 def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:

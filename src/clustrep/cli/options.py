@@ -524,8 +524,7 @@ shard = click.option(
 
 def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
     """Return the arguments that every function of the library takes, and those named: all by the library's names."""
-    fitted_to = [name for name in ("n_landmarks",) if settings.get(name) is not None]
-    return {name: settings[name] for name in (*names, *fitted_to, "rng", "n_jobs")}
+    return {name: settings[name] for name in (*names, "rng", "n_jobs")}
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from tests.report.samples import candidate, choice, cohorts_named
 
 import clustrep as cr
 from clustrep.algorithms.choice import Best, Obstacle, nearest_obstacle, obstacle_of
-from clustrep.analysis.headline import Evidence, headline_of, headline_of_comparison
+from clustrep.analysis.headline import headline_of, headline_of_comparison
 from clustrep.findings.result import VERDICTS
 from clustrep.findings.verdict import decided
 
@@ -24,7 +24,7 @@ NONE = findings_of([["found"] * 3], [[10] * 3], "abc", verdict="inconclusive", r
 
 def told(findings, chosen, obstacle=None, heterogeneity=float("nan")):
     findings = decided(findings, chosen)
-    return findings, headline_of(Evidence(findings, chosen, obstacle, heterogeneity))
+    return findings, headline_of(findings, chosen, obstacle, heterogeneity)
 
 
 def test_separated_clusters():

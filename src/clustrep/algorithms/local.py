@@ -351,24 +351,19 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
 
     def _scores(self, pairs: Sequence[LabelledPair | Failed]) -> list[LocalScores | Failed]:
         """Score the points of all pairs together."""
-        labelled = [(pair.trained, pair.tested, pair.weights) for pair in pairs if not isinstance(pair, Failed)]
-        tables = binary_scores(self.agreement, labelled, self.noise, self.setting.device)
-        weights = [of_points for _, _, of_points in labelled]
-        trivial = single_blocks([trained.codes for trained, _, _ in labelled], weights)
-        trivial |= single_blocks([tested.codes for _, tested, _ in labelled], weights)
-        outcomes = zip(tables, trivial.tolist(), strict=True)
-        scores: list[LocalScores | Failed] = []
-        for pair in pairs:
-            if isinstance(pair, Failed):
-                scores.append(pair)
-                continue
-            table, is_trivial = next(outcomes)
-            if isinstance(table, Failed):
-                scores.append(table)
-                continue
-            noise = (pair.trained.noise, pair.tested.noise)
-            scores.append(LocalScores(table, is_trivial, pair.at, pair.test_points, noise))
-        return scores
+        labelled = [pair for pair in pairs if not isinstance(pair, Failed)]
+        weights = [pair.weights for pair in labelled]
+        compared = [(pair.trained, pair.tested, pair.weights) for pair in labelled]
+        tables = binary_scores(self.agreement, compared, self.noise, self.setting.device)
+        trivial = single_blocks([pair.trained.codes for pair in labelled], weights)
+        trivial |= single_blocks([pair.tested.codes for pair in labelled], weights)
+        outcomes = (
+            table
+            if isinstance(table, Failed)
+            else LocalScores(table, single, pair.at, pair.test_points, (pair.trained.noise, pair.tested.noise))
+            for pair, table, single in zip(labelled, tables, trivial.tolist(), strict=True)
+        )
+        return [pair if isinstance(pair, Failed) else next(outcomes) for pair in pairs]
 
 
 def single_blocks(codes: Sequence[IntArray], weights: Sequence[IntArray]) -> BoolArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from clustrep.plots.canvas import (
 )
 from clustrep.plots.coordinates import check_coordinates, in_two_dimensions
 from clustrep.summaries import label
-from clustrep.types import FloatArray, IntArray
+from clustrep.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -49,95 +48,47 @@ SMALLEST_DOT, DOT_PER_SD = 12.0, 120.0
 # a map of the points
 
 
-@dataclass(frozen=True, eq=False)
-class LocalMap:
-    """Points of a training study where they are drawn, with cluster and local score; (n_points,) each."""
+def draw_map(
+    result: LocalReplicability, points: ArrayLike | None, memory: FloatArray | None, ax: Axes | None = None
+) -> Axes:
+    """Draw points coloured by their mean score, larger where it varies more, shaped by cluster.
 
-    configuration: str
-    train: str
-    test: str
-    score: str
-    samples: tuple[str, ...]
-    xy: FloatArray  # (n_points, 2)
-    axes: tuple[str, str]
-    clusters: tuple[str, ...]
-    cluster: IntArray  # of every point, its place among the clusters
-    mean: FloatArray
-    sd: FloatArray  # 0 where it is not known
-    top: float  # of the colour scale
-
-    @classmethod
-    def of(cls, result: LocalReplicability, xy: FloatArray, axes: tuple[str, str]) -> LocalMap:
-        """Take the points of a result, drawn here."""
-        labels, cluster = np.unique(result.labels, return_inverse=True)
-        return cls(
-            configuration=label(result.clusterer, result.n_clusters),
-            train=result.train,
-            test=result.test,
-            score=shown(result.agreement),
-            samples=tuple(map(str, result.samples)),
-            xy=xy,
-            axes=axes,
-            clusters=tuple(str(name) for name in labels),
-            cluster=cluster,
-            mean=result.mean,
-            sd=np.nan_to_num(result.sd),
-            top=largest(result.mean),
+    points : coordinates, or how to find them from the points in memory
+    """
+    coordinates = check_coordinates(points, memory, len(result.samples), "points")
+    xy, axes = in_two_dimensions(coordinates, points if isinstance(points, str) else None)
+    if xy.shape[1] == 1:
+        xy = np.column_stack([xy, np.nan_to_num(result.mean)])
+        axes = ("the feature", f"mean local {shown(result.agreement)}")
+    clusters, cluster = np.unique(result.labels, return_inverse=True)
+    sd = np.nan_to_num(result.sd)  # 0 where it is not known
+    with canvas(ax, SINGLE, 0.9 * SINGLE) as ax:
+        dots = ax.scatter(
+            xy[:, 0],
+            xy[:, 1],
+            s=_dot_area(sd),
+            c=result.mean,
+            cmap=score_colours(),
+            vmin=0,
+            vmax=largest(result.mean),
+            lw=0,
+            plotnonfinite=True,
+            rasterized=len(xy) > MOST_VECTORS,
         )
-
-    @classmethod
-    def placed(
-        cls,
-        result: LocalReplicability,
-        points: ArrayLike | None,
-        memory: FloatArray | None,
-    ) -> LocalMap:
-        """Take the points of a result; `points` are coordinates, or how to find them from the points in memory."""
-        coordinates = check_coordinates(points, memory, len(result.samples), "points")
-        xy, axes = in_two_dimensions(coordinates, points if isinstance(points, str) else None)
-        if xy.shape[1] == 1:
-            xy = np.column_stack([xy, np.nan_to_num(result.mean)])
-            axes = ("the feature", f"mean local {shown(result.agreement)}")
-        return cls.of(result, xy, axes)
-
-    def draw(self, ax: Axes | None = None) -> Axes:
-        """Draw points coloured by their mean score, larger where it varies more, shaped by cluster."""
-        with canvas(ax, SINGLE, 0.9 * SINGLE) as ax:
-            colours: dict[str, Any] = {"c": self.mean, "cmap": score_colours(), "vmin": 0, "vmax": self.top}
-            dots = ax.scatter(
-                self.xy[:, 0],
-                self.xy[:, 1],
-                s=_dot_area(self.sd),
-                lw=0,
-                plotnonfinite=True,
-                rasterized=len(self.xy) > MOST_VECTORS,
-                **colours,
-            )
-            if self._has_shapes:
-                outlines = _outlines()
-                dots.set_paths([outlines[place] for place in self.cluster])
-            ax.set_xlabel(literal(self.axes[0]))
-            ax.set_ylabel(literal(self.axes[1]))
-            legend_above(ax, _title(self.configuration, self.train, self.test), self._handles())
-            colour_bar(dots, ax, f"local {literal(self.score)}, mean (size: sd)")
-            return ax
-
-    @property
-    def _has_shapes(self) -> bool:
-        return len(self.clusters) <= len(MARKERS)
-
-    def _handles(self) -> list[Artist]:
-        """Say in the legend which shape is which cluster, and how large a deviation is."""
-        handles = []
-        if self._has_shapes:
-            handles += [
-                _dot_in_legend(look(i).marker, 5, f"cluster {literal(name, 16)}")
-                for i, name in enumerate(self.clusters)
-            ]
-        most = float(f"{self.sd.max():.1g}") if len(self.sd) else 0.0
+        handles: list[Artist] = []
+        if len(clusters) <= len(MARKERS):
+            outlines = _outlines()
+            dots.set_paths([outlines[place] for place in cluster])
+            names = [literal(str(name), 16) for name in clusters]
+            handles = [_dot_in_legend(look(i).marker, 5, f"cluster {name}") for i, name in enumerate(names)]
+        most = float(f"{sd.max():.1g}") if len(sd) else 0.0
         if most:
-            handles += [_dot_in_legend("o", np.sqrt(_dot_area(sd)), f"sd {sd:g}") for sd in (0.0, most / 2, most)]
-        return handles
+            handles += [_dot_in_legend("o", np.sqrt(_dot_area(each)), f"sd {each:g}") for each in (0.0, most / 2, most)]
+        ax.set_xlabel(literal(axes[0]))
+        ax.set_ylabel(literal(axes[1]))
+        legend_above(ax, _title(label(result.clusterer, result.n_clusters), result.train, result.test), handles)
+        colour_bar(dots, ax, f"local {literal(shown(result.agreement))}, mean (size: sd)")
+        return ax
 
 
 def _title(configuration: str, train: str, test: str) -> str:

@@ -235,7 +235,7 @@ class LocalReplicability(Failing, Saved):
             Where to draw the test points; by default as above. The point itself is marked where `points`, or the
             points in memory, have the same columns.
         """
-        from clustrep.algorithms.local_plot import LocalMap, draw_bars, draw_co_clustering
+        from clustrep.algorithms.local_plot import draw_bars, draw_co_clustering, draw_map
         from clustrep.plots.canvas import refuse_axes
 
         check_choice(kind, "kind", ("map", "clusters", "co-clustering"))
@@ -244,7 +244,7 @@ class LocalReplicability(Failing, Saved):
         if kind == "clusters" and points is not None:
             raise ParameterError("points must be left out with kind='clusters', which draws none.", parameter="points")
         if kind == "map":
-            return LocalMap.placed(self, points, self._points).draw(ax)
+            return draw_map(self, points, self._points, ax)
         if kind == "clusters":
             return draw_bars(self, ax)
         refuse_axes(ax, kind)

@@ -290,7 +290,7 @@ def _tree_over_k(start: Analysis, steps: Steps, decisive: AgreementSpec) -> Clus
     if focus is None:
         return None
     study, place = study_for_tree(findings), steps.configurations.index(steps.configuration_of(focus))
-    name, places = next((name, group) for name, group in comparison.curves.groups.items() if place in group)
+    name, places = next((name, group) for name, group in comparison.curves.items() if place in group)
     tests = [test for test in studies_with_several(findings) if test != study]
 
     def scores(c: int) -> dict[str, LocalReplicability]:

@@ -13,7 +13,7 @@ from clustrep.algorithms.choice import Candidate, Choice, obstacle_to
 from clustrep.algorithms.comparison import Comparison
 from clustrep.algorithms.local_scores import LocalReplicability
 from clustrep.algorithms.pairwise import Replicability
-from clustrep.analysis.headline import Evidence, Said, headline_of
+from clustrep.analysis.headline import Said, headline_of
 from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_known
 from clustrep.data.values import completed
@@ -128,7 +128,7 @@ class Analysis(Saved):
         pairs = self.replicability if len(self.names) > 2 else None  # two studies are a single pair
         heterogeneity = float("nan") if pairs is None else pairs.heterogeneity
         obstacle = obstacle_to(self.comparison, self.focus)
-        return headline_of(Evidence(self.findings, self.choice, obstacle, heterogeneity))
+        return headline_of(self.findings, self.choice, obstacle, heterogeneity)
 
     @cached_property
     def replicability(self) -> Replicability | None:

@@ -76,7 +76,7 @@ def nearest_point(
 
         return RowSearch.of(points, device, partial(nearest_point, points, metric, parameters))
     if by_tree(metric, points.shape[1]):
-        return NearestByTree(cKDTree(points))
+        return partial(_nearest_by_tree, tree=cKDTree(points))
     if metric == "euclidean" and (search := NearestByProducts.of(points)).is_exact:
         return search
     return NearestInBlocks(points, metric, dict(_fixed_by(points, metric, parameters)))
@@ -105,15 +105,8 @@ class NearestLabel:
         return np.asarray(self.labels[self.nearest(X)])
 
 
-@dataclass(frozen=True, eq=False)
-class NearestByTree:
-    """The nearest of some points, by a KD-tree."""
-
-    tree: cKDTree
-
-    def __call__(self, X: FloatArray) -> IntArray:
-        """Return its row for every row of X."""
-        return np.asarray(self.tree.query(X)[1])
+def _nearest_by_tree(X: FloatArray, tree: cKDTree) -> IntArray:
+    return np.asarray(tree.query(X)[1])
 
 
 @dataclass(frozen=True, eq=False)

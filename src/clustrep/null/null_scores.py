@@ -12,7 +12,7 @@ from scipy.stats import false_discovery_control
 
 from clustrep.agreement.agreements import shown
 from clustrep.algorithms.comparison import Comparison
-from clustrep.algorithms.comparison_plot import NULL_NAME, NullBand
+from clustrep.algorithms.comparison_plot import NULL_NAME, null_band
 from clustrep.algorithms.pairwise import Replicability
 from clustrep.checks import check_choice
 from clustrep.files.saved import Saved
@@ -358,9 +358,8 @@ MOST_SCORES, WIDE_FROM = 30, 10
 def _draw_scores(result: NullReference, a: int, ax: Axes | None) -> Axes:
     """Draw every pair of studies, or every configuration: the largest excess where there are many."""
     if result.is_comparison:
-        band = NullBand.of(result, range(len(result.clusterers)), a)
         names = [literal(label(*each)) for each in zip(result.clusterers, result.n_clusters, strict=True)]
-        observed, mean, low, high = band.observed, band.mean, band.low, band.high
+        observed, (mean, low, high) = result.overall[:, a], null_band(result, a)
         what, axis, over = "configurations", "", ", mean over pairs of studies"
     else:
         frame = result.to_frame()

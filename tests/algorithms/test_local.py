@@ -374,7 +374,7 @@ def test_one_block_everywhere_scores_one(cohorts):
 
 def test_a_test_study_that_only_has_the_training_studys_name_is_refused(cohorts):
     others = cr.Studies({"alpha": cohorts["gamma"], "beta": cohorts["beta"]})
-    with pytest.raises(cr.errors.ParameterError, match=r"different studies named 'alpha': rename one"):
+    with pytest.raises(cr.errors.ParameterError, match=r"different studies with the same name, 'alpha': rename one"):
         local(cohorts["alpha"], others)
 
 

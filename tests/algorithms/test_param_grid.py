@@ -116,7 +116,7 @@ def test_saved_and_read(leiden, tmp_path):
     leiden.save(tmp_path / "c.npz")
     again = cr.load(tmp_path / "c.npz")
     pd.testing.assert_frame_equal(again.summary(), leiden.summary())
-    assert again.curves.groups == leiden.curves.groups == {"leiden": [0, 1, 2]}
+    assert again.curves == leiden.curves == {"leiden": [0, 1, 2]}
 
 
 def test_one_path_for_all_resolutions_but_not_for_parameters_that_a_path_fixes():

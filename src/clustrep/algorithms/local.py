@@ -454,46 +454,29 @@ def _studies(train: Any, test: Any, *, allow_missing: bool) -> tuple[Study, tupl
         raise ParameterError(
             "train must be one study or table, got Studies: pick one, studies[name].", parameter="train"
         )
-    named = {"train": train} if not isinstance(train, Study) else {train.name: train}
-    (train_name,) = named
-    test_names = test.names if isinstance(test, Studies) else (test.name,) if isinstance(test, Study) else ()
-    if not isinstance(train, Study) and "train" in test_names:
+    are_tables = isinstance(test, Sequence) and len(test) and np.ndim(test[0]) > 1
+    if are_tables or (isinstance(test, Mapping) and not isinstance(test, Studies)):
         raise ParameterError(
-            "test has a study named 'train', the name that a training table gets: rename it.", parameter="test"
+            "test must be a Study, one table or Studies: for several tables pass Studies(...).", parameter="test"
         )
-    if isinstance(test, Studies):
-        if train_name in test and isinstance(train, Study) and not _same(train, test[train_name]):
-            raise ParameterError(
-                f"train and test hold different studies named {train_name!r}: rename one.", parameter="train"
-            )
-        named.update({name: study for name, study in test.items() if name != train_name})
-        if len(named) == 1:
-            raise ParameterError(
-                "test must hold a study other than the training study: add it, or pass one study as test.",
-                parameter="test",
-            )
-    elif isinstance(test, Study):
-        if test.name == train_name and isinstance(train, Study) and not _same(train, test):
-            raise ParameterError(
-                f"train and test are different studies with the same name {train_name!r}: rename one.",
-                parameter="train",
-            )
-        named[test.name] = test
-    else:
-        if isinstance(test, Mapping) or (isinstance(test, Sequence) and len(test) and np.ndim(test[0]) > 1):
-            raise ParameterError(
-                "test must be a Study, one table or Studies: for several tables pass Studies(...).", parameter="test"
-            )
-        if train_name == "test":
-            raise ParameterError(
-                "train is named 'test', the name that a test table without a name gets: rename it.", parameter="train"
-            )
-        named["test"] = test
-    studies = Studies(named, allow_missing=allow_missing)
-    training = studies[train_name]
-    if len(studies) == 1:
-        return training, (training,)
-    return training, tuple(study for study in studies.values() if study is not training)
+    name = train.name if isinstance(train, Study) else "train"
+    several = test if isinstance(test, Studies) else {test.name if isinstance(test, Study) else "test": test}
+    others = dict(several.items())
+    known = others.pop(name, None)
+    if known is not None and not (isinstance(train, Study) and isinstance(known, Study) and _same(train, known)):
+        raise ParameterError(
+            f"train and test are different studies with the same name, {name!r}: rename one. A table without a name is "
+            "called 'train' or 'test'.",
+            parameter="train",
+        )
+    if isinstance(test, Studies) and not others:
+        raise ParameterError(
+            "test must hold a study other than the training study: add it, or pass one study as test.",
+            parameter="test",
+        )
+    studies = Studies({name: train, **others}, allow_missing=allow_missing)
+    training = studies[name]
+    return training, tuple(study for study in studies.values() if study is not training) or (training,)
 
 
 def _same(study: Study, other: Study) -> bool:

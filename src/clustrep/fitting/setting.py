@@ -18,11 +18,17 @@ from clustrep.execution.forecast import ALWAYS_THERE, Cost, check_memory
 from clustrep.execution.run import Plan
 from clustrep.execution.seeds import FULL_STUDY, Failed, attempt, one_thread
 from clustrep.fitting.function import ClusteringFunction
-from clustrep.fitting.learners import SECONDS_PER_PAIR, FailingLearner, Learner, PlainLearner
+from clustrep.fitting.learners import (
+    SECONDS_PER_PAIR,
+    FailingLearner,
+    Learner,
+    PlainLearner,
+    Spaces,
+    transformed_learners,
+)
 from clustrep.fitting.parameters import Configuration, KnownLabels, takes_missing
 from clustrep.fitting.resample import PointSet, Resample, Source
 from clustrep.fitting.rotation import Rotation, can_rotate, needs_basis
-from clustrep.fitting.transformed import Spaces, transformed_learners
 from clustrep.types import FloatArray
 
 T = TypeVar("T")

@@ -10,6 +10,7 @@ from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, BisectingK
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.accelerate import trees
@@ -272,15 +273,15 @@ def test_a_whole_analysis_by_landmarks():
 
 
 def test_a_run_by_landmarks_continues_and_other_landmarks_are_another_run(tmp_path):
-    studies, options = pair(200, 3), {"rng": 0, "checkpoint": tmp_path / "kept"}
+    studies, compare = pair(200, 3), configured(cr.compare, checkpoint=tmp_path / "kept")
     clusterers = {"k-means": KMeans(n_init=2), "ward": AgglomerativeClustering()}
-    cr.compare(clusterers, studies, n_clusters=[3], n_resamples=2, n_landmarks=40, **options)
-    continued = cr.compare(clusterers, studies, n_clusters=[3, 4], n_resamples=4, n_landmarks=40, **options)
+    compare(clusterers, studies, n_clusters=[3], n_resamples=2, n_landmarks=40, rng=0)
+    continued = compare(clusterers, studies, n_clusters=[3, 4], n_resamples=4, n_landmarks=40, rng=0)
     at_once = cr.compare(clusterers, studies, n_clusters=[3, 4], n_resamples=4, n_landmarks=40, rng=0)
     np.testing.assert_array_equal(continued.distribution, at_once.distribution)
     assert continued.provenance["landmark_error"] == at_once.provenance["landmark_error"]
     with pytest.raises(OtherRun, match="landmarks"):
-        cr.compare(clusterers, studies, n_clusters=[3], n_resamples=2, n_landmarks=50, **options)
+        compare(clusterers, studies, n_clusters=[3], n_resamples=2, n_landmarks=50, rng=0)
 
 
 def test_bad_numbers_of_landmarks_are_refused():

@@ -119,25 +119,19 @@ class Comparison(Failing, Saved):
             check_known(value, f"value of {clusterer!r}", places, parameter="value")
             return self.at(places[value], self._agreement(agreement))
         check_known(clusterer, "clusterer", dict.fromkeys(self.clusterers), parameter="clusterer")
-        having = [c for c, name in enumerate(self.clusterers) if name == clusterer]
-        if n_clusters is None and len(having) > 1:
+        places_of = {self.n_clusters[c]: c for c, name in enumerate(self.clusterers) if name == clusterer}
+        if n_clusters is None and len(places_of) > 1:
             raise ParameterError(
-                f"n_clusters must be given: {clusterer!r} was run with {[self.n_clusters[c] for c in having]}.",
-                parameter="n_clusters",
+                f"n_clusters must be given: {clusterer!r} was run with {[*places_of]}.", parameter="n_clusters"
             )
-        if n_clusters is not None and self.n_clusters[having[0]] is None:
+        if n_clusters is not None and None in places_of:
             raise ParameterError(
                 f"{clusterer!r} finds its number of clusters by itself: leave n_clusters out.", parameter="n_clusters"
             )
-        if n_clusters is not None:
-            check_known(
-                n_clusters,
-                f"number of clusters of {clusterer!r}",
-                [self.n_clusters[c] for c in having],
-                parameter="n_clusters",
-            )
-            having = [c for c in having if self.n_clusters[c] == n_clusters]
-        return self.at(having[0], self._agreement(agreement))
+        if n_clusters is None:
+            (n_clusters,) = places_of
+        check_known(n_clusters, f"number of clusters of {clusterer!r}", places_of, parameter="n_clusters")
+        return self.at(places_of[n_clusters], self._agreement(agreement))
 
     def at(self, c: int, a: int) -> Replicability:
         """Return the result of the c-th configuration by the a-th agreement."""

@@ -84,7 +84,7 @@ def leave_one_study_out(
         others = [checked[other] for other in sorted(checked) if other != name]  # whatever their order
         pooled = others[0].with_samples_of(others[1:], f"all but {name}")
         setting = Setting.prepare(source, (pooled, tested), [configuration])
-        recall |= setting.recall_by_study
+        recall |= setting.recall
         plan = ScorePlan(
             setting,
             n_resamples=n_resamples,

@@ -135,7 +135,7 @@ def local_replicability(
     allow_missing = may_miss_values(clusterer, labels)
     training, tests = _studies(train, test, allow_missing=allow_missing)
     studies = _distinct([training, *tests])
-    points = _points(at, training, allow_missing=allow_missing)
+    points, samples = _points(at, training, allow_missing=allow_missing)
     chosen_resampling = resampling_for(resampling, studies)
     if len(studies) == 1 and getattr(chosen_resampling, "halves", False):
         raise ParameterError(
@@ -150,13 +150,10 @@ def local_replicability(
     check_choice(noise, "noise", RULES)
     plan = LocalPlan(
         n_tests=len(tests),
-        samples=points.samples,
+        samples=samples,
         agreement=resolve_agreement(agreement),
         noise=noise,
-        setting=Setting.prepare(source, studies, [configuration], at=points.X),
-        room=tuple(
-            np.zeros((2, n_resamples, len(points.X)), np.min_scalar_type(configuration.n_clusters or 0)) for _ in tests
-        ),
+        setting=Setting.prepare(source, studies, [configuration], at=points),
     )
     choices = {"agreement": plan.agreement.name, "noise": noise}
     with checkpointing(lambda: manifest_of(source, studies, [configuration], **choices), rng):
@@ -172,13 +169,6 @@ def local_replicability(
         for i, study in enumerate(tests)
     }
     return results if isinstance(test, Studies) else next(iter(results.values()))
-
-
-class Points(NamedTuple):
-    """Points to score, and their names."""
-
-    X: FloatArray
-    samples: tuple[str, ...]
 
 
 class LocalScores(NamedTuple):
@@ -211,12 +201,6 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
     samples: tuple[str, ...]  # the names of the points to score
     agreement: Agreement
     noise: Noise
-    # For every test study, where replicates that are computed in this process leave the points' codes, under the
-    # training and under the test function, (2, n_resamples, n_points): a result is made of them without a copy.
-    room: tuple[IntArray, ...] = ()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "room": ()}
 
     @property
     def train(self) -> Study:
@@ -280,11 +264,6 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
         n_labels = (1 + self.n_tests) * max(1, len(self.points))
         return max(1, min(self.setting.batch, MOST_LABELS // n_labels))
 
-    def replicate(self, number: int) -> LocalReplicate:
-        """Score one replicate on every test study."""
-        (scores,) = self.block([number])
-        return scores
-
     def block(self, numbers: Sequence[int]) -> list[LocalReplicate]:
         """Score replicates, a batch at a time, also where a worker is given more."""
         size = self.batch
@@ -307,8 +286,8 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
         learned, n_drawn = learner.learn(drawn, at), 1 + self.n_tests
         labelled = [of_sample.labels(0, points) for of_sample, points in zip(learned, at, strict=True)]
         pairs = [
-            self._pair(number, i, labelled[begin], labelled[begin + 1 + i], drawn[begin + 1 + i].draw.weights)
-            for number, begin in zip(numbers, range(0, len(drawn), n_drawn), strict=True)
+            self._pair(i, labelled[begin], labelled[begin + 1 + i], drawn[begin + 1 + i].draw.weights)
+            for begin in range(0, len(drawn), n_drawn)
             for i in range(self.n_tests)
         ]
         scores = self._scores(pairs)
@@ -322,7 +301,7 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
         return results
 
     def _pair(
-        self, number: int, i: int, trained: Labelled | Failed, tested: Labelled | Failed, weights: IntArray
+        self, i: int, trained: Labelled | Failed, tested: Labelled | Failed, weights: IntArray
     ) -> LabelledPair | Failed:
         """Prepare the comparison of two functions on the i-th test study."""
         if isinstance(trained, Failed):
@@ -337,17 +316,9 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
             by_trained,
             by_tested,
             weights,
-            at=(self._codes(number, i, 0, trained.at(0)), self._codes(number, i, 1, tested.at(0))),
+            at=(trained.at(0).small_codes, tested.at(0).small_codes),
             test_points=(trained.at(1 + self.n_tests + i).small_codes, tested.at(2).small_codes),
         )
-
-    def _codes(self, number: int, i: int, side: int, points: Partition) -> IntArray:
-        """Return the codes of the points to score, in as few bytes as they need: at their place, where there is one."""
-        if not self.room or number == FULL_STUDY or self.room[i].dtype != np.min_scalar_type(points.n_labels):
-            return points.small_codes
-        row: IntArray = self.room[i][side, number - 1]
-        row[:] = points.codes
-        return row
 
     def _scores(self, pairs: Sequence[LabelledPair | Failed]) -> list[LocalScores | Failed]:
         """Score the points of all pairs together."""
@@ -398,18 +369,17 @@ def _result(plan: LocalPlan, i: int, outcomes: Sequence[LocalScores | Failed], l
     k_test = max(scores.table.shape[1] for scores in scored)
     code = np.min_scalar_type(max(k_train, k_test))
     tables = np.full((n_resamples, k_train, k_test), np.nan)
-    at = plan.room[i].astype(code, copy=False)
+    at = np.zeros((2, n_resamples, n_points), dtype=code)
     test_points = np.zeros((2, n_resamples, len(study)), dtype=code)
     noise_codes = np.full((n_resamples, 2), -1)
     trivial = np.zeros(n_resamples, dtype=bool)
     for b, scores in enumerate(outcomes[1:]):
         if isinstance(scores, Failed):
-            at[:, b] = 0
             continue
         trivial[b] = scores.trivial
         tables[b, : scores.table.shape[0], : scores.table.shape[1]] = scores.table
         for side in (0, 1):
-            at[side, b] = scores.at[side]  # nothing to do for NumPy where they are there already
+            at[side, b] = scores.at[side]
             test_points[side, b] = scores.test_points[side]
             noise_codes[b, side] = scores.noise[side]
     full = outcomes[0]
@@ -439,7 +409,7 @@ def _result(plan: LocalPlan, i: int, outcomes: Sequence[LocalScores | Failed], l
             [plan.configuration],
             n_resamples=n_resamples,
             noise=plan.noise,
-            **plan.setting.recall,
+            neighbour_recall=plan.setting.recall,
         ),
         _points=plan.points.X,
         _origin=RunOrigin(
@@ -487,16 +457,16 @@ def _distinct(studies: Sequence[Study]) -> tuple[Study, ...]:
     return tuple({study.name: study for study in studies}.values())
 
 
-def _points(at: Any, train: Study, *, allow_missing: bool) -> Points:
-    """Take the points to score, with the training study's features in its order."""
+def _points(at: Any, train: Study, *, allow_missing: bool) -> tuple[FloatArray, tuple[str, ...]]:
+    """Take the points to score, with the training study's features in its order, and their names."""
     if at is None:
-        return Points(train.X, train.samples)
+        return train.X, train.samples
     if isinstance(at, Studies):
         raise ParameterError(
             "at must be one study or one table of points, got Studies: pick one, studies[name].", parameter="at"
         )
     if isinstance(at, Study):
-        return Points(at.select(train.features).X, at.samples)
+        return at.select(train.features).X, at.samples
     table, features_named, _ = as_table(at, "at")
     if features_named:
         lacking = [feature for feature in train.features if feature not in table.columns]
@@ -510,4 +480,4 @@ def _points(at: Any, train: Study, *, allow_missing: bool) -> Points:
         table.columns = pd.Index(train.features, dtype=object)
     if table.shape[1] != len(train.features):
         raise DataError(f"at must have the {len(train.features)} features of the studies, got {table.shape[1]}.")
-    return Points(check_table(table, "at", allow_missing=allow_missing), tuple(table.index))
+    return check_table(table, "at", allow_missing=allow_missing), tuple(table.index)

@@ -257,11 +257,6 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
         """Put the scores of all configurations together."""
         return ReplicateScores(*map(np.concatenate, zip(*values, strict=True)))
 
-    def replicate(self, number: int) -> ReplicateScores:
-        """Score one replicate."""
-        (scores,) = self.block([number])
-        return scores
-
     def block(self, numbers: Sequence[int]) -> list[ReplicateScores]:
         """Draw replicates, and score them together."""
         samples = self.setting.resamples(numbers)  # Alg. 2, line 4
@@ -380,7 +375,7 @@ def run_comparison(plan: ScorePlan, n_jobs: int | None, cache: RunCache | None =
             diagonal=plan.diagonal,
             noise=plan.noise,
             **landmark_error,
-            **plan.setting.recall,
+            neighbour_recall=plan.setting.recall,
         ),
         _origins=tuple(
             RunOrigin(source, studies, configuration, plan.agreements, plan.noise)

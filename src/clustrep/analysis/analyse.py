@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from clustrep.agreement.agreements import AgreementSpec, resolve_agreements
 from clustrep.agreement.contingency import RULES, Noise
 from clustrep.algorithms.choice import Candidate, Choice
-from clustrep.algorithms.compare import compare, configurations_to_compare
+from clustrep.algorithms.compare import configurations_to_compare
 from clustrep.algorithms.local import local_replicability
 from clustrep.algorithms.local_scores import LocalReplicability
 from clustrep.algorithms.replicability import ScorePlan, check_several, run_comparison, score_plan
@@ -28,7 +28,7 @@ from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
 from clustrep.execution.checkpoints import Manifest, Shard, checkpointing
 from clustrep.execution.context import told_progress
 from clustrep.execution.run import RunCache
-from clustrep.execution.seeds import Rng, root_entropy
+from clustrep.execution.seeds import Rng
 from clustrep.findings.alignment import aligned
 from clustrep.findings.cluster_tree import ClusterTree
 from clustrep.findings.clustering_tree import ClusteringTree, clustering_tree, study_for_tree
@@ -404,43 +404,42 @@ def compute_share(
     clusterers: Any,
     studies: Studies,
     *,
+    n_clusters: Any,
+    param_grid: Mapping[str, Any] | None,
+    agreement: AgreementSpec | tuple[AgreementSpec, ...],
+    n_resamples: int,
     n_null: int,
     scale: str,
+    rng: Rng,
+    n_jobs: int | None,
     options: RunOptions,
-    **asked: Any,
 ) -> Provenance:
     """Compute one share of those replicates of an analysis that do not depend on the outcome of others.
 
     These are the resamples of the comparison of the aligned studies, and the simulated data of every null model where
-    no clusters are separated; what is `asked` are further arguments of `compare`. Every share finds the clusters and
-    aligns the studies. Local scores depend on all replicates: they are computed when shares are merged.
+    no clusters are separated; arguments are those of `analyse`. Every share finds the clusters and aligns the studies.
+    Local scores depend on all replicates: they are computed when shares are merged.
     """
-    fewest = min(asked["n_resamples"], n_null or asked["n_resamples"])
+    fewest = min(n_resamples, n_null or n_resamples)
     if shard.of > fewest:
         raise ParameterError(
             f"shard must have at most as many shares as there are replicates, {fewest}, got {shard.of}.",
             parameter="shard",
         )
-    root, checked = root_entropy(asked["rng"]), check_several(as_studies(studies))
-    source = Source.of(resampling_for(options.resampling, tuple(checked.values())), root, options.n_landmarks)
-    configurations = configurations_to_compare(clusterers, asked["n_clusters"], asked["param_grid"])
-    asked_for = partial(manifest_of_analysis, configurations, checked, asked["agreement"], options.noise, source)
-    compared, findings = made_comparable(checked, configurations, source, scale, asked["n_jobs"])
-    with checkpointing(asked_for, asked["rng"], shard=shard):
-        comparison = compare(
-            clusterers,
-            compared,
-            noise=options.noise,
-            resampling=options.resampling,
-            n_landmarks=options.n_landmarks,
-            **{**asked, "rng": root},
-        )
+    given = check_several(studies)
+    configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
+    source = Source.of(resampling_for(options.resampling, tuple(given.values())), rng, options.n_landmarks)
+    asked_for = partial(manifest_of_analysis, configurations, given, agreement, options.noise, source)
+    compared, findings = made_comparable(given, configurations, source, scale, n_jobs)
+    with checkpointing(asked_for, rng, shard=shard):
+        plan = score_plan(compared, configurations, source, n_resamples, agreement, options.noise)
+        comparison = run_comparison(plan, n_jobs)
         models: Sequence[str | Sampler] = ()
         if n_null and findings.verdict != SEPARATED:
             models = UNIMODAL_MODELS if options.null == UNIMODAL else (options.null,)
         for model in models:
             with contextlib.suppress(AllReplicatesFailed):  # of this share
-                null_reference(comparison, n_null, null=model, n_jobs=asked["n_jobs"])
+                null_reference(comparison, n_null, null=model, n_jobs=n_jobs)
     return comparison.provenance
 
 

@@ -13,7 +13,6 @@ import itertools
 import os
 import threading
 import warnings
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +34,7 @@ _run_numbers = itertools.count()
 # plans
 
 
-class Plan(ABC, Generic[T]):
+class Plan(Generic[T]):
     """Everything that a run's outcomes follow from, except the replicates' numbers.
 
     A plan is sent to other processes, and may be sent to other machines: it holds data and parameters, no state.
@@ -93,9 +92,10 @@ class Plan(ABC, Generic[T]):
         (value,) = values
         return value
 
-    @abstractmethod
     def replicate(self, number: int) -> T:
-        """Compute one replicate."""
+        """Compute one replicate: every plan defines this, or `block`."""
+        (value,) = self.block([number])
+        return value
 
     def block(self, numbers: Sequence[int]) -> list[T]:
         """Compute some replicates; a plan that gains from seeing many at once overrides this loop."""

@@ -255,10 +255,6 @@ class SitePlan(ClusteringPlan[SiteReplicate]):
         """Whether all work is done by kernels."""
         return False
 
-    def replicate(self, number: int) -> SiteReplicate:
-        """Score one replicate."""
-        return self.block([number])[0]
-
     def block(self, numbers: Sequence[int]) -> list[SiteReplicate]:
         """Score replicates: this site's functions are learned from all draws together."""
         setting, B, T = self.setting, len(numbers), len(self.functions[0])

@@ -129,12 +129,7 @@ class Setting:
         return cls(source, tuple(studies), places, place, learners)
 
     @property
-    def recall(self) -> dict[str, dict[str, dict[str, float]]]:
-        """What approximate searches found of what they were for, as `provenance_of_run` takes it."""
-        return {"neighbour_recall": self.recall_by_study}
-
-    @property
-    def recall_by_study(self) -> dict[str, dict[str, float]]:
+    def recall(self) -> dict[str, dict[str, float]]:
         """What approximate searches found of what they were for, by study; empty without any."""
         by_study: dict[str, dict[str, float]] = {}
         for study, place in zip(self.studies, self.places, strict=True):

@@ -422,11 +422,6 @@ class NullPlan(Plan[NullScores]):
         n_bytes = 8 * (sizes @ sizes) + 4 * sizes.sum() * len(sizes) * len(self.configurations)
         return int(max(1, min(MOST_TOGETHER, TOGETHER_SECONDS / self.cost.total, MOST_BYTES / n_bytes)))
 
-    def replicate(self, number: int) -> NullScores:
-        """Score one simulated data set."""
-        (scores,) = self.block([number])
-        return scores
-
     def block(self, numbers: Sequence[int]) -> list[NullScores]:
         """Score simulated data sets."""
         settings: list[Setting] = []

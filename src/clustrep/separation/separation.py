@@ -182,7 +182,7 @@ def separations(
     order = _order_of_samples(by_name, studies)
     results, begin = [], 0
     for members in clusterers:
-        provenance = provenance_of_run(source, tuple(studies.values()), members, **plan.setting.recall)
+        provenance = provenance_of_run(source, tuple(studies.values()), members, neighbour_recall=plan.setting.recall)
         results.append(_result(studies, members, cuts[begin : begin + len(members)], order, provenance))
         begin += len(members)
     return results

@@ -56,17 +56,17 @@ def compare(
     clusterers : clusterer, sequence of clusterers, or mapping of name to clusterer
         Those without a name are named after their class. Pipelines as in `replicability`.
     studies : Studies, mapping of name to table, or sequence of tables
-        At least two.
-    n_clusters : int or several, optional
+        At least two, each of shape (n_samples, n_features).
+    n_clusters : int or several, default=None
         Numbers of clusters to try, from 2, set through whichever parameter a clusterer has for it. A clusterer that
         finds its number by itself runs once. By default each runs as it is.
-    param_grid : mapping, optional
+    param_grid : mapping, default=None
         Values of another parameter to try: ``{"resolution": [0.1, 0.5, 1.0]}`` for all clusterers that have it, or by
         clusterer, ``{"leiden": {"resolution": [...]}, "dbscan": {"eps": [...]}}``. Every value is a configuration of
         its own, named after it ("leiden, resolution = 0.5"); how many clusters it found is shown beside it.
     agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs
         As in `replicability`.
-    n_landmarks : int, optional
+    n_landmarks : int, default=None
         As in `replicability`: fit to so many landmarks of each larger study.
 
     Returns

@@ -90,12 +90,12 @@ def local_replicability(
     ----------
     clusterer : object with `fit_predict`, or function X → labels
         As in `replicability`.
-    train : Study or table
+    train : Study or table of shape (n_samples, n_features)
         Where the clusters come from. A table without a name is called "train".
     test : Study, table or Studies
         Where they are to be found again. A table without a name is called "test". For `Studies`, every one but the
         training study is a test study, and the training fits are shared.
-    at : Study, table or None
+    at : Study, table of shape (n_points, n_features) or None, default=None
         The points to score: any with the same features, such as a grid; None: those of the training study
         (section 3.3.3); the test study gives figure 6.
     agreement, n_resamples, labels, noise, resampling, rng, n_jobs, n_landmarks

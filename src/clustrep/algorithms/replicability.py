@@ -103,31 +103,31 @@ def replicability(
         clusterers are fitted once. None together with `labels`, or a transformer in whose space nearest samples are
         found.
     studies : Studies, mapping of name to table, or sequence of tables
-        At least two.
-    agreement : str, function of two labelings, or a tuple of these
+        At least two, each of shape (n_samples, n_features).
+    agreement : str, function of two labelings, or a tuple of these, default="ari"
         "ari", "ami", "ami_max", "ri", "mi", "prediction_strength" (the smallest share of a test cluster's pairs that
         stay together) or "matching" (the share of points that keep their label). A tuple returns one result for each,
         from the same fits.
-    n_resamples : int
+    n_resamples : int, default=100
         Number of resamples.
-    diagonal : bool
+    diagonal : bool, default=True
         Also score each study against itself: the function of a second, independent draw, tested on the first. A
         reference for the other scores; costs one more fit for each study and replicate.
-    labels : mapping of study name to labels, or True, optional
+    labels : mapping of study name to labels of shape (n_samples,), or True, default=None
         Known labels instead of a clusterer, with `clusterer=None`; True takes the studies' own. A point's label is then
         that of the nearest drawn sample.
-    noise : {"label", "drop", "singletons"}
+    noise : {"label", "drop", "singletons"}, default="label"
         Points labelled −1 form a block like any other; or are left out where either side calls them noise; or form a
         block each.
-    resampling : Bootstrap, Subsample, Jitter, a sum of these, or Simulate, optional
+    resampling : Bootstrap, Subsample, Jitter, a sum of these, or Simulate, default=None
         Where replicates come from. By default `Bootstrap(distinct=True)`, the bootstrap with each drawn sample counted
         once; `Subsample(0.8)` where any study has more features than samples. The paper's own is `Bootstrap()`.
-    rng : int, Generator, SeedSequence or None
+    rng : int, Generator, SeedSequence or None, default=None
         The seed. Draws depend on it, on the study's name and on the replicate's number, on nothing else.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Workers, as in joblib: −1 takes all cores. It never changes a result. Where and how else a run is carried out,
         such as on other machines or with a checkpoint, is set with `config_context`.
-    n_landmarks : int, optional
+    n_landmarks : int, default=None
         For studies of many samples: fit the clusterer to so many weighted landmarks of each larger study, and label all
         samples by what it learned from them. `provenance["landmark_error"]` is the standard deviation of the scores
         over sets of landmarks. See docs/scale.md.
@@ -135,7 +135,8 @@ def replicability(
     Returns
     -------
     Replicability, or a dict of them by agreement
-        `.estimate` holds R̂, `.distribution` all R̂⁽ᵇ⁾; axes are (train, test).
+        `.estimate` holds R̂, of shape (S, S), `.distribution` all R̂⁽ᵇ⁾, of shape (n_resamples, S, S); axes are (train,
+        test).
 
     See Also
     --------

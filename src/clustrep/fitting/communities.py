@@ -159,17 +159,17 @@ class Leiden(Communities):
 
     Parameters
     ----------
-    resolution : float
+    resolution : float, default=1.0
         Above 0. The larger, the more and the smaller clusters.
-    n_neighbors : int
+    n_neighbors : int, default=15
         How many nearest neighbours a point is joined with.
-    metric : str or function
+    metric : str or function, default="euclidean"
         Distance, as in `scipy.spatial.distance.cdist`.
-    n_iterations : int
+    n_iterations : int, default=2
         How often the algorithm goes over the whole graph; -1 until nothing improves, which may take much longer.
-    n_votes : int
+    n_votes : int, default=1
         How many nearest training points vote about the cluster of a new point.
-    random_state : int, RandomState, Generator or None
+    random_state : int, RandomState, Generator or None, default=None
 
     See Also
     --------

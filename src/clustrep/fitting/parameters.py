@@ -45,10 +45,10 @@ class Induced(BaseEstimator):  # type: ignore[misc]
     ----------
     clusterer : object with `fit_predict`
         A pipeline is followed up to its last step: the classifier works on what that step saw.
-    metric : str or function, optional
+    metric : str or function, default=None
         Distance to the nearest training point, as in `scipy.spatial.distance.cdist`; by default the clusterer's own
         metric, Euclidean where it has none.
-    classifier : scikit-learn classifier, optional
+    classifier : scikit-learn classifier, default=None
         Used instead of the nearest training point.
 
     See Also

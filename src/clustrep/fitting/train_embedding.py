@@ -21,14 +21,14 @@ class TrainEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_features : int
+    n_features : int, default=2000
         How many features are kept: those with the highest variance. Of fewer, all are.
-    n_components : int
+    n_components : int, default=50
         How many principal components, at most; there are no more than features, and fewer than samples.
-    normalise : {"none", "log1p"}
+    normalise : {"none", "log1p"}, default="none"
         "log1p" takes counts and normalises them first, as `Study.normalised` does, to the median total of the samples
         that it is fitted to: for counts that are divided by `Thin`.
-    random_state : int or None
+    random_state : int or None, default=None
         The seed of scikit-learn's randomised solver, which it takes for large tables; None: that of the replicate.
 
     Attributes

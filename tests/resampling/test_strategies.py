@@ -335,7 +335,9 @@ def test_by_default_the_resampling_suits_the_studies(tables, expected):
         ),
         lambda **how: cr.local_replicability(ward, train=tables["a"], test=tables["c"], **options, **how),
         lambda **how: cr.leave_one_study_out(ward, tables, **options, **how),
-        lambda **how: cr.analyse(ward, tables, n_clusters=[2], null=None, **options, **how).comparison,
+        lambda **how: (
+            cr.analyse(ward, tables, n_clusters=[2], n_null=0, options=cr.RunOptions(**how), **options).comparison
+        ),
     ]
     for call in calls:
         default, same = call(), call(resampling=expected)

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import betabinom, binom, chisquare
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
 
 import clustrep as cr
 from clustrep.errors import DataError, ParameterError
@@ -139,10 +140,10 @@ def test_the_diagonal_compares_the_halves():
     """On data without clusters, clusters of resamples of the same cells agree, those of independent halves do not."""
     X = poisson(3, shape=(300, 5))
     embed = cr.TrainEmbedding(n_components=2, normalise="log1p")
-    options = {"n_resamples": 8, "rng": 0, "embed": embed}
+    clusterer, options = make_pipeline(embed, KMeans(3, n_init=3)), {"n_resamples": 8, "rng": 0}
     studies = {"a": X, "b": poisson(3, seed=1, shape=(300, 5))}
-    naive = cr.replicability(KMeans(3, n_init=3), studies, resampling=cr.resampling.Subsample(0.9), **options)
-    thinned = cr.replicability(KMeans(3, n_init=3), studies, resampling=cr.resampling.Thin(), **options)
+    naive = cr.replicability(clusterer, studies, resampling=cr.resampling.Subsample(0.9), **options)
+    thinned = cr.replicability(clusterer, studies, resampling=cr.resampling.Thin(), **options)
     assert np.diag(naive.mean).mean() > 0.25
     assert abs(np.diag(thinned.mean)).mean() < 0.02
 

@@ -19,16 +19,15 @@ from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.data.study import Study
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
 from clustrep.execution.devices import free_bytes
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.forecast import Cost
-from clustrep.execution.run import Plan, RunCache, on_engine
+from clustrep.execution.run import Plan, RunCache
 from clustrep.execution.seeds import FULL_STUDY, Rng, Stream, derived_root, make_generator, one_thread, root_entropy
 from clustrep.fitting.fingerprint import agreements_of, described, facts_of, identity_of
 from clustrep.fitting.parameters import Configuration, KnownLabels, describe, parameters_of
 from clustrep.fitting.resample import Source, provenance_of_run
 from clustrep.fitting.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.fitting.setting import RunOrigin, Setting, rotates, works_here
-from clustrep.fitting.transformers import TrainEmbedding
+from clustrep.fitting.train_embedding import TrainEmbedding
 from clustrep.null import models
 from clustrep.null.gaussian import NullModel
 from clustrep.null.models import Sampler
@@ -48,7 +47,6 @@ MOST_TOGETHER, TOGETHER_SECONDS, MOST_BYTES = 32, 0.25, 2**26
 MOST_ON_DEVICE, BYTES_OF_NUMBER = 256, 64
 
 
-@on_engine
 def null_reference(
     result: Replicability | Comparison,
     n: int = 199,
@@ -57,7 +55,6 @@ def null_reference(
     statistic: str = "estimate",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> NullReference:
     """Compute the same scores on simulated null data, and compare.
 
@@ -88,7 +85,7 @@ def null_reference(
         repeated in every data set. Separateness is that of the observed studies in either case.
     rng : int, Generator, SeedSequence or None, default=None
         The seed; None takes the result's own.
-    n_jobs, engine
+    n_jobs
         As in `replicability`.
 
     Returns
@@ -152,7 +149,7 @@ def reference_of(
             parameter="null",
         )
     null = models.PERMUTED if known else null  # simulated data have no labels
-    check_takes_simulated(origins[0].source.transformer, null)
+    check_takes_simulated([origin.configuration for origin in origins], null)
     cache = cache or RunCache()
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
     tried: tuple[str | Sampler, ...] = models.UNIMODAL_MODELS if null == models.UNIMODAL else (null,)
@@ -186,18 +183,19 @@ def reference_of(
     return best_explained(references)
 
 
-def check_takes_simulated(transformer: Any, null: str | Sampler) -> None:
+def check_takes_simulated(configurations: Sequence[Configuration], null: str | Sampler) -> None:
     """Refuse a transformer that normalises counts: unimodal data are none, and may be negative."""
-    if transformer is None or not isinstance(null, str) or null == models.PERMUTED:
+    if not isinstance(null, str) or null == models.PERMUTED:
         return
-    parts = [transformer, *parameters_of(transformer).values()]
-    if any(isinstance(part, TrainEmbedding) and part.normalise != "none" for part in parts):
-        raise ParameterError(
-            f"null must be None, or a function that returns counts, where embed normalises counts; got {null!r}: "
-            f"simulated data are no counts, which {describe(transformer)} needs. Normalise the studies first, with "
-            "studies.normalised(), and leave normalise out.",
-            parameter="null",
-        )
+    steps = [each.first_steps for each in configurations if each.first_steps is not None]
+    for part in [part for each in steps for part in (each, *parameters_of(each).values())]:
+        if isinstance(part, TrainEmbedding) and part.normalise != "none":
+            raise ParameterError(
+                f"null must be None, or a function that returns counts, where a step normalises counts; got {null!r}: "
+                f"simulated data are no counts, which {describe(part)} needs. Normalise the studies first, with "
+                "studies.normalised(), and leave normalise out.",
+                parameter="null",
+            )
 
 
 def best_explained(references: Sequence[NullReference]) -> NullReference:
@@ -399,11 +397,6 @@ class NullPlan(Plan[NullScores]):
         sizes = np.array([len(study) for study in self.studies], dtype=float)
         n_bytes = 8 * (sizes @ sizes) + 4 * sizes.sum() * len(sizes) * len(self.configurations)
         return int(max(1, min(MOST_TOGETHER, TOGETHER_SECONDS / self.cost.total, MOST_BYTES / n_bytes)))
-
-    def replicate(self, number: int) -> NullScores:
-        """Score one simulated data set."""
-        (scores,) = self.block([number])
-        return scores
 
     def block(self, numbers: Sequence[int]) -> list[NullScores]:
         """Score simulated data sets."""

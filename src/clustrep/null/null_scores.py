@@ -12,7 +12,7 @@ from scipy.stats import false_discovery_control
 
 from clustrep.agreement.agreements import shown
 from clustrep.algorithms.comparison import Comparison
-from clustrep.algorithms.comparison_plot import NULL_NAME, NullBand
+from clustrep.algorithms.comparison_plot import NULL_NAME, null_band
 from clustrep.algorithms.pairwise import Replicability
 from clustrep.checks import check_choice
 from clustrep.files.saved import Saved
@@ -328,9 +328,8 @@ class NullReference(Saved):
             check_choice(agreement, "agreement", self.agreements)
         a = 0 if agreement is None else self.agreements.index(agreement)
         if self.is_comparison:
-            band = NullBand.of(self, range(len(self.clusterers)), a)
             names = [literal(label(*each)) for each in zip(self.clusterers, self.n_clusters, strict=True)]
-            observed, mean, low, high = band.observed, band.mean, band.low, band.high
+            observed, (mean, low, high) = self.overall[:, a], null_band(self, a)
             what, axis, over = "configurations", "", ", mean over pairs of studies"
         else:
             frame = self.to_frame()

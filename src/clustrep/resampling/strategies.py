@@ -690,7 +690,7 @@ def _share(fraction: float, n: int) -> int:
 
 RAW_COUNTS = (
     "take the raw counts, such as a layer of an h5ad file (rep='counts'), and normalise after thinning, with "
-    "embed=TrainEmbedding(normalise='log1p')."
+    "TrainEmbedding(normalise='log1p') as the first step of the clusterer."
 )
 ESTIMATE = "estimate"
 

@@ -15,8 +15,7 @@ from clustrep.checks import check_n_clusters
 from clustrep.data.studies import Studies, StudiesLike, as_studies
 from clustrep.data.study import check_complete
 from clustrep.data.values import completed
-from clustrep.execution.engines import EngineLike
-from clustrep.execution.run import on_engine, run
+from clustrep.execution.run import run
 from clustrep.execution.seeds import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
 from clustrep.fitting.fingerprint import facts_of, identity_of
 from clustrep.fitting.parameters import (
@@ -26,6 +25,7 @@ from clustrep.fitting.parameters import (
     configurations_of,
     n_clusters_parameter,
     name_of,
+    takes_missing,
     with_starts,
 )
 from clustrep.fitting.resample import Source, provenance_of_run
@@ -59,7 +59,6 @@ STARTS = 30
 CHEAP = 5_000_000  # values times starts
 
 
-@on_engine
 def density_valleys(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -67,7 +66,6 @@ def density_valleys(
     n_clusters: Any = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
     n_landmarks: int | None = None,
 ) -> Separation:
     """Find clusters whose density valleys are found again in studies that did not define them.
@@ -93,7 +91,7 @@ def density_valleys(
         Numbers of pieces to try; None: the clusterer's own.
     rng : int, Generator, SeedSequence or None, default=None
         The seed.
-    n_jobs, engine, n_landmarks
+    n_jobs, n_landmarks
         As in `replicability`.
 
     Returns
@@ -162,7 +160,7 @@ def separations(
 
     They are also divided by `share`, the part of the level that these studies have in a tree of tests.
     """
-    if source.transformer is None:
+    if not all(takes_missing(each.clusterer) for configurations in clusterers for each in configurations):
         check_complete(tuple(studies.values()))
     by_name = [studies[name] for name in sorted(studies)]  # whatever their order
     X = np.concatenate([completed(study.X) for study in by_name]).astype(float)
@@ -184,7 +182,7 @@ def separations(
     order = np.concatenate([np.flatnonzero(study_of == sorted(studies).index(name)) for name in studies])
     results, begin = [], 0
     for members in clusterers:
-        provenance = provenance_of_run(source, tuple(studies.values()), members, **plan.setting.recall)
+        provenance = provenance_of_run(source, tuple(studies.values()), members, neighbour_recall=plan.setting.recall)
         results.append(_result(studies, members, cuts[begin : begin + len(members)], order, provenance))
         begin += len(members)
     return results

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from clustrep.agreement.cluster_indices import Fits, partners_of
 from clustrep.agreement.contingency import RULES, NoiseWithin, tables_of
 from clustrep.checks import check_flag, check_integer
-from clustrep.execution.engines import EngineLike
-from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng, Stream, breathe, make_generator, seed_of
 from clustrep.fitting.parameters import Clusterer
 from clustrep.resampling.strategies import Perturbation
@@ -31,7 +29,6 @@ from clustrep.types import FloatArray, IntArray
 MOST_PAIRS, SAMPLE_OF_PAIRS = 5_000_000, 1_000_000
 
 
-@on_engine
 def bootstrap_instability(
     clusterer: Clusterer,
     X: Any,
@@ -44,7 +41,6 @@ def bootstrap_instability(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> BootstrapInstability:
     """Measure how often the clustering functions of two bootstrap samples disagree about a pair (Fang and Wang 2012).
 
@@ -72,7 +68,7 @@ def bootstrap_instability(
         Existing clusters instead of a clusterer: each sample gets the label of the nearest one drawn.
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -136,7 +132,6 @@ def _symmetric(tables: FloatArray) -> FloatArray:
 # consensus
 
 
-@on_engine
 def consensus(
     clusterer: Clusterer,
     X: Any,
@@ -149,7 +144,6 @@ def consensus(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> Consensus:
     """Count how often two samples share a cluster, of the times that both are drawn (Monti et al. 2003).
 
@@ -177,7 +171,7 @@ def consensus(
         Existing clusters to average the consensus in, instead of the clusterer's.
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or count as not drawn.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -276,7 +270,6 @@ def _codes(fitted: Relabelled, noise: NoiseWithin) -> IntArray:
 # assignment consistency
 
 
-@on_engine
 def assignment_consistency(
     clusterer: Clusterer,
     X: Any,
@@ -288,7 +281,6 @@ def assignment_consistency(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> AssignmentConsistency:
     """Count how consistently samples that were not drawn are assigned to the same cluster (ERICA).
 
@@ -315,7 +307,7 @@ def assignment_consistency(
         Existing clusters as the reference that the clusterer's are matched with and named after.
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns

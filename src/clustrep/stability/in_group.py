@@ -16,9 +16,8 @@ from clustrep.checks import check_integer
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study, check_complete
 from clustrep.errors import AllReplicatesFailed, ParameterError
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import on_engine, run
+from clustrep.execution.run import run
 from clustrep.execution.seeds import (
     FULL_STUDY,
     Failed,
@@ -309,7 +308,6 @@ def _null_clustered_again(question: Question, js: tuple[int, ...], metric: Metri
 TOO_FEW = "no more samples drawn than neighbours asked for"
 
 
-@on_engine
 def in_group_stability(
     X: Any,
     labels: ArrayLike | None = None,
@@ -322,7 +320,6 @@ def in_group_stability(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> Stability:
     """Compute the in-group proportions of clusters in resamples of a study.
 
@@ -342,7 +339,7 @@ def in_group_stability(
         Where the resamples come from. Each distinct sample of a resample counts once.
     n_resamples : int, default=100
         Number of resamples.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns

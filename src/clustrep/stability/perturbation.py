@@ -22,9 +22,7 @@ from clustrep.agreement.cluster_indices import (
 from clustrep.agreement.contingency import RULES, NoiseWithin
 from clustrep.checks import check_choice, check_flag, check_positive
 from clustrep.errors import DataError, ParameterError
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng
 from clustrep.fitting.parameters import Clusterer
 from clustrep.resampling.strategies import Jitter, Perturbation
@@ -37,7 +35,6 @@ from clustrep.types import FloatArray
 SCALES = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 
 
-@on_engine
 def stability(
     clusterer: Clusterer,
     X: Any,
@@ -50,7 +47,6 @@ def stability(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> Stability:
     """Measure how well the clusters of one study are found again in resamples of it (section 2.2).
 
@@ -75,7 +71,7 @@ def stability(
         Divide "matching" by the number of samples, "d" by the size of each cluster.
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -139,7 +135,6 @@ def stability(
     return result
 
 
-@on_engine
 def sensitivity(
     clusterer: Clusterer,
     X: Any,
@@ -152,7 +147,6 @@ def sensitivity(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> Sensitivity:
     """Measure stability under more and more noise: a curve over the scale of `Jitter` (section 2.2.2).
 
@@ -165,7 +159,7 @@ def sensitivity(
         larger or smaller.
     n_resamples : int, default=100
         Number of resamples for each scale.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns

@@ -17,9 +17,7 @@ from clustrep.agreement.cluster_indices import Fits, matching_distances_of, r_in
 from clustrep.agreement.contingency import RULES, NoiseWithin, tables_of
 from clustrep.checks import check_flag, check_n_clusters
 from clustrep.errors import ParameterError
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng, Stream, make_generator, seed_of
 from clustrep.fitting.parameters import Clusterer
 from clustrep.resampling.strategies import Perturbation
@@ -33,7 +31,6 @@ N_SPLITS = 50
 ONLY_SINGLETONS = "every test cluster has one sample"
 
 
-@on_engine
 def prediction_strength(
     clusterer: Clusterer,
     X: Any,
@@ -47,7 +44,6 @@ def prediction_strength(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> PredictionStrength:
     """Measure how well one half of a study predicts which samples of the other belong together (section 2.3.1).
 
@@ -79,7 +75,7 @@ def prediction_strength(
         raises the strength; `Bootstrap(distinct=True)` has none.)
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -136,7 +132,6 @@ def prediction_strength(
     return result
 
 
-@on_engine
 def relative_validation(
     clusterer: Clusterer,
     X: Any,
@@ -148,7 +143,6 @@ def relative_validation(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> RelativeValidation:
     """Measure how far labels transferred from one half of a study are from the other half's own (Lange et al. 2004).
 
@@ -167,7 +161,7 @@ def relative_validation(
         Numbers of clusters to try, from 2. None: the clusterer's own.
     n_splits : int, default=50
         Number of random half-splits; the same ones as in `prediction_strength`.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns

@@ -28,8 +28,9 @@ from clustrep.checks import check_integer, check_labels_of, check_n_clusters
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
+from clustrep.execution.context import config
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import check_n_jobs, config, run
+from clustrep.execution.run import check_n_jobs, run
 from clustrep.execution.seeds import FULL_STUDY, Failed, Rng, Stream, make_generator, root_entropy, seed_of
 from clustrep.fitting.parameters import (
     Clusterer,

@@ -12,9 +12,8 @@ from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_flag, check_integer
 from clustrep.data.study import Study, check_complete
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.forecast import Cost
-from clustrep.execution.run import Plan, on_engine, run
+from clustrep.execution.run import Plan, run
 from clustrep.execution.seeds import Rng, Stream, make_generator, one_thread, root_entropy, seed_of
 from clustrep.fitting.neighbours import by_tree, nearest_distances
 from clustrep.fitting.parameters import describe
@@ -34,7 +33,6 @@ OBSERVED = 0  # the number of the study itself
 DRAW_SECONDS, POINT_SECONDS, NUMBER_SECONDS = 2e-4, 8e-7, 1e-9
 
 
-@on_engine
 def cluster_test(
     X: Any,
     *,
@@ -45,7 +43,6 @@ def cluster_test(
     squared: bool = True,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> ClusterTest:
     """Test whether distances to the nearest neighbour are those of a null model (section 2.4).
 
@@ -76,7 +73,7 @@ def cluster_test(
         Work on this number of principal components of X, as McShane et al. do.
     squared : bool, default=True
         Square the distances, as the paper does.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns

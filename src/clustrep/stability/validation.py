@@ -14,9 +14,7 @@ from clustrep.agreement.cluster_indices import INDICES, Fits
 from clustrep.agreement.contingency import RULES, NoiseWithin, encode
 from clustrep.checks import check_choice, check_integer
 from clustrep.errors import ParameterError
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng
 from clustrep.fitting.parameters import Clusterer
 from clustrep.resampling.strategies import Rerun
@@ -29,7 +27,6 @@ from clustrep.stability.results import ALL, AssignmentConsistency, Consensus, Cu
 from clustrep.stability.significance import cluster_test
 
 
-@on_engine
 def validate(
     clusterer: Clusterer,
     X: Any,
@@ -42,7 +39,6 @@ def validate(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> Validation:
     """Compute every index side by side, over k, per cluster and overall, from shared fits.
 
@@ -70,7 +66,7 @@ def validate(
         Number of resamples of each kind (default=100), and of half-splits (default=50).
     noise : {"label", "drop"}, default="label"
         As in the single functions.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
 
 import clustrep as cr
 from clustrep.datasets.simulated import ENDS, TYPES
@@ -21,7 +22,7 @@ CONTINUUM = "continuum"
 WAYS: dict[str, dict[str, Any]] = {
     "one total": {"target_sum": 500},
     "each laboratory's median": {},
-    'one total, `embed="train"`': {"target_sum": 500},
+    "one total, `TrainEmbedding`": {"target_sum": 500},
 }
 
 
@@ -43,18 +44,10 @@ def statuses_by_kind(findings: cr.results.Findings, studies: cr.Studies) -> list
     return statuses
 
 
-def analysed(studies: cr.Studies, **options: Any) -> cr.results.Analysis:
+def analysed(studies: cr.Studies, clusterer: Any) -> cr.results.Analysis:
     """Analyse an atlas as far as the statuses of clusters."""
     return cr.analyse(
-        KMeans(n_init=3),
-        studies,
-        n_clusters=range(2, 8),
-        agreement="ari",
-        n_resamples=5,
-        null=None,
-        train=(),
-        rng=0,
-        **options,
+        clusterer, studies, n_clusters=range(2, 8), agreement="ari", n_resamples=5, n_null=0, train=(), rng=0
     )
 
 
@@ -72,7 +65,9 @@ def main() -> None:
         total: Counter[str] = Counter()
         for seed in range(asked.atlases):
             studies = cr.datasets.simulate_atlas(n_cells=asked.cells, rng=seed).normalised(**normalising)
-            analysis = analysed(studies, **({"embed": "train"} if "embed" in way else {}))
+            kmeans = KMeans(n_init=3)
+            is_embedded = "TrainEmbedding" in way
+            analysis = analysed(studies, make_pipeline(cr.TrainEmbedding(), kmeans) if is_embedded else kmeans)
             groups[analysis.n_clusters or 1] += 1
             if analysis.verdict != SEPARATED:
                 continue

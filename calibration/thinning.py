@@ -11,6 +11,7 @@ import argparse
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
 
 import clustrep as cr
 
@@ -43,9 +44,8 @@ def counts(alpha: float, fold: float, rng: np.random.Generator) -> np.ndarray:
 
 def agreement(way: cr.resampling.Subsample | cr.resampling.Thin, tables: dict[str, np.ndarray], seed: int) -> float:
     """Return the mean agreement of each study with itself."""
-    result = cr.replicability(
-        KMeans(K, n_init=3), tables, resampling=way, embed=EMBEDDING, n_resamples=5, rng=seed, n_jobs=1
-    )
+    clusterer = make_pipeline(EMBEDDING, KMeans(K, n_init=3))
+    result = cr.replicability(clusterer, tables, resampling=way, n_resamples=5, rng=seed, n_jobs=1)
     return float(np.diag(result.mean).mean())
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from tqdm.auto import tqdm
 
-from clustrep import compare, load
+from clustrep import compare, config_context, load
 from clustrep.cli.program import clustrep
 from clustrep.datasets.simulated import simulate_cohorts
 from clustrep.errors import ClustrepError
@@ -233,7 +233,8 @@ class StressTest:
 
     def scores(self, folder: Path | None) -> bytes:
         """Compare two numbers of clusters, here, and return all scores."""
-        result = compare(KMeans(n_init=1), self.cohorts, n_clusters=[2, 3], n_resamples=8, rng=0, checkpoint=folder)
+        with config_context(checkpoint=folder):
+            result = compare(KMeans(n_init=1), self.cohorts, n_clusters=[2, 3], n_resamples=8, rng=0)
         return result.distribution.tobytes() + result.estimate.tobytes()
 
     def pairs(self, name: str) -> None:

@@ -53,15 +53,14 @@ def main() -> int:
     else:
         client = slurm_workers(options.jobs, options.queue, options.memory, options.walltime)
     client.wait_for_workers(1)  # however long the queue takes: a run itself gives up after ten minutes without any
-    comparison = cr.compare(
-        {"k-means": KMeans(n_init=10), "ward": AgglomerativeClustering()},
-        cr.Studies.read(*options.studies),
-        n_clusters=range(2, 9),
-        n_resamples=options.resamples,
-        rng=0,
-        engine=client,
-        checkpoint=f"{options.out}/checkpoint",
-    )
+    with cr.config_context(engine=client, checkpoint=f"{options.out}/checkpoint"):
+        comparison = cr.compare(
+            {"k-means": KMeans(n_init=10), "ward": AgglomerativeClustering()},
+            cr.Studies.read(*options.studies),
+            n_clusters=range(2, 9),
+            n_resamples=options.resamples,
+            rng=0,
+        )
     comparison.save(f"{options.out}/comparison.npz")
     print(comparison)
     client.close()

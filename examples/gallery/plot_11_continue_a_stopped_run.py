@@ -2,8 +2,9 @@
 Continue a run that was stopped
 ===============================
 
-A night's computation ends with a power cut, a full queue, or Ctrl-C. With ``checkpoint=`` a run keeps what it has
-finished in a folder; the same call continues there, and returns the same bits as a run that was never stopped.
+A night's computation ends with a power cut, a full queue, or Ctrl-C. With ``config_context(checkpoint=…)`` a run
+keeps what it has finished in a folder; the same call resumes there, and returns the same bits as a run that was never
+stopped.
 """
 
 # %%
@@ -34,7 +35,8 @@ class Interrupted(KMeans):
 
 def attempt():
     """Run, or continue, sixty resamples of four studies."""
-    return cr.replicability(Interrupted(4, n_init=2), studies, n_resamples=60, rng=0, checkpoint=folder)
+    with cr.config_context(checkpoint=folder):
+        return cr.replicability(Interrupted(4, n_init=2), studies, n_resamples=60, rng=0)
 
 
 try:

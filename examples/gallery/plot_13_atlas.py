@@ -11,12 +11,13 @@ right, and what does the way in which counts are normalised change?
 import numpy as np
 import pandas as pd
 from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
 
 import clustrep as cr
 
 atlas = cr.datasets.simulate_atlas(n_cells=200, rng=0)
 studies = atlas.normalised(target_sum=500)
-options = {"n_clusters": range(2, 8), "agreement": "ari", "n_resamples": 10, "null": None, "train": (), "rng": 0}
+options = {"n_clusters": range(2, 8), "agreement": "ari", "n_resamples": 10, "n_null": 0, "train": (), "rng": 0}
 analysis = cr.analyse(KMeans(n_init=3), studies, **options)
 print(analysis)
 
@@ -39,10 +40,12 @@ own_median = cr.analyse(KMeans(n_init=3), atlas.normalised(), **options)
 print(own_median.findings.studies()[["study", "clusters", "shift", "scale", "mixing"]])
 
 # %%
-# An embedding of all studies together would have aligned them before they are compared. ``embed="train"`` learns
-# scaling, variable genes and principal components on the training laboratory alone, and applies them to the others:
+# An embedding of all studies together would have aligned them before they are compared. `TrainEmbedding`, the
+# first step of a pipeline, learns scaling, variable genes and principal components on the training laboratory alone,
+# and applies them to the others:
 
 shared = cr.replicability(KMeans(5, n_init=3), studies, n_resamples=10, rng=0)
-embedded = cr.replicability(KMeans(5, n_init=3), studies, n_resamples=10, rng=0, embed="train")
+pipeline = make_pipeline(cr.TrainEmbedding(), KMeans(5, n_init=3))
+embedded = cr.replicability(pipeline, studies, n_resamples=10, rng=0)
 shared.plot().title.set_text("All genes")
-embedded.plot().title.set_text('embed="train"')
+embedded.plot().title.set_text("TrainEmbedding")

@@ -22,10 +22,7 @@ record = IndexRecord(
     name="largest_part",
     long_name="largest part kept together",
     fits=Fits.SUBSAMPLES,
-    higher_is_better=True,
     bounds=(0.0, 1.0),
-    per_cluster=True,
-    reference="this page",
 )
 
 # %%

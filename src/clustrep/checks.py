@@ -304,8 +304,8 @@ def _as_floats(column: NDArray[Any]) -> FloatArray | None:
 
 # The functions and commands that fill in missing values themselves.
 IMPUTING = wording(
-    python="; `replicability`, `compare`, `analyse` and `local_replicability` fill them in inside every draw with "
-    "impute='median'",
+    python="; `replicability`, `compare`, `analyse` and `local_replicability` take them where the first step of the "
+    "clusterer is an imputer: make_pipeline(SimpleImputer(), ...)",
     command_line="; `clustrep run` and `local` fill them in inside every draw with --impute median",
 )
 

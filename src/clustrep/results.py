@@ -7,81 +7,51 @@ from functools import partial
 from os import PathLike
 from typing import Any
 
-from clustrep.algorithms.choice import Best, Candidate, Choice
-from clustrep.algorithms.comparison import Comparison
-from clustrep.algorithms.local_scores import LocalReplicability
-from clustrep.algorithms.pairwise import LeaveOneStudyOut, Replicability, TrainingAverage
-from clustrep.analysis.headline import Preliminary
-from clustrep.analysis.result import Analysis
+from clustrep.algorithms.choice import Best as Best
+from clustrep.algorithms.choice import Candidate as Candidate
+from clustrep.algorithms.choice import Choice as Choice
+from clustrep.algorithms.comparison import Comparison as Comparison
+from clustrep.algorithms.local_scores import LocalReplicability as LocalReplicability
+from clustrep.algorithms.pairwise import LeaveOneStudyOut as LeaveOneStudyOut
+from clustrep.algorithms.pairwise import Replicability as Replicability
+from clustrep.algorithms.pairwise import TrainingAverage as TrainingAverage
+from clustrep.analysis.headline import Preliminary as Preliminary
+from clustrep.analysis.result import Analysis as Analysis
 from clustrep.checks import check_integer
 from clustrep.errors import DataError
-from clustrep.federated.joint import Combined, SiteClusters, SiteGaps, SiteTables
+from clustrep.federated.joint import Combined as Combined
+from clustrep.federated.joint import SiteClusters as SiteClusters
+from clustrep.federated.joint import SiteGaps as SiteGaps
+from clustrep.federated.joint import SiteTables as SiteTables
 from clustrep.files.archives import Declared
 from clustrep.files.saved import Fields, Saved, load_fields
-from clustrep.findings.assign import Reference
-from clustrep.findings.cluster_tree import ClusterTree
-from clustrep.findings.clustering_tree import ClusteringTree
-from clustrep.findings.result import Findings
-from clustrep.null.null_scores import NullReference
+from clustrep.findings.assign import Reference as Reference
+from clustrep.findings.cluster_tree import ClusterTree as ClusterTree
+from clustrep.findings.clustering_tree import ClusteringTree as ClusteringTree
+from clustrep.findings.result import Findings as Findings
+from clustrep.null.null_scores import NullReference as NullReference
 from clustrep.provenance import Provenance
-from clustrep.separation.result import Separation
-from clustrep.stability.curves import (
-    AssignmentConsistency,
-    BootstrapInstability,
-    Consensus,
-    PredictionStrength,
-    RelativeValidation,
-)
-from clustrep.stability.results import (
-    ClusterTest,
-    InGroupProportion,
-    Sensitivity,
-    Stability,
-    Validation,
-)
+from clustrep.separation.result import Separation as Separation
+from clustrep.stability.results import AssignmentConsistency as AssignmentConsistency
+from clustrep.stability.results import BootstrapInstability as BootstrapInstability
+from clustrep.stability.results import ClusterTest as ClusterTest
+from clustrep.stability.results import Consensus as Consensus
+from clustrep.stability.results import InGroupProportion as InGroupProportion
+from clustrep.stability.results import PredictionStrength as PredictionStrength
+from clustrep.stability.results import RelativeValidation as RelativeValidation
+from clustrep.stability.results import Sensitivity as Sensitivity
+from clustrep.stability.results import Stability as Stability
+from clustrep.stability.results import Validation as Validation
 from clustrep.text import listing
-
-__all__ = [
-    "RESULTS",
-    "Analysis",
-    "AssignmentConsistency",
-    "Best",
-    "BootstrapInstability",
-    "Candidate",
-    "Choice",
-    "ClusterTest",
-    "ClusterTree",
-    "ClusteringTree",
-    "Combined",
-    "Comparison",
-    "Consensus",
-    "Findings",
-    "InGroupProportion",
-    "LeaveOneStudyOut",
-    "LocalReplicability",
-    "NullReference",
-    "PredictionStrength",
-    "Preliminary",
-    "Reference",
-    "RelativeValidation",
-    "Replicability",
-    "Sensitivity",
-    "Separation",
-    "SiteClusters",
-    "SiteGaps",
-    "SiteTables",
-    "Stability",
-    "TrainingAverage",
-    "Validation",
-    "load",
-]
 
 RESULTS: dict[str, Any] = {
     name: kind
     for name, kind in list(globals().items())
-    if name in __all__ and isinstance(kind, type) and issubclass(kind, Saved)
+    if isinstance(kind, type) and issubclass(kind, Saved) and kind is not Saved
 }
 
+__all__ = ["Best", "Candidate", "Choice", "Preliminary", "TrainingAverage", "load"]
+__all__ += RESULTS
 
 # What a field may hold, by its annotation: kinds of NumPy's types for arrays, types for other values.
 ARRAYS = {"FloatArray": "f", "IntArray": "iu", "BoolArray": "b", "NDArray[np.str_]": "U", "Labels": "biufU"}
@@ -102,8 +72,8 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
     ----------
     path : str or path
         The file.
-    max_bytes : int, optional
-        The size that all arrays together may have in memory; by default 1 GiB, or 20 times the size of the file if that
+    max_bytes : int, default=None
+        The size that all arrays together may have in memory; None: 1 GiB, or 20 times the size of the file if that
         is more. What a file declares is checked before any of it is decompressed.
 
     Returns

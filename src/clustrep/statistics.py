@@ -15,6 +15,22 @@ from clustrep.types import FloatArray
 def binomial_tail(successes: float, failures: float) -> float:
     """Return P(X ≤ successes) for a fair binomial X of all trials; the numbers need not be whole.
 
+    With s successes and f failures, and I the regularised incomplete beta function::
+
+        P(X ≤ s) = I_½(f, s + 1)
+
+    which is the binomial sum where s and f are whole numbers, and joins its values smoothly elsewhere.
+
+    Parameters
+    ----------
+    successes, failures : float
+        Their numbers, from 0.
+
+    Returns
+    -------
+    float
+        The p-value of "successes are at least as likely as failures".
+
     Examples
     --------
     >>> binomial_tail(1, 2)
@@ -24,7 +40,24 @@ def binomial_tail(successes: float, failures: float) -> float:
 
 
 def proportion_interval(count: int, n: int, confidence_level: float = 0.95) -> tuple[float, float]:
-    """Return the exact interval of a proportion (Clopper and Pearson 1934).
+    """Return the exact interval of a proportion.
+
+    Parameters
+    ----------
+    count, n : int
+        Successes, and trials.
+    confidence_level : float, default=0.95
+        At least this share of intervals covers the proportion; for small n the share is larger.
+
+    Returns
+    -------
+    low, high : float
+        Between 0 and 1.
+
+    References
+    ----------
+    .. [1] Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of
+       the binomial. Biometrika 26(4), 404-413.
 
     Examples
     --------
@@ -37,7 +70,27 @@ def proportion_interval(count: int, n: int, confidence_level: float = 0.95) -> t
 
 
 def holm(pvalues: FloatArray) -> FloatArray:
-    """Adjust p-values by the step-down method of Holm (1979).
+    """Adjust p-values for the chance of any false finding, by Holm's step-down method.
+
+    With p_(1) ≤ … ≤ p_(m) the p-values in ascending order::
+
+        adjusted p_(i) = min(1, max over j ≤ i of (m − j + 1) p_(j))
+
+    It holds under any dependence between the tests, and rejects all that Bonferroni's method does.
+
+    Parameters
+    ----------
+    pvalues : ndarray of shape (m,)
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        In the order of `pvalues`.
+
+    References
+    ----------
+    .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics
+       6, 65-70.
 
     Examples
     --------
@@ -53,6 +106,14 @@ def holm(pvalues: FloatArray) -> FloatArray:
 
 def null_pvalue(exceedances: ArrayLike, n: ArrayLike) -> FloatArray:
     """Return (1 + exceedances) / (1 + n), with n simulated values of which `exceedances` are at least the observed one.
+
+    The observed value counts as one of the simulated ones, so that the p-value is never 0 and exact under the null
+    model: P(p ≤ α) ≤ α for every n.
+
+    References
+    ----------
+    .. [1] Phipson, B. and Smyth, G. K. (2010). Permutation p-values should never be zero. Statistical Applications in
+       Genetics and Molecular Biology 9(1), 39.
 
     Examples
     --------
@@ -75,7 +136,15 @@ SMALLER_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Modes:
-    """Two modes of a distribution: where they lie, and the share of the values in the upper one."""
+    """Two modes of a distribution: where they lie, and the share of the values in the upper one.
+
+    Attributes
+    ----------
+    low, high : float
+        The means of the values on either side of the best split.
+    share_high : float
+        The share of the values on the upper side.
+    """
 
     low: float
     high: float
@@ -85,7 +154,21 @@ class Modes:
 def two_modes(values: FloatArray) -> Modes | None:
     """Find two modes in a distribution; None where it has one, or where there are too few values to tell.
 
-    Values are split in two where most of their variance lies between the halves (Otsu 1979).
+    Values are split in two where most of their variance lies between the halves [1]_.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,)
+        Scores over resamples; those that are missing are omitted.
+
+    Returns
+    -------
+    Modes or None
+
+    References
+    ----------
+    .. [1] Otsu, N. (1979). A threshold selection method from gray-level histograms. IEEE Transactions on Systems, Man,
+       and Cybernetics 9(1), 62-66.
 
     Examples
     --------
@@ -112,7 +195,7 @@ def two_modes(values: FloatArray) -> Modes | None:
 
 
 def estimate_is_far(estimate: float, values: FloatArray) -> bool:
-    """Whether a score of the studies as they are lies outside nearly all resamples', and far from their mean."""
+    """Whether an observed score lies outside nearly all scores of resamples, and far from their mean."""
     known = values[np.isfinite(values)]
     if len(known) < FEWEST_VALUES or not np.isfinite(estimate):
         return False

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # The chance of a false finding that statements allow, each about all that it was tested for.
 FALSE_FINDING = 0.05
-# The largest allowed share of trivial scores.
+# The largest allowed share of single-cluster scores.
 TRIVIAL_AT_MOST = 0.05
 
 
@@ -31,7 +31,7 @@ class Origin(Protocol):
         """The studies of the run."""
 
     def refit(self, s: int, resample: int | None = None) -> ClusteringFunction:
-        """Learn the clustering function of a study as it is, or of its draw in a resample."""
+        """Learn the clustering function of the whole study, or of a resample."""
 
 
 class Resampled:
@@ -61,13 +61,42 @@ class Resampled:
             return np.asarray(np.nanstd(self.distribution, axis=0, ddof=1))
 
     def quantile(self, q: float | Sequence[float]) -> FloatArray:
-        """Quantiles over resamples."""
+        """Return quantiles over resamples.
+
+        Parameters
+        ----------
+        q : float or sequence of float
+            Between 0 and 1.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of `mean`; for several quantiles with another axis before it.
+        """
         check_numbers_between(q, "q", 0, 1)
         with quiet():
             return np.asarray(np.nanquantile(self.distribution, q, axis=0))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Percentile interval: (low, high)."""
+        """Return the percentile interval over resamples.
+
+        It shows how much the value varies with the samples of these studies. It holds no variation between studies, and
+        it is not corrected for bias: resamples may lie above or below the observed score as a whole.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            The share of the resamples inside.
+
+        Returns
+        -------
+        low, high : ndarray
+            Both of the shape of `mean`.
+
+        References
+        ----------
+        .. [1] Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapter 13. Chapman & Hall.
+        """
         low, high = self.quantile(tails(confidence_level))
         return low, high
 

@@ -10,6 +10,7 @@ from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, BisectingK
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.accelerate import trees
@@ -262,7 +263,9 @@ def test_the_null_reference_has_landmarks_of_its_collections_too(monkeypatch):
 
 def test_a_whole_analysis_by_landmarks():
     studies = cr.Studies(pair(250, 3, apart=12.0))
-    analysis = cr.analyse(TREE, studies, n_clusters=[3, 4], n_resamples=5, n_null=19, rng=0, n_landmarks=60)
+    analysis = cr.analyse(
+        TREE, studies, n_clusters=[3, 4], n_resamples=5, n_null=19, rng=0, options=cr.RunOptions(n_landmarks=60)
+    )
     assert analysis.verdict == "separated"
     assert analysis.focus.n_clusters == 4
     assert analysis.comparison.provenance["n_landmarks"] == 60
@@ -270,15 +273,15 @@ def test_a_whole_analysis_by_landmarks():
 
 
 def test_a_run_by_landmarks_continues_and_other_landmarks_are_another_run(tmp_path):
-    studies, options = pair(200, 3), {"rng": 0, "checkpoint": tmp_path / "kept"}
+    studies, compare = pair(200, 3), configured(cr.compare, checkpoint=tmp_path / "kept")
     clusterers = {"k-means": KMeans(n_init=2), "ward": AgglomerativeClustering()}
-    cr.compare(clusterers, studies, n_clusters=[3], n_resamples=2, n_landmarks=40, **options)
-    continued = cr.compare(clusterers, studies, n_clusters=[3, 4], n_resamples=4, n_landmarks=40, **options)
+    compare(clusterers, studies, n_clusters=[3], n_resamples=2, n_landmarks=40, rng=0)
+    continued = compare(clusterers, studies, n_clusters=[3, 4], n_resamples=4, n_landmarks=40, rng=0)
     at_once = cr.compare(clusterers, studies, n_clusters=[3, 4], n_resamples=4, n_landmarks=40, rng=0)
     np.testing.assert_array_equal(continued.distribution, at_once.distribution)
     assert continued.provenance["landmark_error"] == at_once.provenance["landmark_error"]
     with pytest.raises(OtherRun, match="landmarks"):
-        cr.compare(clusterers, studies, n_clusters=[3], n_resamples=2, n_landmarks=50, **options)
+        compare(clusterers, studies, n_clusters=[3], n_resamples=2, n_landmarks=50, rng=0)
 
 
 def test_bad_numbers_of_landmarks_are_refused():

@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, Birch, KMeans
 from sklearn.metrics import adjusted_rand_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 from tests.helpers import configured
 
 import clustrep as cr
@@ -260,7 +258,6 @@ LEFT_TO_SCIKIT_LEARN = {
     "verbose": KMeans(4, n_init=1, verbose=1),
     "a random state": KMeans(4, n_init=1, random_state=np.random.RandomState(3)),
     "a subclass": Mine(4, n_init=1),
-    "a pipeline": make_pipeline(FunctionTransformer(), KMeans(4, n_init=1)),
     "a tree cut by height": AgglomerativeClustering(None, distance_threshold=4.0),
     "another metric": AgglomerativeClustering(4, linkage="average", metric="canberra"),
     "birch without joining": Birch(threshold=1.5, n_clusters=None),

@@ -8,8 +8,7 @@ import pytest
 import clustrep as cr
 from clustrep.agreement.agreements import (
     AGREEMENTS,
-    AgreementRecord,
-    is_adjusted,
+    Agreement,
     resolve_agreement,
     shown,
 )
@@ -55,12 +54,11 @@ def test_adjusted_scores_and_no_others_are_0_on_average_over_permutations(record
 def test_higher_is_better(record):
     score = resolve_agreement(record.name).of_codes
     u = np.array([0, 0, 0, 1, 1, 1])
-    assert (score(u, u) > score(u, np.array([0, 1, 0, 1, 0, 1]))) == record.higher_is_better
+    assert score(u, u) > score(u, np.array([0, 1, 0, 1, 0, 1]))
 
 
 def test_both_forms_of_adjusted_mutual_information_are_adjusted():
-    assert [name for name in AGREEMENTS if is_adjusted(name)] == ["ari", "ami", "ami_max"]
-    assert not is_adjusted("my_score")
+    assert [name for name, record in AGREEMENTS.items() if record.adjusted] == ["ari", "ami", "ami_max"]
 
 
 def test_keys_are_names_and_labels_differ():
@@ -73,15 +71,7 @@ def test_one_record_adds_an_agreement(monkeypatch):
     def share_of_largest_cell(counts):
         return counts.cells.max(axis=1) / counts.totals
 
-    record = AgreementRecord(
-        name="largest",
-        label="largest cell",
-        long_name="share of points in the largest cell",
-        of_counts=share_of_largest_cell,
-        adjusted=False,
-        bounds=(0.0, 1.0),
-        reference="this test",
-    )
+    record = Agreement("largest", "largest cell", "share of samples in the largest cell", share_of_largest_cell)
     monkeypatch.setitem(AGREEMENTS, "largest", record)
     X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
     result = cr.replicability(

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from clustrep.agreement.contingency import NOISE, RULES, Margins, check_noise_within, separate
+from clustrep.agreement.agreements import resolve_agreement
+from clustrep.agreement.batches import binary_scores
+from clustrep.agreement.contingency import NOISE, RULES, check_noise_within, encode, separate
 from clustrep.errors import ParameterError
 
 U_NOISE = np.array([True, False, False, True])
@@ -36,34 +38,24 @@ def test_only_singletons_change_codes():
     assert codes.tolist() == [0, 1, 1, 0]
 
 
-NOISE_CODES = np.array([[0, -1], [-1, 1], [-1, -1]])  # on both sides of three tables
-
-
-def three_times(table):
-    return np.array([table] * 3, dtype=float)
-
-
-def test_a_single_noise_point_shares_its_cluster_with_nobody():
-    margins = Margins(three_times([[1, 2], [3, 4]]), three_times([[3, 3], [7, 7]]), three_times([[4, 6], [4, 6]]))
-    for name in ("label", "drop"):
-        assert RULES[name].margins(margins, NOISE_CODES) is margins
-    changed = RULES["singletons"].margins(margins, NOISE_CODES)
-    assert changed.cells.tolist() == [[[0, 0], [3, 4]], [[1, 0], [3, 0]], [[1, 2], [3, 4]]]
-    assert changed.rows.tolist() == [[[0, 0], [7, 7]], [[3, 3], [7, 7]], [[3, 3], [7, 7]]]
-    assert changed.columns.tolist() == [[[4, 6], [4, 6]], [[4, 0], [4, 0]], [[4, 6], [4, 6]]]
-
-
-def test_a_dropped_point_has_no_score():
-    scores = three_times([[1, 2], [3, 4]])
-    for name in ("label", "singletons"):
-        assert RULES[name].point_scores(scores, NOISE_CODES) is scores
-    np.testing.assert_array_equal(
-        RULES["drop"].point_scores(scores, NOISE_CODES),
-        [[[np.nan, np.nan], [3, 4]], [[1, np.nan], [3, np.nan]], [[1, 2], [3, 4]]],
-    )
+@pytest.mark.parametrize("noise", RULES)
+def test_a_noise_sample_shares_its_cluster_with_nobody_or_has_no_score(noise):
+    """The pair of labels (i, j) is scored by the table of two clusters: is a sample in row i, in column j?"""
+    partitions = [encode([np.array(labels)])[0] for labels in ([-1, -1, 0, 0, 0, 1], [0, -1, 0, -1, -1, 0])]
+    agreement = resolve_agreement("ri")
+    (scores,) = binary_scores(agreement, [(*partitions, np.ones(6, dtype=np.int64))], noise)
+    table = np.array([[1.0, 1.0], [2.0, 1.0], [0.0, 1.0]])  # rows −1, 0, 1 and columns −1, 0
+    for (i, j), cell in np.ndenumerate(table):
+        is_noise = i == 0, j == 0
+        row, column = table[i].sum(), table[:, j].sum()
+        if noise == "singletons":
+            row, column, cell = row * (i > 0), column * (j > 0), cell * (not any(is_noise))
+        expected = agreement.of_tables(np.array([[cell, row - cell], [column - cell, 6 - row - column + cell]]))
+        assert np.array_equal(scores[i, j], np.nan if noise == "drop" and any(is_noise) else expected, equal_nan=True)
 
 
 def test_a_treatment_within_one_study_is_checked():
     assert [check_noise_within(name) for name in ("label", "drop")] == ["label", "drop"]
-    with pytest.raises(ParameterError, match="noise must be one of 'label', 'drop'; got 'singletons'"):
+    with pytest.raises(ParameterError) as caught:
         check_noise_within("singletons")
+    assert caught.value.parameter == "noise"

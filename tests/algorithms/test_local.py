@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, mut
 
 import clustrep as cr
 from clustrep.algorithms import local as local_module
-from clustrep.algorithms.local import LocalPlan, single_blocks
+from clustrep.algorithms.local import single_blocks
 
 PEERS = {"ari": adjusted_rand_score, "ami": adjusted_mutual_info_score, "ri": rand_score, "mi": mutual_info_score}
 WARD = AgglomerativeClustering(3)
@@ -329,7 +327,7 @@ FIELDS = [
     [(KMeans(3, n_init=2), 40, "u1"), (KMeans(5, n_init=1), 7, "u1"), (split_where_possible, 300, "u2")],
     ids=["each fits", "some fail", "more than a byte"],
 )
-def test_labels_that_lie_in_the_result_from_the_start_are_those_that_are_copied(clusterer, n, code, rng, monkeypatch):
+def test_labels_do_not_depend_on_how_many_replicates_are_computed_at_once(clusterer, n, code, rng, monkeypatch):
     train, test = rng.normal(size=(2, n, 2))
 
     def run():
@@ -338,25 +336,14 @@ def test_labels_that_lie_in_the_result_from_the_start_are_those_that_are_copied(
                 clusterer, train=train, test=test, n_resamples=12, resampling=cr.resampling.Bootstrap(), rng=0
             )
 
-    in_place = run()
-    kept = LocalPlan._codes
-    monkeypatch.setattr(LocalPlan, "_codes", lambda plan, *place: kept(dataclasses.replace(plan, room=()), *place))
+    together = run()
     monkeypatch.setattr(local_module, "MOST_LABELS", 1)  # one replicate at a time
-    copied = run()
+    alone = run()
     for name in FIELDS:
-        np.testing.assert_array_equal(getattr(in_place, name), getattr(copied, name))
-    assert in_place.at_train.dtype == code
-    assert (n == 7) == bool(in_place.failed.any())
-    np.testing.assert_array_equal(in_place.at_train[in_place.failed[1:] > 0], 0)
-
-
-def test_a_plan_takes_no_room_for_results_to_other_processes(cohorts, monkeypatch):
-    plans = []
-    block = LocalPlan.block
-    monkeypatch.setattr(LocalPlan, "block", lambda plan, numbers: plans.append(plan) or block(plan, numbers))
-    local(cohorts["alpha"], cohorts["beta"])
-    assert plans[0].room[0].shape == (2, 4, len(cohorts["alpha"]))
-    assert pickle.loads(pickle.dumps(plans[0])).room == ()
+        np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
+    assert together.at_train.dtype == code
+    assert (n == 7) == bool(together.failed.any())
+    np.testing.assert_array_equal(together.at_train[together.failed[1:] > 0], 0)
 
 
 def test_a_clusterer_that_fails_on_the_training_study_has_no_clusters(cohorts):
@@ -374,7 +361,7 @@ def test_one_block_everywhere_scores_one(cohorts):
 
 def test_a_test_study_that_only_has_the_training_studys_name_is_refused(cohorts):
     others = cr.Studies({"alpha": cohorts["gamma"], "beta": cohorts["beta"]})
-    with pytest.raises(cr.errors.ParameterError, match=r"different studies named 'alpha': rename one"):
+    with pytest.raises(cr.errors.ParameterError, match=r"different studies with the same name, 'alpha': rename one"):
         local(cohorts["alpha"], others)
 
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 import clustrep as cr
 from clustrep.algorithms.compare import configurations_to_compare
-from clustrep.algorithms.comparison_plot import ScoreCurves
+from clustrep.algorithms.comparison_plot import curve_places
 from clustrep.errors import ParameterError
 from clustrep.fitting.communities import Leiden
 from clustrep.fitting.resample import Source
@@ -116,7 +116,7 @@ def test_saved_and_read(leiden, tmp_path):
     leiden.save(tmp_path / "c.npz")
     again = cr.load(tmp_path / "c.npz")
     pd.testing.assert_frame_equal(again.summary(), leiden.summary())
-    assert again.curves.groups == leiden.curves.groups == {"leiden": [0, 1, 2]}
+    assert again.curves == leiden.curves == {"leiden": [0, 1, 2]}
 
 
 def test_one_path_for_all_resolutions_but_not_for_parameters_that_a_path_fixes():
@@ -134,8 +134,7 @@ def test_a_parameter_that_changes_k_means():
     )
     alone = cr.replicability(KMeans(3, n_init=1, max_iter=1), STUDIES, n_resamples=4, rng=0)
     np.testing.assert_array_equal(grid.replicability("k-means", value=1).distribution, alone.distribution)
-    curves = ScoreCurves.of(grid, "ari")
-    assert (curves.title, curves.curves[0].ks) == ("max_iter", (1, 300))  # not three clusters, twice
+    assert curve_places(grid, None)[:2] == ("max_iter", [1, 300])  # not three clusters, twice
 
 
 def test_the_last_step_of_a_pipeline():
@@ -173,19 +172,16 @@ def test_param_grid_that_is_refused(param_grid, message):
 
 
 def test_curves_over_the_parameter_and_over_clusters_found(leiden):
-    by_parameter = ScoreCurves.of(leiden, "ari")
-    (curve,) = by_parameter.curves
-    assert (by_parameter.title, curve.name, curve.ks) == ("resolution", "leiden", (0.2, 1.0, 3.0))
-    by_clusters = ScoreCurves.of(leiden, "ari", against="clusters")
-    (curve,) = by_clusters.curves
-    np.testing.assert_allclose(curve.ks, np.sort(leiden.mean_clusters_found))
+    assert curve_places(leiden, None) == ("resolution", [0.2, 1.0, 3.0], {"leiden": [0, 1, 2]})
+    _, places, groups = curve_places(leiden, "clusters")
+    np.testing.assert_allclose([places[c] for c in groups["leiden"]], np.sort(leiden.mean_clusters_found))
 
 
 def test_different_parameters_meet_at_the_number_of_clusters(mixed):
-    curves = ScoreCurves.of(mixed, "ari")
-    assert curves.title == "mean clusters found"
-    assert [curve.name for curve in curves.curves] == ["leiden", "dbscan", "k-means"]
-    assert curves.curves[2].ks == (3, 4)
+    title, places, groups = curve_places(mixed, None)
+    assert title == "mean clusters found"
+    assert [*groups] == ["leiden", "dbscan", "k-means"]
+    assert [places[c] for c in groups["k-means"]] == [3, 4]
     with pytest.raises(ParameterError, match="against must be 'clusters' for several parameters: resolution, eps, k"):
         mixed.plot(against="parameter")
 

@@ -131,7 +131,7 @@ def test_too_few_points_without_noise_fail_by_cause(cohorts):
     def all_noise(X):
         return np.full(len(X), -1)
 
-    with pytest.raises(cr.errors.AllReplicatesFailed, match="fewer than two points left after dropping noise"):
+    with pytest.raises(cr.errors.AllReplicatesFailed, match="fewer than two samples left after dropping noise"):
         cr.replicability(all_noise, cohorts, noise="drop", n_resamples=2, rng=0)
 
 
@@ -176,7 +176,7 @@ def test_a_batch_in_which_a_fit_fails_is_scored_pair_by_pair(rng, clusterer):
 def test_draws_of_one_sample_fail_without_noise_in_any_batch(rng):
     tables = [rng.normal(size=(2, 2)), rng.normal(size=(3, 2))]
     options = {"n_resamples": 30, "noise": "drop", "rng": 0, "resampling": cr.resampling.Bootstrap(distinct=True)}
-    with pytest.warns(ReplicateWarning, match="fewer than two points left after dropping noise"):
+    with pytest.warns(ReplicateWarning, match="fewer than two samples left after dropping noise"):
         result = cr.replicability(KMeans(1, n_init=1), tables, **options)
     drawn = np.array([len(set(draw_of(result, result.names[1], b))) for b in range(30)])
     np.testing.assert_array_equal(np.isnan(result.distribution[:, 0, 1]), drawn < 2)

@@ -91,7 +91,7 @@ def test_reading_back_gives_the_same(analysis, annotated, tmp_path):
 def test_a_study_that_was_not_followed_has_clusters_and_no_local_scores(analysis):
     studies = cr.Studies.from_anndata(cells(), "lab")
     part = cr.analyse(
-        KMeans(n_init=2), studies, n_clusters=3, n_resamples=2, null=None, rng=0, train=["north"], agreement="ari"
+        KMeans(n_init=2), studies, n_clusters=3, n_resamples=2, n_null=0, rng=0, train=["north"], agreement="ari"
     )
     obs = part.to_anndata(cells(), "lab", key="mine").obs
     assert obs["mine_cluster"].notna().all()

@@ -118,7 +118,7 @@ def test_a_single_study_is_taken(studies):
 
 
 def test_without_a_null_model_the_verdict_is_inconclusive_unless_clusters_are_separated(studies):
-    options = {"n_clusters": [2, 3], "n_resamples": 2, "null": None, "rng": 0}
+    options = {"n_clusters": [2, 3], "n_resamples": 2, "n_null": 0, "rng": 0}
     plain = {name: np.random.default_rng(i).normal(size=(60, 2)) for i, name in enumerate("ab")}
     unknown = cr.analyse(KMeans(n_init=3), plain, **options)
     assert (unknown.verdict, unknown.n_clusters, unknown.reference) == (INCONCLUSIVE, None, None)

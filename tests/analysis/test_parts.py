@@ -60,7 +60,7 @@ def test_replicability_of_a_cluster_is_the_mean_local_score_of_its_samples(found
 
 
 def test_the_replicability_in_focus_is_that_made_alone(studies):
-    made = cr.analyse(WARD, studies, n_clusters=[3], null=None, scale="none", **OPTIONS)
+    made = cr.analyse(WARD, studies, n_clusters=[3], n_null=0, scale="none", **OPTIONS)
     assert_same(made.replicability, cr.replicability(AgglomerativeClustering(3), studies, **OPTIONS))
 
 
@@ -69,7 +69,7 @@ def test_every_part_has_the_name_that_the_clusterer_was_given(found):
 
 
 def test_numbers_of_clusters_can_come_from_an_iterator(studies):
-    once = cr.analyse(WARD, studies, n_clusters=(k for k in (2, 3)), null=None, n_resamples=2, rng=0)
+    once = cr.analyse(WARD, studies, n_clusters=(k for k in (2, 3)), n_null=0, n_resamples=2, rng=0)
     assert once.comparison.n_clusters == (2, 3)
     assert once.local
 
@@ -126,9 +126,10 @@ def test_what_is_in_focus_is_what_is_looked_at(found):
     assert (found.replicability.clusterer, found.replicability.n_clusters) == (focus.clusterer, focus.n_clusters)
 
 
-@pytest.mark.parametrize("null", [None, "gaussian"])
-def test_nothing_eligible_is_an_answer(null, studies):
-    made = cr.analyse(DBSCAN(eps=1000), studies, null=null, n_null=19, n_resamples=2, rng=0)
+@pytest.mark.parametrize("n_null", [0, 19])
+def test_nothing_eligible_is_an_answer(n_null, studies):
+    options = cr.RunOptions(null="gaussian")
+    made = cr.analyse(DBSCAN(eps=1000), studies, n_null=n_null, n_resamples=2, rng=0, options=options)
     assert made.choice.best is None
     assert (made.verdict, made.n_clusters) == ("inconclusive", None)
     assert len(made.scores()) == 2 * 9
@@ -145,7 +146,7 @@ def test_noise_alone_is_inconclusive(studies):
 
 
 def test_local_scores_are_of_the_studies_that_are_named(studies):
-    options = {"n_clusters": [3], "null": None, "n_resamples": 2, "rng": 0}
+    options = {"n_clusters": [3], "n_null": 0, "n_resamples": 2, "rng": 0}
     made = cr.analyse(WARD, studies, train=["beta"], **options)
     assert [(one.train, one.test) for one in made.local] == [("beta", "alpha"), ("beta", "gamma")]
     everywhere, nowhere = cr.analyse(WARD, studies, **options), cr.analyse(WARD, studies, train=[], **options)
@@ -157,7 +158,7 @@ def test_local_scores_are_of_the_studies_that_are_named(studies):
 
 
 def test_a_study_that_is_named_twice_is_followed_once(studies):
-    made = cr.analyse(WARD, studies, n_clusters=[3], null=None, train=["beta", "beta"], n_resamples=2, rng=0)
+    made = cr.analyse(WARD, studies, n_clusters=[3], n_null=0, train=["beta", "beta"], n_resamples=2, rng=0)
     assert len(made.local) == 2
 
 
@@ -165,9 +166,8 @@ def test_a_study_that_is_named_twice_is_followed_once(studies):
     ("options", "sentence"),
     [
         ({"train": ["gama"]}, "There is no study to train on 'gama'; there are alpha, beta, gamma"),
-        ({"embedding": "umap"}, "embedding"),
+        ({"options": {"noise": "drop"}}, "options must be RunOptions"),
         ({"n_null": 18}, "n_null must be an integer of at least 19, got 18"),
-        ({"null": "uniform"}, "null"),
         ({"rng": -1}, "rng"),
         ({"scale": "whole"}, "scale"),
     ],
@@ -176,3 +176,10 @@ def test_parameters_are_checked_before_anything_runs(options, sentence, studies,
     monkeypatch.setattr("clustrep.analysis.analyse.find_clusters", None)
     with pytest.raises(ParameterError, match=sentence):
         cr.analyse(WARD, studies, **options)
+
+
+@pytest.mark.parametrize("option", [{"null": "uniform"}, {"null": None}, {"noise": "omit"}, {"recursive": 1}])
+def test_options_are_checked_where_they_are_made(option):
+    with pytest.raises(ParameterError) as caught:
+        cr.RunOptions(**option)
+    assert {caught.value.parameter} == set(option)

@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from tests.analysis.cases import WARD, assert_same
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.errors import ReplicateWarning
@@ -26,7 +27,7 @@ def counted(calls):
 def test_a_preliminary_answer_uses_the_first_resamples_and_changes_no_number(studies):
     told, options = [], {"n_clusters": [2, 3], "n_resamples": 30, "n_null": 60, "rng": 3, "scale": "none"}
     plain = cr.analyse(WARD, studies, **options)
-    again = cr.analyse(WARD, studies, on_progress=told.append, **options)
+    again = configured(cr.analyse, progress=told.append)(WARD, studies, **options)
     assert_same(plain, again)
     (first,) = told  # clusters are separated: a null model is not needed
     assert_same(first.comparison, cr.compare(WARD, studies, n_clusters=[2, 3], n_resamples=20, rng=3))
@@ -37,7 +38,7 @@ def test_a_preliminary_answer_uses_the_first_resamples_and_changes_no_number(stu
 def test_without_separated_clusters_there_is_a_second_preliminary_answer_beside_the_first_null_data():
     data = [np.random.default_rng(i).normal(size=(60, 2)) for i in range(2)]
     told, options = [], {"n_clusters": [2], "n_resamples": 21, "n_null": 41, "rng": 0}
-    final = cr.analyse(WARD, data, on_progress=told.append, **options)
+    final = configured(cr.analyse, progress=told.append)(WARD, data, **options)
     assert [(answer.n_resamples, answer.n_null) for answer in told] == [(20, 0), (20, 39)]
     assert_same(told[1].reference, cr.null_reference(told[1].comparison, 39))
     assert str(told[1]).startswith("Preliminary, 20 resamples and 39 simulated data sets: No evidence of clusters")
@@ -47,16 +48,16 @@ def test_without_separated_clusters_there_is_a_second_preliminary_answer_beside_
 def test_nothing_is_computed_twice_for_a_preliminary_answer():
     data = [np.random.default_rng(i).normal(size=(30, 2)) for i in range(2)]
     fits = []
-    for on_progress in (None, lambda answer: None):
+    for progress in ("auto", lambda answer: None):
         calls = []
-        cr.analyse(counted(calls), data, n_resamples=25, n_null=45, train=[], rng=0, on_progress=on_progress)
+        configured(cr.analyse, progress=progress)(counted(calls), data, n_resamples=25, n_null=45, train=[], rng=0)
         fits.append(Counter(calls))
     assert fits[1] - fits[0] == {(30, 2): 2}  # the studies themselves, beside which null data are put
 
 
 def test_few_resamples_have_no_preliminary_answer(studies):
     told = []
-    cr.analyse(WARD, studies, n_clusters=[3], n_resamples=20, null=None, rng=0, on_progress=told.append)
+    configured(cr.analyse, progress=told.append)(WARD, studies, n_clusters=[3], n_resamples=20, n_null=0, rng=0)
     assert told == []
 
 
@@ -66,10 +67,10 @@ def test_warnings_of_both_parts_are_given_once_and_counted_together(studies):
         return (X[:, 0] > np.median(X[:, 0])).astype(int)
 
     messages = []
-    for on_progress in (None, lambda answer: None):
+    for progress in ("auto", lambda answer: None):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            cr.analyse(warns, studies, n_resamples=22, null=None, train=[], rng=0, on_progress=on_progress)
+            configured(cr.analyse, progress=progress)(warns, studies, n_resamples=22, n_null=0, train=[], rng=0)
         messages.append(sorted(str(warning.message) for warning in caught))
     assert messages[0] == messages[1]
     assert any("UserWarning: odd" in message for message in messages[0])
@@ -86,13 +87,13 @@ def test_where_the_first_resamples_fail_there_is_no_preliminary_answer(studies):
 
     told = []
     with pytest.warns(ReplicateWarning, match="not yet"):
-        cr.analyse(fails_at_first, studies, n_resamples=30, null=None, train=[], rng=0, on_progress=told.append)
+        configured(cr.analyse, progress=told.append)(fails_at_first, studies, n_resamples=30, n_null=0, train=[], rng=0)
     assert told == []
 
 
 def test_where_progress_is_shown_the_preliminary_answer_is_on_stderr(studies, capsys):
     with cr.config_context(progress=True):
-        cr.analyse(WARD, studies, n_clusters=[3], n_resamples=21, null=None, train=[], rng=0)
+        cr.analyse(WARD, studies, n_clusters=[3], n_resamples=21, n_null=0, train=[], rng=0)
     assert "Preliminary, 20 resamples: 3 separated clusters" in capsys.readouterr().err
-    cr.analyse(WARD, studies, n_clusters=[3], n_resamples=21, null=None, train=[], rng=0)
+    cr.analyse(WARD, studies, n_clusters=[3], n_resamples=21, n_null=0, train=[], rng=0)
     assert "Preliminary" not in capsys.readouterr().err

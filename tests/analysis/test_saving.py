@@ -32,7 +32,7 @@ def test_everything_comes_back(kind, request, tmp_path):
 
 
 def test_nothing_to_look_at_comes_back_too(studies, tmp_path):
-    one = cr.analyse(DBSCAN(eps=1000), studies, null=None, n_resamples=2, rng=0)
+    one = cr.analyse(DBSCAN(eps=1000), studies, n_null=0, n_resamples=2, rng=0)
     one.save(tmp_path / "result.npz")
     assert_same(one, cr.load(tmp_path / "result.npz"))
 

@@ -24,7 +24,15 @@ def annotated():
     adata.obs["lab"] = np.where(np.arange(160) < 80, "north", "south")
     adata.obsm["X_pca"] = X[:, :2]
     studies = cr.Studies.from_anndata(adata, "lab")
-    analysis = cr.analyse(KMeans(n_init=2), studies, n_clusters=[3, 4], n_resamples=3, n_null=19, rng=0, recursive=True)
+    analysis = cr.analyse(
+        KMeans(n_init=2),
+        studies,
+        n_clusters=[3, 4],
+        n_resamples=3,
+        n_null=19,
+        rng=0,
+        options=cr.RunOptions(recursive=True),
+    )
     return analysis.to_anndata(adata, "lab")
 
 

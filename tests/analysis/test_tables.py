@@ -9,7 +9,7 @@ from tests.analysis.cases import WARD
 
 import clustrep as cr
 from clustrep.analysis.analyse import place_samples
-from clustrep.errors import ReplicateWarning
+from clustrep.errors import ParameterError, ReplicateWarning
 from clustrep.statistics import Modes, estimate_is_far, two_modes
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ def test_scores_stand_beside_their_null_distributions(compared):
 
 def test_failures_of_all_parts_are_counted(studies):
     with pytest.warns(ReplicateWarning):
-        made = cr.analyse(WARD, studies, n_clusters=[3, 19], null=None, n_resamples=4, rng=0)
+        made = cr.analyse(WARD, studies, n_clusters=[3, 19], n_null=0, n_resamples=4, rng=0)
     assert sum(made.failures.values()) == sum(sum(one.failures.values()) for one in (made.comparison, *made.local))
     assert made.failures
 
@@ -91,8 +91,20 @@ def test_one_and_two_features_are_drawn_as_they_are(embedding, studies):
     np.testing.assert_array_equal(places[:, 0], np.concatenate([study.X[:, 0] for study in one.values()]))
     assert not places[:, 1].any()
     assert names == ("gene3", "")
-    made = cr.analyse(WARD, one, n_clusters=[2], null=None, embedding=embedding, n_resamples=2, rng=0)
+    made = cr.analyse(WARD, one, n_clusters=[2], n_null=0, n_resamples=2, rng=0).placed(embedding)
     assert made.coordinates.tobytes() == places.tobytes()
+
+
+def test_samples_are_placed_by_another_embedding_while_features_are_in_memory(found, tmp_path):
+    axes = found.plot(embedding="tsne")
+    assert axes.get_xlabel() == found.placed("tsne").coordinate_names[0] == "first t-SNE coordinate"
+    assert found.placed("pca").coordinates.tobytes() == found.coordinates.tobytes()
+    found.placed("tsne").save(tmp_path / "found.npz")
+    loaded = cr.load(tmp_path / "found.npz")
+    assert loaded.coordinates.tobytes() == found.placed("tsne").coordinates.tobytes()
+    for analysis, embedding in ((loaded, "pca"), (found, "umap")):
+        with pytest.raises(ParameterError, match="embedding"):
+            analysis.plot(embedding=embedding)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

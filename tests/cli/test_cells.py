@@ -8,10 +8,12 @@ import anndata
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
 from tests.cli.support import invoke
 
 import clustrep as cr
 
+EMBEDDED = make_pipeline(cr.TrainEmbedding(), KMeans(n_init=1))
 RUN = ("run", "atlas.h5ad", "--study-key", "lab", "--clusterer", "kmeans:n_init=1", "--k", "3", "--resamples", "3")
 RUN = (*RUN, "--scale", "none", "--null", "none", "--figures", "none", "--jobs", "1")
 
@@ -36,7 +38,7 @@ def test_counts_and_embedding_are_those_of_the_library(atlas):
     analysis = cr.load("clustrep-results/result.npz")
     studies = cr.Studies.from_anndata(atlas, "lab").normalised(target_sum=500)
     options = {"n_clusters": [3], "agreement": ("ari", "ami"), "n_resamples": 3, "rng": 0}
-    expected = cr.compare({"kmeans": KMeans(n_init=1)}, studies, embed="train", **options)
+    expected = cr.compare({"kmeans": EMBEDDED}, studies, **options)
     np.testing.assert_array_equal(analysis.comparison.distribution, expected.distribution)
     assert "TrainEmbedding(" in Path("clustrep-results/report.html").read_text()
     plain = cr.compare({"kmeans": KMeans(n_init=1)}, studies, **options)
@@ -67,7 +69,7 @@ def test_both_scores_are_on_the_page(atlas):
     options = {"n_clusters": [3], "agreement": ("ari", "ami"), "n_resamples": 3, "rng": 0}
     aligned = cr.compare({"kmeans": KMeans(n_init=1)}, cr.Studies.from_anndata(atlas, "lab", "X_pca"), **options)
     measured = cr.Studies.from_anndata(atlas, "lab").normalised(target_sum=500)
-    alone = cr.compare({"kmeans": KMeans(n_init=1)}, measured, embed="train", **options)
+    alone = cr.compare({"kmeans": EMBEDDED}, measured, **options)
     np.testing.assert_array_equal(analysis.comparison.distribution, aligned.distribution)
     np.testing.assert_array_equal(analysis.embedded.distribution, alone.distribution)
     (section,) = [section for section in cr.Report(analysis).facts["sections"] if section["id"] == "embedded"]
@@ -81,8 +83,8 @@ def test_both_scores_are_on_the_page(atlas):
 def test_a_report_takes_the_comparison_beside_the_analysis(atlas):
     studies = cr.Studies.from_anndata(atlas, "lab").normalised(target_sum=500)
     options = {"n_clusters": [3], "agreement": "ari", "n_resamples": 2, "rng": 0}
-    analysis = cr.analyse(KMeans(n_init=1), studies, null=None, train=(), **options)
-    alone = cr.compare(KMeans(n_init=1), studies, embed="train", **options)
+    analysis = cr.analyse(KMeans(n_init=1), studies, n_null=0, train=(), **options)
+    alone = cr.compare(EMBEDDED, studies, **options)
     sections = [section["id"] for section in cr.Report(analysis, alone).facts["sections"]]
     assert "embedded" in sections
     assert "embedded" not in [section["id"] for section in cr.Report(analysis).facts["sections"]]
@@ -101,11 +103,6 @@ def test_features_are_not(atlas):
 
 def test_a_total_without_normalising_is_refused(atlas):
     assert "--target-sum is for --normalise log1p" in invoke(*RUN, "--target-sum", 500, code=2).stderr
-
-
-def test_no_landmarks_with_an_embedding(atlas):
-    said = invoke(*RUN, "--embed", "train", "--landmarks", 20, code=2).stderr
-    assert "can't be combined" in said
 
 
 def test_a_file_without_a_study_key_is_one_study_and_says_so(atlas):

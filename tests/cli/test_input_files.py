@@ -61,6 +61,6 @@ def test_scaling_and_selecting_happen_in_each_study(folder):
     assert done.stderr.startswith("Studies: 2 studies, 2 shared features")
     studies = cr.Studies.read(*PAIR, label="subtype").select(["gene3", "gene1"]).scaled("study")
     analysis = cr.analyse(
-        {"ward": clusterer_of("ward")}, studies, n_clusters=[3], n_resamples=4, null=None, rng=0, scale="none"
+        {"ward": clusterer_of("ward")}, studies, n_clusters=[3], n_resamples=4, n_null=0, rng=0, scale="none"
     )
     assert Path("clustrep-results/scores.csv").read_text() == analysis.scores().to_csv(index=False)

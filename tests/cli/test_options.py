@@ -15,7 +15,6 @@ from clustrep.cli.program import clustrep
 from clustrep.data.probes import PROBES
 from clustrep.data.study import NORMALISATIONS
 from clustrep.data.values import AUTO
-from clustrep.fitting.transformers import NAMED
 from clustrep.null.models import NULLS, UNIMODAL
 from clustrep.plots.coordinates import EMBEDDINGS
 
@@ -63,7 +62,6 @@ def test_every_agreement_and_every_index_is_accepted():
         ("--noise", tuple(RULES)),
         ("--probes", PROBES),
         ("--normalise", NORMALISATIONS),
-        ("--embed", NAMED["embed"]),
     ],
 )
 def test_choices_are_those_of_the_library(option, names):

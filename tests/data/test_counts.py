@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.cli.support import invoke
@@ -166,16 +167,16 @@ def test_parameters_are_checked(options, match):
         cr.Study(COUNTS, "lab").normalised(**options)
 
 
-@pytest.mark.parametrize("impute", [None, "median"])
-def test_simulated_data_are_no_counts_to_be_normalised(impute):
+@pytest.mark.parametrize("steps", [[], [SimpleImputer()]])
+def test_simulated_data_are_no_counts_to_be_normalised(steps):
     rng = np.random.default_rng(0)
     studies = {name: rng.poisson(2.0, size=(30, 4)).astype(float) for name in "ab"}
     embed = cr.TrainEmbedding(n_components=2, normalise="log1p")
-    options = {"n_resamples": 2, "rng": 0, "embed": embed, "impute": impute}
+    clusterer, options = make_pipeline(*steps, embed, KMeans(2, n_init=1)), {"n_resamples": 2, "rng": 0}
     refused = pytest.raises(ParameterError, match=r"got 'unimodal': simulated data are no counts.*studies\.normalised")
     with refused:
-        cr.analyse(KMeans(2, n_init=1), studies, n_null=19, **options)
-    result = cr.replicability(KMeans(2, n_init=1), studies, **options)
+        cr.analyse(clusterer, studies, n_null=19, **options)
+    result = cr.replicability(clusterer, studies, **options)
     with refused:
         cr.null_reference(result, n=2)
     sampler = cr.null_reference(result, n=2, null=lambda study, rng: rng.poisson(2.0, size=study.X.shape))

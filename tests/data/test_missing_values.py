@@ -6,18 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans
-from sklearn.impute import SimpleImputer
+from sklearn.decomposition import PCA
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.cli.support import invoke
 
 import clustrep as cr
 from clustrep.data.values import completed
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import AllReplicatesFailed, DataError
 
 # scikit-learn's oldest allowed version computes neighbours in a way that newer NumPys deprecate.
 OLD_NEIGHBOURS = pytest.mark.filterwarnings("ignore:(?s).*Conversion of an array with ndim")
 
+MEDIAN = SimpleImputer(strategy="median", keep_empty_features=True)
 FEW = {"n_resamples": 3, "rng": 0}
 
 
@@ -39,9 +41,7 @@ def test_missing_values_are_kept_where_they_are_allowed(frames):
     np.testing.assert_array_equal(study.X, frames["a"].to_numpy())
     assert study.has_missing
     assert not cr.Study(frames["a"].fillna(0.0), "a", allow_missing=True).has_missing
-    with pytest.raises(
-        DataError, match=r"Fill them in, or drop .* fill them in inside every draw with impute='median'"
-    ):
+    with pytest.raises(DataError, match=r"Fill them in, or drop .* the first step of the clusterer is an imputer"):
         cr.Study(frames["a"], "a")
     with pytest.raises(DataError, match=r"1 feature of which all values are missing: y\. Leave it out"):
         cr.Study(frames["a"].assign(y=np.nan), "a", allow_missing=True)
@@ -60,9 +60,9 @@ def test_scaling_ignores_what_is_missing(frames):
 
 
 @OLD_NEIGHBOURS
-@pytest.mark.parametrize("impute", ["median", "mean", "nearest", make_pipeline(SimpleImputer(), StandardScaler())])
-def test_every_imputer_finds_the_groups(frames, impute):
-    result = cr.replicability(KMeans(2, n_init=2), frames, impute=impute, **FEW)
+@pytest.mark.parametrize("steps", [[MEDIAN], [KNNImputer()], [SimpleImputer(), StandardScaler()]])
+def test_every_imputer_finds_the_groups(frames, steps):
+    result = cr.replicability(make_pipeline(*steps, KMeans(2, n_init=2)), frames, **FEW)
     assert result.estimate.min() > 0.85
     assert result.distribution.min() > 0.8
 
@@ -70,8 +70,8 @@ def test_every_imputer_finds_the_groups(frames, impute):
 def test_an_imputer_is_fitted_to_every_draw_and_applied_to_the_test_study(frames):
     """By hand: medians of the drawn rows of the training study, in both studies."""
     studies = cr.Studies(frames, allow_missing=True)
-    clusterer = AgglomerativeClustering(3)
-    result = cr.replicability(clusterer, studies, impute="median", resampling=cr.resampling.Subsample(0.5), **FEW)
+    clusterer = make_pipeline(MEDIAN, AgglomerativeClustering(3))
+    result = cr.replicability(clusterer, studies, resampling=cr.resampling.Subsample(0.5), **FEW)
     function = result.clustering_function("a", resample=1)
     from clustrep.fitting.resample import Source
 
@@ -87,7 +87,7 @@ def test_an_imputer_is_fitted_to_every_draw_and_applied_to_the_test_study(frames
 def test_complete_tables_score_the_same_with_and_without(frames):
     complete = {name: frame.fillna(0.0) for name, frame in frames.items()}
     plain = cr.replicability(KMeans(3, n_init=2), complete, **FEW)
-    imputed = cr.replicability(KMeans(3, n_init=2), complete, impute="median", **FEW)
+    imputed = cr.replicability(make_pipeline(MEDIAN, KMeans(3, n_init=2)), complete, **FEW)
     np.testing.assert_array_equal(imputed.distribution, plain.distribution)
 
 
@@ -99,32 +99,28 @@ def test_without_an_imputer_missing_values_are_refused(frames):
         lambda: cr.separation.density_valleys(KMeans(2, n_init=2), studies, rng=0),
         lambda: cr.stability.stability(KMeans(2, n_init=2), studies["a"], n_resamples=3, rng=0),
     ):
-        with pytest.raises(DataError, match=r"missing values? in 'a'.* with impute='median'") as caught:
+        with pytest.raises(DataError, match=r"missing values? in 'a'.* make_pipeline\(SimpleImputer") as caught:
             call()
     assert str(n_missing) in str(caught.value) or "'b'" not in str(caught.value)
-    with pytest.raises(
-        ParameterError, match=r"impute must be 'median', 'mean', 'nearest' or a transformer .* 'medain'"
-    ):
-        cr.replicability(KMeans(2, n_init=2), studies, impute="medain", **FEW)
+    for clusterer in (make_pipeline(PCA(1), KMeans(2, n_init=2)), make_pipeline(object(), KMeans(2, n_init=2))):
+        with pytest.raises(DataError, match="missing values"):
+            cr.replicability(clusterer, studies, **FEW)
+    with pytest.raises(AllReplicatesFailed, match="values that are missing or infinite"):
+        cr.replicability(make_pipeline(StandardScaler(), KMeans(2, n_init=2)), studies, **FEW)
 
 
 def test_local_scores_fill_them_in(frames):
-    of_tables = cr.local_replicability(KMeans(2, n_init=2), train=frames["a"], test=frames["b"], impute="median", **FEW)
+    clusterer = make_pipeline(MEDIAN, KMeans(2, n_init=2))
+    of_tables = cr.local_replicability(clusterer, train=frames["a"], test=frames["b"], **FEW)
     studies = cr.Studies({"train": frames["a"], "test": frames["b"]}, allow_missing=True)
-    of_studies = cr.local_replicability(
-        KMeans(2, n_init=2), train=studies["train"], test=studies["test"], impute="median", **FEW
-    )
+    of_studies = cr.local_replicability(clusterer, train=studies["train"], test=studies["test"], **FEW)
     np.testing.assert_array_equal(of_tables.distribution, of_studies.distribution)
     assert of_tables.mean.min() > 0.9
-    at = cr.local_replicability(
-        KMeans(2, n_init=2), train=frames["a"], test=frames["b"], at=frames["a"], impute="median", **FEW
-    )
+    at = cr.local_replicability(clusterer, train=frames["a"], test=frames["b"], at=frames["a"], **FEW)
     np.testing.assert_array_equal(at.distribution, of_tables.distribution)
     with pytest.raises(DataError, match=r"at has 1 infinite value in"):
-        cr.local_replicability(
-            KMeans(2, n_init=2), train=frames["a"], test=frames["b"], at=[[np.inf, np.nan, 0]], impute="median", **FEW
-        )
-    with pytest.raises(DataError, match="`local_replicability` fill them in inside every draw with impute='median'"):
+        cr.local_replicability(clusterer, train=frames["a"], test=frames["b"], at=[[np.inf, np.nan, 0]], **FEW)
+    with pytest.raises(DataError, match="`local_replicability` take them where the first step"):
         cr.local_replicability(KMeans(2, n_init=2), train=frames["a"], test=frames["b"], **FEW)
 
 
@@ -140,7 +136,12 @@ def test_completed_tables_keep_what_is_known():
 @OLD_NEIGHBOURS
 def test_a_whole_analysis_with_missing_values(frames):
     analysis = cr.analyse(
-        {"k-means": KMeans(n_init=2)}, frames, n_clusters=[2, 3], n_null=19, impute="median", recursive=True, **FEW
+        {"k-means": make_pipeline(MEDIAN, KMeans(n_init=2))},
+        frames,
+        n_clusters=[2, 3],
+        n_null=19,
+        options=cr.RunOptions(recursive=True),
+        **FEW,
     )
     assert analysis.verdict == "separated"
     assert analysis.n_clusters == 2

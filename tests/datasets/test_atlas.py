@@ -46,7 +46,7 @@ def test_verdicts_are_right_cell_type_by_cell_type():
     """
     studies = cr.datasets.simulate_atlas(n_cells=200, rng=0).normalised(target_sum=500)
     analysis = cr.analyse(
-        KMeans(n_init=3), studies, n_clusters=range(2, 8), agreement="ari", n_resamples=5, null=None, train=(), rng=0
+        KMeans(n_init=3), studies, n_clusters=range(2, 8), agreement="ari", n_resamples=5, n_null=0, train=(), rng=0
     )
     assert analysis.verdict == "separated"
     findings = analysis.findings

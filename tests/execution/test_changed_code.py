@@ -16,6 +16,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.errors import OtherRun
@@ -120,7 +121,7 @@ def studies():
 @pytest.fixture
 def ask(studies, tmp_path):
     def ask(clusterer, **options):
-        return cr.replicability(clusterer, studies, checkpoint=tmp_path / "kept", **{**OPTIONS, **options})
+        return configured(cr.replicability, checkpoint=tmp_path / "kept")(clusterer, studies, **{**OPTIONS, **options})
 
     return ask
 
@@ -188,17 +189,22 @@ def test_a_class_inside_a_pipeline(mine, ask):
 @pytest.mark.parametrize(
     "options",
     [
-        lambda mine: {"embed": mine.Shift()},
         lambda mine: {"agreement": mine.agreement},
         lambda mine: {"resampling": cr.resampling.Simulate(mine.sampler)},
     ],
-    ids=["transformer", "agreement", "resampling"],
+    ids=["agreement", "resampling"],
 )
-def test_transformers_agreements_and_resamplings(mine, ask, options):
+def test_agreements_and_resamplings(mine, ask, options):
     clusterer = KMeans(2, n_init=1)
     ask(clusterer, **options(mine()))
     with pytest.raises(OtherRun, match=r"another run has finished: the value of also_mine.FACTOR has changed\. Ask"):
         ask(clusterer, **options(mine(("FACTOR = 1", "FACTOR = 2"))))
+
+
+def test_a_transformer_inside_a_pipeline(mine, ask):
+    ask(make_pipeline(mine().Shift(), KMeans(2, n_init=1)))
+    with pytest.raises(OtherRun, match=r"the value of also_mine.FACTOR has changed"):
+        ask(make_pipeline(mine(("FACTOR = 1", "FACTOR = 2")).Shift(), KMeans(2, n_init=1)))
 
 
 def test_a_class_without_source(ask):
@@ -234,10 +240,12 @@ def test_code_that_keeps_something_stays_the_same_during_a_run(studies, tmp_path
         return X[:, 0] > 2
 
     clusterers = {"thirds": lambda X: X[:, 0] > 3, "halves": halves}
-    cr.compare({"thirds": clusterers["thirds"]}, studies, n_resamples=2, rng=1, checkpoint=tmp_path / "kept")
+    configured(cr.compare, checkpoint=tmp_path / "kept")(
+        {"thirds": clusterers["thirds"]}, studies, n_resamples=2, rng=1
+    )
     for _ in range(2):
         sizes.clear()  # as in a new process
-        kept = cr.compare(clusterers, studies, n_resamples=4, rng=1, checkpoint=tmp_path / "kept")
+        kept = configured(cr.compare, checkpoint=tmp_path / "kept")(clusterers, studies, n_resamples=4, rng=1)
     assert not sizes
     assert kept.to_frame().equals(cr.compare(clusterers, studies, n_resamples=4, rng=1).to_frame())
 
@@ -254,9 +262,11 @@ def test_another_function_of_the_same_name_is_a_further_clusterer(studies, tmp_p
     functions = {"first": lambda X: X[:, 0] > 2, "second": lambda X: X[:, 1] > 0}
     for names in (["first"], ["first", "second"], ["second"]):
         clusterers = {name: functions[name] for name in names}
-        cr.compare(clusterers, studies, n_resamples=2, rng=1, checkpoint=tmp_path / "kept")
+        configured(cr.compare, checkpoint=tmp_path / "kept")(clusterers, studies, n_resamples=2, rng=1)
     with pytest.raises(OtherRun, match=r"the code of .*further_clusterer"):
-        cr.compare({"first": lambda X: X[:, 0] > 3}, studies, n_resamples=2, rng=1, checkpoint=tmp_path / "kept")
+        configured(cr.compare, checkpoint=tmp_path / "kept")(
+            {"first": lambda X: X[:, 0] > 3}, studies, n_resamples=2, rng=1
+        )
 
 
 def test_identities_follow_what_code_reads():

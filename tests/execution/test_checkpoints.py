@@ -12,6 +12,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.mixture import GaussianMixture
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.algorithms.local import LocalPlan
@@ -62,10 +63,11 @@ def ending():
     return Ending
 
 
-def ask(studies, **options):
+def ask(studies, checkpoint=None, **options):
     asked = {"n_clusters": [2, 3], "n_resamples": 6, "rng": 1, **options}
     clusterers = asked.pop("clusterers", KMEANS)
-    return cr.compare(clusterers, studies, **asked)
+    with cr.config_context(checkpoint=checkpoint):
+        return cr.compare(clusterers, studies, **asked)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -199,7 +201,7 @@ def test_another_k_or_clusterer_needs_only_its_own_replicates(studies, tmp_path,
 def test_every_step_of_an_analysis_is_kept(studies, tmp_path, monkeypatch):
     options = {"n_clusters": [2, 3], "n_resamples": 5, "n_null": 19, "rng": 1}
     without = saved(cr.analyse(KMEANS, studies, **options), tmp_path)
-    assert saved(cr.analyse(KMEANS, studies, checkpoint=tmp_path / "kept", **options), tmp_path) == without
+    assert saved(configured(cr.analyse, checkpoint=tmp_path / "kept")(KMEANS, studies, **options), tmp_path) == without
     steps = {path.name.rpartition("-")[0] for path in (tmp_path / "kept").iterdir() if path.is_dir()}
     assert steps == {"density-valleys", "local-replicability", "replicability"}  # clusters are separated: no null model
     for plan in ("null.null_reference.NullPlan", "separation.separation.PoolPlan"):
@@ -210,7 +212,7 @@ def test_every_step_of_an_analysis_is_kept(studies, tmp_path, monkeypatch):
         return resampled(plan, numbers) if numbers == as_they_are else pytest.fail("computed again")
 
     monkeypatch.setattr(LocalPlan, "block", block)
-    assert saved(cr.analyse(KMEANS, studies, checkpoint=tmp_path / "kept", **options), tmp_path) == without
+    assert saved(configured(cr.analyse, checkpoint=tmp_path / "kept")(KMEANS, studies, **options), tmp_path) == without
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -220,13 +222,8 @@ def test_failures_and_their_causes_are_kept(studies, tmp_path, n_jobs):
     for folder in (None, tmp_path / "kept", tmp_path / "kept"):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            result = cr.compare(
-                {"kmeans": KMeans(2, n_init=1), "mixture": mixture},
-                studies,
-                n_resamples=4,
-                rng=1,
-                checkpoint=folder,
-                n_jobs=n_jobs,
+            result = configured(cr.compare, checkpoint=folder)(
+                {"kmeans": KMeans(2, n_init=1), "mixture": mixture}, studies, n_resamples=4, rng=1, n_jobs=n_jobs
             )
         kept.append((saved(result, tmp_path), [str(warning.message) for warning in caught]))
     assert result.failures

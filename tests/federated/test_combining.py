@@ -11,7 +11,7 @@ from tests.federated.sites import CLUSTERERS, SMALL, cohorts, exchanged
 
 import clustrep as cr
 from clustrep.agreement.agreements import resolve_agreements
-from clustrep.execution.seeds import FULL_STUDY, Stream, derived_root
+from clustrep.execution.seeds import Stream, derived_root
 from clustrep.federated.inquiry import resampling_of
 from clustrep.federated.null import Simulator
 from clustrep.federated.valleys import without_ties
@@ -53,7 +53,7 @@ def test_simulated_studies_are_scored_as_if_they_were_pooled(studies, with_null)
             simulated = [simulator.setting(number).studies[0] for simulator in simulators]
             root = derived_root(inquiry.seed, Stream.NULL, number)
             setting = Setting.prepare(Source(source.resampling, root, True), simulated, inquiry.configurations)
-            (pooled,) = _scores_of_data_sets([setting], agreements, "label", [FULL_STUDY])
+            (pooled,) = _scores_of_data_sets([setting], agreements, "label")
             for t, file in enumerate(scores):
                 others = [s for s in range(3) if s != t]
                 here = file.null_scores[m, number - 1]

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from calibration import subclusters as simulated
 from sklearn.cluster import DBSCAN, KMeans
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.analysis.analyse import by_clusterer
@@ -55,8 +56,12 @@ def grown():
 @pytest.fixture(scope="module")
 def analysis():
     studies, _ = nested(n=75)
-    options = {"n_clusters": [2, 3], "n_resamples": 3, "null": None, "rng": 0}
-    return cr.analyse({"k-means": KMeans(n_init=3)}, studies, **options, recursive=True), studies, options
+    options = {"n_clusters": [2, 3], "n_resamples": 3, "n_null": 0, "rng": 0}
+    return (
+        cr.analyse({"k-means": KMeans(n_init=3)}, studies, options=cr.RunOptions(recursive=True), **options),
+        studies,
+        options,
+    )
 
 
 def test_every_leaf_is_one_true_cluster(grown):
@@ -127,7 +132,15 @@ def test_parts_are_kept_apart_by_gaps_that_are_significant_one_by_one_and_repeat
 
 def test_without_separated_clusters_there_is_no_tree():
     tables = {name: np.random.default_rng(i).normal(size=(60, 2)) for i, name in enumerate("ab")}
-    made = cr.analyse(KMeans(n_init=3), tables, n_clusters=[2, 3], n_resamples=2, null=None, rng=0, recursive=True)
+    made = cr.analyse(
+        KMeans(n_init=3),
+        tables,
+        n_clusters=[2, 3],
+        n_resamples=2,
+        n_null=0,
+        rng=0,
+        options=cr.RunOptions(recursive=True),
+    )
     assert made.tree is None
 
 
@@ -200,14 +213,14 @@ def test_an_analysis_grows_the_tree_where_it_is_asked_for(analysis, tmp_path):
 def test_a_wrong_flag_is_refused(analysis):
     _, studies, options = analysis
     with pytest.raises(cr.errors.ParameterError, match="recursive must be True or False, got 'yes'"):
-        cr.analyse(KMeans(n_init=3), studies, **options, recursive="yes")
+        cr.analyse(KMeans(n_init=3), studies, options=cr.RunOptions(recursive="yes"), **options)
 
 
 def test_a_kept_tree_is_the_same_tree(analysis, tmp_path):
     result, studies, options = analysis
     for _ in range(2):
-        again = cr.analyse(
-            {"k-means": KMeans(n_init=3)}, studies, **options, train=[], recursive=True, checkpoint=tmp_path / "kept"
+        again = configured(cr.analyse, checkpoint=tmp_path / "kept")(
+            {"k-means": KMeans(n_init=3)}, studies, train=[], options=cr.RunOptions(recursive=True), **options
         )
         assert repr(again.tree) == repr(result.tree)
 

@@ -132,7 +132,6 @@ def test_other_questions_say_it_of_the_studies_and_of_their_pools():
     [
         ({}, {"n_landmarks": 50}, "can't be combined with landmarks: only landmarks are searched"),
         ({"accelerate": False}, {}, "can't be combined with accelerate=False: that has every clusterer search"),
-        ({}, {"embed": "train"}, "can't be combined with the transformer TrainEmbedding.*: it is fitted anew in every"),
     ],
 )
 def test_what_it_cannot_be_combined_with(options, arguments, message):

@@ -37,7 +37,9 @@ def results():
     sites = [
         cr.federated.score(study, functions, disclosure=SMALL, gaps=True, tables=True) for study in studies.values()
     ]
-    analysis = cr.analyse(kmeans, studies, n_clusters=[2, 3], n_resamples=3, recursive=True, rng=1)
+    analysis = cr.analyse(
+        kmeans, studies, n_clusters=[2, 3], n_resamples=3, rng=1, options=cr.RunOptions(recursive=True)
+    )
     found = [
         cr.replicability(two, studies, **few),
         cr.null_reference(cr.replicability(two, studies, **few), n=9),

@@ -90,7 +90,7 @@ def test_candidates_are_found_by_clusterer_and_k():
     assert choice.place(choice.best) == 1  # a Best is found as well as a Candidate
     others = comparison_by_hand(scores / 2, [3, 2, 3, None], clusterers=names).choice()
     assert choice.place(others.candidates[3]) == 3  # whatever its score
-    with pytest.raises(ValueError, match="not in list"):
+    with pytest.raises(ValueError):
         choice.place(replace(choice.candidates[1], n_clusters=4))
 
 

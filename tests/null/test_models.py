@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,22 +24,26 @@ from clustrep.null.margins import (
     margins_of_feature,
     shrunk_moments,
 )
-from clustrep.null.models import NULLS, UNIMODAL_MODELS, GivenModel, PermutedModel, null_model_of
-from clustrep.null.unimodal import (
-    ComponentsModel,
-    EllipticalModel,
-    InStrongDirections,
-    MarginsModel,
-    WideEllipticalModel,
+from clustrep.null.models import (
+    NULLS,
+    PERMUTED,
+    UNIMODAL_MODELS,
     candidate_rotations,
+    draw_components,
+    draw_elliptical,
+    draw_in_strong_directions,
+    draw_margins,
+    draw_wide_elliptical,
     falling_density,
     least_entropy,
+    null_model_of,
 )
-from clustrep.resampling.gaussian import GaussianNull, covariance_factor, principal_axes
+from clustrep.resampling.gaussian import covariance_factor, principal_axes
+from clustrep.stability.significance import draw_like
 
 
 def learn(name, tables):
-    return NULLS[name](Learned.of(tables))
+    return NULLS[name](Learned(tuple(tables), tables[0].shape[1]))
 
 
 def in_coordinates(name, tables):
@@ -177,7 +182,8 @@ def test_factors_axes_and_draws_are_those_of_the_sample_covariance(shape, rng):
     variances = np.var((X - X.mean(axis=0)) @ axes.T, axis=0, ddof=1)
     np.testing.assert_allclose(variances, np.linalg.eigvalsh(S)[::-1][: min(shape)], atol=1e-8)
     assert (axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)] > 0).all()
-    draws = np.concatenate([GaussianNull(X).draw(np.random.default_rng(i)) for i in range(40_000 // len(X))])
+    draw = partial(draw_like, X.mean(axis=0), R, len(X))
+    draws = np.concatenate([draw(np.random.default_rng(i))[0] for i in range(40_000 // len(X))])
     scale = np.sqrt(np.outer(np.diag(S), np.diag(S)))
     assert np.abs((np.cov(draws, rowvar=False) - S) / scale).max() < 0.05
     np.testing.assert_allclose((draws.mean(axis=0) - X.mean(axis=0)) / np.sqrt(np.diag(S)), 0, atol=0.03)
@@ -248,7 +254,8 @@ def test_coordinates_with_a_triangle_have_the_distances_of_all_features(rng):
         rng.normal(size=(8, p)) * np.r_[6, np.ones(p - 1)],
         rng.normal(size=(12, p)) + np.r_[np.zeros(p - 1), 12],
     ]
-    models = [GaussianModel.of(tables), in_coordinates("gaussian", tables)]
+    rotation = Rotation.of(tables)
+    models = [GaussianModel.of(tables), Learned(rotation.coordinates, rotation.n_features).gaussian]
     assert models[1].beyond == p - len(models[1].structures[0].mean)
     # Noise of its own in the second study, which so few samples would not tell.
     noisier = [replace(one.structures[1], noise=4 * one.structures[1].noise) for one in models]
@@ -287,7 +294,7 @@ def test_drawn_studies_have_the_shape_of_the_studies_also_where_these_are_odd(na
         [np.c_[column, np.ones(20)], np.c_[column + 1, np.ones(20)]],
         [rng.normal(size=(2, 3)), rng.normal(size=(2, 3))],
     ):
-        drawn = learn(name, tables).draw(rng)
+        drawn = learn(name, tables)(rng)
         assert [X.shape for X in drawn] == [X.shape for X in tables]
         assert all(np.isfinite(X).all() for X in drawn)
         if not np.ptp(tables[0]):
@@ -299,7 +306,7 @@ def test_drawn_studies_have_the_means_and_covariances_of_the_studies(name):
     rng = np.random.default_rng(4)
     turn = np.array([[1.0, 0.6], [0.0, 0.8]])
     tables = [(rng.normal(size=(3000, 2)) * [3, 1]) @ turn + mean for mean in ([0, 0], [5, 1])]
-    for X, simulated in zip(tables, learn(name, tables).draw(rng), strict=True):
+    for X, simulated in zip(tables, learn(name, tables)(rng), strict=True):
         np.testing.assert_allclose(simulated.mean(axis=0), X.mean(axis=0), atol=0.25)
         np.testing.assert_allclose(np.cov(simulated.T), np.cov(X.T), rtol=0.15, atol=0.1)
 
@@ -308,7 +315,7 @@ def test_drawn_studies_have_the_means_and_covariances_of_the_studies(name):
 def test_two_distant_clusters_lose_their_valley(name):
     rng = np.random.default_rng(1)
     tables = [np.c_[two_clusters(rng, 200, 8), rng.normal(size=200)] for _ in range(2)]
-    first = learn(name, tables).draw(np.random.default_rng(5))[0][:, 0]
+    first = learn(name, tables)(np.random.default_rng(5))[0][:, 0]
     assert np.sum(np.abs(first - 4) < 1) > 0.7 * np.sum(np.abs(first - 1) < 1)
     assert first.std() == pytest.approx(tables[0][:, 0].std(), rel=0.15)
 
@@ -316,14 +323,14 @@ def test_two_distant_clusters_lose_their_valley(name):
 def test_the_models_follow_the_number_of_features(rng):
     few, many, wide = ([rng.normal(size=(40, p)) for _ in range(2)] for p in (3, 30, 200))
     kinds = {
-        EllipticalModel: ("elliptical", few),
-        WideEllipticalModel: ("elliptical", many),
-        MarginsModel: ("margins", many),
-        ComponentsModel: ("components", few),
+        draw_elliptical: ("elliptical", few),
+        draw_wide_elliptical: ("elliptical", many),
+        draw_margins: ("margins", many),
+        draw_components: ("components", few),
     }
     for kind, (name, tables) in kinds.items():
-        assert type(learn(name, tables)) is kind
-    assert type(learn("margins", wide)) is type(learn("components", many)) is InStrongDirections
+        assert learn(name, tables).func is kind
+    assert learn("margins", wide).func is learn("components", many).func is draw_in_strong_directions
 
 
 @pytest.mark.parametrize("name", UNIMODAL_MODELS)
@@ -334,7 +341,7 @@ def test_in_coordinates_drawn_studies_have_the_distances_of_all_features(name):
     tables = [rng.normal(size=(n, 2)) * [3, 2] @ factors / 4 + rng.normal(size=(n, 150)) for n in (20, 25)]
 
     def squares(model, seed):
-        draws = [np.concatenate(model.draw(np.random.default_rng([seed, i]))) for i in range(60)]
+        draws = [np.concatenate(model(np.random.default_rng([seed, i]))) for i in range(60)]
         within = [np.sum((X[:20] - X[:20].mean(axis=0)) ** 2) for X in draws]
         between = [np.sum((X[:20].mean(axis=0) - X[20:].mean(axis=0)) ** 2) for X in draws]
         return np.mean(within), np.mean(between)
@@ -365,7 +372,7 @@ def test_distances_from_the_mean_of_many_features_are_those_of_the_data():
         lengths = np.concatenate([np.linalg.norm(X - X.mean(axis=0), axis=1) for X in studies])
         return np.std(lengths) / np.mean(lengths)
 
-    elliptical, gaussian = (variation(learn(name, tables).draw(rng)) for name in ("elliptical", "gaussian"))
+    elliptical, gaussian = (variation(learn(name, tables)(rng)) for name in ("elliptical", "gaussian"))
     assert elliptical == pytest.approx(variation(tables), rel=0.35)
     assert elliptical > 1.5 * gaussian
 
@@ -375,13 +382,13 @@ def test_copulas_keep_order_among_features_and_single_values():
     z = rng.multivariate_normal(np.zeros(3), 0.6 + 0.4 * np.eye(3), size=(2, 400))
     tables = [np.c_[np.exp(X[:, 0]), X[:, 1], X[:, 2] > 0.5].astype(float) for X in z]
     for name in ("margins", "copula"):
-        for X, simulated in zip(tables, learn(name, tables).draw(rng), strict=True):
+        for X, simulated in zip(tables, learn(name, tables)(rng), strict=True):
             assert simulated[:, 2].mean() == pytest.approx(X[:, 2].mean(), abs=0.08)
             ranks = [spearmanr(table).statistic for table in (simulated, X)]
             np.testing.assert_allclose(*ranks, atol=0.12 if name == "margins" else 0.2)  # ties weaken the others
             assert simulated[:, 0].min() > -0.2
     model = learn("copula", tables)
-    pooled = np.concatenate([model.draw(rng)[0] for _ in range(60)])
+    pooled = np.concatenate([model(rng)[0] for _ in range(60)])
     assert (pooled.min(axis=0) >= tables[0].min(axis=0)).all()
     assert max(ks_2samp(tables[0][:, j], pooled[:, j]).statistic for j in (0, 1)) < 0.05
 
@@ -401,7 +408,7 @@ def test_turned_components_are_found():
 
 def test_samplers_and_permutations_are_asked_study_by_study_and_checked(rng):
     studies = tuple(cr.Study(rng.normal(size=(n, 3)), name) for n, name in [(5, "mainz"), (7, "vdx")])
-    drawn = null_model_of(lambda study, rng: study.X[::-1], studies).draw(rng)
+    drawn = null_model_of(lambda study, rng: study.X[::-1], studies)(rng)
     for study, X in zip(studies, drawn, strict=True):
         np.testing.assert_array_equal(X, study.X[::-1])
     for sampler in (
@@ -411,8 +418,8 @@ def test_samplers_and_permutations_are_asked_study_by_study_and_checked(rng):
         lambda study: study.X,
     ):
         with pytest.raises(DataError):
-            GivenModel(studies, sampler).draw(rng)
+            null_model_of(sampler, studies)(rng)
     tables = (np.arange(6.0)[:, None], np.arange(4.0)[:, None])
-    drawn = PermutedModel(tables).draw(np.random.default_rng(1))
+    drawn = null_model_of(PERMUTED, [cr.Study(X, "a") for X in tables])(np.random.default_rng(1))
     assert [sorted(X.ravel().tolist()) for X in drawn] == [X.ravel().tolist() for X in tables]
     assert not np.array_equal(drawn[0], tables[0])

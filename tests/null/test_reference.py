@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest, false_discovery_control, ks_2samp
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, BisectingKMeans, KMeans
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from tests.helpers import configured
 from tests.null.cases import WARD, compared, comparison_by_hand, gaussians, mixtures, off_diagonal, reference_by_hand
@@ -372,8 +373,9 @@ def plan_of(comparison, null="margins", n_resamples=0):
 def test_scores_of_a_data_set_do_not_depend_on_those_beside_it(name, p):
     studies = dict(zip("bac", mixtures(0, (24, 30, 20), p), strict=True))
     clusterer = {"ward": AgglomerativeClustering(), "any": BisectingKMeans()}.get(name, KMeans(n_init=2))
-    options = {"embed": FunctionTransformer(np.cbrt)} if name == "transformed" else {}
-    plan = plan_of(compared(studies, [2, 3], clusterer=clusterer, **options))
+    if name == "transformed":
+        clusterer = make_pipeline(FunctionTransformer(np.cbrt), clusterer)
+    plan = plan_of(compared(studies, [2, 3], clusterer=clusterer))
     together = plan.block([1, 2, 3, 4])
     for some, numbers in ((together, (1, 2, 3, 4)), (plan.block([2, 3]), (2, 3))):
         for one, number in zip(some, numbers, strict=True):

@@ -47,7 +47,7 @@ def test_odd_names_in_figures_from_data(cohorts):
     X = cohorts["alpha"].X
     studies = cr.Studies({name: X + 0.1 * i for i, name in enumerate(NAMES[:3])})
     run = {"n_resamples": 2, "rng": 0}
-    analysis = cr.analyse(AgglomerativeClustering(), studies, n_clusters=[2, 3], null=None, **run)
+    analysis = cr.analyse(AgglomerativeClustering(), studies, n_clusters=[2, 3], n_null=0, **run)
     ax = rendered(analysis.findings.plot())
     assert texts_of(ax.get_xticklabels())[0] == r"a\$b\$"
     rendered(cr.leave_one_study_out(AgglomerativeClustering(3), studies, **run).plot())

@@ -24,7 +24,7 @@ def findings():
 
 @pytest.fixture(scope="module")
 def analysis(cohorts):
-    return cr.analyse(AgglomerativeClustering(), cohorts, n_clusters=[2, 3, 4], null=None, n_resamples=3, rng=0)
+    return cr.analyse(AgglomerativeClustering(), cohorts, n_clusters=[2, 3, 4], n_null=0, n_resamples=3, rng=0)
 
 
 def test_every_status_has_a_sign_a_colour_and_a_hatch():

@@ -148,7 +148,7 @@ def test_warnings_titles_and_failures_are_told(analysis, studies):
 
 def test_nothing_to_look_at_is_told_without_figures_of_it(studies):
     with pytest.warns(ReplicateWarning):
-        made = cr.analyse(AgglomerativeClustering(), studies, n_clusters=[19, 20], null=None, n_resamples=4, rng=0)
+        made = cr.analyse(AgglomerativeClustering(), studies, n_clusters=[19, 20], n_null=0, n_resamples=4, rng=0)
     told = cr.Report(made)
     assert told.facts["verdict"][0] == {"kind": made.verdict.replace(" ", "-"), "text": made.headline[0].text}
     assert "caution" in {item["kind"] for item in told.facts["verdict"]}

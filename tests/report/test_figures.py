@@ -72,7 +72,7 @@ def test_a_drawing_has_ids_of_its_own_and_nothing_that_runs(figures):
 
 def test_a_name_that_attacks_is_text_in_figures(tmp_path):
     hostile = cohorts_named("alpha", HOSTILE, "gamma")
-    made = cr.analyse({HOSTILE: WARD}, hostile, n_clusters=[2, 3], null=None, n_resamples=4, rng=0)
+    made = cr.analyse({HOSTILE: WARD}, hostile, n_clusters=[2, 3], n_null=0, n_resamples=4, rng=0)
     report = cr.Report(made, title=HOSTILE)
     assert HOSTILE not in report.to_html()
     assert HOSTILE not in report.to_markdown()

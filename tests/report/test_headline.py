@@ -13,7 +13,7 @@ from tests.report.samples import candidate, choice, cohorts_named
 
 import clustrep as cr
 from clustrep.algorithms.choice import Best, Obstacle, nearest_obstacle, obstacle_of
-from clustrep.analysis.headline import Evidence, headline_of, headline_of_comparison
+from clustrep.analysis.headline import headline_of, headline_of_comparison
 from clustrep.findings.result import VERDICTS
 from clustrep.findings.verdict import decided
 
@@ -24,7 +24,7 @@ NONE = findings_of([["found"] * 3], [[10] * 3], "abc", verdict="inconclusive", r
 
 def told(findings, chosen, obstacle=None, heterogeneity=float("nan")):
     findings = decided(findings, chosen)
-    return findings, headline_of(Evidence(findings, chosen, obstacle, heterogeneity))
+    return findings, headline_of(findings, chosen, obstacle, heterogeneity)
 
 
 def test_separated_clusters():
@@ -146,7 +146,11 @@ def test_all_forms_of_real_analyses_begin_with_the_same_sentence(seed, null):
         present = centres[: max(1, rng.integers(len(centres) + 1))]
         tables[name] = rng.normal(size=(25, 3)) + present[rng.integers(len(present), size=25)]
     clusterers = {"kmeans": KMeans(n_init=2), "ward": AgglomerativeClustering()}
-    made = cr.analyse(clusterers, tables, n_clusters=[2, 3, 12], null=null, n_null=19, n_resamples=6, rng=seed)
+    options = cr.RunOptions() if null is None else cr.RunOptions(null=null)
+    n_null = 0 if null is None else 19
+    made = cr.analyse(
+        clusterers, tables, n_clusters=[2, 3, 12], n_null=n_null, n_resamples=6, rng=seed, options=options
+    )
     report = cr.Report(made)
     verdict = report.facts["verdict"]
     assert verdict[0]["text"] == made.headline[0].text == repr(made).splitlines()[1] == repr(report).splitlines()[0]

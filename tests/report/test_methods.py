@@ -34,7 +34,7 @@ def test_the_null_model_is_told_where_there_is_one(unimodal, studies):
     made = cr.compare(WARD, studies, n_clusters=[3], n_resamples=2, rng=5)
     assert NULLS["copula"] in methods(made, cr.null_reference(made, 19, null="copula"))[0]
     scaled = studies.scaled("reference=beta")
-    none = cr.analyse(WARD, scaled, n_clusters=[2, 3, 4], null=None, agreement="mi", n_resamples=2, rng=5)
+    none = cr.analyse(WARD, scaled, n_clusters=[2, 3, 4], n_null=0, agreement="mi", n_resamples=2, rng=5)
     text = methods(none)[0]
     assert "null" not in text
     assert "2 to 4 clusters" in text

@@ -13,6 +13,7 @@ SINGLE = [
     cr.resampling.Jitter(0.1, relative=False),
     cr.resampling.Rerun(),
 ]
+SIMULATED = cr.resampling.Simulate(lambda study, rng: rng.normal(size=study.X.shape))
 SUMS = [
     cr.resampling.Subsample(0.8) + cr.resampling.Jitter(0.1),
     cr.resampling.Jitter(0.1) + cr.resampling.Subsample(0.8),

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import chisquare, kstest
-from tests.resampling.cases import SINGLE, SUMS
+from tests.resampling.cases import SIMULATED, SINGLE, SUMS
 
 import clustrep as cr
 from clustrep.errors import ParameterError
 from clustrep.fitting.resample import Source
-from clustrep.resampling.strategies import Combination, Draw, Perturbation, check_perturbation, whole
+from clustrep.resampling.strategies import Combination, Draw, Perturbation, check_perturbation, check_resampling, whole
 
 
 def drawn(perturbation, study, seed=0):
@@ -23,13 +23,14 @@ def drawn(perturbation, study, seed=0):
 
 
 every = pytest.mark.parametrize("perturbation", [*SINGLE, *SUMS], ids=repr)
+and_simulated = pytest.mark.parametrize("perturbation", [*SINGLE, *SUMS, SIMULATED], ids=lambda each: repr(each)[:40])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # every one of them
 
 
-@every
+@and_simulated
 def test_sample_weights_and_order_are_three_views_of_one_draw(perturbation, study):
     draw = drawn(perturbation, study)
     assert draw.sample.tolist() == [draw.points[i].tolist() for i in draw.order]
@@ -39,7 +40,7 @@ def test_sample_weights_and_order_are_three_views_of_one_draw(perturbation, stud
     assert draw.n_distinct() == len({tuple(row) for row in draw.sample.tolist()})
 
 
-@every
+@and_simulated
 def test_the_study_is_never_changed_and_never_handed_out_for_writing(perturbation, study):
     before = study.X.copy()
     draw = drawn(perturbation, study)
@@ -96,12 +97,33 @@ def test_a_frame_is_perturbed_like_its_array(perturbation, study):
     )
 
 
-@pytest.mark.parametrize(
-    "perturbation", [cr.resampling.Bootstrap, "jitter", None, 0.8, cr.resampling.Simulate(lambda study, rng: study.X)]
-)
-def test_a_perturbation_must_be_one(perturbation):
-    with pytest.raises(ParameterError, match=r"perturbation must be Bootstrap\(\), Subsample\(fraction\), Feature"):
-        check_perturbation(perturbation)
+# ---------------------------------------------------------------------------------------------------------------------
+# what is refused
+
+BELOW_ONE = [0, -0.5, 1.01, np.nan, np.inf, True, "half", None]
+NO_FLAGS = [0.8, 1, "yes", None]
+WRONG = [
+    *[
+        (kind, {"fraction": value})
+        for kind in (cr.resampling.Subsample, cr.resampling.FeatureSubset)
+        for value in BELOW_ONE
+    ],
+    *[(cr.resampling.Bootstrap, {"distinct": value}) for value in NO_FLAGS],
+    *[(cr.resampling.Jitter, {"relative": value}) for value in NO_FLAGS],
+    *[(cr.resampling.Jitter, {"scale": value}) for value in (0, -1, np.nan, np.inf, True, "large", None)],
+    *[(cr.resampling.Thin, {"eps": value}) for value in (0, 1, -0.5, "half")],
+    *[(cr.resampling.Thin, {"overdispersion": value}) for value in (-1, "guess", np.nan, [[1.0]], None)],
+    (cr.resampling.Simulate, {"sampler": np.zeros((3, 2))}),
+    *[(check_perturbation, {"perturbation": value}) for value in (cr.resampling.Bootstrap, "jitter", None, SIMULATED)],
+    *[(check_resampling, {"resampling": value}) for value in (cr.resampling.Bootstrap, "bootstrap", None, 0.8)],
+]
+
+
+@pytest.mark.parametrize(("kind", "given"), WRONG)
+def test_what_is_wrong_is_refused_by_its_name(kind, given):
+    with pytest.raises(ParameterError) as caught:
+        kind(**given)
+    assert caught.value.parameter in given
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -137,12 +159,6 @@ def test_equal_samples_are_told_apart():
     assert draw.n_distinct() == 1
 
 
-@pytest.mark.parametrize("distinct", [0.8, 1, "yes", None])
-def test_distinct_must_be_a_flag(distinct):
-    with pytest.raises(ParameterError, match="distinct must be True or False, got"):
-        cr.resampling.Bootstrap(distinct)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # fewer features
 
@@ -175,12 +191,6 @@ def test_every_feature_is_as_likely():
     assert len(firsts) == 3 * B
     assert values.tolist() == sorted(study.X[0])
     assert chisquare(counts).pvalue > 1e-4
-
-
-@pytest.mark.parametrize("fraction", [0, -0.5, 1.01, np.nan, True, "half", None])
-def test_a_fraction_of_features_must_lie_above_0_and_at_most_at_1(fraction):
-    with pytest.raises(ParameterError, match="fraction must be a number above 0 and at most 1, got"):
-        cr.resampling.FeatureSubset(fraction)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -251,18 +261,6 @@ def test_the_deviation_of_single_precision_is_computed_in_double(rng):
     deviation = (noise * normal).sum(axis=0) / (normal**2).sum(axis=0)  # by least squares
     np.testing.assert_allclose(deviation, X.astype(float).std(axis=0, ddof=1), rtol=1e-4)
     assert not np.allclose(X.std(axis=0, ddof=1), X.astype(float).std(axis=0, ddof=1), rtol=1e-3)
-
-
-@pytest.mark.parametrize("scale", [0, -1, np.nan, np.inf, True, "large", None])
-def test_scale_must_be_a_number_above_0(scale):
-    with pytest.raises(ParameterError, match="scale must be a number above 0, got"):
-        cr.resampling.Jitter(scale)
-
-
-@pytest.mark.parametrize("relative", [1, "yes", None])
-def test_relative_must_be_a_flag(relative):
-    with pytest.raises(ParameterError, match="relative must be True or False, got"):
-        cr.resampling.Jitter(0.1, relative)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -413,7 +411,7 @@ def test_noise_twice_adds_variances_of_the_study_without_noise():
     "other", [cr.resampling.Simulate(lambda study, rng: study.X), 0.1, "jitter", cr.resampling.Bootstrap, None]
 )
 def test_only_perturbations_can_be_added(other):
-    with pytest.raises(TypeError, match="unsupported operand"):
+    with pytest.raises(TypeError):
         cr.resampling.Bootstrap() + other
     with pytest.raises(TypeError):
         other + cr.resampling.Bootstrap()

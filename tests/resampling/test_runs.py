@@ -106,10 +106,9 @@ def test_a_clustering_function_is_that_of_the_draw(resampling, cloud):
 )
 def test_features_must_be_kept_across_studies(run, resampling, cloud):
     where = {"train": cloud["one"], "test": cloud["two"]} if run == "local_replicability" else {"studies": cloud}
-    with pytest.raises(ParameterError, match=r"resampling must keep the features, got .*FeatureSubset\(") as caught:
+    with pytest.raises(ParameterError) as caught:
         getattr(cr, run)(KMeans(2), **where, resampling=resampling)
-    assert "stability(..., perturbation=FeatureSubset())" in str(caught.value)
-    assert repr(resampling) in str(caught.value)
+    assert caught.value.parameter == "resampling"
 
 
 @pytest.mark.parametrize(
@@ -142,14 +141,6 @@ def test_a_perturbation_knows_when_it_changes_nothing(perturbation, n, p, nothin
         for draw in draws
     ]
     assert all(same) is nothing
-
-
-@pytest.mark.parametrize("resampling", [cr.resampling.Jitter, cr.resampling.Rerun, "jitter"])
-def test_resampling_must_be_an_object_that_draws(resampling, cloud):
-    with pytest.raises(
-        ParameterError, match=r"resampling must be .*Jitter\(scale\).*Subsample\(0.8\) \+ Jitter\(0.1\)"
-    ):
-        cr.replicability(KMeans(2), cloud, resampling=resampling)
 
 
 @pytest.mark.parametrize("resampling", [*SINGLE[:3], *SINGLE[4:], *SUMS[:3]], ids=repr)

@@ -446,7 +446,7 @@ def test_a_record_and_a_reader_add_an_index(monkeypatch):
         shares = tables.max(axis=2) / np.maximum(tables.sum(axis=2), 1)
         return np.column_stack([shares, shares.min(axis=1)])
 
-    record = IndexRecord("largest_part", "largest part", Fits.SUBSAMPLES, True, (0.0, 1.0), True, "this test")
+    record = IndexRecord("largest_part", "largest part", Fits.SUBSAMPLES)
     monkeypatch.setitem(RECORDS, record.name, record)
     monkeypatch.setitem(READERS, record.name, read)
     result = stable(WARD, X, index="largest_part")

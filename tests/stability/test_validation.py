@@ -11,8 +11,10 @@ import clustrep as cr
 from clustrep.agreement.cluster_indices import INDICES, Fits
 from clustrep.errors import ParameterError, ReplicateWarning
 from clustrep.resampling import Jitter
-from clustrep.stability.perturbation import PERTURBATIONS, READERS
+from clustrep.stability.perturbation import READERS
+from clustrep.stability.reclustering import KINDS
 from clustrep.stability.validation import OVER_K
+from clustrep.summaries import tails
 
 B, S, SEED = 5, 4, 5
 RUN = {"n_resamples": B, "n_splits": S, "rng": SEED}
@@ -32,7 +34,7 @@ def validation():
 
 def interval(values):
     known = values[~np.isnan(values)]
-    return [np.nanmean(values), known.std(ddof=1), *np.quantile(known, [0.025, 0.975])]
+    return [np.nanmean(values), known.std(ddof=1), *np.quantile(known, tails(0.95))]
 
 
 def rows_by_its_own_function(index, clusterer, ks, labels, noise):
@@ -120,7 +122,7 @@ def test_all_indices_are_there_and_have_the_values_that_each_has_alone(validatio
     frame = validation.to_frame()
     assert list(dict.fromkeys(frame["index"])) == list(INDICES)
     assert sorted([*READERS, *OVER_K, "in_group", "test"]) == sorted(INDICES)
-    assert set(PERTURBATIONS) == set(Fits) - {Fits.NONE}
+    assert set(KINDS) == set(Fits) - {Fits.NONE, Fits.STUDY}
     for indices in ("r", ["d", "matching"], ("assignment", "pac", "test"), np.array(["consensus", "consensus"])):
         some = validate(KMEANS, X, n_clusters=[3, 2], indices=indices, **RUN).to_frame()
         expected = frame[frame["index"].isin(np.atleast_1d(indices))].reset_index(drop=True)

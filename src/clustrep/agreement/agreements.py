@@ -1,22 +1,23 @@
-"""How much two partitions of the same points agree: one number from their contingency table.
+"""How much two partitions of the same samples agree: one number from their contingency table.
 
-No score depends on the labels' names, or on whether a point is repeated or weighted; all but the
-prediction strength is symmetric in its two labelings. Trivial cases, for all but the mutual information
-itself: identical partitions score 1; one block, or all singletons, against anything else scores 0 once adjusted for
-chance. No score is NaN.
+No score depends on the labels' names, or on whether a sample is repeated or weighted; all but the
+prediction strength is symmetric in its two labelings. For all but the mutual
+information itself, identical partitions score 1; a single cluster, or clusters of one sample only, score 0 against
+anything else once adjusted for chance. No score is NaN.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clustrep.agreement.cluster_indices import matched_points, matching_distance_of
+from clustrep.agreement.cluster_indices import matched_samples, matching_distances_of
 from clustrep.agreement.contingency import Counts, check_labelings
 from clustrep.checks import check_choice, check_names_differ
 from clustrep.errors import ParameterError
@@ -31,12 +32,11 @@ LabelingScore: TypeAlias = Callable[[Labels, Labels], float]
 AgreementSpec: TypeAlias = str | LabelingScore
 
 
-@dataclass(frozen=True)
-class PairCounts:
-    """N_11, N_10, N_01 and N_00 of section 3.1: pairs of points together in both, in U only, in V only, in neither.
+class PairCounts(NamedTuple):
+    """N_11, N_10, N_01 and N_00 of section 3.1: pairs of samples together in both, in U only, in V only, in neither.
 
-    As floats: below 90 million points every one is a whole number that a float holds exactly, and the products of two,
-    which would overflow an int64 already at 100,000 points, are exact enough for a score in [−1, 1].
+    As floats: below 90 million samples every one is a whole number that a float holds exactly, and the products of two,
+    which would overflow an int64 already at 100,000 samples, are exact enough for a score in [−1, 1].
     """
 
     both: FloatArray
@@ -50,16 +50,12 @@ class PairCounts:
         squares = (counts.cells**2).sum(axis=1)
         rows, columns = (counts.rows**2).sum(axis=1), (counts.columns**2).sum(axis=1)
         n = counts.totals
-        return cls(
-            both=(squares - n) / 2,
-            first=(rows - squares) / 2,
-            second=(columns - squares) / 2,
-            neither=(n**2 - rows - columns + squares) / 2,
-        )
+        apart = n**2 - rows - columns + squares
+        return cls((squares - n) / 2, (rows - squares) / 2, (columns - squares) / 2, apart / 2)
 
     @property
     def trivial(self) -> BoolArray:
-        """Whether one of the two is a single block or all singletons."""
+        """Whether one of the two is a single cluster, or has clusters of one sample only."""
         together_u, together_v = self.both + self.first, self.both + self.second
         apart_u, apart_v = self.second + self.neither, self.first + self.neither
         return np.asarray((together_u == 0) | (together_v == 0) | (apart_u == 0) | (apart_v == 0))
@@ -74,66 +70,57 @@ def _rand(counts: Counts) -> FloatArray:
 
 def _adjusted_rand(counts: Counts) -> FloatArray:
     """Hubert & Arabie (1985), as a ratio of pair counts without differences of large numbers."""
-    pairs = PairCounts.of(counts)
-    together_u, together_v = pairs.both + pairs.first, pairs.both + pairs.second
-    apart_u, apart_v = pairs.second + pairs.neither, pairs.first + pairs.neither
-    numerator = 2 * (pairs.both * pairs.neither - pairs.first * pairs.second)
-    return np.where(counts.identical, 1.0, _divide(numerator, together_u * apart_v + together_v * apart_u))
+    both, first, second, neither = PairCounts.of(counts)
+    numerator = 2 * (both * neither - first * second)
+    denominator = (both + first) * (first + neither) + (both + second) * (second + neither)
+    return np.where(counts.identical, 1.0, _divide(numerator, denominator))
 
 
 def _mutual_information(counts: Counts) -> FloatArray:
     """Equation (6)."""
-    return np.asarray(
-        information.mutual_information(
-            counts.cells, counts.row_of_cell, counts.column_of_cell, counts.rows, counts.columns, counts.totals
-        )
-    )
+    cells, margins = (counts.cells, counts.row_of_cell, counts.column_of_cell), (counts.rows, counts.columns)
+    return np.asarray(information.mutual_information(*cells, *margins, counts.totals))
 
 
 def _adjusted_mutual_information(counts: Counts, average: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
     """Vinh, Epps & Bailey (2010): r* of section 3.1 with an average of the entropies as the upper bound."""
     expected = information.expected_mutual_information(counts.rows, counts.columns, counts.totals)
-    bound = average(
-        information.entropy(counts.rows, counts.totals),
-        information.entropy(counts.columns, counts.totals),
-    )
+    bound = average(*(information.entropy(sizes, counts.totals) for sizes in (counts.rows, counts.columns)))
     score = _divide(_mutual_information(counts) - expected, bound - expected)
     return np.where(counts.identical, 1.0, np.where(PairCounts.of(counts).trivial, 0.0, score))
 
 
-def _ami_arithmetic(counts: Counts) -> FloatArray:
+def _ami(counts: Counts) -> FloatArray:
     return _adjusted_mutual_information(counts, lambda h_u, h_v: (h_u + h_v) / 2)
 
 
-def _ami_max(counts: Counts) -> FloatArray:
-    return _adjusted_mutual_information(counts, np.maximum)
+_ami_max = partial(_adjusted_mutual_information, average=np.maximum)
 
 
 def _prediction_strength(counts: Counts) -> FloatArray:
     """Equation (4): of the pairs in each cluster of V, Ψ(X′; X′), the share that U, Ψ(X′; X), keeps; the smallest.
 
-    A cluster of one point has no pairs, and is omitted; 0 where no cluster has any (`prediction_strength` counts such
-    a split as failed).
+    A cluster of one sample has no pairs, and is omitted; 0 where no cluster has any (`prediction_strength` counts such
+    a split as failed). Tibshirani & Walther (2005).
     """
     n_tables, k_v = counts.columns.shape
     place = np.arange(n_tables)[:, None] * k_v + counts.column_of_cell
-    kept = np.bincount(place.ravel(), (counts.cells * (counts.cells - 1)).ravel(), minlength=n_tables * k_v).astype(
-        float
-    )
+    kept = np.bincount(place.ravel(), (counts.cells * (counts.cells - 1)).ravel(), minlength=n_tables * k_v)
     pairs = counts.columns * (counts.columns - 1)
-    shares = np.where(pairs > 0, _divide(kept.reshape(n_tables, k_v), pairs), np.inf)
-    smallest = shares.min(axis=1)
+    smallest = np.where(pairs > 0, _divide(kept.reshape(n_tables, k_v).astype(float), pairs), np.inf).min(axis=1)
     return np.where(counts.identical, 1.0, np.where(np.isinf(smallest), 0.0, smallest))
 
 
 def _matching(counts: Counts) -> FloatArray:
-    """The share of points that keep their label in the best matching: 1 less the distance of equation (3), relative."""
+    """The share of samples that keep their label in the best matching: 1 less the distance of equation (3), relative.
+
+    Meilă & Heckerman (2001).
+    """
     n_tables, k_u, k_v = len(counts.cells), counts.rows.shape[1], counts.columns.shape[1]
-    if counts.cells.shape[1] < k_u * k_v:  # occupied cells alone: there may be as many labels as points
-        kept = [matched_points(cells, counts.row_of_cell, counts.column_of_cell) for cells in counts.cells]
+    if counts.cells.shape[1] < k_u * k_v:  # occupied cells alone: there may be as many labels as samples
+        kept = [matched_samples(cells, counts.row_of_cell, counts.column_of_cell) for cells in counts.cells]
         return np.asarray(1 - (counts.totals - np.array(kept)) / counts.totals)
-    tables = counts.cells.reshape(n_tables, k_u, k_v)
-    return 1 - np.array([matching_distance_of(table) for table in tables]) / counts.totals
+    return 1 - matching_distances_of(counts.cells.reshape(n_tables, k_u, k_v)) / counts.totals
 
 
 def _divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
@@ -143,8 +130,10 @@ def _divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class AgreementRecord:
-    """What is known about an agreement: the rest of the library reads names and bounds here.
+class Agreement:
+    """How two partitions are compared: a function of contingency tables, or a user's function of two labelings.
+
+    The rest of the library reads names and bounds here.
 
     Attributes
     ----------
@@ -152,100 +141,66 @@ class AgreementRecord:
         What users pass as `agreement`.
     label, long_name : str
         How it is written in tables and figures, and in sentences.
-    of_counts : callable
-        The score of tables of counts.
-    adjusted : bool
+    of_counts : callable or None
+        The score of tables of counts; None for a user's function.
+    of_labelings : callable or None
+        A user's function.
+    adjusted : bool, default=False
         Whether its expectation is 0 for independent partitions.
-    bounds : tuple of float
+    bounds : tuple of float, default=(0.0, 1.0)
         The smallest and the largest value that it can have.
-    reference : str
-        Where it was proposed.
-    compiled : bool
+    compiled : bool, default=False
         Whether it runs in compiled kernels.
-    higher_is_better : bool
     """
 
     name: str
     label: str
     long_name: str
-    of_counts: TableScore
-    adjusted: bool
-    bounds: tuple[float, float]
-    reference: str
+    of_counts: TableScore | None = None
+    of_labelings: LabelingScore | None = None
+    adjusted: bool = False
+    bounds: tuple[float, float] = (0.0, 1.0)
     compiled: bool = False
-    higher_is_better: bool = True
+
+    def of_tables(self, tables: FloatArray) -> FloatArray:
+        """Score dense tables, (..., k_u, k_v) -> (...)."""
+        flat = tables.reshape(-1, *tables.shape[-2:])
+        return self.of_counted(flat, Counts.from_tables(flat)).reshape(tables.shape[:-2])
+
+    def of_counted(self, tables: FloatArray, counts: Counts) -> FloatArray:
+        """Score dense tables, (n_tables, k_u, k_v), that were counted for several agreements."""
+        if self.of_counts is not None:
+            return self.of_counts(counts)
+        u, v = np.indices(tables.shape[1:]).reshape(2, -1)  # written out as labelings: nothing else matters
+        times = tables.astype(np.int64).reshape(len(tables), -1)
+        return np.array([self.of_codes(np.repeat(u, n), np.repeat(v, n)) for n in times])
+
+    def of_codes(self, u: IntArray, v: IntArray) -> float:
+        """Score two labelings given as codes."""
+        if self.of_counts is not None:
+            return float(self.of_counts(Counts.from_codes(u, v))[0])
+        assert self.of_labelings is not None
+        score = attempt(self.of_labelings, u, v)
+        if isinstance(score, Failed):  # as a failed fit: this score is missing, the run continues
+            return float("nan")
+        if isinstance(score, Real) or (np.ndim(score) == 0 and np.asarray(score).dtype.kind in "iuf"):
+            return float(score)
+        raise ParameterError(f"agreement {self.name!r} must return a number, got {score!r}.", parameter="agreement")
 
 
-# To add an agreement, add a record: nothing else in the library lists them.
-AGREEMENTS: dict[str, AgreementRecord] = {
+_AMI, _AMI_MAX = "adjusted mutual information", "adjusted mutual information, with the larger entropy as its bound"
+# To add an agreement, add a record: nothing else in the library lists them. The smallest adjusted Rand index is that
+# of Chacón & Rastrojo (2023).
+AGREEMENTS: dict[str, Agreement] = {
     record.name: record
     for record in (
-        AgreementRecord(
-            name="ari",
-            label="ARI",
-            long_name="the adjusted Rand index",
-            of_counts=_adjusted_rand,
-            adjusted=True,
-            bounds=(-0.5, 1.0),  # Chacón & Rastrojo (2023)
-            reference="Hubert and Arabie (1985)",
-        ),
-        AgreementRecord(
-            name="ami",
-            label="AMI",
-            long_name="adjusted mutual information",
-            of_counts=_ami_arithmetic,
-            adjusted=True,
-            bounds=(-1.0, 1.0),
-            reference="Vinh, Epps and Bailey (2010)",
-            compiled=True,
-        ),
-        AgreementRecord(
-            name="ami_max",
-            label="AMI_MAX",
-            long_name="adjusted mutual information, with the larger entropy as its bound",
-            of_counts=_ami_max,
-            adjusted=True,
-            bounds=(-1.0, 1.0),
-            reference="Vinh, Epps and Bailey (2010)",
-            compiled=True,
-        ),
-        AgreementRecord(
-            name="ri",
-            label="RI",
-            long_name="the Rand index",
-            of_counts=_rand,
-            adjusted=False,
-            bounds=(0.0, 1.0),
-            reference="Rand (1971)",
-        ),
-        AgreementRecord(
-            name="mi",
-            label="MI",
-            long_name="mutual information",
-            of_counts=_mutual_information,
-            adjusted=False,
-            bounds=(0.0, float("inf")),
-            reference="Cover and Thomas (2006)",
-            compiled=True,
-        ),
-        AgreementRecord(
-            name="prediction_strength",
-            label="prediction strength",
-            long_name="prediction strength",
-            of_counts=_prediction_strength,
-            adjusted=False,
-            bounds=(0.0, 1.0),
-            reference="Tibshirani and Walther (2005)",
-        ),
-        AgreementRecord(
-            name="matching",
-            label="matching",
-            long_name="the share of points inside the best matching of clusters",
-            of_counts=_matching,
-            adjusted=False,
-            bounds=(0.0, 1.0),
-            reference="Meilă and Heckerman (2001)",
-        ),
+        Agreement("ari", "ARI", "the adjusted Rand index", _adjusted_rand, adjusted=True, bounds=(-0.5, 1.0)),
+        Agreement("ami", "AMI", _AMI, _ami, adjusted=True, bounds=(-1.0, 1.0), compiled=True),
+        Agreement("ami_max", "AMI_MAX", _AMI_MAX, _ami_max, adjusted=True, bounds=(-1.0, 1.0), compiled=True),
+        Agreement("ri", "RI", "the Rand index", _rand),
+        Agreement("mi", "MI", "mutual information", _mutual_information, bounds=(0.0, float("inf")), compiled=True),
+        Agreement("prediction_strength", "prediction strength", "prediction strength", _prediction_strength),
+        Agreement("matching", "matching", "the share of samples inside the best matching of clusters", _matching),
     )
 }
 
@@ -271,62 +226,13 @@ def in_sentence(name: str) -> str:
     return record.long_name if record.label == record.long_name else f"{record.long_name} ({record.label})"
 
 
-def is_adjusted(name: str) -> bool:
-    """Whether an agreement is 0 on average for independent partitions; not known of a user's function, so False."""
-    return name in AGREEMENTS and AGREEMENTS[name].adjusted
-
-
-def is_unbounded(name: str) -> bool:
-    """Whether an agreement is known to have no largest value; of a user's function it is not, so False."""
-    return name in AGREEMENTS and AGREEMENTS[name].bounds[1] == float("inf")
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """An agreement that was asked for: a function of tables, or a user's function of two labelings."""
-
-    name: str
-    of_counts: TableScore | None = None
-    of_labelings: LabelingScore | None = None
-    compiled: bool = False  # in kernels
-
-    def of_tables(self, tables: FloatArray) -> FloatArray:
-        """Score dense tables, (..., k_u, k_v) -> (...)."""
-        flat = tables.reshape(-1, *tables.shape[-2:])
-        return self.of_counted(flat, Counts.from_tables(flat)).reshape(tables.shape[:-2])
-
-    def of_counted(self, tables: FloatArray, counts: Counts) -> FloatArray:
-        """Score dense tables, (n_tables, k_u, k_v), that were counted for several agreements."""
-        if self.of_counts is not None:
-            return self.of_counts(counts)
-        return np.array([self._of_table(table) for table in tables])
-
-    def of_codes(self, u: IntArray, v: IntArray) -> float:
-        """Score two labelings given as codes."""
-        if self.of_counts is not None:
-            return float(self.of_counts(Counts.from_codes(u, v))[0])
-        assert self.of_labelings is not None
-        score = attempt(self.of_labelings, u, v)
-        if isinstance(score, Failed):  # as a failed fit: this score is missing, the run continues
-            return float("nan")
-        if isinstance(score, Real) or (np.ndim(score) == 0 and np.asarray(score).dtype.kind in "iuf"):
-            return float(score)
-        raise ParameterError(f"agreement {self.name!r} must return a number, got {score!r}.", parameter="agreement")
-
-    def _of_table(self, table: FloatArray) -> float:
-        """Write the table out as two labelings: an agreement depends on nothing else."""
-        u, v = np.indices(table.shape).reshape(2, -1)
-        times = table.astype(np.int64).ravel()
-        return self.of_codes(np.repeat(u, times), np.repeat(v, times))
-
-
 def resolve_agreement(spec: AgreementSpec) -> Agreement:
     """Find an agreement by its name, or take a function of two labelings."""
     if callable(spec):
-        return Agreement(getattr(spec, "__name__", type(spec).__name__), of_labelings=spec)
+        name = getattr(spec, "__name__", type(spec).__name__)
+        return Agreement(name, name, name, of_labelings=spec)
     check_choice(spec, "agreement", AGREEMENTS, or_else="a function of two labelings")
-    record = AGREEMENTS[spec]
-    return Agreement(record.name, of_counts=record.of_counts, compiled=record.compiled)
+    return AGREEMENTS[spec]
 
 
 def resolve_agreements(specs: AgreementSpec | tuple[AgreementSpec, ...] | list[AgreementSpec]) -> tuple[Agreement, ...]:
@@ -345,11 +251,11 @@ def resolve_agreements(specs: AgreementSpec | tuple[AgreementSpec, ...] | list[A
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# two labelings of the same points, for use alone
+# two labelings of the same samples, for use alone
 
 
 def rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Rand index: the share of pairs of points on which two partitions agree, equation (5) of the paper.
+    """Rand index: the share of pairs of samples on which two partitions agree, equation (5) of the paper.
 
     With N_11 pairs together in both partitions, N_00 apart in both, and n points::
 
@@ -357,10 +263,10 @@ def rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) 
 
     Parameters
     ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
+    u, v : array-like of shape (n_samples,)
+        Two labelings of the same samples; labels of any kind.
+    weights : array-like of int, shape (n_samples,), default=None
+        How many times each sample counts.
 
     Returns
     -------
@@ -373,7 +279,7 @@ def rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) 
 
     Notes
     -----
-    Not adjusted for chance: most pairs of points are apart in any two partitions with many clusters, so that the
+    Not adjusted for chance: most pairs of samples are apart in any two partitions with many clusters, so that the
     index approaches 1 for unrelated partitions as the number of clusters grows. Do not compare it between numbers of
     clusters.
 
@@ -393,7 +299,7 @@ def rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) 
 def adjusted_rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Rand index adjusted for chance: 0 on average for independent partitions, 1 for identical ones.
 
-    With N_11, N_10, N_01 and N_00 pairs of points together in both partitions, in `u` only, in `v` only and in
+    With N_11, N_10, N_01 and N_00 pairs of samples together in both partitions, in `u` only, in `v` only and in
     neither::
 
         ARI = (RI − E[RI]) / (1 − E[RI])
@@ -403,15 +309,15 @@ def adjusted_rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None
 
     Parameters
     ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
+    u, v : array-like of shape (n_samples,)
+        Two labelings of the same samples; labels of any kind.
+    weights : array-like of int, shape (n_samples,), default=None
+        How many times each sample counts.
 
     Returns
     -------
     float
-        At most 1, at least −1/2. A single cluster, or only clusters of one point, scores 0 against anything but itself.
+        At most 1, at least −1/2. A single cluster, or only clusters of one sample, scores 0 against any but itself.
 
     See Also
     --------
@@ -421,7 +327,7 @@ def adjusted_rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None
     Notes
     -----
     The default score of `replicability`. Large clusters have most of the pairs and dominate it: a small cluster that
-    is lost hardly lowers the score. A score of 0 says that the partitions agree no more than random ones of the same
+    is lost hardly lowers the score. A score of 0 means that the partitions agree no more than random ones of the same
     sizes, not that the data have no clusters; and data without clusters can score well above 0, because a clusterer
     cuts a single cloud in the same place again (see `null_reference`).
 
@@ -442,16 +348,16 @@ def adjusted_rand_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None
 def mutual_information(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Mutual information of two partitions in nats, equation (6) of the paper.
 
-    With n_ij of the n points in cluster i of `u` and j of `v`, and n_i and n_j points in either::
+    With n_ij of the n samples in cluster i of `u` and j of `v`, and n_i and n_j samples in either::
 
         MI = Σ_ij (n_ij / n) log(n n_ij / (n_i n_j))
 
     Parameters
     ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
+    u, v : array-like of shape (n_samples,)
+        Two labelings of the same samples; labels of any kind.
+    weights : array-like of int, shape (n_samples,), default=None
+        How many times each sample counts.
 
     Returns
     -------
@@ -492,18 +398,18 @@ def adjusted_mutual_information(
 
     Parameters
     ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
-    average : {"arithmetic", "max"}
+    u, v : array-like of shape (n_samples,)
+        Two labelings of the same samples; labels of any kind.
+    weights : array-like of int, shape (n_samples,), default=None
+        How many times each sample counts.
+    average : {"arithmetic", "max"}, default="arithmetic"
         Which average of the two entropies is the upper bound. "max" is what the paper's table 1 uses; it is
         ``agreement="ami_max"`` elsewhere, where "ami" is the arithmetic one.
 
     Returns
     -------
     float
-        At most 1. A single cluster, or only clusters of one point, scores 0 against anything but itself.
+        At most 1. A single cluster, or only clusters of one sample, scores 0 against anything but itself.
 
     See Also
     --------
@@ -535,4 +441,7 @@ def adjusted_mutual_information(
 
 
 def _score(name: str, u: ArrayLike, v: ArrayLike, weights: ArrayLike | None) -> float:
-    return float(AGREEMENTS[name].of_counts(Counts.from_codes(*check_labelings(u, v, weights)))[0])
+    of_counts = AGREEMENTS[name].of_counts
+    assert of_counts is not None
+    first, second, counts = check_labelings(u, v, weights)
+    return float(of_counts(Counts.from_codes(first.codes, second.codes, counts))[0])

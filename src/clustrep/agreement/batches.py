@@ -1,4 +1,4 @@
-"""Pairs of partitions, compared in batches by any number of agreements, as wholes and for single points."""
+"""Pairs of partitions, compared in batches by any number of agreements, as wholes and for single samples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,9 @@ from clustrep.agreement.contingency import (
     ONLY_NOISE,
     RULES,
     Counts,
-    Margins,
     Noise,
-    NoiseRule,
     Partition,
+    in_noise,
     tables_of_pairs,
 )
 from clustrep.execution.devices import PROCESSOR
@@ -28,7 +27,7 @@ from clustrep.kernels.fit_batch import count_tables
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 NO_NUMBER = "the agreement failed or is not a number"
-# So many cells and points are compared at once; beyond them in a single table, occupied cells are listed instead.
+# This number of cells and samples are compared at once; beyond it in a single table, occupied cells are listed instead.
 DENSE_CELLS = 2**22
 
 
@@ -37,9 +36,13 @@ class Pairs:
 
     Parameters
     ----------
+    agreements : sequence of Agreement
+        By what they are compared.
+    noise : {"label", "drop", "singletons"}
+        How samples labelled −1 are treated.
     shape : tuple of int
         Of the arrays in which every pair has its place.
-    device : str
+    device : str, default="cpu"
         Where tables are counted.
     """
 
@@ -52,34 +55,34 @@ class Pairs:
         self._scores = np.full((len(agreements), n_pairs), np.nan)
         self._trivial = np.zeros(n_pairs, dtype=bool)
         self._causes = np.full((len(agreements), n_pairs), "", dtype=object)
-        self._waiting: list[_Pair] = []
+        self._waiting: list[tuple[int, IntArray, IntArray, IntArray]] = []  # place, labels of both sides, weights
         self._table = (0, 0)  # the smallest shape that holds the tables of all that wait
 
     def add(
         self, index: tuple[int, ...], trained: Partition | Failed, tested: Partition | Failed, weights: IntArray
     ) -> None:
-        """Compare two partitions of the same weighted points; where either failed, so has the score."""
-        place = 0
-        for i, n in zip(index, self.shape, strict=True):
-            place = place * n + i
-        if isinstance(trained, Failed) or isinstance(tested, Failed):
-            self._causes[:, place] = trained.cause if isinstance(trained, Failed) else tested.cause  # type: ignore[union-attr]
-            return
+        """Compare two partitions of the same weighted samples; where either failed, so has the score."""
+        place = int(np.ravel_multi_index(index, self.shape))
+        for partition in (trained, tested):
+            if isinstance(partition, Failed):
+                self._causes[:, place] = partition.cause
+                return
+        assert isinstance(trained, Partition)
+        assert isinstance(tested, Partition)
         if self.rule.omits:
             weights = np.where(self.rule.counted(trained.is_noise, tested.is_noise), weights, 0)
             if weights.sum() < 2:
                 self._causes[:, place] = ONLY_NOISE
                 return
-        pair = _Pair(place, trained, tested, weights)
-        own_table = (len(trained.classes), len(tested.classes))
-        if self.rule.is_split or own_table[0] * own_table[1] > DENSE_CELLS:
-            self._compare_lists(pair)
+        own_table = (trained.n_labels, tested.n_labels)
+        if self.rule.is_split or math.prod(own_table) > DENSE_CELLS:
+            self._compare_lists(place, trained, tested, weights)
             return
         table = (max(self._table[0], own_table[0]), max(self._table[1], own_table[1]))
-        if (len(self._waiting) + 1) * (table[0] * table[1] + len(weights)) > DENSE_CELLS:
+        if (len(self._waiting) + 1) * (math.prod(table) + len(weights)) > DENSE_CELLS:
             self._compare_tables()
             table = own_table
-        self._waiting.append(pair)
+        self._waiting.append((place, trained.codes, tested.codes, weights))
         self._table = table
 
     def take(self, scores: FloatArray, trivial: BoolArray, configurations: slice) -> None:
@@ -88,59 +91,38 @@ class Pairs:
         self._trivial.reshape(self.shape)[:, configurations] = trivial
 
     def score(self) -> tuple[FloatArray, BoolArray, NDArray[np.object_]]:
-        """Return scores, whether either side is one block, and why there is no score; agreements come first."""
+        """Return scores, whether either side is one cluster, and why there is no score; agreements come first."""
         self._compare_tables()
         shape = (len(self.agreements), *self.shape)
         return self._scores.reshape(shape), self._trivial.reshape(self.shape), self._causes.reshape(shape)
 
     def _compare_tables(self) -> None:
-        if not self._waiting:
-            return
-        # Padding with empty rows and columns changes no bit of any score.
-        pairs = self._waiting
-        tables = tables_of_pairs(
-            [pair.trained.codes for pair in pairs],
-            [pair.tested.codes for pair in pairs],
-            [pair.weights for pair in pairs],
-            self._table,
-            self.device,
-        )
-        self._set([pair.place for pair in pairs], tables)
-        self._waiting, self._table = [], (0, 0)
+        if self._waiting:
+            # Padding with empty rows and columns changes no bit of any score.
+            places, trained, tested, weights = map(list, zip(*self._waiting, strict=True))
+            tables = tables_of_pairs(trained, tested, weights, self._table, self.device)
+            self._set(places, *score_tables(self.agreements, tables))
+            self._waiting, self._table = [], (0, 0)
 
-    def _set(self, places: Sequence[int], tables: FloatArray) -> None:
-        scores, self._trivial[places] = score_tables(self.agreements, tables)
-        self._set_scores(places, scores)
-
-    def _set_scores(self, places: Sequence[int], scores: FloatArray) -> None:
-        self._scores[:, places] = scores
+    def _set(self, places: list[int], scores: FloatArray, trivial: BoolArray) -> None:
+        self._scores[:, places], self._trivial[places] = scores, trivial
         if np.isnan(scores).any():
             self._causes[:, places] = np.where(np.isnan(scores), NO_NUMBER, "")
 
-    def _compare_lists(self, pair: _Pair) -> None:
+    def _compare_lists(self, place: int, trained: Partition, tested: Partition, weights: IntArray) -> None:
         """Compare partitions whose table would be large and nearly empty."""
-        weights = pair.weights
-        trained, tested = (
+        u, v = (
             self.rule.codes(np.repeat(partition.codes, weights), np.repeat(partition.is_noise, weights))
-            for partition in (pair.trained, pair.tested)
+            for partition in (trained, tested)
         )
-        # All points noise, each a block of its own, is as trivial as one block.
-        self._trivial[pair.place] = any(
-            np.ptp(codes) == 0 or len(np.unique(codes)) == len(codes) for codes in (trained, tested)
-        )
-        scores = np.array([[agreement.of_codes(trained, tested)] for agreement in self.agreements])
-        self._set_scores([pair.place], scores)
-
-
-class _Pair(NamedTuple):
-    place: int
-    trained: Partition
-    tested: Partition
-    weights: IntArray
+        # Only noise samples, each a separate cluster, are as trivial as a single cluster.
+        trivial = any(np.ptp(codes) == 0 or len(np.unique(codes)) == len(codes) for codes in (u, v))
+        scores = np.array([[agreement.of_codes(u, v)] for agreement in self.agreements])
+        self._set([place], scores, np.array([trivial]))
 
 
 def score_tables(agreements: Sequence[Agreement], tables: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Score tables, (n_tables, k_u, k_v), by every agreement, and say in which of them either side is one block."""
+    """Score tables, (n_tables, k_u, k_v), by every agreement; and whether either side of each is a single cluster."""
     counts = Counts.from_tables(tables)
     n_rows, n_columns = np.count_nonzero(counts.rows, axis=1), np.count_nonzero(counts.columns, axis=1)
     scores = np.stack([agreement.of_counted(tables, counts) for agreement in agreements])
@@ -148,27 +130,40 @@ def score_tables(agreements: Sequence[Agreement], tables: FloatArray) -> tuple[F
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# all pairs of studies in a batch of replicates, from arrays of labels: no object for any single pair
+# all pairs of studies in a batch of resamples, from arrays of labels: no object for any single pair
 
 
 @dataclass(frozen=True, eq=False)
 class PairScores:
-    """The scores of all ordered pairs of studies in some replicates; on the diagonal, those of second draws."""
+    """The scores of all ordered pairs of S studies in some resamples; on the diagonal, those of second draws.
 
-    scores: FloatArray  # (n_agreements, n_replicates, n_members, S, S)
-    trivial: BoolArray  # (n_replicates, n_members, S, S)
-    clusters_found: IntArray  # (n_replicates, n_members, S)
-    n_labels: tuple[int, ...]  # that each member can give
-    # Σ_c n_c ‖m_c − m‖² of the clusters of a training study in a test study, (n_replicates, n_members, S, S)
+    Attributes
+    ----------
+    scores : ndarray of shape (n_agreements, n_resamples, n_members, S, S)
+        Axes train and test come last.
+    trivial : ndarray of bool, shape (n_resamples, n_members, S, S)
+        Whether either side is a single cluster.
+    clusters_found : ndarray of int, shape (n_resamples, n_members, S)
+        The number of clusters of every study.
+    n_labels : tuple of int
+        The number of labels that each member can give.
+    between : ndarray of shape (n_resamples, n_members, S, S), default=None
+        Σ_c n_c ‖m_c − m‖² of the clusters of a training study in a test study.
+    """
+
+    scores: FloatArray
+    trivial: BoolArray
+    clusters_found: IntArray
+    n_labels: tuple[int, ...]
     between: FloatArray | None = None
 
 
 class LabelBatch(Protocol):
-    """Samples of all studies, one replicate after the other, whose clustering functions label points together."""
+    """Samples of all studies, one resample after the other, whose clustering functions label samples together."""
 
     @property
     def points(self) -> Sequence[Any]:
-        """The points of every resample: one object, where replicates of a study share them."""
+        """The samples of every resample: one object, where resamples of a study share them."""
         ...
 
     @property
@@ -182,18 +177,18 @@ class LabelBatch(Protocol):
         ...
 
     def weights_at(self, points: Any) -> FloatArray:
-        """Return how often points were drawn, in all resamples of them, (n_replicates, n_points)."""
+        """Return how often samples were drawn, in all resamples of them, (n_replicates, n_samples)."""
         ...
 
     def labels_at(self, points: Any, places: Sequence[int]) -> IntArray:
-        """Return what the functions of some resamples say of points, (n_places, n_members, n_points)."""
+        """Return the labels that the functions of some resamples give to samples, (n_places, n_members, n_samples)."""
         ...
 
 
 def score_batch(
     batch: LabelBatch, again: LabelBatch | None, n_studies: int, agreements: Sequence[Agreement]
 ) -> PairScores | None:
-    """Score all ordered pairs of studies; None where that takes more than tables of points that all replicates share.
+    """Score all ordered pairs of studies; None where that takes more than tables of samples that all resamples share.
 
     again : second draws of the same studies, for the diagonal
     """
@@ -261,8 +256,9 @@ def binary_scores(
     r*(Ψ̃_x(X′; X), Ψ̃_x(X′; X′)) depends on x only through the pair (ψ(x; X), ψ(x; X′)) = (i, j): its two binary
     partitions have the 2 × 2 table made of C[i, j], row i and column j of the whole table C.
 
-    pairs : the partition of the training function, that of the test function, and the points' weights
+    pairs : the partition of the training function, that of the test function, and the samples' weights
     """
+    rule = RULES[noise]
     scores: list[FloatArray | Failed] = [Failed(ONLY_NOISE)] * len(pairs)
     by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
     for place, (trained, tested, weights) in enumerate(pairs):
@@ -270,31 +266,21 @@ def binary_scores(
             by_shape[trained.n_labels, tested.n_labels].append(place)
     for shape, places in by_shape.items():
         step = max(1, DENSE_CELLS // (4 * math.prod(shape)))
-        for begin in range(0, len(places), step):
-            some = places[begin : begin + step]
-            for place, table in zip(
-                some, _binary_scores(agreement, [pairs[i] for i in some], shape, RULES[noise], device), strict=True
-            ):
-                scores[place] = table
+        for some in (places[begin : begin + step] for begin in range(0, len(places), step)):
+            U, V, counts = zip(*(pairs[place] for place in some), strict=True)
+            C = tables_of_pairs([u.codes for u in U], [v.codes for v in V], counts, shape, device)
+            total = np.array([of_samples.sum() for of_samples in counts])[:, None, None]
+            rows = np.broadcast_to(C.sum(axis=2, keepdims=True), C.shape)
+            columns = np.broadcast_to(C.sum(axis=1, keepdims=True), C.shape)
+            in_row, in_column = in_noise(C.shape, np.array([(u.noise, v.noise) for u, v in zip(U, V, strict=True)]))
+            if rule.is_split:  # a noise sample shares its cluster with no other
+                C = np.where(in_row | in_column, 0, C)
+                rows, columns = np.where(in_row, 0, rows), np.where(in_column, 0, columns)
+            binary = np.stack([C, rows - C, columns - C, total - rows - columns + C], axis=-1)
+            found = agreement.of_tables(binary.reshape(*C.shape, 2, 2))
+            for place, of_pair, is_noise in zip(some, found, in_row | in_column, strict=True):
+                if np.isnan(of_pair).any():
+                    scores[place] = Failed(NO_NUMBER)
+                else:  # a dropped sample has no score
+                    scores[place] = np.where(is_noise, np.nan, of_pair) if rule.omits else of_pair
     return scores
-
-
-def _binary_scores(
-    agreement: Agreement,
-    pairs: Sequence[tuple[Partition, Partition, IntArray]],
-    shape: tuple[int, int],
-    rule: NoiseRule,
-    device: str,
-) -> Iterator[FloatArray | Failed]:
-    """Score the points of pairs that have as many labels as each other."""
-    trained, tested, weights = zip(*pairs, strict=True)
-    C = tables_of_pairs([of.codes for of in trained], [of.codes for of in tested], weights, shape, device)
-    total = np.array([of_points.sum() for of_points in weights])[:, None, None]
-    noise = np.array([(train.noise, test.noise) for train, test in zip(trained, tested, strict=True)])
-    rows = np.broadcast_to(C.sum(axis=2, keepdims=True), C.shape)
-    columns = np.broadcast_to(C.sum(axis=1, keepdims=True), C.shape)
-    C, rows, columns = rule.margins(Margins(C, rows, columns), noise)
-    binary = np.stack([C, rows - C, columns - C, total - rows - columns + C], axis=-1)
-    scores = agreement.of_tables(binary.reshape(*C.shape, 2, 2))
-    for of_pair, table in zip(scores, rule.point_scores(scores, noise), strict=True):
-        yield Failed(NO_NUMBER) if np.isnan(of_pair).any() else table

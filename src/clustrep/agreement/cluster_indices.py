@@ -1,7 +1,7 @@
 """How well the clusters of one partition are found again in another: one number per cluster, from their table.
 
 Rows are the clusters of the reference U, columns those of the new partition V. No value depends on the labels'
-names, or on whether a point is repeated or weighted. A cluster without points (in the points compared) has no
+names, or on whether a sample is repeated or weighted. A cluster without samples (in the samples compared) has no
 value, NaN; but its Jaccard coefficient is 0, as in Hennig (2007).
 """
 
@@ -9,24 +9,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from clustrep.agreement.contingency import encode, tables_of
-from clustrep.checks import check_flag, check_labels, check_weights
-from clustrep.types import BoolArray, FloatArray, IntArray, Labels
+from clustrep.agreement.contingency import labelled_table
+from clustrep.checks import check_flag
+from clustrep.types import BoolArray, FloatArray, IntArray
 
 
 def inclusion_of(tables: FloatArray) -> FloatArray:
-    """Smolkin & Ghosh (2003): whether one new cluster holds all of the cluster."""
+    """Smolkin & Ghosh (2003): whether one new cluster holds all of the cluster.
+
+    Of tables, (..., k_u, k_v) -> (..., k_u): 1 or 0; NaN for a cluster without samples.
+    """
     rows = tables.sum(axis=-1)
     return np.where(rows > 0, tables.max(axis=-1) == rows, np.nan)
 
 
 def jaccard_of(tables: FloatArray) -> FloatArray:
-    """Hennig (2007): the largest share of intersection in union that any new cluster has."""
+    """Hennig (2007): the largest share of intersection in union that any new cluster has.
+
+    Of tables, (..., k_u, k_v) -> (..., k_u): between 0 and 1; 0 for a cluster without samples.
+    """
     rows, columns = tables.sum(axis=-1, keepdims=True), tables.sum(axis=-2, keepdims=True)
     unions = rows + columns - tables
     return np.asarray((tables / np.where(unions > 0, unions, 1.0)).max(axis=-1))
@@ -45,7 +52,7 @@ def pairs_of(tables: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def d_index_of(tables: FloatArray) -> FloatArray:
-    """McShane et al. (2002): points added and lost, against the new cluster with the largest overlap.
+    """McShane et al. (2002): samples added and lost, against the new cluster with the largest overlap.
 
     Of several such clusters the smallest counts, so that the value does not depend on the order of labels.
     """
@@ -56,13 +63,31 @@ def d_index_of(tables: FloatArray) -> FloatArray:
 
 
 def matching_of(table: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return the rows and columns of the one-to-one matching of labels that keeps most points together."""
+    """Return the rows and columns of the one-to-one matching of labels that keeps most samples together.
+
+    The Hungarian algorithm: the only place that assigns labels to each other. As many pairs as the smaller side has
+    labels, also pairs that share no sample.
+    """
     rows, columns = linear_sum_assignment(table, maximize=True)
     return np.asarray(rows), np.asarray(columns)
 
 
 def partners_of(table: FloatArray) -> IntArray:
-    """Return the column that each row is matched with, −1 for none: partners share at least one point, (k_u,)."""
+    """Return the column that each row is matched with, −1 for none: partners share at least one sample.
+
+    Parameters
+    ----------
+    table : ndarray of shape (k_u, k_v)
+
+    Returns
+    -------
+    ndarray of int, shape (k_u,)
+
+    Examples
+    --------
+    >>> partners_of(np.array([[0.0, 3.0], [2.0, 4.0], [0.0, 1.0]]))
+    array([ 1,  0, -1])
+    """
     partners = np.full(len(table), -1)
     rows, columns = matching_of(table)
     shared = table[rows, columns] > 0
@@ -70,8 +95,8 @@ def partners_of(table: FloatArray) -> IntArray:
     return partners
 
 
-def matched_points(cells: FloatArray, rows: IntArray, columns: IntArray) -> float:
-    """Count the points inside the best matching, from occupied cells with their rows and columns.
+def matched_samples(cells: FloatArray, rows: IntArray, columns: IntArray) -> float:
+    """Count the samples inside the best matching, from occupied cells with their rows and columns.
 
     No table of all labels is needed: of the labels with a single cell that compete for the same partner, the largest
     stays, and what is left has few labels.
@@ -100,14 +125,12 @@ def _may_match(cells: FloatArray, labels: IntArray, partners: IntArray) -> BoolA
     return keep
 
 
-def matching_distance_of(table: FloatArray) -> float:
-    """Equation (3) of the paper as a count: points outside the best matching, also where numbers of clusters differ."""
-    return float(table.sum() - table[matching_of(table)].sum())
+def matching_distances_of(tables: FloatArray, *, relative: bool = False) -> FloatArray:
+    """Equation (3) of the paper as a count: samples outside the best matching, in every table, (n_tables,).
 
-
-def matching_distances_of(tables: FloatArray, *, relative: bool) -> FloatArray:
-    """Return the matching distance of every table, (n_tables,)."""
-    distances = np.array([matching_distance_of(table) for table in tables])
+    The numbers of clusters may differ. `relative`: divided by the number of samples.
+    """
+    distances = np.array([table.sum() - table[matching_of(table)].sum() for table in tables])
     return np.asarray(distances / np.maximum(tables.sum(axis=(1, 2)), 1)) if relative else distances
 
 
@@ -120,19 +143,19 @@ def minimal_matching_distance(
 ) -> float:
     """Minimal matching distance: labels to be switched to make two partitions identical, equation (3) of the paper.
 
-    With n_ij points in cluster i of `u` and j of `v`, and one-to-one matchings π of clusters::
+    With n_ij samples in cluster i of `u` and j of `v`, and one-to-one matchings π of clusters::
 
         D = n − max_π Σ_i n_iπ(i)
 
     Parameters
     ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points. Their numbers of clusters may differ: points of a cluster without a partner
+    u, v : array-like of shape (n_samples,)
+        Two labelings of the same samples. Their numbers of clusters may differ: samples of a cluster without a partner
         count as switched.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
-    relative : bool
-        Divide by the number of points.
+    weights : array-like of int, shape (n_samples,), default=None
+        How many times each sample counts.
+    relative : bool, default=False
+        Divide by the number of samples.
 
     Returns
     -------
@@ -147,8 +170,8 @@ def minimal_matching_distance(
     Notes
     -----
     Not adjusted for chance: its value for unrelated partitions depends on the number and sizes of clusters, so that it
-    can't be compared between numbers of clusters. `relative_validation` divides it by its value for random labels.
-    It depends on the best matching only, and ignores how the points outside it are distributed.
+    must not be compared between numbers of clusters. `relative_validation` divides it by its value for random labels.
+    It depends on the best matching only, and ignores how the samples outside it are distributed.
 
     References
     ----------
@@ -163,34 +186,33 @@ def minimal_matching_distance(
     0.2
     """
     check_flag(relative, "relative")
-    _, _, table = _table(u, v, weights)
-    distance = matching_distance_of(table)
-    return distance / float(table.sum()) if relative else distance
+    _, _, table = labelled_table(u, v, weights)
+    return float(matching_distances_of(table[None], relative=relative)[0])
 
 
 def match_labels(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> dict[object, object]:
-    """Match the labels of two partitions one to one, so that most points keep theirs.
+    """Match the labels of two partitions one to one, so that most samples keep theirs.
 
     Parameters
     ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
+    u, v : array-like of shape (n_samples,)
+        Two labelings of the same samples; labels of any kind.
+    weights : array-like of int, shape (n_samples,), default=None
+        How many times each sample counts.
 
     Returns
     -------
     dict
-        For every label of `v` its partner in `u`; a label without a partner, or with one that it shares no point with,
+        For every label of `v` its partner in `u`; a label without a partner, or with one that it shares no sample with,
         is missing.
 
     See Also
     --------
-    minimal_matching_distance : How many points don't keep their label.
+    minimal_matching_distance : How many samples change their label.
 
     Notes
     -----
-    The matching with the largest number of points in matched pairs of clusters (the Hungarian algorithm). Several may
+    The matching with the largest number of samples in matched pairs of clusters (the Hungarian algorithm). Several may
     be equally good; which of them is returned then depends on the order of labels.
 
     References
@@ -203,7 +225,7 @@ def match_labels(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None
     >>> match_labels(["A", "A", "B", "B"], [1, 1, 0, 0])
     {0: 'B', 1: 'A'}
     """
-    labels_u, labels_v, table = _table(u, v, weights)
+    labels_u, labels_v, table = labelled_table(u, v, weights)
     partners = partners_of(table.T)
     return {label.item(): labels_u[i].item() for label, i in zip(labels_v, partners, strict=True) if i >= 0}
 
@@ -211,32 +233,32 @@ def match_labels(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None
 def inclusion(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
     """Smolkin and Ghosh's inclusion: for every cluster of `u`, 1 if one cluster of `v` holds all of it, else 0.
 
-    For the points U of a cluster of `u`::
+    For the samples U of a cluster of `u`::
 
         inclusion(U) = 1 if U ⊆ V for some cluster V of `v`, else 0
 
     Parameters
     ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind. The clusters of `u` are judged.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
+    u, v : array-like of shape (n_samples,)
+        Two labelings of the same samples; labels of any kind. The clusters of `u` are judged.
+    weights : array-like of int, shape (n_samples,), default=None
+        How many times each sample counts.
 
     Returns
     -------
-    ndarray, (number of labels in u,)
+    ndarray of shape (n_labels_u,)
         In the sorted order of the labels.
 
     See Also
     --------
-    jaccard : Also counts the points that are added.
+    jaccard : Also counts the samples that are added.
     r_index : The share of pairs that stay together.
 
     Notes
     -----
     Averaged over resamples, the share of those in which the cluster is found whole. Strict, and more so for large
-    clusters: a single point that leaves makes it 0. Merged clusters are not detected: a cluster of `v` that holds
-    all points includes all clusters.
+    clusters: a single sample that leaves makes it 0. Merged clusters are not detected: a cluster of `v` that holds
+    all samples includes all clusters.
 
     References
     ----------
@@ -248,26 +270,26 @@ def inclusion(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -
     >>> inclusion([0, 0, 1, 1], [0, 0, 0, 1])
     array([1., 0.])
     """
-    return inclusion_of(_table(u, v, weights)[2])
+    return inclusion_of(labelled_table(u, v, weights)[2])
 
 
 def jaccard(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
     """Hennig's Jaccard coefficient: for every cluster of `u`, the largest |U ∩ V| / |U ∪ V| over the clusters of `v`.
 
-    For the points U of a cluster of `u`::
+    For the samples U of a cluster of `u`::
 
         jaccard(U) = max over clusters V of `v` of |U ∩ V| / |U ∪ V|
 
     Parameters
     ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind. The clusters of `u` are judged.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
+    u, v : array-like of shape (n_samples,)
+        Two labelings of the same samples; labels of any kind. The clusters of `u` are judged.
+    weights : array-like of int, shape (n_samples,), default=None
+        How many times each sample counts.
 
     Returns
     -------
-    ndarray, (number of labels in u,)
+    ndarray of shape (n_labels_u,)
         In the sorted order of the labels. Between 0 and 1; 1 where `v` has an identical cluster.
 
     See Also
@@ -277,7 +299,7 @@ def jaccard(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> 
 
     Notes
     -----
-    Counts points that are lost and points that are added. Hennig's advice for the mean over bootstrap samples: below
+    Counts samples that are lost and samples that are added. Hennig's advice for the mean over bootstrap samples: below
     0.5, a cluster is dissolved; from 0.75, it is recovered. Large clusters reach high values by chance: two
     unrelated partitions into a large and a small cluster each have a high value for the large one. Two clusters of
     `u` may have the same best partner.
@@ -292,37 +314,37 @@ def jaccard(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> 
     >>> jaccard([0, 0, 1, 1], [0, 0, 0, 1]).round(3)
     array([0.667, 0.5  ])
     """
-    return jaccard_of(_table(u, v, weights)[2])
+    return jaccard_of(labelled_table(u, v, weights)[2])
 
 
 def r_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> FloatArray:
-    """McShane's R index: for every cluster of `u`, the share of its pairs of points that are together in `v`.
+    """McShane's R index: for every cluster of `u`, the share of its pairs of samples that are together in `v`.
 
-    With n_ij points in cluster i of `u` and j of `v`, and n_i in cluster i::
+    With n_ij samples in cluster i of `u` and j of `v`, and n_i in cluster i::
 
         R_i = Σ_j n_ij (n_ij − 1) / (n_i (n_i − 1))
 
     Parameters
     ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind. The clusters of `u` are judged.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
+    u, v : array-like of shape (n_samples,)
+        Two labelings of the same samples; labels of any kind. The clusters of `u` are judged.
+    weights : array-like of int, shape (n_samples,), default=None
+        How many times each sample counts.
 
     Returns
     -------
-    ndarray, (number of labels in u,)
-        In the sorted order of the labels. NaN for a cluster of one point, which has no pairs.
+    ndarray of shape (n_labels_u,)
+        In the sorted order of the labels. NaN for a cluster of one sample, which has no pairs.
 
     See Also
     --------
-    d_index : Also counts the points that are added.
+    d_index : Also counts the samples that are added.
     prediction_strength : The smallest R index of the clusters of one half of a study.
 
     Notes
     -----
     Merged clusters are not detected: where `v` is a single cluster, all clusters have R = 1. Read it together with
-    `d_index`. Small clusters have few pairs, and a single point that leaves lowers their value much.
+    `d_index`. Small clusters have few pairs, and a single sample that leaves lowers their value much.
 
     References
     ----------
@@ -334,35 +356,35 @@ def r_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> 
     >>> r_index([0, 0, 0, 1, 1], [0, 0, 1, 1, 1]).round(3)
     array([0.333, 1.   ])
     """
-    return r_index_of(_table(u, v, weights)[2])
+    return r_index_of(labelled_table(u, v, weights)[2])
 
 
 def d_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None, relative: bool = False) -> FloatArray:
-    """McShane's D index: for every cluster of `u`, points added and lost in the cluster of `v` that overlaps it most.
+    """McShane's D index: for every cluster of `u`, samples added and lost in the cluster of `v` that overlaps it most.
 
-    With n_ij points in cluster i of `u` and j of `v`, sizes n_i and m_j, and j* the cluster of `v` with the largest
+    With n_ij samples in cluster i of `u` and j of `v`, sizes n_i and m_j, and j* the cluster of `v` with the largest
     n_ij (of several, the smallest)::
 
         D_i = (n_i − n_ij*) + (m_j* − n_ij*)
 
     Parameters
     ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind. The clusters of `u` are judged.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
-    relative : bool
+    u, v : array-like of shape (n_samples,)
+        Two labelings of the same samples; labels of any kind. The clusters of `u` are judged.
+    weights : array-like of int, shape (n_samples,), default=None
+        How many times each sample counts.
+    relative : bool, default=False
         Divide by the cluster's size, which makes clusters of different sizes comparable.
 
     Returns
     -------
-    ndarray, (number of labels in u,)
+    ndarray of shape (n_labels_u,)
         In the sorted order of the labels. 0 where `v` has an identical cluster; relative, it may exceed 1.
 
     See Also
     --------
     r_index : The share of pairs that stay together.
-    jaccard : Also counts points lost and added, as a share of the union.
+    jaccard : Also counts samples lost and added, as a share of the union.
 
     Notes
     -----
@@ -379,20 +401,9 @@ def d_index(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None, rel
     array([1., 1.])
     """
     check_flag(relative, "relative")
-    table = _table(u, v, weights)[2]
+    table = labelled_table(u, v, weights)[2]
     index = d_index_of(table)
     return np.asarray(index / table.sum(axis=1)) if relative else index
-
-
-def _table(u: ArrayLike, v: ArrayLike, weights: ArrayLike | None) -> tuple[Labels, Labels, FloatArray]:
-    """Check two labelings of the same points, and return their labels and their table."""
-    labels_u = check_labels(u, "u")
-    labels_v = check_labels(v, "v", length=len(labels_u), same_as="u")
-    counts = None if weights is None else check_weights(weights, length=len(labels_u))
-    (partition_u,), (partition_v,) = encode([labels_u]), encode([labels_v])
-    shape = (partition_u.n_labels, partition_v.n_labels)
-    table = tables_of(partition_u.codes[None], partition_v.codes, counts, shape)[0]
-    return partition_u.classes, partition_v.classes, table
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -428,20 +439,17 @@ class IndexRecord:
         How it is written in sentences and figures.
     fits : Fits
         What it is computed from, by default.
-    higher_is_better : bool
-    bounds : tuple of float
-        The smallest and the largest value that it can have, relative where it can be.
-    per_cluster : bool
+    higher_is_better : bool, default=True
+        Whether a high value speaks for the clusters.
+    per_cluster : bool, default=True
         Whether it has a value for every cluster; else for whole partitions, or the data, alone.
-    reference : str
-        Where it was proposed.
-    adjusted : bool
-        Whether it is relative to the value of random labels.
-    has_relative : bool
-        Whether it is a count that can be divided by the number of points; `validate` does.
-    needs_clusterer : bool
+    bounds : tuple of float, default=(0.0, 1.0)
+        The smallest and the largest value that it can have, relative where it can be.
+    has_relative : bool, default=False
+        Whether it is a count that can be divided by the number of samples; `validate` does.
+    needs_clusterer : bool, default=True
         Whether a clusterer must find the clusters again; else existing labels suffice.
-    of_partition : bool
+    of_partition : bool, default=True
         Whether it judges a partition; else the data.
     thresholds : tuple of float or None
         At most the first, a cluster is lost; above the second, it is recovered.
@@ -450,11 +458,9 @@ class IndexRecord:
     name: str
     long_name: str
     fits: Fits
-    higher_is_better: bool
-    bounds: tuple[float, float]
-    per_cluster: bool
-    reference: str
-    adjusted: bool = False
+    higher_is_better: bool = True
+    per_cluster: bool = True
+    bounds: tuple[float, float] = (0.0, 1.0)
     has_relative: bool = False
     needs_clusterer: bool = True
     of_partition: bool = True
@@ -470,137 +476,29 @@ class IndexRecord:
         return "higher" if self.higher_is_better else "lower"
 
 
+def _lower(name: str, long_name: str, fits: Fits, **others: Any) -> IndexRecord:
+    """Describe an index of whole partitions that is low for good ones."""
+    return IndexRecord(name, long_name, fits, higher_is_better=False, per_cluster=False, **others)
+
+
+_NO_BOUND = (0.0, float("inf"))
 # To add an index, add a record here, and what computes it in stability/perturbation.py or stability/validation.py.
-# Tables show indices in this order.
+# Tables show indices in this order. References stand in the functions' docstrings.
 INDICES: dict[str, IndexRecord] = {
     record.name: record
     for record in (
-        IndexRecord(
-            name="matching",
-            long_name="minimal matching distance",
-            fits=Fits.SUBSAMPLES,
-            higher_is_better=False,
-            bounds=(0.0, 1.0),
-            per_cluster=False,
-            reference="von Luxburg (2010)",
-            has_relative=True,
-        ),
-        IndexRecord(
-            name="inclusion",
-            long_name="Smolkin–Ghosh inclusion",
-            fits=Fits.FEATURE_SUBSETS,
-            higher_is_better=True,
-            bounds=(0.0, 1.0),
-            per_cluster=True,
-            reference="Smolkin and Ghosh (2003)",
-        ),
-        IndexRecord(
-            name="jaccard",
-            long_name="Jaccard coefficient",
-            fits=Fits.BOOTSTRAP,
-            higher_is_better=True,
-            bounds=(0.0, 1.0),
-            per_cluster=True,
-            reference="Hennig (2007)",
-            thresholds=(DISSOLVED, RECOVERED),
-        ),
-        IndexRecord(
-            name="r",
-            long_name="R index",
-            fits=Fits.JITTER,
-            higher_is_better=True,
-            bounds=(0.0, 1.0),
-            per_cluster=True,
-            reference="McShane et al. (2002)",
-        ),
-        IndexRecord(
-            name="d",
-            long_name="D index",
-            fits=Fits.JITTER,
-            higher_is_better=False,
-            bounds=(0.0, float("inf")),
-            per_cluster=True,
-            reference="McShane et al. (2002)",
-            has_relative=True,
-        ),
-        IndexRecord(
-            name="prediction_strength",
-            long_name="prediction strength",
-            fits=Fits.HALF_SPLITS,
-            higher_is_better=True,
-            bounds=(0.0, 1.0),
-            per_cluster=True,
-            reference="Tibshirani and Walther (2005)",
-            needs_clusterer=False,
-        ),
-        IndexRecord(
-            name="in_group",
-            long_name="in-group proportion",
-            fits=Fits.STUDY,
-            higher_is_better=True,
-            bounds=(0.0, 1.0),
-            per_cluster=True,
-            reference="Kapp and Tibshirani (2007)",
-            needs_clusterer=False,
-        ),
-        IndexRecord(
-            name="instability",
-            long_name="bootstrap instability",
-            fits=Fits.PAIRS,
-            higher_is_better=False,
-            bounds=(0.0, 1.0),
-            per_cluster=False,
-            reference="Fang and Wang (2012)",
-            needs_clusterer=False,
-        ),
-        IndexRecord(
-            name="relative_validation",
-            long_name="relative validation",
-            fits=Fits.HALF_SPLITS,
-            higher_is_better=False,
-            bounds=(0.0, float("inf")),
-            per_cluster=False,
-            reference="Lange et al. (2004)",
-            adjusted=True,
-            needs_clusterer=False,
-        ),
-        IndexRecord(
-            name="pac",
-            long_name="ambiguous pairs (PAC)",
-            fits=Fits.SUBSAMPLES,
-            higher_is_better=False,
-            bounds=(0.0, 1.0),
-            per_cluster=False,
-            reference="Șenbabaoğlu et al. (2014)",
-        ),
-        IndexRecord(
-            name="consensus",
-            long_name="cluster consensus",
-            fits=Fits.SUBSAMPLES,
-            higher_is_better=True,
-            bounds=(0.0, 1.0),
-            per_cluster=True,
-            reference="Monti et al. (2003)",
-        ),
-        IndexRecord(
-            name="assignment",
-            long_name="assignment consistency",
-            fits=Fits.SUBSAMPLES,
-            higher_is_better=True,
-            bounds=(0.0, 1.0),
-            per_cluster=True,
-            reference="Sorooshyari, Rivas and Tibshirani (2026)",
-        ),
-        IndexRecord(
-            name="test",
-            long_name="p-value of the test for clusters",
-            fits=Fits.NONE,
-            higher_is_better=False,
-            bounds=(0.0, 1.0),
-            per_cluster=False,
-            reference="McShane et al. (2002)",
-            needs_clusterer=False,
-            of_partition=False,
-        ),
+        _lower("matching", "minimal matching distance", Fits.SUBSAMPLES, has_relative=True),
+        IndexRecord("inclusion", "Smolkin–Ghosh inclusion", Fits.FEATURE_SUBSETS),
+        IndexRecord("jaccard", "Jaccard coefficient", Fits.BOOTSTRAP, thresholds=(DISSOLVED, RECOVERED)),
+        IndexRecord("r", "R index", Fits.JITTER),
+        IndexRecord("d", "D index", Fits.JITTER, higher_is_better=False, bounds=_NO_BOUND, has_relative=True),
+        IndexRecord("prediction_strength", "prediction strength", Fits.HALF_SPLITS, needs_clusterer=False),
+        IndexRecord("in_group", "in-group proportion", Fits.STUDY, needs_clusterer=False),
+        _lower("instability", "bootstrap instability", Fits.PAIRS, needs_clusterer=False),
+        _lower("relative_validation", "relative validation", Fits.HALF_SPLITS, bounds=_NO_BOUND, needs_clusterer=False),
+        _lower("pac", "ambiguous pairs (PAC)", Fits.SUBSAMPLES),
+        IndexRecord("consensus", "cluster consensus", Fits.SUBSAMPLES),
+        IndexRecord("assignment", "assignment consistency", Fits.SUBSAMPLES),
+        _lower("test", "p-value of the test for clusters", Fits.NONE, needs_clusterer=False, of_partition=False),
     )
 }

@@ -1,14 +1,14 @@
-"""Two labelings of the same points, and the table of counts between them.
+"""Two labelings of the same samples, and the table of counts between them.
 
-Rows always belong to the first labeling U, columns to the second V. A point may have a weight, a whole number: it then
-counts as so many equal points. Codes are labels renumbered 0, 1, …; a code that no point has is an empty row.
+Rows always belong to the first labeling U, columns to the second V. A sample may have a weight, a whole number: it then
+counts as that many equal samples. Codes are labels renumbered 0, 1, …; a code that no sample has is an empty row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,18 +23,31 @@ class Counts:
     """What the agreements read: cells with their margins, for many tables at once.
 
     The cells may be a dense table, flattened, or the occupied ones alone: formulas are the same for both.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (n_tables, n_cells)
+        How many samples have both labels of a cell.
+    row_of_cell, column_of_cell : ndarray of int, shape (n_cells,)
+        The row and the column of a cell, the same in all tables.
+    rows : ndarray of shape (n_tables, k_u)
+        The sizes of the clusters of the first labeling.
+    columns : ndarray of shape (n_tables, k_v)
+        The sizes of the clusters of the second.
+    totals : ndarray of shape (n_tables,)
+        The numbers of samples.
     """
 
-    cells: FloatArray  # (n_tables, n_cells)
-    row_of_cell: IntArray  # (n_cells,): the row that a cell stands in, in all tables
-    column_of_cell: IntArray  # (n_cells,)
-    rows: FloatArray  # (n_tables, k_u)
-    columns: FloatArray  # (n_tables, k_v)
-    totals: FloatArray  # (n_tables,)
+    cells: FloatArray
+    row_of_cell: IntArray
+    column_of_cell: IntArray
+    rows: FloatArray
+    columns: FloatArray
+    totals: FloatArray
 
     @property
     def identical(self) -> BoolArray:
-        """Whether the two partitions are the same: as many occupied cells as blocks on either side, (n_tables,)."""
+        """Whether the two partitions are the same: as many occupied cells as clusters on either side, (n_tables,)."""
         occupied, rows, columns = (np.count_nonzero(sizes, axis=1) for sizes in (self.cells, self.rows, self.columns))
         return np.asarray((occupied == rows) & (occupied == columns))
 
@@ -45,50 +58,37 @@ class Counts:
         n_tables, k_u, k_v = tables.shape
         rows, columns = tables.sum(axis=2), tables.sum(axis=1)
         row_of_cell, column_of_cell = np.divmod(np.arange(k_u * k_v), k_v)
-        return cls(
-            cells=tables.reshape(n_tables, k_u * k_v),
-            row_of_cell=row_of_cell,
-            column_of_cell=column_of_cell,
-            rows=rows,
-            columns=columns,
-            totals=rows.sum(axis=1),
-        )
+        cells = tables.reshape(n_tables, k_u * k_v)
+        return cls(cells, row_of_cell, column_of_cell, rows, columns, rows.sum(axis=1))
 
     @classmethod
     def from_codes(cls, u: IntArray, v: IntArray, weights: IntArray | None = None) -> Counts:
-        """Take two labelings as codes: occupied cells only, so n blocks against n blocks need memory for n cells."""
+        """Take two labelings as codes: occupied cells only, so n clusters against n need memory for n cells."""
         if weights is not None:
             drawn = weights > 0
             u, v, weights = u[drawn], v[drawn], weights[drawn]
         k_v = int(v.max(initial=0)) + 1
-        occupied, cell_of_point = np.unique(u.astype(np.int64) * k_v + v, return_inverse=True)
-        cells = np.bincount(cell_of_point, weights, minlength=occupied.size).astype(float)
+        occupied, cell_of_sample = np.unique(u.astype(np.int64) * k_v + v, return_inverse=True)
+        cells = np.bincount(cell_of_sample, weights, minlength=occupied.size).astype(float)
         row_of_cell, column_of_cell = np.divmod(occupied, k_v)
         rows = np.bincount(row_of_cell, cells).astype(float)
         columns = np.bincount(column_of_cell, cells).astype(float)
-        return cls(
-            cells=cells[None],
-            row_of_cell=row_of_cell,
-            column_of_cell=column_of_cell,
-            rows=rows[None],
-            columns=columns[None],
-            totals=cells.sum(keepdims=True),
-        )
+        return cls(cells[None], row_of_cell, column_of_cell, rows[None], columns[None], cells.sum(keepdims=True))
 
 
 def contingency_table(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None = None) -> IntArray:
-    """Count how many points have label i in `u` and label j in `v`.
+    """Count how many samples have label i in `u` and label j in `v`.
 
     Parameters
     ----------
-    u, v : array_like, (n_points,)
-        Two labelings of the same points; labels of any kind.
-    weights : array_like of int, (n_points,), optional
-        How many times each point counts.
+    u, v : array-like of shape (n_samples,)
+        Two labelings of the same samples; labels of any kind.
+    weights : array-like of int, shape (n_samples,), default=None
+        How many times each sample counts.
 
     Returns
     -------
-    ndarray of int, (number of labels in u, number of labels in v)
+    ndarray of int, shape (n_labels_u, n_labels_v)
         Rows and columns in the sorted order of the labels.
 
     See Also
@@ -106,15 +106,38 @@ def contingency_table(u: ArrayLike, v: ArrayLike, *, weights: ArrayLike | None =
     array([[2, 0],
            [1, 1]])
     """
-    codes_u, codes_v, counts = check_labelings(u, v, weights)
-    shape = (int(codes_u.max()) + 1, int(codes_v.max()) + 1)
-    return np.asarray(tables_of(codes_u[None], codes_v, counts, shape)[0], dtype=np.int64)
+    return np.asarray(labelled_table(u, v, weights)[2], dtype=np.int64)
+
+
+def labelled_table(u: ArrayLike, v: ArrayLike, weights: ArrayLike | None) -> tuple[Labels, Labels, FloatArray]:
+    """Check two labelings of the same samples, and return their labels and their table."""
+    first, second, counts = check_labelings(u, v, weights)
+    table = tables_of(first.codes[None], second.codes, counts, (first.n_labels, second.n_labels))[0]
+    return first.classes, second.classes, table
 
 
 def tables_of(u: IntArray, v: IntArray, weights: IntArray | BoolArray | None, shape: tuple[int, int]) -> FloatArray:
-    """Count many labelings u, (n_tables, n_points), against one v, (n_points,), or one each, (n_tables, n_points).
+    """Count many contingency tables at once.
 
-    `weights` are those of the points, (n_points,), or of the points in each table, (n_tables, n_points).
+    Parameters
+    ----------
+    u : ndarray of int, shape (n_tables, n_samples)
+        The codes of the first labelings: rows.
+    v : ndarray of int, shape (n_samples,) or (n_tables, n_samples)
+        Those of the second, one for all tables or one each: columns.
+    weights : ndarray of shape (n_samples,) or (n_tables, n_samples), or None
+        How many times each sample counts; None: once.
+    shape : tuple of int
+        The numbers of rows and columns: codes run from 0.
+
+    Returns
+    -------
+    ndarray of shape (n_tables, k_u, k_v)
+
+    Examples
+    --------
+    >>> tables_of(np.array([[0, 0, 1], [1, 0, 1]]), np.array([0, 1, 1]), None, (2, 2)).astype(int).tolist()
+    [[[1, 1], [0, 1]], [[0, 1], [1, 1]]]
     """
     n_tables, (k_u, k_v) = len(u), shape
     cell = (np.arange(n_tables)[:, None] * k_u + u) * k_v + v
@@ -130,7 +153,7 @@ def tables_of_pairs(
     shape: tuple[int, int],
     device: str = PROCESSOR,
 ) -> FloatArray:
-    """Count pairs of labelings, each of other points with other weights, at once: (n_tables, k_u, k_v)."""
+    """Count pairs of labelings, each of other samples with other weights, at once: (n_tables, k_u, k_v)."""
     if device != PROCESSOR:
         from clustrep.gpu.counting import count_pairs  # imports PyTorch
 
@@ -146,14 +169,28 @@ def tables_of_pairs(
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Points partitioned by a clustering function: each has the position of its label among all that occur."""
+    """Samples partitioned by a clustering function: each has the position of its label among all that occur.
 
-    codes: IntArray  # (n_points,)
-    classes: Labels  # (n_labels,), sorted
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n_samples,)
+        Every sample's label, as a position in `classes`.
+    classes : ndarray of shape (n_labels,)
+        All labels that the function can give, sorted: also those that no sample has here.
+
+    Examples
+    --------
+    >>> first, second = encode([np.array(["b", "a"]), np.array(["c", "a", "a"])])
+    >>> first.codes.tolist(), second.codes.tolist(), second.n_labels
+    ([1, 0], [2, 0, 0], 3)
+    """
+
+    codes: IntArray
+    classes: Labels
 
     @property
     def labels(self) -> Labels:
-        """The points' labels, (n_points,)."""
+        """The samples' labels, (n_samples,)."""
         return np.asarray(self.classes[self.codes])
 
     @property
@@ -163,7 +200,7 @@ class Partition:
 
     @property
     def n_labels(self) -> int:
-        """How many labels there are; some may have no point here."""
+        """How many labels there are; some may have no sample here."""
         return len(self.classes)
 
     @property
@@ -174,12 +211,23 @@ class Partition:
 
     @property
     def is_noise(self) -> BoolArray:
-        """Which points are noise, (n_points,)."""
+        """Which samples are noise, (n_samples,)."""
         return np.asarray(self.codes == self.noise)
 
 
 def encode(labelings: Sequence[Labels]) -> list[Partition]:
-    """Renumber the labels that one clustering function gave to several sets of points, in sorted order."""
+    """Renumber the labels that one clustering function gave to several sets of samples, in sorted order.
+
+    Parameters
+    ----------
+    labelings : sequence of ndarray of shape (n_samples,)
+        Labels of any kind that can be sorted together.
+
+    Returns
+    -------
+    list of Partition
+        One for each set, with the same `classes`.
+    """
     classes, codes = np.unique(np.concatenate(labelings), return_inverse=True)
     borders = np.cumsum([len(labels) for labels in labelings])[:-1]
     return [Partition(part, classes) for part in np.split(codes.astype(np.int64), borders)]
@@ -187,46 +235,51 @@ def encode(labelings: Sequence[Labels]) -> list[Partition]:
 
 def check_labelings(
     u: ArrayLike, v: ArrayLike, weights: ArrayLike | None
-) -> tuple[IntArray, IntArray, IntArray | None]:
-    """Check two labelings of the same points, and return them as codes with their weights."""
+) -> tuple[Partition, Partition, IntArray | None]:
+    """Check two labelings of the same samples, and return them as partitions with the samples' weights."""
     labels_u = check_labels(u, "u")
     labels_v = check_labels(v, "v", length=len(labels_u), same_as="u")
     counts = None if weights is None else check_weights(weights, length=len(labels_u))
-    return encode([labels_u])[0].codes, encode([labels_v])[0].codes, counts
+    return encode([labels_u])[0], encode([labels_v])[0], counts
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The three treatments of points that a clusterer calls noise, label −1
+# The three treatments of samples that a clusterer calls noise, label −1
 
 
 NOISE = -1
 # The same among names of clusters, which are text.
 NOISE_NAME = str(NOISE)
 
-ONLY_NOISE = "fewer than two points left after dropping noise"
+ONLY_NOISE = "fewer than two samples left after dropping noise"
 
 Noise: TypeAlias = Literal["label", "drop", "singletons"]
 
 NoiseWithin: TypeAlias = Literal["label", "drop"]
 
 
-class Margins(NamedTuple):
-    """For every pair of labels (i, j), the points with both labels, with label i and with label j, (k_u, k_v) each."""
-
-    cells: FloatArray
-    rows: FloatArray
-    columns: FloatArray
-
-
+@dataclass(frozen=True)
 class NoiseRule:
-    """Noise is a cluster like any other."""
+    """What is done with samples that a partition calls noise; by default they are a cluster like any other.
 
-    is_cluster = True  # whether noise is one of the clusters that have a score
-    omits = False  # whether noise points are omitted from comparisons
-    is_split = False  # whether noise points are apart from one another, so that there may be as many labels as points
+    Attributes
+    ----------
+    is_cluster : bool, default=True
+        Whether noise is one of the clusters that have a score.
+    omits : bool, default=False
+        Whether samples that either partition calls noise are omitted from comparisons.
+    is_split : bool, default=False
+        Whether each noise sample is a separate cluster, so that there may be as many labels as samples.
+    """
+
+    is_cluster: bool = True
+    omits: bool = False
+    is_split: bool = False
 
     def counted(self, *is_noise: BoolArray) -> BoolArray:
-        """Return which points are compared, given which of them each partition calls noise."""
+        """Return which samples are compared, given which of them each partition calls noise."""
+        if self.omits:
+            return np.asarray(~np.logical_or.reduce(is_noise))
         return np.ones(is_noise[0].shape, dtype=bool)
 
     def clusters(self, labels: Labels) -> BoolArray:
@@ -234,65 +287,28 @@ class NoiseRule:
         return np.array([self.is_cluster or label != NOISE for label in labels.tolist()], dtype=bool)
 
     def codes(self, codes: IntArray, is_noise: BoolArray) -> IntArray:
-        """Return one partition's codes as they are compared."""
-        return codes
-
-    def margins(self, margins: Margins, noise: IntArray) -> Margins:
-        """Return how many points share the labels of a point, in many tables, (n_tables, k_u, k_v).
-
-        noise : the codes of noise on both sides (−1 for none), (n_tables, 2)
-        """
-        return margins
-
-    def point_scores(self, scores: FloatArray, noise: IntArray) -> FloatArray:
-        """Return the scores of a point for every pair of labels, (n_tables, k_u, k_v), as NaN where it has none."""
-        return scores
+        """Return one partition's codes for the comparison."""
+        return separate(codes, is_noise) if self.is_split else codes
 
 
-class _Drop(NoiseRule):
-    """Points that either partition calls noise are omitted."""
+def in_noise(shape: tuple[int, ...], noise: IntArray) -> tuple[BoolArray, BoolArray]:
+    """Return which rows, (n_tables, k_u, 1), and which columns, (n_tables, 1, k_v), of tables are noise.
 
-    is_cluster = False
-    omits = True
-
-    def counted(self, *is_noise: BoolArray) -> BoolArray:
-        return np.asarray(~np.logical_or.reduce(is_noise))
-
-    def point_scores(self, scores: FloatArray, noise: IntArray) -> FloatArray:
-        in_row, in_column = _is_noise(scores.shape, noise)
-        return np.where(in_row | in_column, np.nan, scores)
-
-
-class _Singletons(NoiseRule):
-    """Each noise point is a cluster of its own."""
-
-    is_cluster = False
-    is_split = True
-
-    def codes(self, codes: IntArray, is_noise: BoolArray) -> IntArray:
-        return separate(codes, is_noise)
-
-    def margins(self, margins: Margins, noise: IntArray) -> Margins:
-        in_row, in_column = _is_noise(margins.cells.shape, noise)
-        # A noise point shares its cluster with no other point.
-        return Margins(
-            cells=np.where(in_row | in_column, 0.0, margins.cells),
-            rows=np.where(in_row, 0.0, margins.rows),
-            columns=np.where(in_column, 0.0, margins.columns),
-        )
-
-
-def _is_noise(shape: tuple[int, ...], noise: IntArray) -> tuple[BoolArray, BoolArray]:
-    """Return which rows, (n_tables, k_u, 1), and which columns, (n_tables, 1, k_v), of tables are noise."""
+    noise : the codes of noise on both sides (−1 for none), (n_tables, 2)
+    """
     of_rows, of_columns = noise.T[:, :, None, None]
     return np.arange(shape[1])[:, None] == of_rows, np.arange(shape[2]) == of_columns
 
 
-RULES: dict[str, NoiseRule] = {"label": NoiseRule(), "drop": _Drop(), "singletons": _Singletons()}
+RULES: dict[str, NoiseRule] = {
+    "label": NoiseRule(),
+    "drop": NoiseRule(is_cluster=False, omits=True),
+    "singletons": NoiseRule(is_cluster=False, is_split=True),
+}
 
 
 def separate(codes: IntArray, is_noise: BoolArray) -> IntArray:
-    """Make each noise point a block of its own."""
+    """Make each noise sample a cluster."""
     codes = codes.copy()
     codes[is_noise] = codes.max() + 1 + np.arange(np.count_nonzero(is_noise))
     return codes
@@ -313,6 +329,6 @@ def numbered(labels: Labels) -> IntArray:
 
 
 def check_noise_within(noise: NoiseWithin) -> NoiseWithin:
-    """Check the treatment of noise within one study, where clusters are followed: single points are none."""
+    """Check the treatment of noise within one study, where clusters are followed: single samples are none."""
     check_choice(noise, "noise", [name for name, rule in RULES.items() if not rule.is_split])
     return noise

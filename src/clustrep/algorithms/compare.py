@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
 from typing import Any
 
 from clustrep.agreement.agreements import AgreementSpec
@@ -14,8 +13,6 @@ from clustrep.checks import check_n_clusters
 from clustrep.data.studies import StudiesLike, as_studies
 from clustrep.errors import ParameterError
 from clustrep.execution.checkpoints import checkpointing
-from clustrep.execution.engines import EngineLike
-from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng
 from clustrep.fitting.fingerprint import manifest_of
 from clustrep.fitting.parameters import (
@@ -26,13 +23,13 @@ from clustrep.fitting.parameters import (
     n_clusters_parameter,
     name_of,
     series_of,
+    takes_missing,
     values_by_clusterer,
 )
 from clustrep.fitting.resample import Source
 from clustrep.resampling.strategies import Resampling, resampling_for
 
 
-@on_engine
 def compare(
     clusterers: Clusterer | Sequence[Clusterer] | Mapping[str, Clusterer],
     studies: StudiesLike,
@@ -46,11 +43,7 @@ def compare(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
-    checkpoint: str | PathLike[str] | None = None,
     n_landmarks: int | None = None,
-    embed: Any = None,
-    impute: Any = None,
 ) -> Comparison:
     """Compare clusterers and numbers of clusters by how well they replicate, on the same draws.
 
@@ -61,27 +54,20 @@ def compare(
     Parameters
     ----------
     clusterers : clusterer, sequence of clusterers, or mapping of name to clusterer
-        Those without a name are named after their class.
+        Those without a name are named after their class. Pipelines as in `replicability`.
     studies : Studies, mapping of name to table, or sequence of tables
-        At least two.
-    n_clusters : int or several, optional
+        At least two, each of shape (n_samples, n_features).
+    n_clusters : int or several, default=None
         Numbers of clusters to try, from 2, set through whichever parameter a clusterer has for it. A clusterer that
         finds its number by itself runs once. By default each runs as it is.
-    param_grid : mapping, optional
+    param_grid : mapping, default=None
         Values of another parameter to try: ``{"resolution": [0.1, 0.5, 1.0]}`` for all clusterers that have it, or by
         clusterer, ``{"leiden": {"resolution": [...]}, "dbscan": {"eps": [...]}}``. Every value is a configuration of
         its own, named after it ("leiden, resolution = 0.5"); how many clusters it found is shown beside it.
-    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs, engine
+    agreement, n_resamples, diagonal, noise, resampling, rng, n_jobs
         As in `replicability`.
-    checkpoint : str or path, optional
-        As in `replicability`. With further clusterers or numbers of clusters, those that are finished are not computed
-        again.
-    n_landmarks : int, optional
+    n_landmarks : int, default=None
         As in `replicability`: fit to so many landmarks of each larger study.
-    embed : "train", transformer or None
-        As in `replicability`: learned on every draw of the training study alone.
-    impute : "median", "mean", "nearest", transformer or None
-        As in `replicability`: missing values are filled in inside every draw.
 
     Returns
     -------
@@ -113,14 +99,12 @@ def compare(
     >>> choice.best().n_clusters
     4
     """
-    checked = check_several(as_studies(studies, allow_missing=impute is not None))
-    chosen = resampling_for(resampling, tuple(checked.values()))
-    source = Source.of(chosen, rng, n_landmarks, impute=impute, embed=embed)
     configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
+    allow_missing = all(takes_missing(each.clusterer) for each in configurations)
+    checked = check_several(as_studies(studies, allow_missing=allow_missing))
+    source = Source.of(resampling_for(resampling, tuple(checked.values())), rng, n_landmarks)
     plan = score_plan(checked, configurations, source, n_resamples, agreement, noise, diagonal=diagonal)
-    with checkpointing(
-        checkpoint, lambda: manifest_of(source, tuple(checked.values()), configurations, **plan.choices), rng
-    ):
+    with checkpointing(lambda: manifest_of(source, tuple(checked.values()), configurations, **plan.choices), rng):
         return run_comparison(plan, n_jobs)
 
 

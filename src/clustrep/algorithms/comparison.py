@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from clustrep.null.null_scores import NullReference
+
+
+PARAMETER, CLUSTERS = "parameter", "clusters"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,25 +119,19 @@ class Comparison(Failing, Saved):
             check_known(value, f"value of {clusterer!r}", places, parameter="value")
             return self.at(places[value], self._agreement(agreement))
         check_known(clusterer, "clusterer", dict.fromkeys(self.clusterers), parameter="clusterer")
-        having = [c for c, name in enumerate(self.clusterers) if name == clusterer]
-        if n_clusters is None and len(having) > 1:
+        places_of = {self.n_clusters[c]: c for c, name in enumerate(self.clusterers) if name == clusterer}
+        if n_clusters is None and len(places_of) > 1:
             raise ParameterError(
-                f"n_clusters must be given: {clusterer!r} was run with {[self.n_clusters[c] for c in having]}.",
-                parameter="n_clusters",
+                f"n_clusters must be given: {clusterer!r} was run with {[*places_of]}.", parameter="n_clusters"
             )
-        if n_clusters is not None and self.n_clusters[having[0]] is None:
+        if n_clusters is not None and None in places_of:
             raise ParameterError(
                 f"{clusterer!r} finds its number of clusters by itself: leave n_clusters out.", parameter="n_clusters"
             )
-        if n_clusters is not None:
-            check_known(
-                n_clusters,
-                f"number of clusters of {clusterer!r}",
-                [self.n_clusters[c] for c in having],
-                parameter="n_clusters",
-            )
-            having = [c for c in having if self.n_clusters[c] == n_clusters]
-        return self.at(having[0], self._agreement(agreement))
+        if n_clusters is None:
+            (n_clusters,) = places_of
+        check_known(n_clusters, f"number of clusters of {clusterer!r}", places_of, parameter="n_clusters")
+        return self.at(places_of[n_clusters], self._agreement(agreement))
 
     def at(self, c: int, a: int) -> Replicability:
         """Return the result of the c-th configuration by the a-th agreement."""
@@ -269,16 +265,16 @@ class Comparison(Failing, Saved):
             Where clusterers were compared over values of a parameter: against these, or against the number of clusters
             found. By default the parameter; the clusters found where there are several parameters.
         """
-        from clustrep.algorithms.comparison_plot import ScoreCurves
+        from clustrep.algorithms.comparison_plot import draw_curves
         from clustrep.algorithms.pairwise_plot import draw_grid
         from clustrep.plots.canvas import refuse_axes
 
         check_choice(kind, "kind", ("curves", "matrices"))
         if against is not None:
             check_choice(against, "against", (PARAMETER, CLUSTERS))
-            if against == PARAMETER and len(self.curves.parameters) > 1:
+            if against == PARAMETER and len(self.parameters) > 1:
                 raise ParameterError(
-                    f"against must be {CLUSTERS!r} for several parameters: {', '.join(self.curves.parameters)}.",
+                    f"against must be {CLUSTERS!r} for several parameters: {', '.join(self.parameters)}.",
                     parameter="against",
                 )
         name = self.agreements[self._agreement(agreement)]
@@ -291,7 +287,7 @@ class Comparison(Failing, Saved):
             return draw_grid(self, name)
         if reference is not None:
             self._check_reference(reference)
-        return ScoreCurves.of(self, name, reference, against).draw(ax)
+        return draw_curves(self, name, reference, against, ax)
 
     def __repr__(self) -> str:
         head, table, notes = self._shown()
@@ -328,15 +324,37 @@ class Comparison(Failing, Saved):
             return np.asarray(np.nanmean(np.where(self.clusters_found < 0, np.nan, self.clusters_found), axis=(1, 2)))
 
     @property
-    def curves(self) -> Curves:
-        """The configurations as curves, over k or over another parameter."""
-        return Curves.of(self.clusterers, self.n_clusters, self.provenance)
+    def records(self) -> tuple[ClustererRecord | None, ...]:
+        """For every configuration what is known of its clusterer."""
+        known = self.provenance.clusterers
+        return known if len(known) == len(self.clusterers) else (None,) * len(self.clusterers)
+
+    @cached_property
+    def curves(self) -> dict[str, list[int]]:
+        """For every curve, over k or over another parameter, its configurations in that order."""
+        names, along = list(self.clusterers), [float(k or 0) for k in self.n_clusters]
+        for c, record in enumerate(self.records):
+            if record is not None and record.series:
+                names[c] = record.series
+            if record is not None and record.value is not None:
+                along[c] = record.value
+        order = sorted(range(len(names)), key=lambda c: along[c])
+        return {name: [c for c in order if names[c] == name] for name in dict.fromkeys(names)}
+
+    @property
+    def parameters(self) -> list[str]:
+        """The different parameters that vary along curves, "k" among them."""
+        named = [
+            record.parameter if record is not None and record.value is not None else "k" if k is not None else None
+            for record, k in zip(self.records, self.n_clusters, strict=True)
+        ]
+        return [name for name in dict.fromkeys(named) if name is not None]
 
     @cached_property
     def _series(self) -> dict[str, dict[float, int]]:
         """For every clusterer that was run over values of a parameter: the place of every value."""
         series: dict[str, dict[float, int]] = {}
-        for c, record in enumerate(self.curves.records):
+        for c, record in enumerate(self.records):
             if record is not None and record.value is not None:
                 series.setdefault(record.series, {})[record.value] = c
         return series
@@ -345,7 +363,7 @@ class Comparison(Failing, Saved):
         """Return parameter and value of a configuration, for tables; nothing where no clusterer has any."""
         if not self._series:
             return {}
-        record = self.curves.records[c]
+        record = self.records[c]
         assert record is not None
         return {"parameter": record.parameter, "value": np.nan if record.value is None else float(record.value)}
 
@@ -387,7 +405,7 @@ class Comparison(Failing, Saved):
 
     def _found(self, c: int) -> float | None:
         """Return the number of clusters that one value of a parameter led to."""
-        record = self.curves.records[c]
+        record = self.records[c]
         return float(self.mean_clusters_found[c]) if record is not None and record.value is not None else None
 
     @property
@@ -400,84 +418,3 @@ class Comparison(Failing, Saved):
             return 0
         check_choice(agreement, "agreement", self.agreements)
         return self.agreements.index(agreement)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Configurations as curves: over the number of clusters, over another parameter, or over the clusters found
-
-
-AXIS_OF_K = "number of clusters k"
-AXIS_OF_FOUND = "mean clusters found"
-AXIS_OF_PLACES = "place of the value"
-PARAMETER, CLUSTERS = "parameter", "clusters"
-
-
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """Which configurations belong to one curve.
-
-    Attributes
-    ----------
-    groups : dict of str to list of int
-        For every curve, its configurations by k or by the value of the parameter.
-    records : tuple of ClustererRecord or None
-        For every configuration; None where nothing is known of the clusterers.
-    """
-
-    groups: dict[str, list[int]]
-    n_clusters: tuple[int | None, ...]
-    records: tuple[ClustererRecord | None, ...]
-
-    @classmethod
-    def of(cls, clusterers: Sequence[str], n_clusters: Sequence[int | None], provenance: Provenance) -> Curves:
-        """Group the configurations of a result."""
-        records: tuple[ClustererRecord | None, ...] = provenance.clusterers
-        if len(records) != len(clusterers):
-            records = (None,) * len(clusterers)
-        names = [
-            record.series if record is not None and record.series else clusterer
-            for record, clusterer in zip(records, clusterers, strict=True)
-        ]
-        along = [
-            float(k or 0) if record is None or record.value is None else record.value
-            for record, k in zip(records, n_clusters, strict=True)
-        ]
-        order = sorted(range(len(clusterers)), key=lambda c: along[c])
-        groups = {name: [c for c in order if names[c] == name] for name in dict.fromkeys(names)}
-        return cls(groups, tuple(n_clusters), records)
-
-    @property
-    def parameters(self) -> list[str]:
-        """The different parameters that vary along curves, "k" among them."""
-        named = [
-            record.parameter if record is not None and record.value is not None else "k" if k is not None else None
-            for record, k in zip(self.records, self.n_clusters, strict=True)
-        ]
-        return [name for name in dict.fromkeys(named) if name is not None]
-
-    def positions(self, against: str | None, n_found: Sequence[float] | None) -> tuple[str, list[float | None]]:
-        """Return the title of the axis, and where every configuration stands on it; None where it has no place.
-
-        Against the parameter where there is a single one, else against the number of clusters found, which all
-        parameters have in common; against their order where that is not known.
-        """
-        parameters = self.parameters
-        if parameters in ([], ["k"]):
-            return AXIS_OF_K, list(self.n_clusters)
-        values = [None if record is None else record.value for record in self.records]
-        if against is None:
-            against = PARAMETER if len(parameters) == 1 else CLUSTERS
-        if against == PARAMETER and len(parameters) == 1:
-            return parameters[0], list(values)
-        places: list[float | None] = [None] * len(values)
-        for c, (k, value) in enumerate(zip(self.n_clusters, values, strict=True)):
-            if k is not None:
-                places[c] = k
-            elif value is not None and n_found is not None:
-                places[c] = float(n_found[c])
-        if n_found is not None:
-            return AXIS_OF_FOUND, places
-        for members in self.groups.values():
-            for place, c in enumerate(members, 1):
-                places[c] = place if values[c] is not None or self.n_clusters[c] is not None else None
-        return AXIS_OF_PLACES, places

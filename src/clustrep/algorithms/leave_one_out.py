@@ -10,9 +10,8 @@ from clustrep.algorithms.pairwise import LeaveOneStudyOut
 from clustrep.algorithms.replicability import ScorePlan, check_configuration, check_several
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.data.studies import StudiesLike, as_studies
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import on_engine, run
+from clustrep.execution.run import run
 from clustrep.execution.seeds import FULL_STUDY, Rng
 from clustrep.fitting.parameters import Clusterer
 from clustrep.fitting.resample import Source, provenance_of_run
@@ -20,7 +19,6 @@ from clustrep.fitting.setting import Setting
 from clustrep.resampling.strategies import Resampling, resampling_for
 
 
-@on_engine
 def leave_one_study_out(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -31,7 +29,6 @@ def leave_one_study_out(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
     n_landmarks: int | None = None,
 ) -> LeaveOneStudyOut:
     """Train on all studies but one, pooled, and test on that one, for every study.
@@ -40,7 +37,7 @@ def leave_one_study_out(
 
     Parameters
     ----------
-    clusterer, studies, agreement, n_resamples, noise, resampling, rng, n_jobs, engine, n_landmarks
+    clusterer, studies, agreement, n_resamples, noise, resampling, rng, n_jobs, n_landmarks
         As in `replicability`; one agreement. The draws of a tested study are those of `replicability` with the same
         seed.
 
@@ -87,7 +84,7 @@ def leave_one_study_out(
         others = [checked[other] for other in sorted(checked) if other != name]  # whatever their order
         pooled = others[0].with_samples_of(others[1:], f"all but {name}")
         setting = Setting.prepare(source, (pooled, tested), [configuration])
-        recall |= setting.recall_by_study
+        recall |= setting.recall
         plan = ScorePlan(
             setting,
             n_resamples=n_resamples,

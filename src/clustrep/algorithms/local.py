@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
@@ -15,16 +14,15 @@ from clustrep.agreement.agreements import Agreement, AgreementSpec, resolve_agre
 from clustrep.agreement.batches import binary_scores
 from clustrep.agreement.contingency import RULES, Noise, Partition
 from clustrep.algorithms.local_scores import LocalReplicability
-from clustrep.algorithms.replicability import KnownLabelsLike, Options, check_configuration
+from clustrep.algorithms.replicability import KnownLabelsLike, Options, check_configuration, may_miss_values
 from clustrep.checks import as_table, check_choice, check_integer, check_table
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study
 from clustrep.errors import AllReplicatesFailed, DataError, ParameterError
 from clustrep.execution.checkpoints import checkpointing
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
 from clustrep.execution.forecast import Cost
-from clustrep.execution.run import on_engine, run
+from clustrep.execution.run import run
 from clustrep.execution.seeds import FULL_STUDY, Failed, Rng
 from clustrep.fitting.fingerprint import agreements_of, facts_of, manifest_of
 from clustrep.fitting.parameters import Clusterer, Configuration
@@ -64,7 +62,6 @@ def local_replicability(
 ) -> LocalReplicability: ...
 
 
-@on_engine
 def local_replicability(
     clusterer: Clusterer,
     *,
@@ -78,11 +75,7 @@ def local_replicability(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
-    checkpoint: str | PathLike[str] | None = None,
     n_landmarks: int | None = None,
-    embed: Any = None,
-    impute: Any = None,
 ) -> LocalReplicability | dict[str, LocalReplicability]:
     """Measure how well the clustering around each point replicates (Algorithm 3).
 
@@ -97,15 +90,15 @@ def local_replicability(
     ----------
     clusterer : object with `fit_predict`, or function X → labels
         As in `replicability`.
-    train : Study or table
+    train : Study or table of shape (n_samples, n_features)
         Where the clusters come from. A table without a name is called "train".
     test : Study, table or Studies
         Where they are to be found again. A table without a name is called "test". For `Studies`, every one but the
         training study is a test study, and the training fits are shared.
-    at : Study, table or None
+    at : Study, table of shape (n_points, n_features) or None, default=None
         The points to score: any with the same features, such as a grid; None: those of the training study
         (section 3.3.3); the test study gives figure 6.
-    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, engine, checkpoint, n_landmarks, embed, impute
+    agreement, n_resamples, labels, noise, resampling, rng, n_jobs, n_landmarks
         As in `replicability`; one agreement only. A point that is noise shares its cluster with none under
         `noise="singletons"`, and has no score (NaN) under `noise="drop"`.
 
@@ -139,9 +132,10 @@ def local_replicability(
     >>> local.distribution.shape
     (5, 120)
     """
-    training, tests = _studies(train, test, allow_missing=impute is not None)
+    allow_missing = may_miss_values(clusterer, labels)
+    training, tests = _studies(train, test, allow_missing=allow_missing)
     studies = _distinct([training, *tests])
-    points = _points(at, training, allow_missing=impute is not None)
+    points, samples = _points(at, training, allow_missing=allow_missing)
     chosen_resampling = resampling_for(resampling, studies)
     if len(studies) == 1 and getattr(chosen_resampling, "halves", False):
         raise ParameterError(
@@ -151,21 +145,18 @@ def local_replicability(
             parameter="resampling",
         )
     configuration = check_configuration(clusterer, labels, studies, chosen_resampling)
-    source = Source.of(chosen_resampling, rng, n_landmarks, impute=impute, embed=embed)
+    source = Source.of(chosen_resampling, rng, n_landmarks)
     check_integer(n_resamples, "n_resamples")
     check_choice(noise, "noise", RULES)
     plan = LocalPlan(
         n_tests=len(tests),
-        samples=points.samples,
+        samples=samples,
         agreement=resolve_agreement(agreement),
         noise=noise,
-        setting=Setting.prepare(source, studies, [configuration], at=points.X),
-        room=tuple(
-            np.zeros((2, n_resamples, len(points.X)), np.min_scalar_type(configuration.n_clusters or 0)) for _ in tests
-        ),
+        setting=Setting.prepare(source, studies, [configuration], at=points),
     )
     choices = {"agreement": plan.agreement.name, "noise": noise}
-    with checkpointing(checkpoint, lambda: manifest_of(source, studies, [configuration], **choices), rng):
+    with checkpointing(lambda: manifest_of(source, studies, [configuration], **choices), rng):
         replicates = run(plan, range(FULL_STUDY, n_resamples + 1), n_jobs)
     labels_of_points = replicates[0].labels_of_points
     if isinstance(labels_of_points, Failed):
@@ -178,13 +169,6 @@ def local_replicability(
         for i, study in enumerate(tests)
     }
     return results if isinstance(test, Studies) else next(iter(results.values()))
-
-
-class Points(NamedTuple):
-    """Points to score, and their names."""
-
-    X: FloatArray
-    samples: tuple[str, ...]
 
 
 class LocalScores(NamedTuple):
@@ -217,12 +201,6 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
     samples: tuple[str, ...]  # the names of the points to score
     agreement: Agreement
     noise: Noise
-    # For every test study, where replicates that are computed in this process leave the points' codes, under the
-    # training and under the test function, (2, n_resamples, n_points): a result is made of them without a copy.
-    room: tuple[IntArray, ...] = ()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "room": ()}
 
     @property
     def train(self) -> Study:
@@ -286,11 +264,6 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
         n_labels = (1 + self.n_tests) * max(1, len(self.points))
         return max(1, min(self.setting.batch, MOST_LABELS // n_labels))
 
-    def replicate(self, number: int) -> LocalReplicate:
-        """Score one replicate on every test study."""
-        (scores,) = self.block([number])
-        return scores
-
     def block(self, numbers: Sequence[int]) -> list[LocalReplicate]:
         """Score replicates, a batch at a time, also where a worker is given more."""
         size = self.batch
@@ -313,8 +286,8 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
         learned, n_drawn = learner.learn(drawn, at), 1 + self.n_tests
         labelled = [of_sample.labels(0, points) for of_sample, points in zip(learned, at, strict=True)]
         pairs = [
-            self._pair(number, i, labelled[begin], labelled[begin + 1 + i], drawn[begin + 1 + i].draw.weights)
-            for number, begin in zip(numbers, range(0, len(drawn), n_drawn), strict=True)
+            self._pair(i, labelled[begin], labelled[begin + 1 + i], drawn[begin + 1 + i].draw.weights)
+            for begin in range(0, len(drawn), n_drawn)
             for i in range(self.n_tests)
         ]
         scores = self._scores(pairs)
@@ -328,7 +301,7 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
         return results
 
     def _pair(
-        self, number: int, i: int, trained: Labelled | Failed, tested: Labelled | Failed, weights: IntArray
+        self, i: int, trained: Labelled | Failed, tested: Labelled | Failed, weights: IntArray
     ) -> LabelledPair | Failed:
         """Prepare the comparison of two functions on the i-th test study."""
         if isinstance(trained, Failed):
@@ -343,38 +316,25 @@ class LocalPlan(ClusteringPlan[LocalReplicate]):
             by_trained,
             by_tested,
             weights,
-            at=(self._codes(number, i, 0, trained.at(0)), self._codes(number, i, 1, tested.at(0))),
+            at=(trained.at(0).small_codes, tested.at(0).small_codes),
             test_points=(trained.at(1 + self.n_tests + i).small_codes, tested.at(2).small_codes),
         )
 
-    def _codes(self, number: int, i: int, side: int, points: Partition) -> IntArray:
-        """Return the codes of the points to score, in as few bytes as they need: at their place, where there is one."""
-        if not self.room or number == FULL_STUDY or self.room[i].dtype != np.min_scalar_type(points.n_labels):
-            return points.small_codes
-        row: IntArray = self.room[i][side, number - 1]
-        row[:] = points.codes
-        return row
-
     def _scores(self, pairs: Sequence[LabelledPair | Failed]) -> list[LocalScores | Failed]:
         """Score the points of all pairs together."""
-        labelled = [(pair.trained, pair.tested, pair.weights) for pair in pairs if not isinstance(pair, Failed)]
-        tables = binary_scores(self.agreement, labelled, self.noise, self.setting.device)
-        weights = [of_points for _, _, of_points in labelled]
-        trivial = single_blocks([trained.codes for trained, _, _ in labelled], weights)
-        trivial |= single_blocks([tested.codes for _, tested, _ in labelled], weights)
-        outcomes = zip(tables, trivial.tolist(), strict=True)
-        scores: list[LocalScores | Failed] = []
-        for pair in pairs:
-            if isinstance(pair, Failed):
-                scores.append(pair)
-                continue
-            table, is_trivial = next(outcomes)
-            if isinstance(table, Failed):
-                scores.append(table)
-                continue
-            noise = (pair.trained.noise, pair.tested.noise)
-            scores.append(LocalScores(table, is_trivial, pair.at, pair.test_points, noise))
-        return scores
+        labelled = [pair for pair in pairs if not isinstance(pair, Failed)]
+        weights = [pair.weights for pair in labelled]
+        compared = [(pair.trained, pair.tested, pair.weights) for pair in labelled]
+        tables = binary_scores(self.agreement, compared, self.noise, self.setting.device)
+        trivial = single_blocks([pair.trained.codes for pair in labelled], weights)
+        trivial |= single_blocks([pair.tested.codes for pair in labelled], weights)
+        outcomes = (
+            table
+            if isinstance(table, Failed)
+            else LocalScores(table, single, pair.at, pair.test_points, (pair.trained.noise, pair.tested.noise))
+            for pair, table, single in zip(labelled, tables, trivial.tolist(), strict=True)
+        )
+        return [pair if isinstance(pair, Failed) else next(outcomes) for pair in pairs]
 
 
 def single_blocks(codes: Sequence[IntArray], weights: Sequence[IntArray]) -> BoolArray:
@@ -409,18 +369,17 @@ def _result(plan: LocalPlan, i: int, outcomes: Sequence[LocalScores | Failed], l
     k_test = max(scores.table.shape[1] for scores in scored)
     code = np.min_scalar_type(max(k_train, k_test))
     tables = np.full((n_resamples, k_train, k_test), np.nan)
-    at = plan.room[i].astype(code, copy=False)
+    at = np.zeros((2, n_resamples, n_points), dtype=code)
     test_points = np.zeros((2, n_resamples, len(study)), dtype=code)
     noise_codes = np.full((n_resamples, 2), -1)
     trivial = np.zeros(n_resamples, dtype=bool)
     for b, scores in enumerate(outcomes[1:]):
         if isinstance(scores, Failed):
-            at[:, b] = 0
             continue
         trivial[b] = scores.trivial
         tables[b, : scores.table.shape[0], : scores.table.shape[1]] = scores.table
         for side in (0, 1):
-            at[side, b] = scores.at[side]  # nothing to do for NumPy where they are there already
+            at[side, b] = scores.at[side]
             test_points[side, b] = scores.test_points[side]
             noise_codes[b, side] = scores.noise[side]
     full = outcomes[0]
@@ -450,7 +409,7 @@ def _result(plan: LocalPlan, i: int, outcomes: Sequence[LocalScores | Failed], l
             [plan.configuration],
             n_resamples=n_resamples,
             noise=plan.noise,
-            **plan.setting.recall,
+            neighbour_recall=plan.setting.recall,
         ),
         _points=plan.points.X,
         _origin=RunOrigin(
@@ -465,46 +424,29 @@ def _studies(train: Any, test: Any, *, allow_missing: bool) -> tuple[Study, tupl
         raise ParameterError(
             "train must be one study or table, got Studies: pick one, studies[name].", parameter="train"
         )
-    named = {"train": train} if not isinstance(train, Study) else {train.name: train}
-    (train_name,) = named
-    test_names = test.names if isinstance(test, Studies) else (test.name,) if isinstance(test, Study) else ()
-    if not isinstance(train, Study) and "train" in test_names:
+    are_tables = isinstance(test, Sequence) and len(test) and np.ndim(test[0]) > 1
+    if are_tables or (isinstance(test, Mapping) and not isinstance(test, Studies)):
         raise ParameterError(
-            "test has a study named 'train', the name that a training table gets: rename it.", parameter="test"
+            "test must be a Study, one table or Studies: for several tables pass Studies(...).", parameter="test"
         )
-    if isinstance(test, Studies):
-        if train_name in test and isinstance(train, Study) and not _same(train, test[train_name]):
-            raise ParameterError(
-                f"train and test hold different studies named {train_name!r}: rename one.", parameter="train"
-            )
-        named.update({name: study for name, study in test.items() if name != train_name})
-        if len(named) == 1:
-            raise ParameterError(
-                "test must hold a study other than the training study: add it, or pass one study as test.",
-                parameter="test",
-            )
-    elif isinstance(test, Study):
-        if test.name == train_name and isinstance(train, Study) and not _same(train, test):
-            raise ParameterError(
-                f"train and test are different studies with the same name {train_name!r}: rename one.",
-                parameter="train",
-            )
-        named[test.name] = test
-    else:
-        if isinstance(test, Mapping) or (isinstance(test, Sequence) and len(test) and np.ndim(test[0]) > 1):
-            raise ParameterError(
-                "test must be a Study, one table or Studies: for several tables pass Studies(...).", parameter="test"
-            )
-        if train_name == "test":
-            raise ParameterError(
-                "train is named 'test', the name that a test table without a name gets: rename it.", parameter="train"
-            )
-        named["test"] = test
-    studies = Studies(named, allow_missing=allow_missing)
-    training = studies[train_name]
-    if len(studies) == 1:
-        return training, (training,)
-    return training, tuple(study for study in studies.values() if study is not training)
+    name = train.name if isinstance(train, Study) else "train"
+    several = test if isinstance(test, Studies) else {test.name if isinstance(test, Study) else "test": test}
+    others = dict(several.items())
+    known = others.pop(name, None)
+    if known is not None and not (isinstance(train, Study) and isinstance(known, Study) and _same(train, known)):
+        raise ParameterError(
+            f"train and test are different studies with the same name, {name!r}: rename one. A table without a name is "
+            "called 'train' or 'test'.",
+            parameter="train",
+        )
+    if isinstance(test, Studies) and not others:
+        raise ParameterError(
+            "test must hold a study other than the training study: add it, or pass one study as test.",
+            parameter="test",
+        )
+    studies = Studies({name: train, **others}, allow_missing=allow_missing)
+    training = studies[name]
+    return training, tuple(study for study in studies.values() if study is not training) or (training,)
 
 
 def _same(study: Study, other: Study) -> bool:
@@ -515,16 +457,16 @@ def _distinct(studies: Sequence[Study]) -> tuple[Study, ...]:
     return tuple({study.name: study for study in studies}.values())
 
 
-def _points(at: Any, train: Study, *, allow_missing: bool) -> Points:
-    """Take the points to score, with the training study's features in its order."""
+def _points(at: Any, train: Study, *, allow_missing: bool) -> tuple[FloatArray, tuple[str, ...]]:
+    """Take the points to score, with the training study's features in its order, and their names."""
     if at is None:
-        return Points(train.X, train.samples)
+        return train.X, train.samples
     if isinstance(at, Studies):
         raise ParameterError(
             "at must be one study or one table of points, got Studies: pick one, studies[name].", parameter="at"
         )
     if isinstance(at, Study):
-        return Points(at.select(train.features).X, at.samples)
+        return at.select(train.features).X, at.samples
     table, features_named, _ = as_table(at, "at")
     if features_named:
         lacking = [feature for feature in train.features if feature not in table.columns]
@@ -538,4 +480,4 @@ def _points(at: Any, train: Study, *, allow_missing: bool) -> Points:
         table.columns = pd.Index(train.features, dtype=object)
     if table.shape[1] != len(train.features):
         raise DataError(f"at must have the {len(train.features)} features of the studies, got {table.shape[1]}.")
-    return Points(check_table(table, "at", allow_missing=allow_missing), tuple(table.index))
+    return check_table(table, "at", allow_missing=allow_missing), tuple(table.index)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from clustrep.agreement.agreements import shown
 from clustrep.algorithms.choice import Ranking
-from clustrep.algorithms.comparison_plot import by_clusterer
 from clustrep.plots.canvas import (
     COLOURS,
     DOUBLE,
@@ -90,7 +89,10 @@ def draw_grid(result: Comparison, agreement: str) -> NDArray[Any]:
     a = result.agreements.index(agreement)
     all_ks = sorted({k for k in result.n_clusters if k is not None})
     ks = [all_ks[i] for i in evenly(len(all_ks), MOST_COLUMNS)]
-    groups = by_clusterer(result.clusterers, result.n_clusters)
+    order = sorted(range(len(result.clusterers)), key=lambda c: result.n_clusters[c] or 0)
+    groups: dict[str, list[int]] = {name: [] for name in result.clusterers}
+    for c in order:
+        groups[result.clusterers[c]].append(c)
     with quiet():
         means = np.nanmean(result.distribution[:, a], axis=1)  # (n_configurations, S, S)
     top = largest(means)

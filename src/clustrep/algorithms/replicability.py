@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
@@ -21,12 +20,11 @@ from clustrep.data.studies import Studies, StudiesLike, as_studies
 from clustrep.data.study import Study
 from clustrep.errors import DataError, ParameterError
 from clustrep.execution.checkpoints import checkpointing, computes_a_share
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import RunCache, on_engine
+from clustrep.execution.run import RunCache
 from clustrep.execution.seeds import FULL_STUDY, Failed, Rng
 from clustrep.fitting.fingerprint import agreements_of, facts_of, identity_of, manifest_of
-from clustrep.fitting.parameters import Clusterer, Configuration, KnownLabels, check_clusterer, name_of
+from clustrep.fitting.parameters import Clusterer, Configuration, KnownLabels, check_clusterer, name_of, takes_missing
 from clustrep.fitting.resample import Resample, Source, provenance_of_run
 from clustrep.fitting.setting import ClusteringPlan, RunOrigin, Setting
 from clustrep.resampling.strategies import Resampling, Simulate, resampling_for
@@ -46,11 +44,7 @@ class Options(TypedDict, total=False):
     resampling: Resampling | None
     rng: Rng
     n_jobs: int | None
-    engine: EngineLike
-    checkpoint: str | PathLike[str] | None
     n_landmarks: int | None
-    embed: Any
-    impute: Any
 
 
 @overload
@@ -75,7 +69,6 @@ def replicability(
 ) -> dict[str, Replicability]: ...
 
 
-@on_engine
 def replicability(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -88,11 +81,7 @@ def replicability(
     resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
-    checkpoint: str | PathLike[str] | None = None,
     n_landmarks: int | None = None,
-    embed: Any = None,
-    impute: Any = None,
 ) -> Replicability | dict[str, Replicability]:
     """Measure how well the clustering learned on each study replicates on every other (Algorithms 1 and 2).
 
@@ -108,54 +97,46 @@ def replicability(
     ----------
     clusterer : object with `fit_predict`, or function X → labels
         Fitted as a copy. A `random_state` of None is filled from the replicate's seed; a fixed one is obeyed, so that
-        all replicates share it. None together with `labels`.
+        all replicates share it. In a scikit-learn `Pipeline` the first steps are fitted to every draw of the training
+        study and applied to the test studies: ``make_pipeline(SimpleImputer(), KMeans(3))`` fills in missing values,
+        ``make_pipeline(TrainEmbedding(), KMeans(3))`` clusters principal components. Steps that are equal in several
+        clusterers are fitted once. None together with `labels`, or a transformer in whose space nearest samples are
+        found.
     studies : Studies, mapping of name to table, or sequence of tables
-        At least two.
-    agreement : str, function of two labelings, or a tuple of these
+        At least two, each of shape (n_samples, n_features).
+    agreement : str, function of two labelings, or a tuple of these, default="ari"
         "ari", "ami", "ami_max", "ri", "mi", "prediction_strength" (the smallest share of a test cluster's pairs that
         stay together) or "matching" (the share of points that keep their label). A tuple returns one result for each,
         from the same fits.
-    n_resamples : int
+    n_resamples : int, default=100
         Number of resamples.
-    diagonal : bool
+    diagonal : bool, default=True
         Also score each study against itself: the function of a second, independent draw, tested on the first. A
         reference for the other scores; costs one more fit for each study and replicate.
-    labels : mapping of study name to labels, or True, optional
+    labels : mapping of study name to labels of shape (n_samples,), or True, default=None
         Known labels instead of a clusterer, with `clusterer=None`; True takes the studies' own. A point's label is then
         that of the nearest drawn sample.
-    noise : {"label", "drop", "singletons"}
+    noise : {"label", "drop", "singletons"}, default="label"
         Points labelled −1 form a block like any other; or are left out where either side calls them noise; or form a
         block each.
-    resampling : Bootstrap, Subsample, Jitter, a sum of these, or Simulate, optional
+    resampling : Bootstrap, Subsample, Jitter, a sum of these, or Simulate, default=None
         Where replicates come from. By default `Bootstrap(distinct=True)`, the bootstrap with each drawn sample counted
         once; `Subsample(0.8)` where any study has more features than samples. The paper's own is `Bootstrap()`.
-    rng : int, Generator, SeedSequence or None
+    rng : int, Generator, SeedSequence or None, default=None
         The seed. Draws depend on it, on the study's name and on the replicate's number, on nothing else.
-    n_jobs : int or None
-        Workers, as in joblib: −1 takes all cores. It never changes a result. How else a run is carried out is set with
-        `config_context`.
-    engine : None, dask.distributed.Client, "dask://host:port", "ray" or "ray://host:port"
-        Other machines, instead of the workers of this one: they never change a result, either (docs/clusters.md).
-    checkpoint : str or path, optional
-        A folder that keeps what is finished: the same call continues there after it was interrupted or killed, or with
-        more resamples. Needs a seed. What is kept depends on data, clusterer, seed, versions, and the code of your own
-        classes and functions; it is refused for others.
-    n_landmarks : int, optional
+    n_jobs : int or None, default=None
+        Workers, as in joblib: −1 takes all cores. It never changes a result. Where and how else a run is carried out,
+        such as on other machines or with a checkpoint, is set with `config_context`.
+    n_landmarks : int, default=None
         For studies of many samples: fit the clusterer to so many weighted landmarks of each larger study, and label all
         samples by what it learned from them. `provenance["landmark_error"]` is the standard deviation of the scores
         over sets of landmarks. See docs/scale.md.
-    embed : "train", transformer with fit and transform, or None
-        Fit a transformer inside every draw, before the clusterer, and apply it to the test studies: "train" is
-        `TrainEmbedding()`, scaled variable features and their principal components, learned on the training study
-        alone. None: the features as they are.
-    impute : "median", "mean", "nearest", transformer with fit and transform, or None
-        How missing values are filled in: fitted inside every draw, before `embed`, and applied to the test studies.
-        Any imputer or pipeline of scikit-learn will do. None: missing values are refused.
 
     Returns
     -------
     Replicability, or a dict of them by agreement
-        `.estimate` holds R̂, `.distribution` all R̂⁽ᵇ⁾; axes are (train, test).
+        `.estimate` holds R̂, of shape (S, S), `.distribution` all R̂⁽ᵇ⁾, of shape (n_resamples, S, S); axes are (train,
+        test).
 
     See Also
     --------
@@ -189,15 +170,21 @@ def replicability(
     >>> result = replicability(KMeans(4, n_init=3), simulate_cohorts(rng=1), n_resamples=5, rng=0)
     >>> result.estimate.shape, result.distribution.shape
     ((4, 4), (5, 4, 4))
+
+    Principal components that are learned on every draw of a training study, and applied to the test studies:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from clustrep import TrainEmbedding
+    >>> pipeline = make_pipeline(TrainEmbedding(n_components=2), KMeans(4, n_init=3))
+    >>> replicability(pipeline, simulate_cohorts(rng=1), n_resamples=5, rng=0).estimate.shape
+    (4, 4)
     """
-    checked = check_several(as_studies(studies, allow_missing=impute is not None))
+    checked = check_several(as_studies(studies, allow_missing=may_miss_values(clusterer, labels)))
     chosen_resampling = resampling_for(resampling, tuple(checked.values()))
     configuration = check_configuration(clusterer, labels, tuple(checked.values()), chosen_resampling)
-    source = Source.of(chosen_resampling, rng, n_landmarks, impute=impute, embed=embed)
+    source = Source.of(chosen_resampling, rng, n_landmarks)
     plan = score_plan(checked, [configuration], source, n_resamples, agreement, noise, diagonal=diagonal)
-    with checkpointing(
-        checkpoint, lambda: manifest_of(source, tuple(checked.values()), [configuration], **plan.choices), rng
-    ):
+    with checkpointing(lambda: manifest_of(source, tuple(checked.values()), [configuration], **plan.choices), rng):
         comparison = run_comparison(plan, n_jobs)
     results = {asked.name: comparison.at(0, a) for a, asked in enumerate(plan.agreements)}
     return results if isinstance(agreement, tuple | list) else next(iter(results.values()))
@@ -270,11 +257,6 @@ class ScorePlan(ClusteringPlan[ReplicateScores]):
     def join_values(self, values: Sequence[ReplicateScores]) -> ReplicateScores:
         """Put the scores of all configurations together."""
         return ReplicateScores(*map(np.concatenate, zip(*values, strict=True)))
-
-    def replicate(self, number: int) -> ReplicateScores:
-        """Score one replicate."""
-        (scores,) = self.block([number])
-        return scores
 
     def block(self, numbers: Sequence[int]) -> list[ReplicateScores]:
         """Draw replicates, and score them together."""
@@ -394,7 +376,7 @@ def run_comparison(plan: ScorePlan, n_jobs: int | None, cache: RunCache | None =
             diagonal=plan.diagonal,
             noise=plan.noise,
             **landmark_error,
-            **plan.setting.recall,
+            neighbour_recall=plan.setting.recall,
         ),
         _origins=tuple(
             RunOrigin(source, studies, configuration, plan.agreements, plan.noise)
@@ -478,6 +460,11 @@ def check_several(studies: Studies) -> Studies:
     return studies
 
 
+def may_miss_values(clusterer: Clusterer, labels: KnownLabelsLike | None) -> bool:
+    """Whether a clusterer, or the transformer that comes before known labels, takes missing values."""
+    return takes_missing(clusterer if labels is None else KnownLabels({}, clusterer))
+
+
 def check_configuration(
     clusterer: Clusterer, labels: KnownLabelsLike | None, studies: Sequence[Study], resampling: object
 ) -> Configuration:
@@ -488,7 +475,7 @@ def check_configuration(
                 "clusterer is None: pass a clusterer, or known labels with labels=.", parameter="clusterer"
             )
         return Configuration(name_of(clusterer), check_clusterer(clusterer))
-    if clusterer is not None:
+    if clusterer is not None and (hasattr(clusterer, "fit_predict") or not hasattr(clusterer, "transform")):
         raise ParameterError(
             "Pass either a clusterer or labels, not both: labels are used instead of a clusterer.", parameter="labels"
         )
@@ -516,4 +503,4 @@ def check_configuration(
         )
         for study in studies
     }
-    return Configuration("known labels", KnownLabels(known))
+    return Configuration("known labels", KnownLabels(known, clusterer))

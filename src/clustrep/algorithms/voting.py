@@ -31,7 +31,7 @@ def cluster_auroc(studies: StudiesLike, labels: KnownLabelsLike | None = None) -
     ----------
     studies : Studies, mapping of name to table, or sequence of tables
         At least two, with at least three features: genes, not an embedding.
-    labels : mapping of study name to labels, or True, optional
+    labels : mapping of study name to labels of shape (n_samples,), or True, default=None
         Clusters or published cell types of every sample; by default the studies' own known labels.
 
     Returns

@@ -7,29 +7,28 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clustrep.agreement.agreements import AgreementSpec, resolve_agreements
-from clustrep.agreement.contingency import Noise
+from clustrep.agreement.contingency import RULES, Noise
 from clustrep.algorithms.choice import Candidate, Choice
-from clustrep.algorithms.compare import compare, configurations_to_compare
+from clustrep.algorithms.compare import configurations_to_compare
 from clustrep.algorithms.local import local_replicability
 from clustrep.algorithms.local_scores import LocalReplicability
 from clustrep.algorithms.replicability import ScorePlan, check_several, run_comparison, score_plan
 from clustrep.analysis.headline import Preliminary
-from clustrep.analysis.result import Analysis
+from clustrep.analysis.result import Analysis, place_samples
 from clustrep.checks import check_choice, check_flag, check_integer, check_known
 from clustrep.data.studies import Studies, StudiesLike, as_studies
-from clustrep.data.values import AUTO, completed
+from clustrep.data.values import AUTO
 from clustrep.errors import AllReplicatesFailed, ClustrepWarning, ParameterError
 from clustrep.execution.checkpoints import Manifest, Shard, checkpointing
-from clustrep.execution.engines import EngineLike
-from clustrep.execution.run import RunCache, on_engine, shows_progress, write_progress
-from clustrep.execution.seeds import Rng, one_thread, root_entropy
+from clustrep.execution.context import told_progress
+from clustrep.execution.run import RunCache
+from clustrep.execution.seeds import Rng
 from clustrep.findings.alignment import aligned
 from clustrep.findings.assign import with_reference
 from clustrep.findings.cluster_tree import ClusterTree
@@ -48,23 +47,66 @@ from clustrep.findings.result import CONTINUOUS, SEPARATED, Findings
 from clustrep.findings.subclusters import cluster_tree
 from clustrep.findings.verdict import best_above, focus_of
 from clustrep.fitting.fingerprint import agreements_of, manifest_of
-from clustrep.fitting.parameters import Configuration
+from clustrep.fitting.parameters import Configuration, takes_missing
 from clustrep.fitting.resample import Source
 from clustrep.null.models import UNIMODAL, UNIMODAL_MODELS, Sampler, check_null
 from clustrep.null.null_reference import NullPlan, check_takes_simulated, null_reference, reference_of
-from clustrep.plots.coordinates import in_two_dimensions
 from clustrep.provenance import Provenance
 from clustrep.resampling.strategies import Resampling, resampling_for
 from clustrep.summaries import label
-from clustrep.types import FloatArray
 
-EMBEDDINGS = ("pca", "tsne")
 # So many resamples and simulated data sets are enough for a preliminary answer.
 FIRST_RESAMPLES = 20
 FIRST_NULL = 39
+# A p-value of 0.05 needs so many.
+FEWEST_NULL = 19
 
 
-@on_engine
+@dataclass(frozen=True)
+class RunOptions:
+    """What an analysis seldom needs: `analyse(..., options=RunOptions(...))`.
+
+    Parameters
+    ----------
+    resampling : Bootstrap, Subsample, Jitter, a sum of these, or Simulate, default=None
+        Where replicates come from; by default as in `replicability`.
+    noise : {"label", "drop", "singletons"}, default="label"
+        What is done with samples labelled −1, as in `replicability`.
+    null : str or function of (study, rng), default="unimodal"
+        The null model, as in `null_reference`: by default unimodal data, of three kinds.
+    n_landmarks : int, default=None
+        As in `replicability`: all steps fit to so many landmarks of each larger study.
+    recursive : bool, default=False
+        Whether every separated cluster is split again by the same clusterers, and tested again: `Analysis.tree`. The
+        chance of any false split in the whole tree is controlled; see the notes of `analyse`.
+
+    See Also
+    --------
+    analyse : The function that takes it.
+    config_context : Where and how an analysis is computed: progress, other machines, a checkpoint.
+
+    Notes
+    -----
+    All of these change results; none changes which studies and clusterers are compared.
+
+    Examples
+    --------
+    >>> RunOptions(n_landmarks=500).recursive
+    False
+    """
+
+    resampling: Resampling | None = None
+    noise: Noise = "label"
+    null: str | Sampler = UNIMODAL
+    n_landmarks: int | None = None
+    recursive: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice(self.noise, "noise", RULES)
+        check_null(self.null)
+        check_flag(self.recursive, "recursive")
+
+
 def analyse(
     clusterers: Any,
     studies: StudiesLike,
@@ -73,22 +115,12 @@ def analyse(
     param_grid: Mapping[str, Any] | None = None,
     agreement: AgreementSpec | tuple[AgreementSpec, ...] = ("ari", "ami"),
     n_resamples: int = 100,
-    null: str | Sampler | None = UNIMODAL,
     n_null: int = 199,
+    scale: str = AUTO,
     train: str | Sequence[str] | None = None,
-    embedding: str = "pca",
-    noise: Noise = "label",
-    resampling: Resampling | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
-    on_progress: Callable[[Preliminary], None] | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    n_landmarks: int | None = None,
-    scale: str = AUTO,
-    recursive: bool = False,
-    embed: Any = None,
-    impute: Any = None,
+    options: RunOptions = RunOptions(),
 ) -> Analysis:
     """Find the clusters of several studies: how many, in which studies, and whether they are separated.
 
@@ -100,41 +132,21 @@ def analyse(
 
     Parameters
     ----------
-    clusterers, studies, n_clusters, param_grid, agreement, n_resamples, noise, resampling, rng, n_jobs, engine
+    clusterers, studies, n_clusters, param_grid, agreement, n_resamples, rng, n_jobs
         As in `compare`. The first agreement decides.
-    null : str, function of (study, rng), or None
-        As in `null_reference`: by default unimodal data, of three kinds. It is needed only where no clusters are
-        separated. None omits it: then the verdict is inconclusive there.
     n_null : int, default=199
-        Number of simulated data sets, at least 19.
-    train : str or sequence of str, optional
-        The studies whose samples have local scores in the others; by default all. An empty sequence leaves local
-        scores out: the findings are the same, in a fraction of the time.
-    embedding : {"pca", "tsne"}
-        How samples with more than two features are placed in figures.
-    checkpoint : str or path, optional
-        A folder that keeps what all steps have finished: the same call continues there after it was interrupted or
-        killed; with more resamples, clusterers or numbers of clusters it computes only what is new. Needs a seed.
-    n_landmarks : int, optional
-        As in `replicability`: all steps fit to so many landmarks of each larger study.
+        Number of simulated data sets, at least 19. They are needed only where no clusters are separated. 0 omits the
+        null model: then the verdict is inconclusive there.
     scale : {"auto", "none", "pooled", "study", "reference=NAME"}, default="auto"
         How studies are made comparable. "auto": features as they are given or divided by their spread within studies,
         whichever shows clusters more clearly, and studies moved and scaled so that the clusters that they share
         coincide; without clusters, studies whose means differ by more than one standard deviation are centred. The
         others are those of `Studies.scaled`, and nothing is moved.
-    recursive : bool
-        Whether every separated cluster is split again by the same clusterers, and tested again: `Analysis.tree`. The
-        chance of any false split in the whole tree is controlled; see Notes.
-    embed : "train", transformer or None
-        As in `replicability`: learned on every draw of the training study alone, in all steps. Density valleys are
-        looked for between the clusters that this shows, in the features themselves.
-    impute : "median", "mean", "nearest", transformer or None
-        As in `replicability`, in all steps. Coordinates for density valleys, presence, figures and unimodal data
-        are those of the nearest samples of the same study where values are missing.
-    on_progress : function of a Preliminary, optional
-        Called with what the first 20 resamples say, and where these show no separated groups again with the first 39
-        simulated data sets. They are the first of those that the analysis uses anyway: its results are the same. By
-        default preliminary answers are written to stderr where progress is shown (`config_context`).
+    train : str or sequence of str, default=None
+        The studies whose samples have local scores in the others; by default all. An empty sequence leaves local
+        scores out: the findings are the same, in a fraction of the time.
+    options : RunOptions, default=RunOptions()
+        How studies are resampled, the null model, landmarks, and whether clusters are split again.
 
     Returns
     -------
@@ -149,16 +161,20 @@ def analyse(
 
     Notes
     -----
+    The first steps of a pipeline are fitted in all steps of the analysis. Density valleys are looked for between the
+    clusters that it finds, in the features themselves; coordinates for density valleys, figures and unimodal data are
+    those of the nearest samples of the same study where values are missing.
+
     Meant as the first call on several studies of the same kind. A single study is taken, too: its random halves are
     then compared, and whether another study has its clusters is not tested. Error rates and power on many kinds of
     data, and what other methods answer there, are in docs/exam.md. All decisions are made at a level of 5 %; with
     several analyses of the same studies, errors add up.
 
-    With ``recursive=True`` a cluster that holds n of all N samples is tested for density valleys at the level 0.05 · (n
-    − 1) / (N − 1), and only where the cluster around it was split [2]_; its parts are kept apart by density valleys
-    that are significant one by one. The largest clusters without density valleys within have no samples in common, and
-    their levels add up to at most 5 %: with that chance at most there is any false split in the tree, as far as the
-    test of a density valley keeps its level (docs/sub-clusters.md has simulations).
+    With ``RunOptions(recursive=True)`` a cluster that holds n of all N samples is tested for density valleys at the
+    level 0.05 · (n − 1) / (N − 1), and only where the cluster around it was split [2]_; its parts are kept apart by
+    density valleys that are significant one by one. The largest clusters without density valleys within have no samples
+    in common, and their levels add up to at most 5 %: with that chance at most there is any false split in the tree, as
+    far as the test of a density valley keeps its level (docs/sub-clusters.md has simulations).
 
     References
     ----------
@@ -178,38 +194,39 @@ def analyse(
     >>> analysis.findings.table()["status"].unique().tolist()
     ['found']
     """
-    read = as_studies(studies, allow_missing=impute is not None)
-    check_choice(embedding, "embedding", EMBEDDINGS)
-    check_integer(n_null, "n_null", at_least=19)
-    check_flag(recursive, "recursive")
+    configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
+    allow_missing = all(takes_missing(each.clusterer) for each in configurations)
+    read = as_studies(studies, allow_missing=allow_missing)
+    if not isinstance(options, RunOptions):
+        raise ParameterError(f"options must be RunOptions(...), got {options!r}.", parameter="options")
+    if n_null != 0:
+        check_integer(n_null, "n_null", at_least=FEWEST_NULL)
     wanted = [train] if isinstance(train, str) else train
     followed = read.names if wanted is None else tuple(dict.fromkeys(wanted))
     for name in followed:
         check_known(name, "study to train on", read, parameter="train")
-    if null is not None:
-        check_null(null)
     given = read if scale == AUTO else read.scaled(scale)
-    configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
     decisive = agreement[0] if isinstance(agreement, tuple | list) else agreement
     # One seed and one way to resample for all steps.
-    source = Source.of(resampling_for(resampling, tuple(given.values())), rng, n_landmarks, impute=impute, embed=embed)
-    if null is not None:
-        check_takes_simulated(source.transformer, null)
-    asked_for = partial(manifest_of_analysis, configurations, given, agreement, noise, source)
+    source = Source.of(resampling_for(options.resampling, tuple(given.values())), rng, options.n_landmarks)
+    if n_null:
+        check_takes_simulated(configurations, options.null)
+    asked_for = partial(manifest_of_analysis, configurations, given, agreement, options.noise, source)
     totals = {ScorePlan.unit: n_resamples, NullPlan.unit: n_null}
-    with checkpointing(checkpoint, asked_for, rng, totals):
+    with checkpointing(asked_for, rng, totals):
         compared, findings = made_comparable(given, configurations, source, scale, n_jobs)
         of_features = compared
         if len(given) == 1:  # what one study can show: whether its halves agree
             (name,) = given.names
             compared, followed = Studies.split(compared[name], 2, rng=source.root), ()
-        plan = score_plan(check_several(compared), configurations, source, n_resamples, agreement, noise)
-        steps = Steps(compared, given, scale, findings, plan, configurations, null, n_null, n_jobs)
-        tell = on_progress or (write_progress if shows_progress() else None)
+        plan = score_plan(check_several(compared), configurations, source, n_resamples, agreement, options.noise)
+        steps = Steps(compared, given, scale, findings, plan, configurations, options.null, n_null, n_jobs)
+        tell = told_progress()
         if tell is not None:
             steps.preliminary(tell)
         answer = steps.final()
-        places, names = place_samples(compared if len(given) > 1 else given, embedding)
+        shown = compared if len(given) > 1 else given
+        places, names = place_samples(shown)
         start = Analysis(
             with_reference(
                 with_features(steps.with_partition(answer.findings, answer.choice), of_features), read, of_features
@@ -221,8 +238,9 @@ def analyse(
             names,
             known_labels_of(given),
             warnings=_notes_on(given, scale),
+            _studies=shown,
         )
-        if recursive and start.verdict == SEPARATED and len(given) > 1:
+        if options.recursive and start.verdict == SEPARATED and len(given) > 1:
             start = replace(start, tree=steps.tree(start.findings))
         return _followed(start, steps, followed, decisive)
 
@@ -266,7 +284,6 @@ def _local_scores(
         rng=source.root,
         resampling=source.resampling,
         n_landmarks=source.n_landmarks,
-        impute=source.transformer,  # imputation and embedding are one transformer by now
         n_jobs=steps.n_jobs,
     )
 
@@ -277,7 +294,7 @@ def _tree_over_k(start: Analysis, steps: Steps, decisive: AgreementSpec) -> Clus
     if focus is None:
         return None
     study, place = study_for_tree(findings), steps.configurations.index(steps.configuration_of(focus))
-    name, places = next((name, group) for name, group in comparison.curves.groups.items() if place in group)
+    name, places = next((name, group) for name, group in comparison.curves.items() if place in group)
     tests = [test for test in studies_with_several(findings) if test != study]
 
     def scores(c: int) -> dict[str, LocalReplicability]:
@@ -304,7 +321,7 @@ class Steps:
     findings: Findings
     plan: ScorePlan
     configurations: Sequence[Configuration]
-    null: str | Sampler | None
+    null: str | Sampler
     n_null: int
     n_jobs: int | None
     cache: RunCache = field(default_factory=RunCache)
@@ -313,7 +330,7 @@ class Steps:
         """Score all resamples, and compare with the null model where no clusters are separated."""
         comparison = run_comparison(self.plan, self.n_jobs, self.cache)
         reference = None
-        if self.null is not None and self.findings.verdict != SEPARATED:
+        if self.n_null and self.findings.verdict != SEPARATED:
             reference = reference_of(comparison, self.n_null, self.null, n_jobs=self.n_jobs, cache=self.cache)
         answer = Preliminary(comparison, self.findings, reference)
         if reference is None or best_above(answer.choice) is not None:
@@ -322,7 +339,7 @@ class Steps:
         detectable = detectable_of(self.given, n_tried, self.scale, self.plan.setting.source.root % 2**32)
         return replace(answer, found=replace(self.findings, detectable=detectable))
 
-    def preliminary(self, on_progress: Callable[[Preliminary], None]) -> None:
+    def preliminary(self, tell: Callable[[Preliminary], None]) -> None:
         """Hand out what the first resamples say, then the first simulated data sets."""
         if self.plan.n_resamples <= FIRST_RESAMPLES:
             return
@@ -331,12 +348,12 @@ class Steps:
                 first = run_comparison(replace(self.plan, n_resamples=FIRST_RESAMPLES), self.n_jobs, self.cache)
         except AllReplicatesFailed:  # perhaps the other resamples do not
             return
-        on_progress(Preliminary(first, self.findings, None))
-        if self.null is None or self.findings.verdict == SEPARATED or self.n_null <= FIRST_NULL:
+        tell(Preliminary(first, self.findings, None))
+        if self.findings.verdict == SEPARATED or self.n_null <= FIRST_NULL:
             return
         with contextlib.suppress(AllReplicatesFailed), _without_warnings():
             reference = reference_of(first, FIRST_NULL, self.null, n_jobs=self.n_jobs, cache=self.cache)
-            on_progress(Preliminary(first, self.findings, reference))
+            tell(Preliminary(first, self.findings, reference))
 
     def configuration_of(self, candidate: Candidate) -> Configuration:
         """Return the configuration of a candidate."""
@@ -394,43 +411,42 @@ def compute_share(
     clusterers: Any,
     studies: Studies,
     *,
-    checkpoint: str | PathLike[str],
+    n_clusters: Any,
+    param_grid: Mapping[str, Any] | None,
+    agreement: AgreementSpec | tuple[AgreementSpec, ...],
+    n_resamples: int,
     n_null: int,
-    null: str | Sampler | None,
-    scale: str = AUTO,
-    **options: Any,
+    scale: str,
+    rng: Rng,
+    n_jobs: int | None,
+    options: RunOptions,
 ) -> Provenance:
     """Compute one share of those replicates of an analysis that do not depend on the outcome of others.
 
     These are the resamples of the comparison of the aligned studies, and the simulated data of every null model where
-    no clusters are separated; `options` are those of `compare`. Every share finds the clusters and aligns the studies.
+    no clusters are separated; arguments are those of `analyse`. Every share finds the clusters and aligns the studies.
     Local scores depend on all replicates: they are computed when shares are merged.
     """
-    fewest = min([options["n_resamples"], *([] if null is None else [n_null])])
+    fewest = min(n_resamples, n_null or n_resamples)
     if shard.of > fewest:
         raise ParameterError(
             f"shard must have at most as many shares as there are replicates, {fewest}, got {shard.of}.",
             parameter="shard",
         )
-    root, checked = root_entropy(options["rng"]), check_several(as_studies(studies))
-    source = Source.of(
-        resampling_for(options.get("resampling"), tuple(checked.values())),
-        root,
-        options.get("n_landmarks"),
-        impute=options.get("impute"),
-        embed=options.get("embed"),
-    )
-    configurations = configurations_to_compare(clusterers, options["n_clusters"], options.get("param_grid"))
-    asked_for = partial(manifest_of_analysis, configurations, checked, options["agreement"], options["noise"], source)
-    compared, findings = made_comparable(checked, configurations, source, scale, options["n_jobs"])
-    with checkpointing(checkpoint, asked_for, options["rng"], shard=shard):
-        comparison = compare(clusterers, compared, diagonal=True, **{**options, "rng": root})
+    given = check_several(studies)
+    configurations = configurations_to_compare(clusterers, n_clusters, param_grid)
+    source = Source.of(resampling_for(options.resampling, tuple(given.values())), rng, options.n_landmarks)
+    asked_for = partial(manifest_of_analysis, configurations, given, agreement, options.noise, source)
+    compared, findings = made_comparable(given, configurations, source, scale, n_jobs)
+    with checkpointing(asked_for, rng, shard=shard):
+        plan = score_plan(compared, configurations, source, n_resamples, agreement, options.noise)
+        comparison = run_comparison(plan, n_jobs)
         models: Sequence[str | Sampler] = ()
-        if null is not None and findings.verdict != SEPARATED:
-            models = UNIMODAL_MODELS if null == UNIMODAL else (null,)
+        if n_null and findings.verdict != SEPARATED:
+            models = UNIMODAL_MODELS if options.null == UNIMODAL else (options.null,)
         for model in models:
             with contextlib.suppress(AllReplicatesFailed):  # of this share
-                null_reference(comparison, n_null, null=model, n_jobs=options["n_jobs"])
+                null_reference(comparison, n_null, null=model, n_jobs=n_jobs)
     return comparison.provenance
 
 
@@ -452,22 +468,3 @@ def known_labels_of(studies: Studies) -> NDArray[np.str_]:
     """Return the known labels of all samples as text, study by study; "" where a study has none."""
     labels = [[""] * len(study) if study.labels is None else study.labels.tolist() for study in studies.values()]
     return np.array([str(label) for of_study in labels for label in of_study])
-
-
-def place_samples(studies: Studies, embedding: str) -> tuple[FloatArray, tuple[str, str]]:
-    """Place all samples in two dimensions together, (number of samples, 2), and name these."""
-    X = np.concatenate([completed(study.X) for study in studies.values()]).astype(float)
-    if X.shape[1] == 1:
-        return np.column_stack([X, np.zeros(len(X))]), (studies.features[0], "")
-    if X.shape[1] == 2:
-        return X, (studies.features[0], studies.features[1])
-    if embedding == "tsne":
-        return in_two_dimensions(X, embedding)
-    from sklearn.decomposition import PCA
-
-    with one_thread():
-        axes = PCA(2, random_state=0)
-        placed = axes.fit_transform(X)
-    first, second = axes.explained_variance_ratio_
-    names = (f"first principal component ({first:.0%})", f"second principal component ({second:.0%})")
-    return np.asarray(placed), names

@@ -45,11 +45,12 @@ class Said(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What the sentences are made of.
+def headline_of(
+    findings: Findings, choice: Choice, obstacle: Obstacle | None, heterogeneity: float = float("nan")
+) -> tuple[Said, ...]:
+    """Return the verdict, the best clusterer, the reasons, cautions and what to do next.
 
-    Attributes
+    Parameters
     ----------
     findings : Findings
     choice : Choice
@@ -58,16 +59,6 @@ class Evidence:
     heterogeneity : float, default=nan
         I² of the configuration in focus; NaN where it is not known.
     """
-
-    findings: Findings
-    choice: Choice
-    obstacle: Obstacle | None
-    heterogeneity: float = float("nan")
-
-
-def headline_of(evidence: Evidence) -> tuple[Said, ...]:
-    """Return the verdict, the best clusterer, the reasons, cautions and what to do next."""
-    findings, choice = evidence.findings, evidence.choice
     focus = focus_of(findings, choice)
     partition = "" if focus is None else f"{focus.label}, {shown(choice.agreement)} {focus.score:z.2f}"
     said = [Said(findings.verdict, verdict_sentence(findings, partition))]
@@ -76,11 +67,13 @@ def headline_of(evidence: Evidence) -> tuple[Said, ...]:
     reasons = (depth_sentence(findings), *missing_sentences(findings), *feature_sentences(findings))
     said += [Said(REASON, text) for text in reasons]
     said.append(Said(STUDIES, findings.alignment))
-    studies = (outlier_sentence(findings), heterogeneity_sentence(evidence.heterogeneity))
+    studies = (outlier_sentence(findings), heterogeneity_sentence(heterogeneity))
     said.append(Said(STUDIES, " ".join(filter(None, studies))))
-    if evidence.obstacle is not None:
-        said.append(Said(CAUTION, evidence.obstacle.sentence))
-    said.append(Said(NEXT, _next(evidence)))
+    next_step = NEXT_STEPS[findings.verdict]
+    if obstacle is not None:
+        said.append(Said(CAUTION, obstacle.sentence))
+        next_step = next_step if findings.verdict == SEPARATED else obstacle.next_step
+    said.append(Said(NEXT, next_step))
     return tuple(each for each in said if each.text)
 
 
@@ -148,14 +141,6 @@ def _rivals(choice: Choice, focus: Candidate) -> str:
     return f"Not distinguishable from it: {listing(rivals, MOST_RIVALS)}."
 
 
-def _next(evidence: Evidence) -> str:
-    """Say what to do next: what to try where something is in the way, else what the answer is good for."""
-    verdict = evidence.findings.verdict
-    if evidence.obstacle is not None and verdict != SEPARATED:
-        return evidence.obstacle.next_step
-    return NEXT_STEPS[verdict]
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # What is known of an analysis while it runs: from the first resamples, or before everything is compared
 
@@ -178,7 +163,7 @@ class Preliminary:
 
     See Also
     --------
-    analyse : The function that hands it to `on_progress`.
+    analyse : The function that hands it to `progress` of `config_context`.
     """
 
     comparison: Comparison
@@ -214,7 +199,7 @@ class Preliminary:
     def headline(self) -> tuple[Said, ...]:
         """The answer in sentences, as far as it is known."""
         obstacle = obstacle_to(self.comparison, focus_of(self.findings, self.choice))
-        return headline_of(Evidence(self.findings, self.choice, obstacle))
+        return headline_of(self.findings, self.choice, obstacle)
 
     @property
     def answer(self) -> str:

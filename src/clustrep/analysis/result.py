@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,22 +13,28 @@ from clustrep.algorithms.choice import Candidate, Choice, obstacle_to
 from clustrep.algorithms.comparison import Comparison
 from clustrep.algorithms.local_scores import LocalReplicability
 from clustrep.algorithms.pairwise import Replicability
-from clustrep.analysis.headline import Evidence, Said, headline_of
+from clustrep.analysis.headline import Said, headline_of
 from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_known
+from clustrep.data.values import completed
+from clustrep.errors import ParameterError
 from clustrep.execution.failures import Failures
+from clustrep.execution.seeds import one_thread
 from clustrep.files.saved import Saved
 from clustrep.findings.cluster_tree import ClusterTree
 from clustrep.findings.clustering_tree import ClusteringTree
 from clustrep.findings.result import INCONCLUSIVE, Findings
 from clustrep.findings.verdict import focus_of
 from clustrep.null.null_scores import NullReference
+from clustrep.plots.coordinates import EMBEDDINGS, in_two_dimensions
 from clustrep.provenance import Provenance
 from clustrep.text import notebook_html
 from clustrep.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from clustrep.data.studies import Studies
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,6 +85,7 @@ class Analysis(Saved):
     tree: ClusterTree | None = None
     embedded: Comparison | None = None
     clustering_tree: ClusteringTree | None = None
+    _studies: Studies | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,7 +128,7 @@ class Analysis(Saved):
         pairs = self.replicability if len(self.names) > 2 else None  # two studies are a single pair
         heterogeneity = float("nan") if pairs is None else pairs.heterogeneity
         obstacle = obstacle_to(self.comparison, self.focus)
-        return headline_of(Evidence(self.findings, self.choice, obstacle, heterogeneity))
+        return headline_of(self.findings, self.choice, obstacle, heterogeneity)
 
     @cached_property
     def replicability(self) -> Replicability | None:
@@ -203,7 +210,21 @@ class Analysis(Saved):
         ends = np.cumsum(self.findings.sizes)
         return slice(int(ends[place] - self.findings.sizes[place]), int(ends[place]))
 
-    def plot(self, ax: Axes | None = None, *, by: str = "cluster") -> Any:
+    def placed(self, embedding: str) -> Analysis:
+        """Return the same with samples placed in figures by principal components ("pca") or t-SNE ("tsne").
+
+        Samples with one or two features are placed by these. A result that was read from a file has no features, and
+        keeps its coordinates.
+        """
+        check_choice(embedding, "embedding", EMBEDDINGS)
+        if self._studies is None:
+            raise ParameterError(
+                "embedding can't be chosen for a result that was read from a file: leave it out.", parameter="embedding"
+            )
+        coordinates, names = place_samples(self._studies, embedding)
+        return replace(self, coordinates=coordinates, coordinate_names=names)
+
+    def plot(self, ax: Axes | None = None, *, by: str = "cluster", embedding: str | None = None) -> Any:
         """Draw all samples after alignment.
 
         Parameters
@@ -213,7 +234,12 @@ class Analysis(Saved):
         by : {"cluster", "study", "label"}, default="cluster"
             Coloured and shaped by cluster, or by known label; or a map for every study, coloured by cluster: returns an
             array of axes.
+        embedding : {"pca", "tsne"}, default=None
+            How samples with more than two features are placed: see `placed`. By default as `coordinates` has them,
+            which `analyse` makes of principal components.
         """
+        if embedding is not None:
+            return self.placed(embedding).plot(ax, by=by)
         from clustrep.findings.plot import draw_samples, draw_studies
         from clustrep.plots.canvas import refuse_axes
 
@@ -261,7 +287,7 @@ class Analysis(Saved):
         >>> adata = anndata.AnnData(X)
         >>> adata.obs["lab"] = ["first"] * 60 + ["second"] * 60
         >>> studies = Studies.from_anndata(adata, "lab")
-        >>> analysis = analyse(KMeans(n_init=2), studies, n_clusters=2, n_resamples=3, null=None, rng=0)
+        >>> analysis = analyse(KMeans(n_init=2), studies, n_clusters=2, n_resamples=3, n_null=0, rng=0)
         >>> analysis.to_anndata(adata, "lab").obs["clustrep_cluster"].value_counts().tolist()
         [60, 60]
         """
@@ -290,3 +316,22 @@ def summary_of(
         return table
     against = reference.summary().drop(columns="qvalue")
     return table.merge(against, how="left", on=["clusterer", "k", "agreement"])
+
+
+def place_samples(studies: Studies, embedding: str = "pca") -> tuple[FloatArray, tuple[str, str]]:
+    """Place all samples in two dimensions together, (number of samples, 2), and name these."""
+    X = np.concatenate([completed(study.X) for study in studies.values()]).astype(float)
+    if X.shape[1] == 1:
+        return np.column_stack([X, np.zeros(len(X))]), (studies.features[0], "")
+    if X.shape[1] == 2:
+        return X, (studies.features[0], studies.features[1])
+    if embedding == "tsne":
+        return in_two_dimensions(X, embedding)
+    from sklearn.decomposition import PCA
+
+    with one_thread():
+        axes = PCA(2, random_state=0)
+        placed = axes.fit_transform(X)
+    first, second = axes.explained_variance_ratio_
+    names = (f"first principal component ({first:.0%})", f"second principal component ({second:.0%})")
+    return np.asarray(placed), names

@@ -16,6 +16,7 @@ from clustrep.cli.clusterer_names import (
     BY_GOWER,
     DEFAULT_CLUSTERERS,
     clusterer_of,
+    in_pipelines,
     needing_k,
     ranged_clusterers_of,
     without_range,
@@ -242,8 +243,9 @@ def analyse_both(
     from clustrep.resampling.strategies import resampling_for
 
     analysis = analyse_studies(ctx, {**settings, "embed": None}, clusterers, studies)
+    clusterers = in_pipelines(clusterers, settings.get("impute"), settings["embed"])
     measured = read_studies({**settings, "rep": "X"})
-    arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "noise")
+    arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "noise", "n_landmarks")
     # The draws of the analysis, also where X has more features than samples.
     arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings.get("groups"))
     with options.configured(settings):
@@ -258,17 +260,18 @@ def analyse_studies(
     from clustrep import analyse
 
     arguments = announced_arguments(ctx, settings, studies)
-    arguments["embedding"] = settings["embedding"]
+    clusterers = in_pipelines(clusterers, settings.get("impute"), settings["embed"])
     arguments["train"] = settings.get("train") or None
-    arguments["recursive"] = settings["recursive"]
-    arguments["on_progress"] = None if settings["quiet"] else tell_changes()
-    with options.configured(settings):
+    with options.configured(settings, tell_changes()):
         analysis = continued(settings, partial(analyse, clusterers, studies, **arguments))
+    if settings["embedding"] != "pca":
+        analysis = analysis.placed(settings["embedding"])
     return replace(analysis, warnings=tuple(ctx.obj))
 
 
 def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: Studies) -> dict[str, Any]:
     """Print which studies there are, and return what all computations on them take."""
+    from clustrep import RunOptions
     from clustrep.resampling.strategies import resampling_for
 
     warn_of_changes(ctx, studies)
@@ -277,12 +280,17 @@ def announced_arguments(ctx: click.Context, settings: dict[str, Any], studies: S
     if settings["scale"] != AUTO:  # an analysis chooses the scale of features itself
         warn_of_scales(studies)
     warn_of_embedding(studies)
-    arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null", "noise")
+    arguments = options.library_arguments(settings, "n_clusters", "agreement", "n_resamples", "n_null")
     arguments["param_grid"] = settings["param_grid"] or None
-    if settings.get("groups"):
-        arguments["resampling"] = resampling_for(None, tuple(studies.values()), settings["groups"])
     arguments["scale"] = AUTO if settings["scale"] == AUTO else "none"  # otherwise they are scaled by now
-    return {**arguments, "null": None if settings["null"] == "none" else settings["null"].replace("-", " ")}
+    seldom = {name: settings[name] for name in ("noise", "n_landmarks", "recursive")}
+    if settings.get("groups"):
+        seldom["resampling"] = resampling_for(None, tuple(studies.values()), settings["groups"])
+    if settings["null"] == "none":
+        arguments["n_null"] = 0
+    else:
+        seldom["null"] = settings["null"].replace("-", " ")
+    return {**arguments, "options": RunOptions(**seldom)}
 
 
 def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
@@ -297,6 +305,7 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
     if settings["embed"] and is_embedded(studies):
         raise click.UsageError("--shard computes one comparison: use --embed train with --rep X, or without --shard.")
     arguments = announced_arguments(ctx, settings, studies)
+    clusterers = in_pipelines(clusterers, settings.get("impute"), settings["embed"])
     with options.configured(settings):
         provenance = continued(settings, partial(compute_share, shard, clusterers, studies, **arguments))
     with ctx.meta[CLAIM].transaction() as staged:
@@ -363,6 +372,7 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
 
     What another run has finished there is discarded where the user forces it.
     """
+    from clustrep import config_context
     from clustrep.execution.checkpoints import holds_replicates
 
     if settings["out"] is None:
@@ -370,14 +380,16 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
     folder = settings["out"] / STATE / CHECKPOINT
     try:
         try:
-            return function(checkpoint=folder)
+            with config_context(checkpoint=folder):
+                return function()
         except OtherRun as other:
             if not settings["force"]:
                 raise
             if not settings["quiet"]:
                 write_message(f"--force discards the checkpoint in {settings['out']}: {other.differences}.")
         shutil.rmtree(folder)
-        return function(checkpoint=folder)
+        with config_context(checkpoint=folder):
+            return function()
     except KeyboardInterrupt:
         if holds_replicates(folder):
             write_message(f"The same command resumes from the checkpoint in {settings['out']}.")

@@ -139,6 +139,27 @@ def numbers_of_range(text: str) -> tuple[float, ...] | None:
     return tuple(round(low + (high - low) * i / (n - 1), digits) for i in range(n))
 
 
+def in_pipelines(clusterers: Mapping[str, Any], impute: str | None, embed: str | None) -> dict[str, Any]:
+    """Put what --impute and --embed name before every clusterer, as the first steps of a pipeline."""
+    if impute is None and embed is None:
+        return dict(clusterers)
+    from sklearn.impute import KNNImputer, SimpleImputer
+    from sklearn.pipeline import make_pipeline
+
+    from clustrep import Induced, TrainEmbedding
+
+    steps: list[Any] = []
+    if impute == "nearest":
+        steps.append(KNNImputer(keep_empty_features=True))
+    elif impute is not None:
+        steps.append(SimpleImputer(strategy=impute, keep_empty_features=True))
+    if embed is not None:
+        steps.append(TrainEmbedding())
+    # The last step of a pipeline must have `fit`, which a user's function has not.
+    lasts = {name: each if hasattr(each, "fit") else Induced(each) for name, each in clusterers.items()}
+    return {name: make_pipeline(*steps, last) for name, last in lasts.items()}
+
+
 def needing_k(clusterers: Mapping[str, Any]) -> list[str]:
     """Return the names of the clusterers that have a number of clusters; where none has, say that --k is ignored.
 

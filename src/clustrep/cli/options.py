@@ -523,28 +523,23 @@ shard = click.option(
 
 
 def library_arguments(settings: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Return the arguments that every function of the library takes, and those named: all by the library's names.
-
-    Commands for several studies have options that change what every clusterer is fitted to: these are passed on, too.
-    """
-    fitted_to = [name for name in ("n_landmarks", "impute", "embed") if settings.get(name) is not None]
-    return {name: settings[name] for name in (*names, *fitted_to, "rng", "n_jobs")}
+    """Return the arguments that every function of the library takes, and those named: all by the library's names."""
+    return {name: settings[name] for name in (*names, "rng", "n_jobs")}
 
 
 @contextmanager
-def configured(settings: dict[str, Any]) -> Iterator[None]:
+def configured(settings: dict[str, Any], progress: Any = "auto") -> Iterator[None]:
     """Run the library: without progress bars where the user wants it quiet, and with stdout kept for the results."""
     from clustrep import config_context
-    from clustrep.execution.run import computing_on
 
     with (
         config_context(
-            progress=False if settings["quiet"] else "auto",
+            progress=False if settings["quiet"] else progress,
             device=settings.get("device", "cpu"),  # commands for one study or one site have no such option
             neighbours=settings.get("neighbours", "exact"),
+            engine=settings.get("engine"),
         ),
         prints_to_stderr(),
         progress_told(quiet=settings["quiet"]),
-        computing_on(settings.get("engine")),
     ):
         yield

@@ -13,7 +13,7 @@ import numpy as np
 
 from clustrep.data import duplicates
 from clustrep.data.duplicates import Pair
-from clustrep.text import argument, in_python, listing, plural, printable
+from clustrep.text import argument, in_python, listing, plural, printable, wording
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -316,6 +316,9 @@ def _are_counts(X: FloatArray) -> bool:
 
 def _sentinels(views: Sequence[_View]) -> Iterator[Note]:
     notes = []
+    by_imputer = wording(
+        python="by an imputer as the first step of the clusterer", command_line=f"by {argument('impute', 'median')}"
+    )
     for view in views:
         for value, cells in view.masked:
             columns = np.flatnonzero(cells.any(axis=0))
@@ -325,9 +328,7 @@ def _sentinels(views: Sequence[_View]) -> Iterator[Note]:
                 f"{plural(len(columns), 'feature')} ({names}), far from all other values there: probably a code for "
                 "missing values."
             )
-            advice = (
-                f"Make these cells empty, and use {argument('impute', 'median')}, or leave out the samples or features."
-            )
+            advice = f"Make these cells empty, and fill them in {by_imputer}, or leave out the samples or features."
             notes.append((float(cells.sum()), Note(view.name, "sentinel values", sentence, advice)))
     yield from _few(notes)
 

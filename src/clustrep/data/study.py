@@ -79,8 +79,8 @@ class Study:
     groups : mapping of str to array_like, optional
         Units to which samples belong, such as ``{"donor": [...]}``: `Bootstrap(groups="donor")` draws these.
     allow_missing : bool
-        Whether values may be missing; then whatever clusters the study needs `impute=`. A feature without any value is
-        refused.
+        Whether values may be missing; then whatever clusters the study needs an imputer as its first step. A feature
+        without any value is refused.
 
     Attributes
     ----------

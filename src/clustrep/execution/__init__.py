@@ -2,7 +2,8 @@
 
 seeds         seeds, failed replicates, one thread
 failures      failed values, counted by cause
-run           options of a run; plans and the runner
+context       options: where and how a run is computed
+run           plans and the runner
 forecast      what a run costs, in time and memory, and who computes it
 workers       processes and threads of this machine; SIGTERM is handled as an interrupt
 checkpoints   finished replicates in files

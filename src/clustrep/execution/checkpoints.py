@@ -18,15 +18,13 @@ import hashlib
 import json
 import logging
 import math
-import os
 import re
 import shutil
 import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -35,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustrep.errors import AllReplicatesFailed, DataError, OtherRun, ParameterError
+from clustrep.execution.context import config, in_force
 from clustrep.execution.seeds import FULL_STUDY, Failed
 from clustrep.files.archives import KINDS, check_seal, declared_arrays, read_array, write_archive
 from clustrep.files.folders import claimed
@@ -149,18 +148,16 @@ class Checkpoint:
         return f"{plan.description}: {n_done} of {len(asked)} {plan.unit}"
 
 
-active: ContextVar[Checkpoint | None] = ContextVar("clustrep_checkpoint", default=None)  # of the run in progress
-
-
 @contextlib.contextmanager
 def checkpointing(
-    folder: Any,
     manifest: Callable[[], Manifest],
     rng: Any,
     totals: Mapping[str, int] | None = None,
     shard: Shard | None = None,
 ) -> Iterator[None]:
-    """Keep whatever is computed in a folder, and take from there what was computed before; None: as it is outside.
+    """Keep whatever is computed in the folder of `config_context`, and take from there what was computed before.
+
+    Without a folder nothing is kept; within another run, its checkpoint is this one's.
 
     totals : how many replicates all calls within ask for together, by their unit
     shard : compute this share of the replicates alone, and return no others
@@ -170,15 +167,14 @@ def checkpointing(
     OtherRun
         Where the folder is another run's; the difference is named.
     """
-    if folder is None:
+    folder = config().checkpoint
+    if folder is None or config().in_progress is not None:
         yield
         return
     if rng is None:
         raise ParameterError(
             "rng must be a seed where checkpoint is used, got None: other draws can't continue a run.", parameter="rng"
         )
-    if not isinstance(folder, str | os.PathLike) or not str(folder):
-        raise ParameterError(f"checkpoint must be the name of a folder, got {folder!r}.", parameter="checkpoint")
     path = Path(folder)
     if path.exists() and not path.is_dir():
         raise ParameterError(f"checkpoint must be the name of a folder, {path} is a file.", parameter="checkpoint")
@@ -187,7 +183,7 @@ def checkpointing(
             _remove_files(folder_of_files, LEFTOVERS)
         is_new = not (path / MANIFEST).exists()
         checkpoint = Checkpoint(path, shard, totals or {})
-        with _in_progress(checkpoint):
+        with in_force(replace(config(), in_progress=checkpoint)):
             _check_manifest(path, manifest())
             try:
                 yield
@@ -201,15 +197,6 @@ def checkpointing(
             finally:
                 if not holds_replicates(path):
                     _discard(path)
-
-
-@contextlib.contextmanager
-def _in_progress(checkpoint: Checkpoint) -> Iterator[None]:
-    token = active.set(checkpoint)
-    try:
-        yield
-    finally:
-        active.reset(token)
 
 
 def holds_replicates(folder: Path) -> bool:
@@ -344,13 +331,13 @@ class Shard:
 
 def share_of(numbers: Sequence[int]) -> Sequence[int]:
     """Return the replicates that this process is to compute of those that are asked for."""
-    checkpoint = active.get()
+    checkpoint = config().in_progress
     return numbers if checkpoint is None or checkpoint.shard is None else checkpoint.shard.share_of(numbers)
 
 
 def computes_a_share() -> bool:
     """Whether this process computes a share of a run: replicates that all fail here may not be all that there are."""
-    checkpoint = active.get()
+    checkpoint = config().in_progress
     return checkpoint is not None and checkpoint.shard is not None
 
 

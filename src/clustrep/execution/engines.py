@@ -15,11 +15,11 @@ from collections import deque
 from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from clustrep import __version__
 from clustrep.errors import EngineLost, ParameterError
-from clustrep.execution import checkpoints
+from clustrep.execution.context import config
 from clustrep.execution.forecast import in_words
 from clustrep.execution.run import Outcome, Plan, compute
 from clustrep.execution.seeds import Run
@@ -27,9 +27,6 @@ from clustrep.text import wording
 
 T = TypeVar("T")
 Task = TypeVar("Task")
-
-# None, a `dask.distributed.Client`, "dask://host:port", "ray" or "ray://host:port".
-EngineLike: TypeAlias = Any
 
 DASK, RAY = "dask", "ray"
 
@@ -86,7 +83,7 @@ class Engine(ABC, Generic[Task]):
         """Close what was opened for this run."""
 
 
-def open_engine(engine: EngineLike) -> Engine[Any]:
+def open_engine(engine: Any) -> Engine[Any]:
     """Return the adapter of what the user named.
 
     Raises
@@ -282,7 +279,7 @@ class Dispatch(Generic[T]):
 
 def checkpoint_advice() -> str:
     """Say how work goes on after an engine was lost."""
-    if checkpoints.active.get() is None:
+    if config().in_progress is None:
         return wording(
             python="Nothing of it is kept: the same call begins anew, unless it takes a checkpoint.",
             command_line="Nothing of it is kept: the same command begins anew.",

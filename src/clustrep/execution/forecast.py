@@ -8,12 +8,12 @@ import math
 import os
 import re
 import time
-from contextvars import ContextVar
 from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clustrep.errors import DataError
+from clustrep.execution.context import config
 from clustrep.text import argument, plural
 
 # Seconds, roughly: until processes have started and imported what they need, and until threads have.
@@ -43,9 +43,6 @@ class Cost(NamedTuple):
     def total(self) -> float:
         """All seconds together."""
         return self.kernels + self.python
-
-
-active_engine: ContextVar[Any] = ContextVar("clustrep_engine", default=None)  # other machines, for the run in progress
 
 
 class Workers(Enum):
@@ -143,7 +140,7 @@ def check_memory(needed: float, clusterer: str, study: str, n_samples: int) -> N
 
     On other machines only they know how much there is.
     """
-    if active_engine.get() is not None:
+    if config().opened is not None:
         return
     available = available_memory()
     if available is not None and needed > available:

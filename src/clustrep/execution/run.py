@@ -1,4 +1,4 @@
-"""One runner for every plan, and the options that all runs share.
+"""One runner for every plan.
 
 A plan is a pure function of replicates' numbers: a block of them can be computed anywhere, in any order, together with
 any others, and gives the same bits. Here blocks are computed one after the other, or handed to workers, or to an engine
@@ -11,21 +11,18 @@ import contextlib
 import functools
 import itertools
 import os
-import sys
 import threading
 import warnings
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from clustrep.checks import check_choice, check_flag
 from clustrep.errors import MachineWarning, ParameterError, ReplicateWarning, WorkerKilled, warn
 from clustrep.execution import checkpoints
-from clustrep.execution.forecast import Cost, Pace, Workers, active_engine, block_sizes, choose_workers
+from clustrep.execution.context import config, shows_progress
+from clustrep.execution.forecast import Cost, Pace, Workers, block_sizes, choose_workers
 from clustrep.execution.seeds import Run, abandoned, breathe, current, one_thread, thread_pools
 from clustrep.text import plural
 
@@ -34,184 +31,10 @@ P = ParamSpec("P")
 _run_numbers = itertools.count()
 
 # ---------------------------------------------------------------------------------------------------------------------
-# options: they change how a run is carried out; `accelerate=False` also fits k-means with scikit-learn's random numbers
-
-
-DEVICES = ("cpu", "cuda", "auto", "torch")
-# How nearest neighbours are searched for: an approximate way goes by the name of its package.
-EXACT = "exact"
-NEIGHBOURS = (EXACT, "pynndescent")
-
-
-@dataclass(frozen=True)
-class Config:
-    """The options in force.
-
-    Attributes
-    ----------
-    accelerate : bool
-        Use the exact shortcuts: kernels for k-means, one tree for all k, fewer coordinates where features outnumber
-        samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
-    progress : bool or "auto"
-        Show a progress bar; "auto" shows one on a terminal and in a notebook.
-    device : {"cpu", "cuda", "auto", "torch"}
-        Where k-means is fitted, nearest points are found and labels are compared; see `set_config`.
-    neighbours : {"exact", "pynndescent"}
-        How nearest neighbours are searched for; see `set_config`.
-    """
-
-    accelerate: bool = True
-    progress: bool | str = "auto"
-    device: str = "cpu"
-    neighbours: str = EXACT
-
-    def __post_init__(self) -> None:
-        check_flag(self.accelerate, "accelerate")
-        check_choice(self.device, "device", DEVICES)
-        check_choice(self.neighbours, "neighbours", NEIGHBOURS)
-        if not isinstance(self.progress, bool) and self.progress != "auto":
-            raise ParameterError(
-                f"progress must be True, False or 'auto', got {self.progress!r}.", parameter="progress"
-            )
-
-
-_of_process = Config()
-_of_context: ContextVar[Config | None] = ContextVar("clustrep_config", default=None)
-
-
-def config() -> Config:
-    """Return the options in force: those of the innermost `config_context`, else those of the process."""
-    return _of_context.get() or _of_process
-
-
-def get_config() -> dict[str, Any]:
-    """Return the options in force as a dictionary.
-
-    Returns
-    -------
-    dict
-        The value of every option, by name.
-
-    See Also
-    --------
-    set_config : Set options for the whole process.
-    config_context : Set options for a block of code.
-
-    Examples
-    --------
-    >>> sorted(get_config())
-    ['accelerate', 'device', 'neighbours', 'progress']
-    """
-    return asdict(config())
-
-
-def set_config(**options: Any) -> None:
-    """Set options for the whole process.
-
-    Parameters
-    ----------
-    accelerate : bool, default True
-        Use the exact shortcuts: kernels for k-means, one tree for all k, fewer coordinates where features outnumber
-        samples. False fits the clusterers themselves, for k-means with scikit-learn's own random numbers.
-    progress : bool or "auto", default "auto"
-        Show a progress bar; "auto" shows one on a terminal and in a notebook.
-    device : {"cpu", "cuda", "auto", "torch"}, default "cpu"
-        Where functions of several studies fit k-means and compare its labels: by compiled kernels on the processor; on
-        a GPU ("cuda", needs PyTorch: `pip install 'clustrep[gpu]'`); on a GPU where there is one ("auto");
-        or by the GPU's code in plain PyTorch on the processor ("torch"), which is slower than the kernels and there to
-        be compared. Draws and first centres are the same everywhere; a GPU rounds to 32 bits, so labels can differ
-        where two centres are as near as that. Other clusterers are fitted on the processor; for those without a
-        `predict`, nearest training points by Euclidean distance are found and labels are counted on the device, with
-        the same result. A run on a device takes neither workers nor an engine. Results say on which device they were
-        computed.
-    neighbours : {"exact", "pynndescent"}, default "exact"
-        How functions of several studies search for nearest neighbours: exactly; or approximately by pynndescent (`pip
-        install 'clustrep[approximate]'`), in studies of 1,000 samples and more: for the graph of `Leiden` and
-        `Louvain`, and for the nearest training sample of clusterers without a `predict`.
-        `provenance["neighbour_recall"]` says which share of neighbours is right. See docs/scale.md.
-
-    See Also
-    --------
-    config_context : the same for a block of code.
-
-    Examples
-    --------
-    >>> set_config(progress=False)
-    >>> get_config()["progress"]
-    False
-    >>> set_config(progress="auto")
-    """
-    global _of_process
-    _of_process = replace(_of_process, **_checked(options))
-
-
-@contextlib.contextmanager
-def config_context(**options: Any) -> Iterator[None]:
-    """Set options for a block of code; afterwards the previous ones are in force again.
-
-    Parameters
-    ----------
-    accelerate, progress, device, neighbours
-        As in `set_config`.
-
-    See Also
-    --------
-    set_config : the same for the whole process.
-
-    Examples
-    --------
-    >>> with config_context(accelerate=False):
-    ...     get_config()["accelerate"]
-    False
-    >>> get_config()["accelerate"]
-    True
-    """
-    token = _of_context.set(replace(config(), **_checked(options)))
-    try:
-        yield
-    finally:
-        _of_context.reset(token)
-
-
-def _checked(options: dict[str, Any]) -> dict[str, Any]:
-    for name in options:
-        check_choice(name, "An option", [field.name for field in fields(Config)])
-    return options
-
-
-@contextlib.contextmanager
-def computing_on(engine: Any) -> Iterator[None]:
-    """Compute the blocks of all runs within on an engine; None: as it is outside."""
-    if engine is None:
-        yield
-        return
-    from clustrep.execution.engines import open_engine
-
-    opened = open_engine(engine)
-    token = active_engine.set(opened)
-    try:
-        yield
-    finally:
-        active_engine.reset(token)
-        opened.close()
-
-
-def on_engine(function: Callable[P, T]) -> Callable[P, T]:
-    """Let a function compute where its parameter `engine` says."""
-
-    @functools.wraps(function)
-    def computed_there(*args: P.args, **kwargs: P.kwargs) -> T:
-        with computing_on(kwargs.get("engine")):
-            return function(*args, **kwargs)
-
-    return computed_there
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 # plans
 
 
-class Plan(ABC, Generic[T]):
+class Plan(Generic[T]):
     """Everything that a run's outcomes follow from, except the replicates' numbers.
 
     A plan is sent to other processes, and may be sent to other machines: it holds data and parameters, no state.
@@ -269,9 +92,10 @@ class Plan(ABC, Generic[T]):
         (value,) = values
         return value
 
-    @abstractmethod
     def replicate(self, number: int) -> T:
-        """Compute one replicate."""
+        """Compute one replicate: every plan defines this, or `block`."""
+        (value,) = self.block([number])
+        return value
 
     def block(self, numbers: Sequence[int]) -> list[T]:
         """Compute some replicates; a plan that gains from seeing many at once overrides this loop."""
@@ -332,7 +156,7 @@ def _values_and_warnings(
 ) -> tuple[list[T], list[tuple[str, str]]]:
     """Compute replicates, apart from those that the checkpoint of this run has."""
     check_n_jobs(n_jobs)
-    checkpoint, compute_missing = checkpoints.active.get(), functools.partial(_compute_all, n_jobs=n_jobs)
+    checkpoint, compute_missing = config().in_progress, functools.partial(_compute_all, n_jobs=n_jobs)
     facts = None if checkpoint is None else plan.facts  # digests, which take their time
     if checkpoint is not None and facts is not None:
         return checkpoint.completed(plan, facts, numbers, compute_missing)
@@ -383,7 +207,7 @@ def _workers_of(plan: Plan[Any], n_replicates: int, n_jobs: int | None) -> tuple
     import joblib
 
     n_workers = int(joblib.effective_n_jobs(n_jobs))
-    if n_workers == 1 or plan.here or active_engine.get() is not None:
+    if n_workers == 1 or plan.here or config().opened is not None:
         return Workers.NONE, n_workers
     chosen = _chosen_by_user() or choose_workers(plan.cost, n_replicates, n_workers, in_threads=plan.in_threads)
     return chosen, n_workers
@@ -393,7 +217,7 @@ def _outcomes(
     plan: Plan[T], numbers: Sequence[int], run_of_blocks: Run, n_jobs: int | None, workers: Workers, n_workers: int
 ) -> Generator[tuple[Sequence[int], Outcome[T]], None, None]:
     """Compute blocks, here or elsewhere, and yield them with their numbers, in any order."""
-    if (engine := active_engine.get()) is not None and not plan.here:
+    if (engine := config().opened) is not None and not plan.here:
         from clustrep.execution.engines import Dispatch
 
         yield from Dispatch(engine, plan, numbers, run_of_blocks).outcomes()
@@ -510,24 +334,3 @@ def _progress_bar(total: int, description: str) -> Any:
         warnings.simplefilter("ignore")  # tqdm's advice to install widgets
         from tqdm.auto import tqdm
     return tqdm(total=total, desc=description, unit="replicate", disable=not shows_progress(), delay=1, leave=False)
-
-
-def shows_progress() -> bool:
-    """Whether the user is told how far a run has come."""
-    shown = config().progress
-    if isinstance(shown, bool):
-        return shown
-    return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
-
-
-def write_progress(text: object) -> None:
-    """Write a line to stderr, above the bars."""
-    from tqdm.auto import tqdm
-
-    tqdm.write(str(text), file=sys.stderr)
-
-
-def _in_notebook() -> bool:
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return type(shell).__name__ == "ZMQInteractiveShell"

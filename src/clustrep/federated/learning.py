@@ -13,8 +13,8 @@ from clustrep.checks import check_choice, check_integer
 from clustrep.data.study import Study
 from clustrep.data.values import SCALES_OF_ONE
 from clustrep.errors import DataError, ParameterError
-from clustrep.execution.engines import EngineLike
-from clustrep.execution.run import config, on_engine, run
+from clustrep.execution.context import config
+from clustrep.execution.run import run
 from clustrep.execution.seeds import FULL_STUDY, Rng, root_entropy
 from clustrep.federated.disclosure import Disclosure, LogEntry, rare_values
 from clustrep.federated.extraction import check_may_travel
@@ -32,7 +32,6 @@ from clustrep.summaries import label
 from clustrep.text import argument, listing
 
 
-@on_engine
 def learn(
     clusterers: Clusterer | Sequence[Clusterer] | Mapping[str, Clusterer],
     study: Study,
@@ -46,7 +45,6 @@ def learn(
     disclosure: Disclosure | None = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> SiteFunctions:
     """Learn the clustering functions of one study, so that other sites can score them without its table.
 
@@ -84,7 +82,7 @@ def learn(
         What the file stores. By default no numbers of clusters with fewer than 10 samples.
     rng : int, Generator, SeedSequence or None
         The seed, the same at all sites.
-    n_jobs, engine
+    n_jobs
         As in `replicability`.
 
     Returns

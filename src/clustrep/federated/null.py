@@ -33,13 +33,13 @@ class Simulator:
     def of(cls, study: Study, model: str, source: Source, inquiry: Inquiry) -> Simulator:
         """Learn a model from the study."""
         with one_thread():
-            simulated = NULLS[model](Learned.of([study.X.astype(float)]))
+            simulated = NULLS[model](Learned((study.X.astype(float),), study.X.shape[1]))
         return cls(study, inquiry.null.index(model), simulated, source, inquiry)
 
     def setting(self, number: int) -> Setting:
         """Simulate one study, and prepare to learn from it."""
         seed = seed_of(self.source.root, Stream.NULL, self.study.name, number, 1 + self.model)
-        (table,) = self.simulated.draw(make_generator(seed))
+        (table,) = self.simulated(make_generator(seed))
         X = read_only(np.ascontiguousarray(table, dtype=self.study.X.dtype))
         root = derived_root(self.source.root, Stream.NULL, number)
         source = Source(self.source.resampling, root, self.source.accelerate)

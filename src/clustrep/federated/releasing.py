@@ -38,10 +38,6 @@ class LearnPlan(ClusteringPlan[list[LearnedFunction]]):
     rules: Disclosure
     description: str = "clustering functions"
 
-    def replicate(self, number: int) -> list[LearnedFunction]:
-        """Learn the functions of all configurations in one replicate."""
-        return self.block([number])[0]
-
     def block(self, numbers: Sequence[int]) -> list[list[LearnedFunction]]:
         """Learn from all samples together."""
         samples = self.setting.resamples_of(0, numbers)

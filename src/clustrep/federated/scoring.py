@@ -18,9 +18,8 @@ from clustrep.cached import cached_property
 from clustrep.checks import check_flag, check_integer
 from clustrep.data.study import Study
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import Plan, on_engine, run
+from clustrep.execution.run import Plan, run
 from clustrep.execution.seeds import FULL_STUDY, Failed, one_thread
 from clustrep.federated.clusters import local_row, mean_by_cluster
 from clustrep.federated.disclosure import Disclosure, LogEntry, harmless
@@ -46,7 +45,6 @@ DECIMALS_BESIDE_TABLES = 3
 FAR, NOT_NEAR = 5.0, 2.0
 
 
-@on_engine
 def score(
     study: Study,
     functions: Sequence[SiteFunctions | str | PathLike[str]],
@@ -58,7 +56,6 @@ def score(
     decimals: int | None = None,
     disclosure: Disclosure | None = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> SiteScores:
     """Score the clustering functions of other sites on this site's study.
 
@@ -90,7 +87,7 @@ def score(
         Round scores to so many decimals. By default not at all; beside tables to 3, which is the most.
     disclosure : Disclosure, optional
         What the file stores; the `secret` must be that of `learn`.
-    n_jobs, engine
+    n_jobs
         As in `replicability`.
 
     Returns
@@ -257,10 +254,6 @@ class SitePlan(ClusteringPlan[SiteReplicate]):
     def in_threads(self) -> bool:
         """Whether all work is done by kernels."""
         return False
-
-    def replicate(self, number: int) -> SiteReplicate:
-        """Score one replicate."""
-        return self.block([number])[0]
 
     def block(self, numbers: Sequence[int]) -> list[SiteReplicate]:
         """Score replicates: this site's functions are learned from all draws together."""

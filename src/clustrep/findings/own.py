@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from clustrep.execution.seeds import Failed
-from clustrep.separation.separation import FoldLabels, Pool, choose, clusters_of_chosen, cut_of
+from clustrep.separation.separation import choose, clusters_of_chosen, cut_of
 from clustrep.separation.valleys import centres_of, gabriel_edges, log_odds_of_filled, nearest_centre
 from clustrep.summaries import FALSE_FINDING
 from clustrep.types import FloatArray, IntArray
@@ -90,11 +90,10 @@ def valleys(X: FloatArray, fold: IntArray, partitions: Sequence[Sequence[IntArra
 
     partitions : of all samples, then of all but the first fold, and so on; [table][configuration]
     """
-    pool = Pool(X, fold, int(fold.max()) + 1)
     usable = [c for c, labels in enumerate(partitions[0]) if _is_fine_enough(labels)]
     if not usable:
         return OwnClusters(1.0, np.zeros(len(X), dtype=np.int64))
-    cuts = [cut_of(pool, FoldLabels.of(pool, [of_fold[c] for of_fold in partitions]), len(usable)) for c in usable]
+    cuts = [cut_of(X, fold, [of_fold[c] for of_fold in partitions], len(usable)) for c in usable]
     chosen = choose(cuts)
     if chosen is None:
         smallest = min(cut.pvalue for cut in cuts)

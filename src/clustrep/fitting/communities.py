@@ -9,6 +9,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,19 +85,6 @@ def by_size(membership: IntArray) -> IntArray:
     return np.asarray(rank[codes])
 
 
-@dataclass(frozen=True, eq=False)
-class NearestVote:
-    """The label that most of the nearest training points have; of equally many, that of the nearest point."""
-
-    nearest: Callable[[FloatArray], IntArray]  # (n_points, n_votes)
-    codes: IntArray
-
-    def __call__(self, X: FloatArray) -> IntArray:
-        """Return one for every row of X."""
-        votes = self.codes[self.nearest(X)]
-        return majority(votes)
-
-
 def majority(votes: IntArray) -> IntArray:
     """Return the most frequent code of every row, of equally frequent ones the first in the row."""
     if votes.shape[1] == 1:
@@ -129,7 +117,7 @@ class Communities(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
         table = check_array(X, dtype=(np.float64, np.float32))
         points, inverse = distinct_rows(table)
         codes = self.communities(neighbour_graph(points, self.n_neighbors, self.metric))
-        self._nearest = NearestVote(search_for(points, self.metric, self.n_votes), codes)
+        self._nearest, self._codes = search_for(points, self.metric, self.n_votes), codes
         self.labels_ = codes[inverse]
         self.n_clusters_ = int(codes.max()) + 1
         self.n_features_in_ = table.shape[1]
@@ -138,7 +126,8 @@ class Communities(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def predict(self, X: ArrayLike) -> Labels:
         """Return for every row of X the cluster of the nearest training point, or of most of `n_votes` of them."""
         check_is_fitted(self, "labels_")
-        return self._nearest(check_array(X, dtype=(np.float64, np.float32)))
+        points = check_array(X, dtype=(np.float64, np.float32))
+        return majority(self._codes[self._nearest(points)].reshape(len(points), -1))
 
     def communities(self, graph: NeighbourGraph) -> IntArray:
         """Return the community of every point of a graph, (n_points,), the largest 0."""
@@ -170,17 +159,17 @@ class Leiden(Communities):
 
     Parameters
     ----------
-    resolution : float
+    resolution : float, default=1.0
         Above 0. The larger, the more and the smaller clusters.
-    n_neighbors : int
+    n_neighbors : int, default=15
         How many nearest neighbours a point is joined with.
-    metric : str or function
+    metric : str or function, default="euclidean"
         Distance, as in `scipy.spatial.distance.cdist`.
-    n_iterations : int
+    n_iterations : int, default=2
         How often the algorithm goes over the whole graph; -1 until nothing improves, which may take much longer.
-    n_votes : int
+    n_votes : int, default=1
         How many nearest training points vote about the cluster of a new point.
-    random_state : int, RandomState, Generator or None
+    random_state : int, RandomState, Generator or None, default=None
 
     See Also
     --------
@@ -307,34 +296,10 @@ def distinct_rows(table: FloatArray) -> tuple[FloatArray, IntArray]:
 def search_for(
     points: FloatArray, metric: Metric, n_votes: int, device: str = PROCESSOR
 ) -> Callable[[FloatArray], IntArray]:
-    """Return the function that finds the nearest of some points, so many of them, (n_points, n_votes)."""
+    """Return the function that finds the nearest of some points, (n_points,), or several, (n_points, n_votes)."""
     if n_votes == 1:
-        return NearestColumn(nearest_point(points, scipy_metric(metric), device=device))
-    return SeveralNearest(points, metric, min(n_votes, len(points)))
-
-
-@dataclass(frozen=True, eq=False)
-class NearestColumn:
-    """The nearest point as a list of one."""
-
-    nearest: Callable[[FloatArray], IntArray]
-
-    def __call__(self, X: FloatArray) -> IntArray:
-        """Return it for every row of X."""
-        return self.nearest(X)[:, None]
-
-
-@dataclass(frozen=True, eq=False)
-class SeveralNearest:
-    """The nearest of some points."""
-
-    points: FloatArray
-    metric: Metric
-    n_nearest: int
-
-    def __call__(self, X: FloatArray) -> IntArray:
-        """Return them for every row of X."""
-        return nearest_points(self.points, X, self.n_nearest, self.metric)
+        return nearest_point(points, scipy_metric(metric), device=device)
+    return partial(nearest_points, points, n_nearest=min(n_votes, len(points)), metric=metric)
 
 
 def import_igraph(needed_by: str) -> Any:

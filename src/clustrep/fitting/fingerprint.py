@@ -28,9 +28,9 @@ import numpy as np
 
 from clustrep.agreement.agreements import Agreement
 from clustrep.data.study import Study
-from clustrep.execution.checkpoints import CODE, VALUE, VERSION, Manifest, active
+from clustrep.execution.checkpoints import CODE, VALUE, VERSION, Manifest
+from clustrep.execution.context import EXACT, config
 from clustrep.execution.devices import device_name
-from clustrep.execution.run import EXACT
 from clustrep.fitting.parameters import Configuration, describe
 from clustrep.fitting.resample import Source
 from clustrep.provenance import fingerprint, installed_versions, version_of
@@ -179,7 +179,7 @@ def code_of(pieces: Sequence[Piece]) -> list[tuple[str, str]]:
     The order is that in which definitions are found, and a name can occur twice: two functions may both be "<lambda>".
     During a run with checkpoints each definition is looked at once, so that counters in it may change meanwhile.
     """
-    checkpoint = active.get()
+    checkpoint = config().in_progress
     known: dict[int, tuple[Definition, Code]] = {} if checkpoint is None else checkpoint.definitions
     reached = dict[int, Code]()
     pending = [piece for piece in pieces if not isinstance(piece, str)]
@@ -419,7 +419,6 @@ def facts_of(source: Source, studies: Sequence[Study], **further: Any) -> dict[s
         "accelerate": str(source.accelerate),
         **({} if source.device == "cpu" else {"device": str(device_name(source.device))}),
         **({} if source.n_landmarks is None else {"landmarks": f"{source.n_landmarks}, set {source.landmark_set}"}),
-        **({} if source.transformer is None else {"the transformer": described(source.transformer)}),
         **({} if source.neighbours == EXACT else {"the search for neighbours": source.neighbours}),
         "the studies": ", ".join(repr(study.name) for study in studies),
         **{name: described(value) for name, value in further.items()},
@@ -436,7 +435,7 @@ def manifest_of(
         f"{configuration.name!r}, k = {configuration.n_clusters}": described(configuration.clusterer)
         for configuration in configurations
     }
-    computing = [source.resampling, source.transformer, *further.values()]
+    computing = [source.resampling, *further.values()]
     computing += [configuration.clusterer for configuration in configurations]
     code: dict[str, list[str]] = {}
     for name, text in code_of(pieces_of(computing)):

@@ -7,9 +7,9 @@ one; else it is induced: a new point gets the label of the nearest training poin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -81,7 +81,7 @@ class ClusteringFunction:
     def nearest_label(self) -> NearestLabel | None:
         """The rule of the nearest training point, where that is the whole function."""
         rule = self._predict
-        if isinstance(rule, _InSeenSpace) and not rule.seen.steps:
+        if isinstance(rule, _InSeenSpace) and not rule.steps:
             rule = rule.classify
         return rule if isinstance(rule, NearestLabel) else None
 
@@ -138,12 +138,12 @@ def learn(
         return ClusteringFunction(fitted.predict, sample, fitted)
     labels = fitted.fit_predict(X) if weights is None else fitted.fit_predict(X, sample_weight=weights)
     seen = _seen_by(fitted)
-    training_points = seen.transform(np.array(sample))
+    training_points = _transformed(seen.steps, np.array(sample))
     if seen.classifier is not None:
         classifier = clone(seen.classifier).fit(training_points, labels)
-        return ClusteringFunction(_InSeenSpace(seen, classifier.predict), sample, fitted, classifier=classifier)
+        return ClusteringFunction(_InSeenSpace(seen.steps, classifier.predict), sample, fitted, classifier=classifier)
     classify = nearest_label(training_points, labels, *seen.metric, device)
-    return ClusteringFunction(_InSeenSpace(seen, classify), sample, fitted)
+    return ClusteringFunction(_InSeenSpace(seen.steps, classify), sample, fitted)
 
 
 def learn_known(sample: FloatArray, labels: Labels, device: str = PROCESSOR) -> ClusteringFunction:
@@ -151,27 +151,27 @@ def learn_known(sample: FloatArray, labels: Labels, device: str = PROCESSOR) -> 
     return ClusteringFunction(nearest_label(sample, labels, "euclidean", device=device), sample)
 
 
-@dataclass(frozen=True, eq=False)
-class _Seen:
+class _Seen(NamedTuple):
     """The space that a clusterer saw, and how to classify points in it."""
 
     steps: tuple[Any, ...]  # transformers that lead there
     metric: tuple[Metric, Mapping[str, Any]]
     classifier: Any
 
-    def transform(self, X: FloatArray) -> FloatArray:
-        for step in self.steps:
-            X = step.transform(X)
-        return X
-
 
 @dataclass(frozen=True, eq=False)
 class _InSeenSpace:
-    seen: _Seen
+    steps: tuple[Any, ...]
     classify: Callable[[FloatArray], Any]
 
     def __call__(self, points: FloatArray) -> Any:
-        return self.classify(self.seen.transform(points))
+        return self.classify(_transformed(self.steps, points))
+
+
+def _transformed(steps: Sequence[Any], X: FloatArray) -> FloatArray:
+    for step in steps:
+        X = step.transform(X)
+    return X
 
 
 def _seen_by(fitted: Clusterer) -> _Seen:

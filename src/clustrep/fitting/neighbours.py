@@ -76,7 +76,7 @@ def nearest_point(
 
         return RowSearch.of(points, device, partial(nearest_point, points, metric, parameters))
     if by_tree(metric, points.shape[1]):
-        return NearestByTree(cKDTree(points))
+        return partial(_nearest_by_tree, tree=cKDTree(points))
     if metric == "euclidean" and (search := NearestByProducts.of(points)).is_exact:
         return search
     return NearestInBlocks(points, metric, dict(_fixed_by(points, metric, parameters)))
@@ -105,15 +105,8 @@ class NearestLabel:
         return np.asarray(self.labels[self.nearest(X)])
 
 
-@dataclass(frozen=True, eq=False)
-class NearestByTree:
-    """The nearest of some points, by a KD-tree."""
-
-    tree: cKDTree
-
-    def __call__(self, X: FloatArray) -> IntArray:
-        """Return its row for every row of X."""
-        return np.asarray(self.tree.query(X)[1])
+def _nearest_by_tree(X: FloatArray, tree: cKDTree) -> IntArray:
+    return np.asarray(tree.query(X)[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,18 +131,15 @@ class NearestByProducts:
     """The nearest of some points by Euclidean distance: that of `cdist`, whatever it takes for equal included.
 
     Matrix products give a lower bound for every distance. Where more than one point may be the nearest, `cdist`
-    compares these.
+    compares all.
 
     Notes
     -----
     Let u be the unit of rounding, p the number of features, a and b the distances of a row x and a point y from the
     centre. What a product returns for |y|² - 2xy, in whatever order it adds up, differs from the squared distance less
     a² by at most (3p + 16) u (a² + b²): (p + 2) u for each term, of which all together are at most a² + 3b², and 4u for
-    the coordinates relative to the centre. Where `cdist` returns equal distances, or two in the wrong order, their
-    squares differ by at most (4p + 18) u (a² + b²). With 4 (p + 8) u b² subtracted, the product is a lower bound
-    whatever b is, up to terms of a; so no point whose bound is larger than the least one by 16 (p + 8) u (a² + b²), b
-    that of the point with the least bound, can be the nearest. Thus a point far from all others does not cast doubt on
-    the rest.
+    the coordinates relative to the centre. With 4 (p + 8) u b² subtracted, the product is a lower bound whatever b is,
+    up to terms of a; so a point far from all others does not cast doubt on the rest.
     """
 
     points: FloatArray
@@ -171,57 +161,10 @@ class NearestByProducts:
 
     def __call__(self, X: FloatArray) -> IntArray:
         """Return its row for every row of X."""
-        result = np.empty(len(X), dtype=np.int64)
-        for rows in _slices(len(X), self._rows_within(ROWS_AT_ONCE)):
-            result[rows] = self._nearest(X[rows])
-        return result
-
-    def _nearest(self, X: FloatArray) -> IntArray:
-        x, squares = _relative(X, self.centre)
-        outside = ~(squares < LARGEST_SQUARE)  # or not a number
-        x[outside] = 0.0
-        nearest, least, second = self._least_bounds(x)
-        nearest_squares = _relative(self.points[nearest], self.centre)[1]
-        limits = least + 16 * self._rounding * (squares + nearest_squares) + UNDERFLOW
-        doubtful = np.flatnonzero(~(second > limits) & ~outside)
-        nearest[doubtful] = self._nearest_below(limits[doubtful], x[doubtful], X[doubtful])
-        if outside.any():
-            nearest[outside] = NearestInBlocks(self.points, "euclidean", {})(X[outside])
-        return nearest
-
-    def _least_bounds(self, x: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return for every row the point with the least bound, this bound, and the least of all other points."""
-        nearest = np.zeros(len(x), dtype=np.int64)
-        least, second = np.full((2, len(x)), np.inf)
-        for points, factor in self._factors():
-            for rows in _slices(len(x), PRODUCT_ROWS):
-                bounds = x[rows] @ factor
-                column = bounds.argmin(axis=1)
-                each = np.arange(len(bounds))
-                low = bounds[each, column]
-                bounds[each, column] = np.inf
-                second[rows] = np.minimum(np.minimum(second[rows], bounds.min(axis=1)), np.maximum(least[rows], low))
-                nearest[rows] = np.where(low < least[rows], points.start + column, nearest[rows])
-                least[rows] = np.minimum(least[rows], low)
-            breathe()
-        return nearest, least, second
-
-    def _nearest_below(self, limits: FloatArray, x: FloatArray, X: FloatArray) -> IntArray:
-        """Return the nearest by `cdist` of the points whose bounds are within a row's limit."""
-        nearest = np.zeros(len(x), dtype=np.int64)
-        least = np.full(len(x), np.inf)
-        for points, factor in self._factors() if len(x) else ():
-            for rows in _slices(len(x), PRODUCT_ROWS):
-                may_be_nearest = x[rows] @ factor <= limits[rows, None]
-                some = rows.start + np.flatnonzero(may_be_nearest.any(axis=1))
-                candidates = points.start + np.flatnonzero(may_be_nearest.any(axis=0))
-                if len(some):
-                    distances = cdist(X[some], self.points[candidates])
-                    low = distances.min(axis=1)
-                    nearer = low < least[some]  # of equal ones the first, which was in an earlier block
-                    nearest[some[nearer]] = candidates[distances.argmin(axis=1)[nearer]]
-                    least[some] = np.minimum(least[some], low)
-            breathe()
+        nearest = self.several(X, 1)[:, 0]
+        uncertain = np.flatnonzero(nearest < 0)
+        if len(uncertain):
+            nearest[uncertain] = NearestInBlocks(self.points, "euclidean", {})(X[uncertain])
         return nearest
 
     def several(self, X: FloatArray, n_nearest: int) -> IntArray:
@@ -235,7 +178,7 @@ class NearestByProducts:
         for rows in _slices(len(X), self._rows_within(ROWS_AT_ONCE)):
             x, squares = _relative(X[rows], self.centre)
             inside = squares < LARGEST_SQUARE
-            x[~inside] = 0.0
+            x[~inside] = squares[~inside] = 0.0
             listed, bounds = self._several_least_bounds(x, min(n_nearest + 1, len(self.points)))
             distances = self._squared_distances(X[rows], listed)
             least_outside = np.full(len(x), np.inf)

@@ -8,12 +8,13 @@ import hashlib
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
+import sklearn.utils
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
@@ -44,10 +45,10 @@ class Induced(BaseEstimator):  # type: ignore[misc]
     ----------
     clusterer : object with `fit_predict`
         A pipeline is followed up to its last step: the classifier works on what that step saw.
-    metric : str or function, optional
+    metric : str or function, default=None
         Distance to the nearest training point, as in `scipy.spatial.distance.cdist`; by default the clusterer's own
         metric, Euclidean where it has none.
-    classifier : scikit-learn classifier, optional
+    classifier : scikit-learn classifier, default=None
         Used instead of the nearest training point.
 
     See Also
@@ -88,6 +89,7 @@ class KnownLabels:
     """Known labels of every sample, used instead of a clusterer; a drawn sample keeps its label."""
 
     labels: Mapping[str, Labels]
+    transformer: Any = None  # in whose space the nearest sample is found
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -135,6 +137,23 @@ def check_metric(metric: object) -> None:
             f"metric must be one that scipy.spatial.distance.cdist knows, or a function of two points; got {metric!r}.",
             parameter="metric",
         ) from None
+
+
+def first_steps_of(clusterer: Clusterer) -> Any:
+    """Return the transformers that come before the last step of a pipeline; None where there are none."""
+    if isinstance(clusterer, KnownLabels):
+        return clusterer.transformer
+    return clusterer[:-1] if type(clusterer) is Pipeline and len(clusterer.steps) > 1 else None
+
+
+def takes_missing(clusterer: Clusterer) -> bool:
+    """Whether missing values reach a transformer that takes them, such as an imputer: the first step of a pipeline."""
+    first = first_steps_of(clusterer)
+    while isinstance(first, Pipeline):
+        first = first.steps[0][1]
+    if not hasattr(sklearn.utils, "get_tags"):  # before scikit-learn 1.6
+        return isinstance(first, BaseEstimator) and bool(first._get_tags()["allow_nan"])
+    return isinstance(first, BaseEstimator) and bool(sklearn.utils.get_tags(first).input_tags.allow_nan)
 
 
 def name_of(clusterer: Clusterer) -> str:
@@ -364,6 +383,14 @@ def describe(thing: Any, depth: int = 5) -> str:
     return type(thing).__qualname__
 
 
+def describe_steps(transformer: Any) -> str:
+    """Write the first steps of a pipeline, or a transformer alone; empty where there is none."""
+    if transformer is None:
+        return ""
+    steps = [step for _, step in transformer.steps] if isinstance(transformer, Pipeline) else [transformer]
+    return " and ".join(map(describe, steps))
+
+
 def _call(name: str, parameters: Mapping[str, Any], depth: int) -> str:
     return f"{name}({', '.join(f'{key}={describe(value, depth - 1)}' for key, value in parameters.items())})"
 
@@ -424,6 +451,19 @@ class Configuration:
     def fewest_clusters(self) -> int:
         """How many clusters a fit must have to count."""
         return 0 if isinstance(self.clusterer, KnownLabels) else fewest_clusters(self.clusterer)
+
+    @cached_property
+    def first_steps(self) -> Any:
+        """The transformers of a pipeline before its last step; None where there are none."""
+        return first_steps_of(self.clusterer)
+
+    @cached_property
+    def last_step(self) -> Configuration:
+        """The same without these."""
+        if self.first_steps is None:
+            return self
+        known = isinstance(self.clusterer, KnownLabels)
+        return replace(self, clusterer=KnownLabels(self.clusterer.labels) if known else self.clusterer.steps[-1][1])
 
     @property
     def record(self) -> ClustererRecord:

@@ -22,8 +22,8 @@ from clustrep.cached import cached_property
 from clustrep.checks import check_integer
 from clustrep.data.study import Study
 from clustrep.errors import ParameterError
+from clustrep.execution.context import EXACT, config
 from clustrep.execution.devices import device_name, resolve_device
-from clustrep.execution.run import EXACT, config
 from clustrep.execution.seeds import (
     FULL_STUDY,
     Rng,
@@ -38,6 +38,7 @@ from clustrep.fitting.parameters import (
     Configuration,
     as_plain,
     describe,
+    describe_steps,
     parameters_of,
 )
 from clustrep.kernels.distances import in_fours, n_columns, n_rows, squares_between
@@ -238,20 +239,13 @@ class Source:
     accelerate: bool = True
     device: str = "cpu"
     n_landmarks: int | None = None  # of each larger study; None: clusterers are fitted to all samples
-    transformer: Any = None  # fitted inside every draw, before the clusterer
     neighbours: str = EXACT  # how they are searched for
     landmark_set: int = 0  # which of several independent choices of landmarks
 
     @classmethod
-    def of(
-        cls, resampling: object, rng: Rng, n_landmarks: int | None = None, *, impute: Any = None, embed: Any = None
-    ) -> Source:
+    def of(cls, resampling: object, rng: Rng, n_landmarks: int | None = None) -> Source:
         """Check what a user passed, and take the other options from the configuration in force."""
-        options, checked, transformer = config(), check_resampling(resampling), None
-        if impute is not None or embed is not None:
-            from clustrep.fitting.transformers import transformer_of  # there are learners in it, which need resamples
-
-            transformer = transformer_of(impute=impute, embed=embed)
+        options, checked = config(), check_resampling(resampling)
         if n_landmarks is not None:
             check_integer(n_landmarks, "n_landmarks", at_least=FEWEST_LANDMARKS)
             if not getattr(checked, "keeps_points", False):
@@ -260,15 +254,9 @@ class Source:
                     "are chosen once. Use Bootstrap() or Subsample(fraction), or no landmarks.",
                     parameter="n_landmarks",
                 )
-            if transformer is not None:
-                raise ParameterError(
-                    f"n_landmarks can't be combined with the transformer {describe(transformer)}: landmarks are chosen "
-                    "before anything is fitted. Leave out one of the two.",
-                    parameter="n_landmarks",
-                )
         device = "cpu" if options.device == "cpu" else resolve_device(options.device)
         root = root_entropy(rng)
-        source = cls(checked, root, options.accelerate, device, n_landmarks, transformer, options.neighbours)
+        source = cls(checked, root, options.accelerate, device, n_landmarks, options.neighbours)
         source.check_neighbours()
         return source
 
@@ -277,10 +265,6 @@ class Source:
         hindrances = {
             f"the device {self.device}": (self.device != "cpu", "the device itself searches, and exactly"),
             "landmarks": (self.n_landmarks is not None, "only landmarks are searched, few enough for an exact search"),
-            f"the transformer {describe(self.transformer)}": (
-                self.transformer is not None,
-                "it is fitted anew in every draw, and moves the points that an index was made of",
-            ),
             "accelerate=False": (not self.accelerate, "that has every clusterer search in its own way"),
         }
         for hindrance, (is_there, reason) in hindrances.items():
@@ -373,6 +357,7 @@ def provenance_of_run(
 
     neighbour_recall : of approximate searches, by study; without any, nothing was searched approximately
     """
+    before = {describe_steps(configuration.first_steps) for configuration in configurations} - {""}
     if source.device != "cpu":
         parameters["device"] = device_name(source.device)
     if neighbour_recall:
@@ -385,7 +370,7 @@ def provenance_of_run(
         accelerate=source.accelerate,
         packages=(source.neighbours,) if neighbour_recall else (),
         **({} if source.n_landmarks is None else {"n_landmarks": source.n_landmarks}),
-        **({} if source.transformer is None else {"transformer": describe(source.transformer)}),
+        **({} if len(before) != 1 else {"transformer": before.pop()}),
         **({"shared_embedding": name} if (name := shared_embedding(studies)) else {}),
         **parameters,
     )

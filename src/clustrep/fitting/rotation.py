@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
-from weakref import ref
+from weakref import finalize
 
 import numpy as np
 from scipy.linalg import qr
@@ -89,7 +89,7 @@ class Rotation:
     @classmethod
     def of(cls, tables: Sequence[FloatArray], *, with_basis: bool = False) -> Rotation:
         """Rotate several tables together; the basis is needed only for points that are not among them."""
-        known = None if with_basis else _recent.get(tables)
+        known = None if with_basis else _recent.get(tuple(map(id, tables)))
         if known is not None:
             return known
         pooled = np.concatenate(tables).astype(float)
@@ -105,7 +105,7 @@ class Rotation:
             factors[0] if with_basis else None,
         )
         if not with_basis:
-            _recent.keep(tables, rotation)
+            _keep(tables, rotation)
         return rotation
 
     def project(self, points: FloatArray) -> FloatArray:
@@ -129,34 +129,21 @@ class Rotation:
         return int(self.coordinates[0].shape[1])
 
 
-class _Recent:
-    """The last rotations, each for as long as its tables live: a run and its null models rotate the same studies."""
-
-    MOST = 2  # the studies in their own order, and by their names
-
-    def __init__(self) -> None:
-        self._kept: tuple[tuple[tuple[ref[FloatArray], ...], Rotation], ...] = ()
-
-    def get(self, tables: Sequence[FloatArray]) -> Rotation | None:
-        """Return the rotation of these very tables."""
-        for those, rotation in self._kept:
-            if len(those) == len(tables) and all(that() is table for that, table in zip(those, tables, strict=True)):
-                return rotation
-        return None
-
-    def keep(self, tables: Sequence[FloatArray], rotation: Rotation) -> None:
-        """Keep a rotation; tables that can be written to may change, and are not known again."""
-        if any(table.flags.writeable for table in tables):
-            return
-        those = tuple(ref(table, self._forget) for table in tables)
-        self._kept = ((those, rotation), *self._kept)[: self.MOST]
-
-    def _forget(self, gone: ref[FloatArray]) -> None:
-        """Forget the rotations of a table that is no more."""
-        self._kept = tuple(kept for kept in self._kept if all(that is not gone for that in kept[0]))
+# The last rotations, by their tables and for as long as these live: a run and its null models rotate the same studies.
+_recent: dict[tuple[int, ...], Rotation] = {}
+MOST_RECENT = 2  # the studies in their own order, and by their names
 
 
-_recent = _Recent()
+def _keep(tables: Sequence[FloatArray], rotation: Rotation) -> None:
+    """Keep a rotation; tables that can be written to may change, and are not known again."""
+    if any(table.flags.writeable for table in tables):
+        return
+    key = tuple(map(id, tables))
+    _recent[key] = rotation
+    for table in tables:
+        finalize(table, _recent.pop, key, None)
+    for oldest in list(_recent)[:-MOST_RECENT]:
+        _recent.pop(oldest, None)
 
 
 def _first_of_equals(tables: Sequence[FloatArray]) -> IntArray:

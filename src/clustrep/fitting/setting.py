@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -11,18 +12,22 @@ from clustrep.agreement.agreements import Agreement
 from clustrep.agreement.contingency import Noise
 from clustrep.data.study import Study, check_complete
 from clustrep.errors import ParameterError
+from clustrep.execution.context import EXACT
 from clustrep.execution.devices import PROCESSOR
 from clustrep.execution.forecast import ALWAYS_THERE, Cost, check_memory
-from clustrep.execution.run import EXACT, Plan
+from clustrep.execution.run import Plan
 from clustrep.execution.seeds import FULL_STUDY, Failed, attempt, one_thread
 from clustrep.fitting.function import ClusteringFunction
-from clustrep.fitting.learners import SECONDS_PER_PAIR, FailingLearner, Learner, PlainLearner
-from clustrep.fitting.parameters import Configuration, KnownLabels
-from clustrep.fitting.resample import (
-    PointSet,
-    Resample,
-    Source,
+from clustrep.fitting.learners import (
+    SECONDS_PER_PAIR,
+    FailingLearner,
+    Learner,
+    PlainLearner,
+    Spaces,
+    transformed_learners,
 )
+from clustrep.fitting.parameters import Configuration, KnownLabels, takes_missing
+from clustrep.fitting.resample import PointSet, Resample, Source
 from clustrep.fitting.rotation import Rotation, can_rotate, needs_basis
 from clustrep.types import FloatArray
 
@@ -79,7 +84,8 @@ class Setting:
         every study is learned from once, and only its own samples are labelled. Studies of the same
         features can have the `learners` of others, where these `serve_other_studies`.
         """
-        if source.transformer is None:
+        with_landmarks = uses_landmarks(source, studies)
+        if with_landmarks or not all(takes_missing(each.clusterer) for each in configurations):
             check_complete(studies)
         rotated = [rotate and rotates(source, studies, configuration) for configuration in configurations]
         place_of = {id(study.X): s for s, study in enumerate(studies)}  # `at` may be one of the studies
@@ -103,15 +109,11 @@ class Setting:
             if at is not None:
                 projected = PointSet(rotation.project(at)) if rotation is not None and outside else None
                 place = PointSet(at, projected) if outside else places[place_of[id(at)]]
-            learners = learners or _learners(source, configurations, rotated, rotation)
-            if uses_landmarks(source, studies):
+            learners = learners or _learners(source, configurations, rotated, rotation, in_steps=not with_landmarks)
+            if with_landmarks:
                 from clustrep.accelerate.landmarks import landmark_learners  # it is a learner itself
 
                 learners = landmark_learners(learners, source, studies, places)
-            if source.transformer is not None:
-                from clustrep.fitting.transformers import transformed_learners  # it is a learner itself
-
-                learners = transformed_learners(learners, source.transformer)
             if for_run:
                 for learner in learners:
                     for study in studies:
@@ -127,12 +129,7 @@ class Setting:
         return cls(source, tuple(studies), places, place, learners)
 
     @property
-    def recall(self) -> dict[str, dict[str, dict[str, float]]]:
-        """What approximate searches found of what they were for, as `provenance_of_run` takes it."""
-        return {"neighbour_recall": self.recall_by_study}
-
-    @property
-    def recall_by_study(self) -> dict[str, dict[str, float]]:
+    def recall(self) -> dict[str, dict[str, float]]:
         """What approximate searches found of what they were for, by study; empty without any."""
         by_study: dict[str, dict[str, float]] = {}
         for study, place in zip(self.studies, self.places, strict=True):
@@ -143,9 +140,8 @@ class Setting:
 
     @property
     def serve_other_studies(self) -> bool:
-        """Whether the learners hold nothing of these studies: no coordinates, landmarks or transformations."""
-        source = self.source
-        is_bound = source.transformer is not None or uses_landmarks(source, self.studies)
+        """Whether the learners hold nothing of these studies: neither coordinates nor landmarks."""
+        is_bound = uses_landmarks(self.source, self.studies)
         return not is_bound and all(learner.rotation is None for learner in self.learners)
 
     @property
@@ -264,7 +260,6 @@ def rotates(source: Source, studies: Sequence[Study], configuration: Configurati
     """Whether a configuration is computed in coordinates: far fewer than features, with the same result."""
     return (
         source.accelerate
-        and source.transformer is None  # it has the features themselves
         and not uses_landmarks(source, studies)  # landmarks have the studies' features
         and source.draws_rows
         and ROTATION_PAYS * sum(len(study) for study in studies) <= studies[0].X.shape[1]
@@ -273,8 +268,37 @@ def rotates(source: Source, studies: Sequence[Study], configuration: Configurati
 
 
 def _learners(
-    source: Source, configurations: Sequence[Configuration], rotated: Sequence[bool], rotation: Rotation | None
+    source: Source,
+    configurations: Sequence[Configuration],
+    rotated: Sequence[bool],
+    rotation: Rotation | None,
+    *,
+    in_steps: bool = True,
 ) -> tuple[Learner, ...]:
+    """Choose learners: configurations one after the other share one where they can.
+
+    in_steps : whether the first steps of pipelines are fitted once for all that have the same, and the last one by a
+        learner of its own
+    """
+    learners: list[Learner] = []
+    spaces: dict[str, Spaces] = {}
+    for digest, group in itertools.groupby(
+        zip(configurations, rotated, strict=True),
+        lambda pair: _digest_of_first_steps(pair[0]) if in_steps and source.accelerate and not pair[1] else "",
+    ):
+        members, are_rotated = zip(*group, strict=True)
+        if digest:
+            last_steps = [member.last_step for member in members]
+            inside = _learners(source, last_steps, [False] * len(members), None)
+            learners += transformed_learners(inside, members, spaces.setdefault(digest, Spaces()))
+        else:
+            learners += _learners_of_features(source, members, are_rotated, rotation)
+    return tuple(learners)
+
+
+def _learners_of_features(
+    source: Source, configurations: Sequence[Configuration], rotated: Sequence[bool], rotation: Rotation | None
+) -> list[Learner]:
     learners: list[Learner] = []
     for configuration, is_rotated in zip(configurations, rotated, strict=True):
         make = _learner_class(configuration) if source.accelerate else PlainLearner
@@ -283,12 +307,13 @@ def _learners(
             learners[-1] = make([*last.members, configuration], last.rotation)
         else:
             learners.append(make([configuration], rotation if is_rotated else None))
-    return tuple(learner.on(source.device) for learner in learners)
+    return [learner.on(source.device) for learner in learners]
 
 
 def works_here(source: Source, configurations: Sequence[Configuration]) -> bool:
     """Whether any of these configurations works on a device that this process holds."""
-    learners = _learners(source, configurations, [False] * len(configurations), None)
+    in_steps = source.n_landmarks is None
+    learners = _learners(source, configurations, [False] * len(configurations), None, in_steps=in_steps)
     return any(learner.here for learner in learners)
 
 
@@ -312,6 +337,19 @@ def _learner_class(configuration: Configuration) -> type[Learner]:
         applying = (shortcut for shortcut in SHORTCUTS if shortcut.applies(configuration.clusterer))
         _learner_classes[configuration] = next(applying, PlainLearner)
     return _learner_classes[configuration]
+
+
+_first_steps: WeakKeyDictionary[Configuration, str] = WeakKeyDictionary()
+
+
+def _digest_of_first_steps(configuration: Configuration) -> str:
+    """Return what identifies the first steps of a pipeline; empty where there are none."""
+    from clustrep.fitting.fingerprint import identity_of
+
+    if configuration not in _first_steps:
+        steps = configuration.first_steps
+        _first_steps[configuration] = "" if steps is None else identity_of(steps)
+    return _first_steps[configuration]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.extending import intrinsic, overload
 
 from clustrep.errors import MachineWarning, warn
-from clustrep.execution.run import shows_progress, write_progress
+from clustrep.execution.context import shows_progress, write_progress
 
 SENTENCE = "Compiling kernels for this machine, up to a minute: they are kept, and later runs start at once …"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ SAME = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """A mean, and a covariance without sampling noise: a few strong directions, and equal variance in all others.
+    """The mean and covariance of a study: a few strong directions, and equal variance in all others.
 
         Σ = A′ diag(v − σ²) A + σ² I
 
@@ -40,16 +40,19 @@ class Structure:
     variances: FloatArray
     noise: float
 
-    def draw(self, n: int, rng: np.random.Generator, *, noise: FloatArray) -> FloatArray:
-        """Draw n samples, given standard normal noise in all directions."""
-        strong = rng.standard_normal((n, len(self.axes))) * np.sqrt(np.maximum(self.variances - self.noise, 0))
-        return np.asarray(self.mean + strong @ self.axes + np.sqrt(self.noise) * noise)
+    @property
+    def extra(self) -> FloatArray:
+        """The variances along the strong directions without the noise, (r,)."""
+        return np.asarray(np.maximum(self.variances - self.noise, 0))
 
     def covariance(self, directions: FloatArray) -> FloatArray:
         """Return the covariance along some orthonormal directions, (n_directions, n_directions)."""
         loadings = directions @ self.axes.T
-        extra = (loadings * np.maximum(self.variances - self.noise, 0)) @ loadings.T
-        return np.asarray(extra + self.noise * np.eye(len(directions)))
+        return np.asarray((loadings * self.extra) @ loadings.T + self.noise * np.eye(len(directions)))
+
+    def turned(self, origin: FloatArray, basis: FloatArray) -> Structure:
+        """Return the structure in the coordinates of a basis, (q, n_features), about an origin."""
+        return replace(self, mean=(self.mean - origin) @ basis.T, axes=self.axes @ basis.T)
 
     def radii(self, centred: FloatArray) -> FloatArray:
         """Return Mahalanobis distances from the mean, (n_samples,), of samples from which the mean was subtracted.
@@ -151,12 +154,9 @@ def _without_noise(S: FloatArray, n_features: int, freedom: float) -> tuple[Floa
     return axes[: len(strong)], strong, noise
 
 
-class NullModel(Protocol):
-    """A null model of several studies, from which null data are simulated."""
-
-    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw a table for every study."""
-        ...
+# What was learned from several studies: a function of a generator that draws a table for every study. All of them are
+# methods or partial functions of this room, which can be sent to workers.
+NullModel: TypeAlias = Callable[[np.random.Generator], list[FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,10 +201,11 @@ class GaussianModel:
 
     def draw(self, rng: np.random.Generator) -> list[FloatArray]:
         """Draw a table for every study."""
-        tables = [
-            structure.draw(n, rng, noise=rng.standard_normal((n, len(structure.mean))))
-            for n, structure in zip(self.sizes, self.structures, strict=True)
-        ]
+        tables = []
+        for n, one in zip(self.sizes, self.structures, strict=True):
+            noise = rng.standard_normal((n, len(one.mean)))
+            strong = rng.standard_normal((n, len(one.axes))) * np.sqrt(one.extra)
+            tables.append(one.mean + strong @ one.axes + np.sqrt(one.noise) * noise)
         if not self.beyond:
             return tables
         n = sum(self.sizes)
@@ -231,12 +232,6 @@ class Learned:
 
     tables: tuple[FloatArray, ...] = field(repr=False)
     n_features: int
-
-    @classmethod
-    def of(cls, tables: Iterable[FloatArray]) -> Learned:
-        """Take studies with all their features."""
-        first, *others = tables
-        return cls((first, *others), first.shape[1])
 
     @property
     def in_features(self) -> bool:
@@ -265,11 +260,8 @@ class Learned:
             return GaussianModel.of(self.tables)
         # Noise apart, all studies lie in the span of their means and strong directions.
         origin, basis = self._in_few
-        turned = [
-            replace(structure, mean=(structure.mean - origin) @ basis.T, axes=structure.axes @ basis.T)
-            for structure in self.structures
-        ]
-        return GaussianModel(tuple(map(len, self.tables)), tuple(turned), self.n_features - len(basis))
+        turned = tuple(structure.turned(origin, basis) for structure in self.structures)
+        return GaussianModel(tuple(map(len, self.tables)), turned, self.n_features - len(basis))
 
     @cached_property
     def projected(self) -> tuple[FloatArray, ...]:

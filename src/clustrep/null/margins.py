@@ -138,7 +138,7 @@ def _unimodal_with_top(masses: FloatArray, widths: FloatArray, i: int, j: int) -
 def flattest_unimodal(
     masses: FloatArray, widths: FloatArray, n: int, tops_of: Sequence[Ranges], flatter: float = FLATTER
 ) -> FloatArray:
-    """Return the masses of the flattest unimodal distribution that the data can't distinguish from the likeliest.
+    """Return the masses of the flattest unimodal distribution that the data do not distinguish from the likeliest.
 
     n : how many samples there are
     tops_of : for every share of `TOPS`, the ranges of cells that hold it

@@ -13,69 +13,48 @@ from clustrep.agreement.agreements import Agreement
 from clustrep.agreement.contingency import ONLY_NOISE
 from clustrep.algorithms.comparison import Comparison
 from clustrep.algorithms.pairwise import Replicability
-from clustrep.algorithms.replicability import ReplicateScores, ScorePlan
+from clustrep.algorithms.replicability import ScorePlan
 from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_integer, read_only
 from clustrep.data.study import Study
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
 from clustrep.execution.devices import free_bytes
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.forecast import Cost
-from clustrep.execution.run import Plan, RunCache, on_engine
-from clustrep.execution.seeds import (
-    FULL_STUDY,
-    Rng,
-    Stream,
-    derived_root,
-    make_generator,
-    one_thread,
-    root_entropy,
-)
+from clustrep.execution.run import Plan, RunCache
+from clustrep.execution.seeds import FULL_STUDY, Rng, Stream, derived_root, make_generator, one_thread, root_entropy
 from clustrep.fitting.fingerprint import agreements_of, described, facts_of, identity_of
 from clustrep.fitting.parameters import Configuration, KnownLabels, describe, parameters_of
 from clustrep.fitting.resample import Source, provenance_of_run
 from clustrep.fitting.rotation import Rotation, in_coordinates, needs_basis
 from clustrep.fitting.setting import RunOrigin, Setting, rotates, works_here
-from clustrep.fitting.transformers import TrainEmbedding
+from clustrep.fitting.train_embedding import TrainEmbedding
+from clustrep.null import models
 from clustrep.null.gaussian import NullModel
-from clustrep.null.models import (
-    NULLS,
-    OF_FEATURES,
-    PERMUTED,
-    UNIMODAL,
-    UNIMODAL_MODELS,
-    GivenModel,
-    Sampler,
-    check_null,
-    null_model_of,
-)
+from clustrep.null.models import Sampler
 from clustrep.null.null_scores import NullReference, NullScores
 from clustrep.summaries import FALSE_FINDING, quiet
 from clustrep.text import plural
 from clustrep.types import FloatArray
 
-STATISTICS = ("estimate", "mean")
 # A model explains the scores where the overall p-value is above this, the level of all statements.
 NOT_EXPLAINED = FALSE_FINDING
 # Seconds that a simulated number takes, roughly.
 DRAWN_SECONDS = 5e-8
-# Data sets that are scored together: no more than these, for at most so many seconds, so that workers share them, and
-# with at most so many bytes of distances and labels. Scores do not depend on it.
+# Data sets that are scored together: at most this number, for at most this number of seconds, so that workers share
+# them, and with at most this number of bytes of distances and labels. Scores do not depend on it.
 MOST_TOGETHER, TOGETHER_SECONDS, MOST_BYTES = 32, 0.25, 2**26
 # The same on a device: its memory may hold more, and there are no workers to share them with.
 MOST_ON_DEVICE, BYTES_OF_NUMBER = 256, 64
 
 
-@on_engine
 def null_reference(
     result: Replicability | Comparison,
     n: int = 199,
     *,
-    null: str | Sampler = UNIMODAL,
+    null: str | Sampler = models.UNIMODAL,
     statistic: str = "estimate",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> NullReference:
     """Compute the same scores on simulated null data, and compare.
 
@@ -106,7 +85,7 @@ def null_reference(
         repeated in every data set. Separateness is that of the observed studies in either case.
     rng : int, Generator, SeedSequence or None, default=None
         The seed; None takes the result's own.
-    n_jobs, engine
+    n_jobs
         As in `replicability`.
 
     Returns
@@ -145,8 +124,8 @@ def null_reference(
     >>> bool(result.estimate[0, 1] > 0.5), reference.overall_pvalue > 0.05, reference.model
     (True, True, 'elliptical')
     """
-    check_null(null)
-    check_choice(statistic, "statistic", STATISTICS)
+    models.check_null(null)
+    check_choice(statistic, "statistic", ("estimate", "mean"))
     return reference_of(result, n, null, statistic, rng=rng, n_jobs=n_jobs)
 
 
@@ -163,11 +142,17 @@ def reference_of(
     """Compare with simulated data sets; those that a shorter run has put into `cache` are not simulated again."""
     origins = _origins(result)
     check_integer(n, "n")
-    null = _for_labels(null, origins)
-    check_takes_simulated(origins[0].source.transformer, null)
+    known = any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in origins)
+    if null == models.PERMUTED if not known else null not in (models.UNIMODAL, models.PERMUTED):
+        raise ParameterError(
+            f"null='permuted' is for known labels, which can be compared with no other null model; got {null!r}.",
+            parameter="null",
+        )
+    null = models.PERMUTED if known else null  # simulated data have no labels
+    check_takes_simulated([origin.configuration for origin in origins], null)
     cache = cache or RunCache()
     root = derived_root(origins[0].source.root, Stream.NULL) if rng is None else root_entropy(rng)
-    models: tuple[str | Sampler, ...] = UNIMODAL_MODELS if null == UNIMODAL else (null,)
+    tried: tuple[str | Sampler, ...] = models.UNIMODAL_MODELS if null == models.UNIMODAL else (null,)
     provenance = provenance_of_run(
         origins[0].source.with_root(root),
         origins[0].studies,
@@ -179,11 +164,14 @@ def reference_of(
         neighbour_recall=result.provenance.get("neighbour_recall"),  # simulated studies have as many samples
     )
     n_resamples = 0 if statistic == "estimate" else result.provenance["n_resamples"]
-    observed = _observed(origins)
+    first = origins[0]
+    with one_thread():
+        setting = Setting.prepare(first.source, first.studies, [origin.configuration for origin in origins])
+        (observed,) = _scores_of_data_sets([setting], first.agreements, first.noise)
     if n_resamples:
         observed = observed._replace(scores=_observed_means(result))
     references: list[NullReference] = []
-    for place, model in enumerate(models):
+    for place, model in enumerate(tried):
         plan_of = partial(NullPlan.of, origins, model, n_resamples, root)
         data_sets = cache.run(("null model", place), plan_of, range(1, n + 1), n_jobs)
         simulated = NullScores(*map(np.stack, zip(*data_sets, strict=True)))
@@ -195,18 +183,19 @@ def reference_of(
     return best_explained(references)
 
 
-def check_takes_simulated(transformer: Any, null: str | Sampler) -> None:
+def check_takes_simulated(configurations: Sequence[Configuration], null: str | Sampler) -> None:
     """Refuse a transformer that normalises counts: unimodal data are none, and may be negative."""
-    if transformer is None or not isinstance(null, str) or null == PERMUTED:
+    if not isinstance(null, str) or null == models.PERMUTED:
         return
-    parts = [transformer, *parameters_of(transformer).values()]
-    if any(isinstance(part, TrainEmbedding) and part.normalise != "none" for part in parts):
-        raise ParameterError(
-            f"null must be None, or a function that returns counts, where embed normalises counts; got {null!r}: "
-            f"simulated data are no counts, which {describe(transformer)} needs. Normalise the studies first, with "
-            "studies.normalised(), and leave normalise out.",
-            parameter="null",
-        )
+    steps = [each.first_steps for each in configurations if each.first_steps is not None]
+    for part in [part for each in steps for part in (each, *parameters_of(each).values())]:
+        if isinstance(part, TrainEmbedding) and part.normalise != "none":
+            raise ParameterError(
+                f"null must be None, or a function that returns counts, where a step normalises counts; got {null!r}: "
+                f"simulated data are no counts, which {describe(part)} needs. Normalise the studies first, with "
+                "studies.normalised(), and leave normalise out.",
+                parameter="null",
+            )
 
 
 def best_explained(references: Sequence[NullReference]) -> NullReference:
@@ -251,17 +240,6 @@ def _origins(result: Any) -> tuple[RunOrigin, ...]:
     return (replace(known[0], agreements=agreements),)
 
 
-def _for_labels(null: str | Sampler, origins: Sequence[RunOrigin]) -> str | Sampler:
-    """Return the null of a result: known labels are permuted, because simulated data have none."""
-    known = any(isinstance(origin.configuration.clusterer, KnownLabels) for origin in origins)
-    if null == PERMUTED if not known else null not in (UNIMODAL, PERMUTED):
-        raise ParameterError(
-            f"null={PERMUTED!r} is for known labels, which can be compared with no other null model; got {null!r}.",
-            parameter="null",
-        )
-    return PERMUTED if known else null
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # one simulated data set
 
@@ -286,6 +264,7 @@ class NullPlan(Plan[NullScores]):
     studies: tuple[Study, ...]
     order: tuple[int, ...]  # the studies by their names: so they are simulated, whatever order they were given in
     simulated: NullModel
+    given: bool  # whether a user's sampler draws
     configurations: tuple[Configuration, ...]
     agreements: tuple[Agreement, ...]
     noise: Any
@@ -308,12 +287,12 @@ class NullPlan(Plan[NullScores]):
         order = tuple(sorted(range(len(first.studies)), key=lambda s: first.studies[s].name))
         by_name = [first.studies[s] for s in order]
         with one_thread():
-            if in_features or null not in NULLS or null in OF_FEATURES:
-                simulated = null_model_of(null, by_name)
+            if in_features or null not in models.NULLS or null in models.OF_FEATURES:
+                simulated = models.null_model_of(null, by_name)
             else:
                 rotation = Rotation.of([study.X for study in by_name])
-                simulated = null_model_of(null, by_name, rotation)
-                simulated_in = Rotation(rotation.origin, tuple(simulated.draw(make_generator(0))), None)
+                simulated = models.null_model_of(null, by_name, rotation)
+                simulated_in = Rotation(rotation.origin, tuple(simulated(make_generator(0))), None)
                 configurations = tuple(
                     Configuration(configuration.name, in_coordinates(configuration.clusterer, simulated_in))
                     for configuration in configurations
@@ -322,6 +301,7 @@ class NullPlan(Plan[NullScores]):
             studies=first.studies,
             order=order,
             simulated=simulated,
+            given=callable(null),
             configurations=configurations,
             agreements=first.agreements,
             noise=first.noise,
@@ -366,15 +346,10 @@ class NullPlan(Plan[NullScores]):
         """Put the scores of all configurations together."""
         return NullScores(*map(np.concatenate, zip(*values, strict=True)))
 
-    @property
-    def replicates(self) -> Sequence[int]:
-        """Which replicates of a data set are averaged."""
-        return range(1, self.n_resamples + 1) if self.n_resamples else [FULL_STUDY]
-
     def data_set(self, number: int) -> tuple[tuple[Study, ...], Source]:
         """Simulate all studies, and return the source of their draws and fits."""
         root = derived_root(self.source.root, Stream.NULL, number)
-        by_name = self.simulated.draw(make_generator(np.random.SeedSequence(root)))
+        by_name = self.simulated(make_generator(np.random.SeedSequence(root)))
         tables = dict(zip(self.order, by_name, strict=True))
         studies = tuple(
             study.with_table(read_only(_with_missing(tables[s], study))).scaled_again()
@@ -390,16 +365,15 @@ class NullPlan(Plan[NullScores]):
 
         Estimated from the first one, or from the studies where a user's sampler draws.
         """
-        is_given = isinstance(self.simulated, GivenModel)
-        studies = self.studies if is_given else self.data_set(1)[0]
+        studies = self.studies if self.given else self.data_set(1)[0]
         setting = Setting.prepare(self.source, studies, self.configurations, for_run=False, rotate=False)
-        n, n_drawn = len(self.replicates), sum(study.X.size for study in studies)
+        n, n_drawn = max(1, self.n_resamples), sum(study.X.size for study in studies)
         cost = Cost(n * setting.cost.kernels, n * setting.cost.python + n_drawn * DRAWN_SECONDS)
-        return cost, setting.in_threads and not is_given, setting.has_kernels
+        return cost, setting.in_threads and not self.given, setting.has_kernels
 
     @property
     def cost(self) -> Cost:
-        """Roughly how long a data set takes: its draw, and its replicates."""
+        """Roughly how long a data set takes: its draw, and its resamples."""
         return self._work[0]
 
     @property
@@ -424,11 +398,6 @@ class NullPlan(Plan[NullScores]):
         n_bytes = 8 * (sizes @ sizes) + 4 * sizes.sum() * len(sizes) * len(self.configurations)
         return int(max(1, min(MOST_TOGETHER, TOGETHER_SECONDS / self.cost.total, MOST_BYTES / n_bytes)))
 
-    def replicate(self, number: int) -> NullScores:
-        """Score one simulated data set."""
-        (scores,) = self.block([number])
-        return scores
-
     def block(self, numbers: Sequence[int]) -> list[NullScores]:
         """Score simulated data sets."""
         settings: list[Setting] = []
@@ -436,7 +405,7 @@ class NullPlan(Plan[NullScores]):
             studies, source = self.data_set(number)
             learners = settings[0].learners if settings and settings[0].serve_other_studies else None
             settings.append(Setting.prepare(source, studies, self.configurations, learners=learners))
-        return _scores_of_data_sets(settings, self.agreements, self.noise, self.replicates)
+        return _scores_of_data_sets(settings, self.agreements, self.noise, self.n_resamples)
 
     def lost(self, number: int, cause: str) -> NullScores:
         """Return a data set without scores."""
@@ -445,11 +414,15 @@ class NullPlan(Plan[NullScores]):
 
 
 def _scores_of_data_sets(
-    settings: Sequence[Setting], agreements: tuple[Agreement, ...], noise: Any, replicates: Sequence[int]
+    settings: Sequence[Setting], agreements: tuple[Agreement, ...], noise: Any, n_resamples: int = 0
 ) -> list[NullScores]:
-    """Average the scores of replicates of data sets; separateness is that of the observed studies.
+    """Average the scores of resamples of data sets; separateness is that of the observed studies.
+
+    A single-cluster score counts 0, because it shows no agreement about clusters; so does a partition in which all
+    samples but one are noise.
 
     settings : with the same learners where these serve other studies, whose samples are then scored together
+    n_resamples : how many are averaged; 0: the observed scores
     """
     plans = [ScorePlan(setting, 0, agreements, diagonal=False, noise=noise, separateness=True) for setting in settings]
     if all(setting.learners is settings[0].learners for setting in settings):
@@ -457,37 +430,17 @@ def _scores_of_data_sets(
         as_they_are = plans[0].score_samples(samples)
     else:
         as_they_are = [plan.replicate(FULL_STUDY) for plan in plans]
-    return [
-        _averaged(full, replace(plan, separateness=False), replicates)
-        for full, plan in zip(as_they_are, plans, strict=True)
-    ]
-
-
-def _averaged(full: ReplicateScores, plan: ScorePlan, replicates: Sequence[int]) -> NullScores:
-    """Average the scores of replicates of one data set, of which the observed ones, `full`, are known.
-
-    A single-cluster score counts 0, because it shows no agreement about clusters; so does a partition in which all
-    samples but one are noise.
-    """
-    drawn = [b for b in replicates if b != FULL_STUDY]
-    scored = [] if drawn else [full]
-    for begin in range(0, len(drawn), plan.batch):
-        scored += plan.block(drawn[begin : begin + plan.batch])
-    scores = [
-        np.where((r.trivial[:, None] & ~np.isnan(r.scores)) | (r.causes == ONLY_NOISE), 0.0, r.scores) for r in scored
-    ]
-    with quiet():
-        averages = np.asarray(np.nanmean(scores, axis=0))
-        return NullScores(averages, np.asarray(np.nanmean(full.separateness, axis=(1, 2))))
-
-
-def _observed(origins: Sequence[RunOrigin]) -> NullScores:
-    """Return the observed scores of a result, by the rule for single clusters that holds for simulated data sets."""
-    first = origins[0]
-    with one_thread():
-        setting = Setting.prepare(first.source, first.studies, [origin.configuration for origin in origins])
-        (observed,) = _scores_of_data_sets([setting], first.agreements, first.noise, [FULL_STUDY])
-    return observed
+    averaged = []
+    for full, plan in zip(as_they_are, plans, strict=True):
+        drawn, scored = range(1, n_resamples + 1), [] if n_resamples else [full]
+        for begin in range(0, n_resamples, plan.batch):
+            scored += replace(plan, separateness=False).block(drawn[begin : begin + plan.batch])
+        nothing = [(each.trivial[:, None] & ~np.isnan(each.scores)) | (each.causes == ONLY_NOISE) for each in scored]
+        scores = np.where(nothing, 0.0, [each.scores for each in scored])
+        with quiet():
+            separateness = np.asarray(np.nanmean(full.separateness, axis=(1, 2)))
+            averaged.append(NullScores(np.asarray(np.nanmean(scores, axis=0)), separateness))
+    return averaged
 
 
 def _observed_means(result: Replicability | Comparison) -> FloatArray:

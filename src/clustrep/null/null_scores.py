@@ -12,7 +12,7 @@ from scipy.stats import false_discovery_control
 
 from clustrep.agreement.agreements import shown
 from clustrep.algorithms.comparison import Comparison
-from clustrep.algorithms.comparison_plot import NULL_NAME, NullBand
+from clustrep.algorithms.comparison_plot import NULL_NAME, null_band
 from clustrep.algorithms.pairwise import Replicability
 from clustrep.checks import check_choice
 from clustrep.files.saved import Saved
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 # How much of the error each statistic may use, the observed score and separateness, which finds nearly all that either
 # does: docs/null.md.
 WEIGHTS = (0.1, 0.9)
+# More names do not fit below the axes of a figure two columns wide; those beyond ten need that width.
+MOST_SCORES, WIDE_FROM = 30, 10
 
 
 class NullScores(NamedTuple):
@@ -125,8 +127,8 @@ class NullReference(Saved):
         provenance: Provenance,
     ) -> NullReference:
         """Put a result's scores beside those of simulated data sets."""
-        observed, scores = of_result.scores, simulated.scores
-        observed = np.where(np.eye(len(result.names), dtype=bool), np.nan, observed)  # a study and itself: no null
+        scores = simulated.scores
+        observed = np.where(np.eye(len(result.names), dtype=bool), np.nan, of_result.scores)  # no null of itself
         if isinstance(result, Replicability):
             observed, scores = observed[0, 0], scores[:, 0, 0]
         return cls(
@@ -156,17 +158,27 @@ class NullReference(Saved):
 
     @property
     def excess(self) -> FloatArray:
-        """How far the scores lie above their mean over simulated data sets, like `observed`."""
+        """How far the scores lie above their mean over simulated data sets, like `observed`.
+
+        In units of the agreement: a partition of unimodal data has an excess near 0, whatever its score.
+        """
         return np.asarray(self.observed - self.mean)
 
     @property
     def pvalue(self) -> FloatArray:
-        """(1 + exceedances) / (1 + n), like `observed`."""
+        """(1 + exceedances) / (1 + n), like `observed`.
+
+        Of each pair of studies by itself: with many pairs and numbers of clusters some are small by chance (`qvalue`).
+        """
         return _pvalues(self.observed, self.distribution)
 
     @property
     def qvalue(self) -> FloatArray:
-        """p-values adjusted for many pairs and numbers of clusters (Benjamini and Hochberg), by agreement."""
+        """p-values adjusted for many pairs and numbers of clusters, by agreement.
+
+        The expected share of false findings among all scores whose q-value is at most q is at most q, if scores are
+        independent or positively dependent (Benjamini and Hochberg 1995).
+        """
         return self._adjusted(self.pvalue)
 
     # -----------------------------------------------------------------------------------------------------------------
@@ -243,20 +255,25 @@ class NullReference(Saved):
     # tables and words
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """One row for every score: observed, null_mean, null_low, null_high, excess, pvalue, qvalue."""
+        """Return a table with one row for every score of two different studies.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Of the interval over simulated data sets.
+
+        Returns
+        -------
+        DataFrame
+            Columns: clusterer, k, agreement (of a comparison), train, test, observed, null_mean, null_low, null_high,
+            excess, pvalue, qvalue.
+        """
         with quiet():
             low, high = np.nanquantile(self.distribution, tails(confidence_level), axis=0)
-        values = {
-            "observed": self.observed,
-            "null_mean": self.mean,
-            "null_low": low,
-            "null_high": high,
-            "excess": self.excess,
-            "pvalue": self.pvalue,
-            "qvalue": self.qvalue,
-        }
         places = np.indices(self.observed.shape).reshape(self.observed.ndim, -1)
-        frame = pd.DataFrame({name: array.ravel() for name, array in values.items()})
+        columns = ("observed", "null_mean", "null_low", "null_high", "excess", "pvalue", "qvalue")
+        values = (self.observed, self.mean, low, high, self.excess, self.pvalue, self.qvalue)
+        frame = pd.DataFrame({name: array.ravel() for name, array in zip(columns, values, strict=True)})
         names = np.array(self.names, dtype=object)
         frame.insert(0, "train", names[places[-2]])
         frame.insert(1, "test", names[places[-1]])
@@ -267,11 +284,14 @@ class NullReference(Saved):
         return frame[frame["train"] != frame["test"]].reset_index(drop=True)
 
     def summary(self) -> pd.DataFrame:
-        """One row for every configuration and agreement, over all pairs of studies.
+        """Return a table with one row for every configuration and agreement, over all pairs of studies.
 
-        observed, null_mean, excess, pvalue, qvalue : of the score
-        separateness, null_separateness : of the observed studies, and the mean over simulated data sets
-        adjusted : the p-value by score and separateness together, adjusted for all configurations
+        Returns
+        -------
+        DataFrame
+            Columns: clusterer, k, agreement; observed, null_mean, excess, pvalue, qvalue (of the score); separateness,
+            null_separateness (of the observed studies, and the mean over simulated data sets); adjusted (the p-value by
+            score and separateness together, adjusted for all configurations).
         """
         n_agreements, pvalues = len(self.agreements), self.configuration_pvalue
         with quiet():
@@ -294,10 +314,47 @@ class NullReference(Saved):
         )
 
     def plot(self, ax: Axes | None = None, agreement: str | None = None) -> Axes:
-        """Draw the scores and the range of the simulated ones."""
+        """Draw the scores and the range of the simulated ones: every pair of studies, or every configuration.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+        agreement : str, default=None
+            Which agreement of a comparison is drawn; None: the first. Where there are more than thirty scores, those
+            with the largest excess are drawn.
+        """
         if agreement is not None:
             check_choice(agreement, "agreement", self.agreements)
-        return _draw_scores(self, 0 if agreement is None else self.agreements.index(agreement), ax)
+        a = 0 if agreement is None else self.agreements.index(agreement)
+        if self.is_comparison:
+            names = [literal(label(*each)) for each in zip(self.clusterers, self.n_clusters, strict=True)]
+            observed, (mean, low, high) = self.overall[:, a], null_band(self, a)
+            what, axis, over = "configurations", "", ", mean over pairs of studies"
+        else:
+            frame = self.to_frame()
+            pairs = frame[["train", "test"]].to_numpy()
+            names = [f"{literal(train, 16)} → {literal(test, 16)}" for train, test in pairs]
+            observed, mean, low, high = frame[["observed", "null_mean", "null_low", "null_high"]].to_numpy(float).T
+            what, axis, over = "pairs", "trained → tested", ""
+        title, shown_places = "", np.arange(len(names))
+        if len(names) > MOST_SCORES:
+            title = f"{MOST_SCORES} of {len(names)} {what}: the largest excess"
+            excess = np.nan_to_num(observed - mean, nan=-np.inf)
+            shown_places = np.sort(np.argsort(-excess, kind="stable")[:MOST_SCORES])
+        names = [names[i] for i in shown_places]
+        with canvas(ax, SINGLE if len(names) <= WIDE_FROM else DOUBLE, height_for(names)) as ax:
+            places = np.arange(len(names))
+            ax.vlines(places, low[shown_places], high[shown_places], color="0.8", lw=8, label=NULL_NAME)
+            ax.plot(places, mean[shown_places], "_", color="0.4", markersize=10)
+            ax.plot(places, observed[shown_places], "o", color=COLOURS[0], label="observed")
+            names_below(ax, places, names)
+            ax.set_xlim(-0.6, len(names) - 0.4)
+            ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
+            ax.set_xlabel(axis)
+            ax.set_ylabel(f"{literal(shown(self.agreements[a]))}{over}")
+            legend_above(ax, title)
+            return ax
 
     def __repr__(self) -> str:
         frame = self.summary() if self.is_comparison else self.to_frame()
@@ -346,42 +403,3 @@ def _pvalues(observed: FloatArray, simulated: FloatArray) -> FloatArray:
     exceedances = np.count_nonzero(simulated >= observed, axis=0)
     n = np.count_nonzero(~np.isnan(simulated), axis=0)
     return np.where(np.isnan(observed), np.nan, null_pvalue(exceedances, n))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Figures
-
-# More names do not fit below the axes of a figure two columns wide; those beyond ten need that width.
-MOST_SCORES, WIDE_FROM = 30, 10
-
-
-def _draw_scores(result: NullReference, a: int, ax: Axes | None) -> Axes:
-    """Draw every pair of studies, or every configuration: the largest excess where there are many."""
-    if result.is_comparison:
-        band = NullBand.of(result, range(len(result.clusterers)), a)
-        names = [literal(label(*each)) for each in zip(result.clusterers, result.n_clusters, strict=True)]
-        observed, mean, low, high = band.observed, band.mean, band.low, band.high
-        what, axis, over = "configurations", "", ", mean over pairs of studies"
-    else:
-        frame = result.to_frame()
-        names = [f"{literal(train, 16)} → {literal(test, 16)}" for train, test in frame[["train", "test"]].to_numpy()]
-        observed, mean, low, high = frame[["observed", "null_mean", "null_low", "null_high"]].to_numpy(float).T
-        what, axis, over = "pairs", "trained → tested", ""
-    title, shown_places = "", np.arange(len(names))
-    if len(names) > MOST_SCORES:
-        title = f"{MOST_SCORES} of {len(names)} {what}: the largest excess"
-        excess = np.nan_to_num(observed - mean, nan=-np.inf)
-        shown_places = np.sort(np.argsort(-excess, kind="stable")[:MOST_SCORES])
-    names = [names[i] for i in shown_places]
-    with canvas(ax, SINGLE if len(names) <= WIDE_FROM else DOUBLE, height_for(names)) as ax:
-        places = np.arange(len(names))
-        ax.vlines(places, low[shown_places], high[shown_places], color="0.8", lw=8, label=NULL_NAME)
-        ax.plot(places, mean[shown_places], "_", color="0.4", markersize=10)
-        ax.plot(places, observed[shown_places], "o", color=COLOURS[0], label="observed")
-        names_below(ax, places, names)
-        ax.set_xlim(-0.6, len(names) - 0.4)
-        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-        ax.set_xlabel(axis)
-        ax.set_ylabel(f"{literal(shown(result.agreements[a]))}{over}")
-        legend_above(ax, title)
-        return ax

@@ -33,7 +33,19 @@ STYLE = "clustrep.plots.journal"  # journal.mplstyle, beside this file
 
 @contextmanager
 def canvas(ax: Axes | None, width: float = SINGLE, height: float = 0.75 * SINGLE) -> Iterator[Axes]:
-    """Lend the axes given, under the user's settings; or new ones of this size in inches, with small letters."""
+    """Lend axes to draw on: those given, under the user's settings, or new ones.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes or None
+        None: new axes in a new figure, in the style of a journal.
+    width, height : float
+        Of a new figure, in inches; by default one column of a journal wide.
+
+    Yields
+    ------
+    matplotlib Axes
+    """
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
 
@@ -51,7 +63,19 @@ def canvas(ax: Axes | None, width: float = SINGLE, height: float = 0.75 * SINGLE
 
 @contextmanager
 def panels(n_rows: int, n_columns: int, width: float, height: float) -> Iterator[tuple[Figure, Any]]:
-    """Lend a new figure of this size in inches and its array of axes, (n_rows, n_columns)."""
+    """Lend a new figure with several axes, in the style of a journal.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        How the axes are arranged.
+    width, height : float
+        Of the figure, in inches.
+
+    Yields
+    ------
+    Figure, ndarray of Axes of shape (n_rows, n_columns)
+    """
     import matplotlib.pyplot as plt
 
     with plt.style.context(STYLE):
@@ -152,7 +176,16 @@ def ticks_at(ax: Axes, ks: Sequence[int]) -> None:
 
 
 def legend_above(ax: Axes, title: str = "", handles: Sequence[Artist] | None = None) -> None:
-    """Put the legend above the axes, off the data, in as many columns as fit, and the title above it."""
+    """Put the legend above the axes, off the data, in as many columns as fit, and the title above it.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    title : str, default=""
+        Above the legend.
+    handles : sequence of Artist, default=None
+        What the legend explains; None: whatever has a label.
+    """
     from matplotlib.font_manager import FontProperties
 
     shown = list(ax.get_legend_handles_labels()[0] if handles is None else handles)
@@ -211,7 +244,22 @@ def score_colours() -> Colormap:
 
 
 def cell_size(ax: Axes, shape: tuple[int, int], n_letters: int, n_lines: int) -> float | None:
-    """Return the size of letters that fit into the cells of a table, None where they would be too small to read."""
+    """Return the size of letters that fit into the cells of a table.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where the table is drawn as an image.
+    shape : tuple of int
+        The numbers of rows and columns.
+    n_letters, n_lines : int
+        The longest line of any cell, and the largest number of lines.
+
+    Returns
+    -------
+    float or None
+        In points; None where letters would be too small to read.
+    """
     figure: Any = ax.figure
     if getattr(figure, "get_layout_engine", lambda: None)() is not None and hasattr(figure, "draw_without_rendering"):
         figure.draw_without_rendering()  # which gives the axes their size
@@ -301,7 +349,22 @@ def look_of_cluster(name: str, place: int) -> Look:
 
 
 def look(i: int, *, dashed: bool = False) -> Look:
-    """Return the look of the i-th curve; no two of the first 28 are the same. A dashed one never has a full line."""
+    """Return the look of the i-th curve: no two of the first 28 are the same.
+
+    Colours can be distinguished by colour-blind readers, markers and lines in greyscale.
+
+    Parameters
+    ----------
+    i : int
+        The place of the curve, cluster or study, from 0.
+    dashed : bool, default=False
+        Never a full line: for curves that are no data.
+
+    Examples
+    --------
+    >>> look(0).line, look(7).line, look(0, dashed=True).line
+    ('-', '--', '--')
+    """
     line = 1 + i % (len(LINES) - 1) if dashed else i // len(COLOURS) % len(LINES)
     return Look(
         colour=COLOURS[i % len(COLOURS)],

@@ -53,8 +53,16 @@ def in_two_dimensions(X: FloatArray, how: str | None) -> tuple[FloatArray, tuple
     """
     known = np.isfinite(X).all(axis=1)
     if how == "tsne":
-        placed = np.full((len(X), 2), np.nan)
-        placed[known] = _tsne(X[known])
+        from sklearn.manifold import TSNE
+
+        n = np.count_nonzero(known)
+        if n < FEWEST_FOR_TSNE:
+            raise ParameterError(
+                f"'tsne' needs at least {FEWEST_FOR_TSNE} points, got {n}: use 'pca'.", parameter="points"
+            )
+        start, placed = "pca" if X.shape[1] > 1 else "random", np.full((len(X), 2), np.nan)
+        with one_thread():
+            placed[known] = TSNE(perplexity=min(30.0, (n - 1) / 3), init=start, random_state=0).fit_transform(X[known])
         return placed, ("first t-SNE coordinate", "second t-SNE coordinate")
     if X.shape[1] == 1:
         return X, ("the feature", "")
@@ -65,16 +73,3 @@ def in_two_dimensions(X: FloatArray, how: str | None) -> tuple[FloatArray, tuple
     placed = np.zeros((len(X), 2))
     placed[:, : len(axes)] = (X - centre) @ axes.T  # a single point has a single component
     return placed, ("first principal component", "second principal component")
-
-
-def _tsne(X: FloatArray) -> FloatArray:
-    from sklearn.manifold import TSNE
-
-    if len(X) < FEWEST_FOR_TSNE:
-        raise ParameterError(
-            f"'tsne' needs at least {FEWEST_FOR_TSNE} points, got {len(X)}: use 'pca'.", parameter="points"
-        )
-    start = "pca" if X.shape[1] > 1 else "random"
-    with one_thread():
-        tsne = TSNE(perplexity=min(30.0, (len(X) - 1) / 3), init=start, random_state=0)
-        return np.asarray(tsne.fit_transform(X), dtype=float)

@@ -148,7 +148,8 @@ def _with_embedded(results: Sequence[Any]) -> Analysis:
     (analysis, *further), others = _all(results, Analysis), [each for each in results if not isinstance(each, Analysis)]
     if further or any(not isinstance(each, Comparison) for each in others) or len(others) > 1:
         raise ParameterError(
-            "An analysis makes a report by itself: pass nothing beside it but the comparison with embed='train'.",
+            "An analysis makes a report by itself: pass nothing beside it but the comparison in an embedding of every "
+            "training study.",
             parameter="results",
         )
     if not others:
@@ -156,8 +157,8 @@ def _with_embedded(results: Sequence[Any]) -> Analysis:
     (embedded,) = others
     if "transformer" not in embedded.provenance.parameters or embedded.names != analysis.names:
         raise ParameterError(
-            "A comparison beside an analysis must be one of the same studies with embed='train': it is shown beside "
-            "the scores of the analysis.",
+            "A comparison beside an analysis must be one of the same studies by pipelines such as "
+            "make_pipeline(TrainEmbedding(), ...): it is shown beside the scores of the analysis.",
             parameter="results",
         )
     return replace(analysis, embedded=embedded)

@@ -306,7 +306,7 @@ def _scaling(scaling: str) -> str:
 def _clusterings(comparison: Comparison, run: Run) -> str:
     ks = sorted({k for k in comparison.n_clusters if k is not None})
     over = f" for {span(ks)} clusters" if ks else ""
-    names = [f"{name}{_values(comparison, places)}" for name, places in comparison.curves.groups.items()]
+    names = [f"{name}{_values(comparison, places)}" for name, places in comparison.curves.items()]
     agreements = joined([in_sentence(name) for name in comparison.agreements])
     resamples = f"{run.n_resamples:,} {resamples_in_words(run.resampling, 'both studies')}"
     return (
@@ -318,12 +318,12 @@ def _clusterings(comparison: Comparison, run: Run) -> str:
 
 def _curve_of(comparison: Comparison, c: int) -> str:
     """Return the name that a configuration shares with those that differ in one parameter alone."""
-    return next(name for name, places in comparison.curves.groups.items() if c in places)
+    return next(name for name, places in comparison.curves.items() if c in places)
 
 
 def _values(comparison: Comparison, places: Sequence[int]) -> str:
     """Say which values of a parameter were tried; empty where it was the number of clusters."""
-    records = [comparison.curves.records[c] for c in places]
+    records = [comparison.records[c] for c in places]
     values = [record.value for record in records if record is not None and record.value is not None]
     if not values or records[0] is None:
         return ""

@@ -1,12 +1,9 @@
-"""Gaussian data with the moments of a sample."""
+"""The covariance of a sample: its factor and its principal axes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
-from clustrep.cached import cached_property
 from clustrep.types import FloatArray
 
 
@@ -23,24 +20,3 @@ def principal_axes(X: FloatArray) -> FloatArray:
     first = (loadings >= (1 - 1e-6) * loadings.max(axis=1, keepdims=True)).argmax(axis=1)  # up to rounding
     signs = np.take_along_axis(axes, first[:, None], axis=1)
     return np.asarray(axes * np.where(signs < 0, -1.0, 1.0))
-
-
-@dataclass(frozen=True, eq=False)
-class GaussianNull:
-    """A Gaussian with the sample mean and covariance of a single study, as the paper's test has it."""
-
-    X: FloatArray = field(repr=False)
-
-    @cached_property
-    def mean(self) -> FloatArray:
-        """The sample mean."""
-        return np.asarray(self.X.mean(axis=0))
-
-    @cached_property
-    def factor(self) -> FloatArray:
-        """The factor of the sample covariance."""
-        return covariance_factor(self.X)
-
-    def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Draw as many samples as the study has."""
-        return np.asarray(self.mean + rng.standard_normal((len(self.X), len(self.factor))) @ self.factor)

@@ -1,4 +1,4 @@
-"""Where X⁽ᵇ⁾ comes from: small frozen objects that draw one replicate of a study.
+"""Where X⁽ᵇ⁾ comes from: small frozen objects that draw one resample of a study.
 
 Those that change a study's own samples can be added: `Subsample(0.8) + Jitter(0.1)` does one after the other.
 """
@@ -9,7 +9,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -44,16 +44,29 @@ HALF_THE_VARIANCE = math.sqrt(0.5)
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One replicate of a study: points, and which of them were drawn, in the order of drawing.
+    """One resample of a study: its samples, and which of them were drawn, in the order of drawing.
 
-    A point drawn twice has weight two in every table; a point not drawn has weight zero, but still has a label
-    under a clustering function.
+    A sample drawn twice has weight two in every table; a sample that was not drawn has weight zero, and still has a
+    label under a clustering function.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_samples, n_features)
+        All samples that may have been drawn, as a clusterer sees them.
+    order : ndarray of int, shape (n_drawn,)
+        Which of them were drawn: rows of `points`.
+    originals : ndarray of shape (n_samples, n_features)
+        The same samples without noise; `points` itself where there is none.
+    groups : mapping of str to ndarray of shape (n_samples,)
+        The units to which the samples belong, such as donors.
+    study : str, default=""
+        The study's name.
     """
 
-    points: FloatArray  # (n_points, n_features)
-    order: IntArray  # (n_drawn,): rows of points
-    originals: FloatArray = None  # type: ignore[assignment]  # without noise; `points` itself where there is none
-    groups: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)  # units of all points, (n_points,) each
+    points: FloatArray
+    order: IntArray
+    originals: FloatArray = None  # type: ignore[assignment]
+    groups: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
     study: str = ""
 
     def __post_init__(self) -> None:
@@ -62,44 +75,71 @@ class Draw:
 
     @property
     def sample(self) -> FloatArray:
-        """The drawn points, written out: what a clusterer is fitted to, (n_drawn, n_features)."""
+        """The drawn samples, written out: what a clusterer is fitted to, (n_drawn, n_features)."""
         return self.points[self.order]
 
     @cached_property
     def weights(self) -> IntArray:
-        """How often each point was drawn, (n_points,)."""
+        """How often each sample was drawn, (n_samples,)."""
         return np.bincount(self.order, minlength=len(self.points))
 
     def n_distinct(self) -> int:
-        """Count the different points among those drawn."""
+        """Count the different samples among those drawn: equal rows count once."""
         return len(np.unique(self.points[self.weights > 0], axis=0))
 
 
 class Resampling(Protocol):
-    """What can draw replicates of a study."""
+    """What can draw resamples of a study."""
 
     def draw(self, study: Study, rng: np.random.Generator) -> Draw:
-        """Draw one replicate."""
+        """Draw one resample."""
         ...
 
 
 class Perturbation(ABC):
-    """A change to a study's own samples; several can be added."""
+    """A change to a study's own samples; several can be added.
 
-    keeps_points: ClassVar[bool] = False  # whether the points drawn are the study's own, with all features
+    A perturbation of your own is a subclass with `change(draw, rng)`. Only the class attributes below are presumed of
+    it.
+
+    Attributes
+    ----------
+    keeps_points : bool, default=False
+        Whether the samples drawn are the study's own, with all features: then distances and neighbours that were
+        computed once for the study serve all resamples.
+    keeps_features : bool, default=True
+        Whether the samples drawn have all features: else the resamples of two studies cannot be compared.
+    halves : bool, default=False
+        Whether what a draw leaves is another draw, independent of it.
+    """
+
+    keeps_points: ClassVar[bool] = False
     keeps_features: ClassVar[bool] = True
-    halves: ClassVar[bool] = False  # whether what a draw leaves is another draw, independent of it
+    halves: ClassVar[bool] = False
 
     @abstractmethod
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
-        """Change what has been drawn so far."""
+        """Change what has been drawn so far.
+
+        Parameters
+        ----------
+        draw : Draw
+            The study, or what earlier steps of a sum have drawn.
+        rng : numpy.random.Generator
+            Where random numbers come from: nothing else may be random.
+
+        Returns
+        -------
+        Draw
+            A new one: neither `draw` nor its arrays are changed.
+        """
 
     def draw(self, study: Study, rng: np.random.Generator) -> Draw:
-        """Draw one replicate."""
+        """Draw one resample."""
         return self.change(whole(study), rng)
 
     def draw_many(self, study: Study, words: IntArray) -> list[Draw] | None:
-        """Draw replicates as `draw` does, all in one call of a kernel; None where there is no kernel for it.
+        """Draw resamples as `draw` does, all in one call of a kernel; None where there is no kernel for it.
 
         words : those of their seeds, (n_draws, n_words)
         """
@@ -125,22 +165,28 @@ class Perturbation(ABC):
         """Whether a study of this shape is unchanged, except for the order of its samples."""
         return False
 
+    def __repr__(self) -> str:
+        """Write the parameters, without units where there are none."""
+        all_fields: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        shown: list[str] = [each.name for each in all_fields if is_shown(each, self)]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+
     def __add__(self, other: object) -> Combination:
         if not isinstance(other, Perturbation):
             return NotImplemented
         return Combination((*_steps(self), *_steps(other)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bootstrap(Perturbation):
     """Draw as many samples as the study has, with replacement (Algorithms 1 to 3).
 
     Parameters
     ----------
-    distinct : bool
+    distinct : bool, default=False
         Keep each drawn sample once: about 63 % of them. What functions of several studies take by default, unless
         features outnumber samples; the paper's experiments use False.
-    groups : str, optional
+    groups : str, default=None
         Units to which samples belong, such as "donor": a key of `Study.groups`. Units are drawn with replacement, as
         many as there are, then the samples within each that was drawn.
 
@@ -174,9 +220,6 @@ class Bootstrap(Perturbation):
         check_flag(self.distinct, "distinct")
         _check_groups(self.groups)
 
-    def __repr__(self) -> str:
-        return written(self)
-
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Draw with replacement."""
         if self.groups is not None:
@@ -185,7 +228,10 @@ class Bootstrap(Perturbation):
             order = np.concatenate([rows[rng.integers(len(rows), size=len(rows))] for rows in drawn])
             return replace(draw, order=np.unique(order) if self.distinct else order)
         n = len(draw.order)
-        return replace(draw, order=self._kept(draw.order[rng.integers(n, size=n)], len(draw.points)))
+        order = draw.order[rng.integers(n, size=n)]
+        if self.distinct:
+            order = np.flatnonzero(np.bincount(order, minlength=len(draw.points)))  # as np.unique, but faster
+        return replace(draw, order=order)
 
     def draw_many(self, study: Study, words: IntArray) -> list[Draw] | None:
         """Draw from many seeds at once, unless units are drawn, or a subclass draws in its own way."""
@@ -204,22 +250,16 @@ class Bootstrap(Perturbation):
             draw.__dict__["weights"] = known  # they need not be counted again
         return draws
 
-    def _kept(self, order: IntArray, n_points: int) -> IntArray:
-        """Return the rows that count among those drawn."""
-        if not self.distinct:
-            return order
-        return np.flatnonzero(np.bincount(order, minlength=n_points))  # what np.unique finds, but faster
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Subsample(Perturbation):
     """Draw a fraction of the study's samples without replacement.
 
     Parameters
     ----------
-    fraction : float
+    fraction : float, default=0.8
         Above 0 and at most 1; at least two samples are drawn.
-    groups : str, optional
+    groups : str, default=None
         Units to which samples belong, such as "donor": a key of `Study.groups`. This fraction of the units is drawn, at
         least two, with all samples of each.
 
@@ -249,9 +289,6 @@ class Subsample(Perturbation):
         check_fraction(self.fraction, "fraction", one_allowed=True)
         _check_groups(self.groups)
 
-    def __repr__(self) -> str:
-        return written(self)
-
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Draw without replacement."""
         if self.groups is not None:
@@ -279,7 +316,7 @@ class FeatureSubset(Perturbation):
 
     Parameters
     ----------
-    fraction : float
+    fraction : float, default=0.8
         Above 0 and at most 1; ⌊fraction · p⌋ features are kept, at least one.
 
     See Also
@@ -288,7 +325,7 @@ class FeatureSubset(Perturbation):
 
     Notes
     -----
-    Within one study only: a function of some features can't be applied to a study of which others were drawn.
+    Within one study only: a function of some features cannot be applied to a study of which others were drawn.
     Few features that carry all clusters are lost in many draws, though the clusters are clear.
 
     References
@@ -312,7 +349,7 @@ class FeatureSubset(Perturbation):
         check_fraction(self.fraction, "fraction", one_allowed=True)
 
     def n_kept(self, n_features: int) -> int:
-        """How many of so many features are kept."""
+        """Return how many of a number of features are kept."""
         return max(1, _share(self.fraction, n_features))
 
     def changes_nothing(self, n_samples: int, n_features: int) -> bool:
@@ -338,9 +375,9 @@ class Jitter(Perturbation):
 
     Parameters
     ----------
-    scale : float
+    scale : float, default=√½
         The noise's standard deviation, in units of each feature's own; by default its variance is half the feature's.
-    relative : bool
+    relative : bool, default=True
         False: `scale` is in the data's units instead, the same for all features.
 
     See Also
@@ -406,7 +443,7 @@ class Rerun(Perturbation):
     keeps_points: ClassVar[bool] = True
 
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
-        """Leave everything as it is."""
+        """Change nothing."""
         return draw
 
     def changes_nothing(self, n_samples: int, n_features: int) -> bool:
@@ -414,26 +451,27 @@ class Rerun(Perturbation):
         return True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Combination(Perturbation):
-    """Several changes, one after the other; the sum of perturbations."""
+    """Several changes, one after the other; the sum of perturbations.
+
+    Parameters
+    ----------
+    steps : tuple of Perturbation
+        In the order in which they are made. `Subsample(0.8) + Jitter(0.1)` moves the samples that were drawn; the other
+        order draws from samples that were moved, and has the same distribution.
+
+    Examples
+    --------
+    >>> Subsample(0.5) + Jitter(0.1) + Rerun()
+    Subsample(fraction=0.5) + Jitter(scale=0.1, relative=True) + Rerun()
+    """
 
     steps: tuple[Perturbation, ...]
 
-    @property
-    def keeps_points(self) -> bool:  # type: ignore[override]
-        """Whether the points drawn are the study's own."""
-        return all(step.keeps_points for step in self.steps)
-
-    @property
-    def keeps_features(self) -> bool:  # type: ignore[override]
-        """Whether the points drawn have all features."""
-        return all(step.keeps_features for step in self.steps)
-
-    @property
-    def halves(self) -> bool:  # type: ignore[override]
-        """Whether what a draw leaves is another draw, independent of it."""
-        return any(step.halves for step in self.steps)
+    def __post_init__(self) -> None:
+        for name, combined in (("keeps_points", all), ("keeps_features", all), ("halves", any)):
+            object.__setattr__(self, name, combined(getattr(step, name) for step in self.steps))
 
     def change_to_other_half(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Make every change, and take the other half where there is one."""
@@ -471,7 +509,7 @@ class Simulate:
     Notes
     -----
     For methods research, where the distribution is known: scores then vary as they do between new studies. Known labels
-    can't be used with it, because simulated samples have none.
+    cannot be used with it, because simulated samples have none.
 
     Examples
     --------
@@ -489,7 +527,7 @@ class Simulate:
             )
 
     def draw(self, study: Study, rng: np.random.Generator) -> Draw:
-        """Draw one replicate."""
+        """Draw one resample."""
         X = check_points(
             self.sampler(study, rng), f"What the sampler returned for study {study.name!r}", samples_at_least=2
         )
@@ -501,7 +539,7 @@ class Simulate:
 
 
 def whole(study: Study) -> Draw:
-    """Take the study as it is."""
+    """Take the whole study."""
     return Draw(study.X, np.arange(len(study)), groups=study.groups, study=study.name)
 
 
@@ -531,6 +569,17 @@ def resampling_for(resampling: Resampling | None, studies: Sequence[Study], grou
 def resamples_in_words(resampling: str, of: str) -> str:
     """Name the resamples of something in a sentence, by the resampling as provenance writes it.
 
+    Parameters
+    ----------
+    resampling : str
+        The `repr` of a strategy.
+    of : str
+        What is resampled, such as "the study" or "both studies".
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> resamples_in_words(repr(Bootstrap(distinct=True)), "the study")
@@ -553,7 +602,11 @@ def resamples_in_words(resampling: str, of: str) -> str:
 
 
 def check_resampling(resampling: object) -> Resampling:
-    """Check that something can draw replicates of studies that are to be compared with each other."""
+    """Check that something can draw resamples of studies that are to be compared with each other.
+
+    It has `draw(study, rng)`, and keeps all features: a function of some features cannot label samples of which others
+    were drawn.
+    """
     if isinstance(resampling, type) or not hasattr(resampling, "draw"):
         raise ParameterError(
             "resampling must be Bootstrap(), Subsample(fraction), Jitter(scale), Simulate(sampler) or a sum such as "
@@ -613,7 +666,7 @@ def _members(draw: Draw, key: str) -> list[IntArray]:
 
 
 def _warn_of_shared_units(resampling: Resampling, studies: Sequence[Study]) -> None:
-    """Say which studies have units in common: they are not independent of each other."""
+    """Warn of studies that have units in common: they are not independent of each other."""
     steps = _steps(resampling) if isinstance(resampling, Perturbation) else ()
     for key in dict.fromkeys(key for step in steps if (key := getattr(step, "groups", None)) is not None):
         units = {study.name: set(study.groups.get(key, np.empty(0, dtype=str)).tolist()) for study in studies}
@@ -627,12 +680,6 @@ def _warn_of_shared_units(resampling: Resampling, studies: Sequence[Study]) -> N
                 )
 
 
-def written(step: Perturbation) -> str:
-    """Write a perturbation, without units where it has none."""
-    shown = {each.name: getattr(step, each.name) for each in fields(step) if is_shown(each, step)}  # type: ignore[arg-type]
-    return f"{type(step).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
-
-
 def _share(fraction: float, n: int) -> int:
     return math.floor(fraction * n + 1e-9)  # 0.29 · 100 is 28.999…
 
@@ -643,12 +690,12 @@ def _share(fraction: float, n: int) -> int:
 
 RAW_COUNTS = (
     "take the raw counts, such as a layer of an h5ad file (rep='counts'), and normalise after thinning, with "
-    "embed=TrainEmbedding(normalise='log1p')."
+    "TrainEmbedding(normalise='log1p') as the first step of the clusterer."
 )
 ESTIMATE = "estimate"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Thin(Perturbation):
     """Divide the counts of every sample and feature at random into two independent parts (count splitting).
 
@@ -658,9 +705,9 @@ class Thin(Perturbation):
 
     Parameters
     ----------
-    eps : float
+    eps : float, default=0.5
         The share of the counts in the training part, between 0 and 1.
-    overdispersion : float, sequence of float, or "estimate"
+    overdispersion : float, array-like of shape (n_features,), or "estimate", default=0.0
         α: 0 for Poisson counts, one number for all features, or one for each. "estimate" takes for every feature
         (variance − mean) / mean² over the study's samples, or 0 where that is negative.
 
@@ -675,7 +722,7 @@ class Thin(Perturbation):
     expected ARI is 0 there. Clusters of two resamples of the same samples, by contrast, also agree about their noise
     (docs/single-cells.md has a simulation). For a single study, `Thin(...).split(X)` returns both parts as two studies.
     `stability` compares with the clusters of all counts, which contain both parts: there it gains no independence.
-    Data without clusters (`null_reference`) are not counts, so they can't be thinned.
+    Data without clusters (`null_reference`) are not counts, so they cannot be thinned.
 
     Both parts are independent only if the counts have the distribution named. With an overdispersion that is too small
     they are positively correlated, too large negatively. Estimates include the variation between clusters: then α is
@@ -719,30 +766,24 @@ class Thin(Perturbation):
         plain = float(values[0]) if np.ndim(given) == 0 else tuple(values.tolist())
         object.__setattr__(self, "overdispersion", plain)
 
-    def __repr__(self) -> str:
-        return written(self)
-
     def change(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Take the test part."""
-        return replace(draw, points=self._halves(draw, rng)[1])
+        return replace(draw, points=self.halves_of(draw.points, rng, f"Study {draw.study!r}")[1])
 
     def change_to_other_half(self, draw: Draw, rng: np.random.Generator) -> Draw:
         """Take the training part."""
-        return replace(draw, points=self._halves(draw, rng)[0])
-
-    def _halves(self, draw: Draw, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        return self.halves_of(draw.points, rng, f"Study {draw.study!r}")
+        return replace(draw, points=self.halves_of(draw.points, rng, f"Study {draw.study!r}")[0])
 
     def halves_of(self, X: FloatArray, rng: np.random.Generator, subject: str = "X") -> tuple[FloatArray, FloatArray]:
         """Divide a table of counts.
 
         Parameters
         ----------
-        X : ndarray, (n_samples, n_features)
+        X : ndarray of shape (n_samples, n_features)
             Counts.
         rng : numpy.random.Generator
             Where random numbers come from.
-        subject : str
+        subject : str, default="X"
             What an error calls the table.
 
         Returns
@@ -778,9 +819,9 @@ class Thin(Perturbation):
 
         Parameters
         ----------
-        X : Study, array_like or DataFrame
-            Counts, samples by features.
-        rng : int, Generator or None
+        X : Study or array-like of shape (n_samples, n_features)
+            Counts.
+        rng : int, Generator, SeedSequence or None, default=None
             The seed.
 
         Returns
@@ -800,9 +841,5 @@ class Thin(Perturbation):
         study = X if isinstance(X, Study) else Study(X, "X", label=False)
         train, test = self.halves_of(study.X, make_generator(rng), f"Study {study.name!r}")
         parts = {"train": train, "test": test}
-        return Studies(
-            [
-                study._with(X=read_only(part), name=name, samples=tuple(f"{name}/{sample}" for sample in study.samples))
-                for name, part in parts.items()
-            ]
-        )
+        samples = {name: tuple(f"{name}/{sample}" for sample in study.samples) for name in parts}
+        return Studies([study._with(X=read_only(X), name=name, samples=samples[name]) for name, X in parts.items()])

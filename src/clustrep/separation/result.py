@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 
 from clustrep.checks import check_known
 from clustrep.files.saved import Saved
-from clustrep.plots.canvas import (
-    DOUBLE,
-    SINGLE,
-    canvas,
-    in_legend,
-    legend_above,
-    look,
-    panels,
-)
+from clustrep.plots.canvas import DOUBLE, SINGLE, canvas, in_legend, legend_above, look, panels
 from clustrep.provenance import Provenance
 from clustrep.summaries import label
 from clustrep.text import listing, p_text
@@ -40,31 +32,31 @@ class Separation(Saved):
         The clusterer's name.
     names : tuple of str
         The studies.
-    sizes : ndarray of int, (S,)
+    sizes : ndarray of int, shape (S,)
         Their numbers of samples.
     n_clusters : tuple of int or None
         Numbers of pieces that were tried.
-    pvalue, adjusted : ndarray, (n_tried,)
+    pvalue, adjusted : ndarray of shape (n_tried,)
         Is there any density valley between the pieces; `adjusted` for all that were tried (Bonferroni).
-    depth : ndarray, (n_tried,)
+    depth : ndarray of shape (n_tried,)
         1 − middle / poorer side, over all pairs of neighbouring pieces.
-    near_depth : ndarray, (n_tried,)
+    near_depth : ndarray of shape (n_tried,)
         The same between the facing halves of the clusters; NaN where no density valley is significant.
-    strength : ndarray, (n_tried,)
+    strength : ndarray of shape (n_tried,)
         Prediction strength across studies: of the pairs of samples of one study in one piece, the share that stays
         together when pieces are learned from the other studies; of the worst piece.
-    evidence : ndarray, (n_tried,)
+    evidence : ndarray of shape (n_tried,)
         −log p · k · strength³, by which the clustering is chosen; 0 where it shows no clusters.
-    n_separated_by_k : ndarray of int, (n_tried,)
+    n_separated_by_k : ndarray of int, shape (n_tried,)
         Clusters that each clustering shows; 1 where no density valley is significant, or the facing halves are
         connected.
-    complete : ndarray of bool, (n_tried,)
-        Whether every piece is a group of its own.
+    complete : ndarray of bool, shape (n_tried,)
+        Whether every piece is a separated cluster.
     chosen : int
         The position of the clustering that shows the clusters; −1 where there are none.
-    labels : ndarray of int, (n_samples,)
-        The group of every sample, study by study; −1 for noise.
-    pieces : ndarray of int, (n_tried, n_samples)
+    labels : ndarray of int, shape (n_samples,)
+        The cluster of every sample, study by study; −1 for noise.
+    pieces : ndarray of int, shape (n_tried, n_samples)
         The piece of every sample in every clustering, study by study; −1 for noise.
     edge_cut, edges, edge_counts, edge_sides, edge_depths, edge_pvalues, edge_adjusted, edge_is_open, positions
         Pairs of neighbouring pieces: which clustering, which pieces, samples in the left, middle and right window by
@@ -117,7 +109,11 @@ class Separation(Saved):
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """All numbers of clusters that some clustering shows completely: nested structure has several."""
+        """All numbers of clusters that some clustering shows completely, in ascending order.
+
+        Nested structure has several, such as two tissues with three cell types each: (2, 6). Empty where no density
+        valley is significant.
+        """
         return tuple(sorted({int(n) for n in self.n_separated_by_k[self.complete]})) if self.separated else ()
 
     @property
@@ -136,7 +132,13 @@ class Separation(Saved):
         return self.n_clusters.index(n_clusters)
 
     def shares(self) -> pd.DataFrame:
-        """The share of every cluster in every study, (clusters × studies)."""
+        """The share of every cluster in every study: its composition.
+
+        Returns
+        -------
+        DataFrame of shape (n_clusters, n_studies)
+            Columns sum to 1; a row −1 holds the noise, where there is any.
+        """
         counts = pd.crosstab(self.labels, np.array(self.names, dtype=object)[self.study_of_samples])
         counts = counts.reindex(columns=list(self.names), fill_value=0).rename_axis("cluster").rename_axis(None, axis=1)
         return counts.div(self.sizes, axis=1)
@@ -164,32 +166,26 @@ class Separation(Saved):
 
     def summary(self) -> pd.DataFrame:
         """One row for every number of pieces: k, pvalue, adjusted, depth, near_depth, strength, separated, complete."""
-        return pd.DataFrame(
-            {
-                "k": pd.array(list(self.n_clusters), dtype="Int64"),
-                "pvalue": self.pvalue,
-                "adjusted": self.adjusted,
-                "depth": self.depth,
-                "near_depth": self.near_depth,
-                "strength": self.strength,
-                "separated": self.n_separated_by_k,
-                "complete": self.complete,
-            }
-        )
+        frame = pd.DataFrame({"k": pd.array(list(self.n_clusters), dtype="Int64")})
+        frame = frame.assign(pvalue=self.pvalue, adjusted=self.adjusted, depth=self.depth, near_depth=self.near_depth)
+        return frame.assign(strength=self.strength, separated=self.n_separated_by_k, complete=self.complete)
 
     def plot(self, ax: Axes | None = None, *, n_clusters: int | None = None) -> Axes | NDArray[Any]:
         """Draw the held-out densities between neighbouring pieces, of the chosen clustering or of another k.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw the pair whose density valley is least clear, alone; by default all pairs, twelve at most, are
+        ax : matplotlib Axes, default=None
+            Where to draw the pair whose density valley is least clear, alone; None: all pairs, twelve at most, are
             panels of a new figure, and an array of axes is returned.
-        n_clusters : int, optional
-            Of which clustering; by default the chosen one.
+        n_clusters : int, default=None
+            Of which clustering; None: the chosen one.
+
+        Returns
+        -------
+        matplotlib Axes, or ndarray of Axes
         """
-        place = self.place_of(n_clusters) if n_clusters is not None else max(self.chosen, 0)
-        return draw_valleys(self, place, ax)
+        return draw_valleys(self, max(self.chosen, 0) if n_clusters is None else self.place_of(n_clusters), ax)
 
     def __str__(self) -> str:
         p = p_text(self.overall_pvalue)
@@ -220,7 +216,9 @@ COUNT = "held-out samples"
 
 def draw_valleys(result: Separation, place: int, ax: Axes | None = None) -> Axes | NDArray[Any]:
     """Draw a panel for each pair, and return the axes of all; on axes given, the least clear pair alone."""
-    pairs = _pairs_of(result, place)
+    # Those without a density valley come first.
+    pairs = np.flatnonzero(result.edge_cut == place)
+    pairs = pairs[np.sort(np.argsort(-result.edge_pvalues[pairs], kind="stable")[:MOST_PANELS])]
     if ax is not None:
         with canvas(ax):
             if not len(pairs):
@@ -247,26 +245,14 @@ def draw_valleys(result: Separation, place: int, ax: Axes | None = None) -> Axes
         return np.asarray(axes)
 
 
-def _pairs_of(result: Separation, place: int) -> IntArray:
-    """Return the pairs of one clustering that are drawn, those without a density valley first: at most twelve."""
-    pairs = np.flatnonzero(result.edge_cut == place)
-    return pairs[np.sort(np.argsort(-result.edge_pvalues[pairs], kind="stable")[:MOST_PANELS])]
-
-
-def _counts_of(result: Separation, e: int) -> list[IntArray]:
-    """Count the held-out samples of every study along the line of one pair."""
-    study = result.study_of_samples
-    return [np.histogram(result.positions[e, study == s], BINS)[0] for s in range(len(result.names))]
-
-
 def _draw_pair(result: Separation, e: int, ax: Axes) -> None:
     """Draw one pair: the studies' samples above each other, and the three windows."""
     for low in (-2.0, -0.5, 1.0):
         ax.axvspan(low, low + 1, color="0.93", lw=0)
-    below = np.zeros(len(BINS) - 1)
-    for s, counts in enumerate(_counts_of(result, e)):
-        name = in_legend(result.names[s])
-        ax.bar(BINS[:-1], counts, np.diff(BINS), below, align="edge", color=look(s).colour, label=name)
+    below, study = np.zeros(len(BINS) - 1), result.study_of_samples
+    for s, name in enumerate(result.names):
+        counts = np.histogram(result.positions[e, study == s], BINS)[0]
+        ax.bar(BINS[:-1], counts, np.diff(BINS), below, align="edge", color=look(s).colour, label=in_legend(name))
         below = below + counts
     left, right = result.edges[e].tolist()
     ax.set_xticks(TICKS, [f"cluster {left}", "", f"cluster {right}"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,10 +13,9 @@ from clustrep.agreement.contingency import NOISE, numbered, tables_of
 from clustrep.algorithms.replicability import check_several
 from clustrep.checks import check_n_clusters
 from clustrep.data.studies import Studies, StudiesLike, as_studies
-from clustrep.data.study import Study, check_complete
+from clustrep.data.study import check_complete
 from clustrep.data.values import completed
-from clustrep.execution.engines import EngineLike
-from clustrep.execution.run import on_engine, run
+from clustrep.execution.run import run
 from clustrep.execution.seeds import FULL_STUDY, Failed, Rng, Stream, make_generator, one_thread, seed_of
 from clustrep.fitting.fingerprint import facts_of, identity_of
 from clustrep.fitting.parameters import (
@@ -26,6 +25,7 @@ from clustrep.fitting.parameters import (
     configurations_of,
     n_clusters_parameter,
     name_of,
+    takes_missing,
     with_starts,
 )
 from clustrep.fitting.resample import Source, provenance_of_run
@@ -51,15 +51,14 @@ from clustrep.separation.valleys import (
 )
 from clustrep.statistics import holm
 from clustrep.summaries import FALSE_FINDING
-from clustrep.types import BoolArray, FloatArray, IntArray
+from clustrep.types import FloatArray, IntArray
 
 EVERYTHING = "all studies"
-# Pools are fitted from so many random starts where that is cheap: a poor local optimum hides the density valleys.
+# Pools are fitted from this number of random starts where that is cheap: a poor local optimum hides density valleys.
 STARTS = 30
 CHEAP = 5_000_000  # values times starts
 
 
-@on_engine
 def density_valleys(
     clusterer: Clusterer,
     studies: StudiesLike,
@@ -67,7 +66,6 @@ def density_valleys(
     n_clusters: Any = None,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
     n_landmarks: int | None = None,
 ) -> Separation:
     """Find clusters whose density valleys are found again in studies that did not define them.
@@ -86,26 +84,26 @@ def density_valleys(
     Parameters
     ----------
     clusterer : object with `fit_predict`, or function X → labels
-        Any: of its clusters only the centres are used. Points that it calls noise, −1, define no cluster.
-    studies : Studies, mapping of name to table, or sequence of tables
+        Any: of its clusters only the centres are used. Samples that it calls noise, −1, define no cluster.
+    studies : Studies, mapping of str to array-like, or sequence of array-like of shape (n_samples, n_features)
         At least two, on one scale.
-    n_clusters : int or several, optional
-        Numbers of pieces to try; by default the clusterer as it is.
-    rng : int, Generator, SeedSequence or None
+    n_clusters : int or several, default=None
+        Numbers of pieces to try; None: the clusterer's own.
+    rng : int, Generator, SeedSequence or None, default=None
         The seed.
-    n_jobs, engine, n_landmarks
+    n_jobs, n_landmarks
         As in `replicability`.
 
     Returns
     -------
     Separation
-        `.pvalue` for every number of pieces, `.n_separated` (1 where there is no density valley), `.to_frame()` with a
-        row for every pair of neighbouring pieces, `.plot()`.
+        `pvalue`, of shape (n_tried,), for every number of pieces; `n_separated` (1 where there is no density valley);
+        `to_frame()` with a row for every pair of neighbouring pieces; `plot()`.
 
     See Also
     --------
-    null_reference : whether there is more structure than unimodal data have, with or without density valleys.
-    analyse : both, and what follows for the choice of k.
+    null_reference : Whether there is more structure than unimodal data have, with or without density valleys.
+    analyse : Both, and what follows for the choice of k.
 
     Notes
     -----
@@ -162,29 +160,29 @@ def separations(
 
     They are also divided by `share`, the part of the level that these studies have in a tree of tests.
     """
-    if source.transformer is None:
+    if not all(takes_missing(each.clusterer) for configurations in clusterers for each in configurations):
         check_complete(tuple(studies.values()))
     by_name = [studies[name] for name in sorted(studies)]  # whatever their order
-    pool = Pool.of(by_name, source.root)
+    X = np.concatenate([completed(study.X) for study in by_name]).astype(float)
+    X = spread_ties(X, make_generator(seed_of(source.root, Stream.TIES, EVERYTHING, FULL_STUDY)))
+    study_of = np.repeat(np.arange(len(by_name)), [len(study) for study in by_name])
     pools = [by_name[0].with_samples_of(by_name[1:], EVERYTHING)]
     for h, held_out in enumerate(by_name):
         first, *rest = [study for s, study in enumerate(by_name) if s != h]
         pools.append(first.with_samples_of(rest, f"all but {held_out.name}"))
     given = [configuration for configurations in clusterers for configuration in configurations]
-    starts = min(STARTS, CHEAP // pool.X.size)
+    starts = min(STARTS, CHEAP // X.size)
     configurations = [replace(each, clusterer=with_starts(each.clusterer, starts)) for each in given]
     plan = PoolPlan(Setting.prepare(source, pools, configurations, each_alone=True))
     by_pool = run(plan, range(len(pools)), n_jobs)  # (n_pools, n_configurations)
     n_tried = sum(configuration.n_clusters != 1 for configuration in configurations)
     with one_thread():
-        cuts = [
-            cut_of(pool, FoldLabels.of(pool, [labels[c] for labels in by_pool]), max(n_tried, 1) / share)
-            for c in range(len(configurations))
-        ]
-    order = _order_of_samples(by_name, studies)
+        cuts = [cut_of(X, study_of, labels, max(n_tried, 1) / share) for labels in zip(*by_pool, strict=True)]
+    # Where each sample, in the order of the studies as given, stands in the pool.
+    order = np.concatenate([np.flatnonzero(study_of == sorted(studies).index(name)) for name in studies])
     results, begin = [], 0
     for members in clusterers:
-        provenance = provenance_of_run(source, tuple(studies.values()), members, **plan.setting.recall)
+        provenance = provenance_of_run(source, tuple(studies.values()), members, neighbour_recall=plan.setting.recall)
         results.append(_result(studies, members, cuts[begin : begin + len(members)], order, provenance))
         begin += len(members)
     return results
@@ -235,45 +233,6 @@ class PoolPlan(ClusteringPlan["list[IntArray | Failed]"]):
 # one number of pieces
 
 
-@dataclass(frozen=True, eq=False)
-class Pool:
-    """The samples of all studies."""
-
-    X: FloatArray  # (n, p), ties spread
-    study: IntArray  # (n,)
-    n_studies: int
-
-    @classmethod
-    def of(cls, studies: Sequence[Study], root: int) -> Pool:
-        """Pool studies, and spread their ties."""
-        X = np.concatenate([completed(study.X) for study in studies]).astype(float)
-        spread = spread_ties(X, make_generator(seed_of(root, Stream.TIES, EVERYTHING, FULL_STUDY)))
-        return cls(spread, np.repeat(np.arange(len(studies)), [len(study) for study in studies]), len(studies))
-
-
-@dataclass(frozen=True, eq=False)
-class FoldLabels:
-    """The pieces of all samples, and of the other folds' samples for every fold that was held out."""
-
-    reference: IntArray  # (n,): names of the pieces; −1 for noise
-    n_pieces: int
-    by_fold: dict[int, IntArray]  # by held-out study: the training samples' pieces, under the reference's names
-
-    @classmethod
-    def of(cls, pool: Pool, by_pool: Sequence[IntArray | Failed]) -> FoldLabels:
-        """Name the pieces of all folds after those of all samples; the labels of all stand first in `by_pool`."""
-        reference, *folds = by_pool
-        if isinstance(reference, Failed):
-            return cls(np.full(len(pool.X), NOISE), 0, {})
-        n_pieces = int(reference.max()) + 1
-        by_fold = {
-            h: _renamed(reference[pool.study != h], labels, n_pieces)
-            for h, labels in enumerate(folds)
-            if not isinstance(labels, Failed)
-        }
-        return cls(reference, n_pieces, by_fold)
-
-
 def _renamed(reference: IntArray, labels: IntArray, n_pieces: int) -> IntArray:
     """Give pieces the names of the reference's pieces with which they share most samples; −1 without a partner."""
     known = (reference >= 0) & (labels >= 0)
@@ -287,21 +246,49 @@ def _renamed(reference: IntArray, labels: IntArray, n_pieces: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """The density valleys between the pieces of one clustering."""
+    """The density valleys between the pieces of one clustering.
 
-    labels: IntArray  # (n,): pieces
-    cluster_of_piece: IntArray  # (n_pieces,): before the facing halves were looked at; 0 where nothing is significant
+    Attributes
+    ----------
+    labels : ndarray of int, shape (n_samples,)
+        The piece of every sample; −1 for noise.
+    cluster_of_piece : ndarray of int, shape (n_pieces,)
+        Which pieces belong together, before the facing halves were looked at; 0 where nothing is significant.
+    pvalue, adjusted : float
+        Is there any density valley; `adjusted` for all clusterings that were tried.
+    depth : float
+        1 − middle / poorer side, over all pairs of neighbouring pieces.
+    near_depth : float
+        The same between the facing halves of pieces of different clusters; NaN where it was not needed.
+    strength : float
+        Prediction strength across studies, of the worst piece.
+    n_separated : int
+        The number of clusters; 1 unless it is significant and the middle between the facing halves is empty.
+    edges : ndarray of int, shape (n_edges, 2)
+        The pairs of neighbouring pieces.
+    counts : ndarray of int, shape (n_edges, S, 3)
+        Held-out samples in the left, middle and right window, by study.
+    sides : ndarray of int, shape (n_edges,)
+        The counts of the poorer sides, with which the middles are compared.
+    edge_pvalues : ndarray of shape (n_edges,)
+        Of every pair by itself.
+    positions : ndarray of shape (n_samples, n_edges)
+        Where samples lie along the lines: centres at −1.5 and 1.5, NaN outside the tube.
+    """
+
+    labels: IntArray
+    cluster_of_piece: IntArray
     pvalue: float
     adjusted: float
     depth: float
-    near_depth: float  # NaN where it was not needed
-    strength: float  # of prediction across studies: of the worst piece
-    n_separated: int  # 1 unless significant and empty between the facing halves
-    edges: IntArray  # (n_edges, 2)
-    counts: IntArray  # (n_edges, S, 3)
-    sides: IntArray  # (n_edges,): count of the poorer sides
-    edge_pvalues: FloatArray  # (n_edges,)
-    positions: FloatArray  # (n, n_edges)
+    near_depth: float
+    strength: float
+    n_separated: int
+    edges: IntArray
+    counts: IntArray
+    sides: IntArray
+    edge_pvalues: FloatArray
+    positions: FloatArray
 
     @property
     def n_pieces(self) -> int:
@@ -324,22 +311,40 @@ class Cut:
         return -float(np.log(max(self.pvalue, np.finfo(float).tiny))) * self.n_pieces * self.strength**3
 
 
-def cut_of(pool: Pool, labels: FoldLabels, multiplicity: float) -> Cut:
-    """Look for valleys between the pieces of one clustering; p-values are multiplied by `multiplicity`."""
-    m = labels.n_pieces
-    edges = gabriel_edges(centres_of(pool.X, labels.reference, m)) if m > 1 else np.empty((0, 2), dtype=np.int64)
-    members = np.zeros((len(pool.X), len(edges), 3), dtype=bool)
-    positions = np.full((len(pool.X), len(edges)), np.nan)
-    predicted = np.full(len(pool.X), NOISE)
-    for h, fold in labels.by_fold.items():
-        held_out = pool.study == h
+def cut_of(X: FloatArray, study: IntArray, by_pool: Sequence[IntArray | Failed], multiplicity: float) -> Cut:
+    """Look for valleys between the pieces of one clustering; p-values are multiplied by `multiplicity`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The samples of all studies, ties spread.
+    study : ndarray of int, shape (n_samples,)
+        The position of every sample's study.
+    by_pool : sequence of ndarray
+        The pieces of all samples, −1 for noise; then those learned without the first study, without the second, …
+    """
+    reference, *folds = by_pool
+    if isinstance(reference, Failed):
+        reference, folds = np.full(len(X), NOISE), [reference] * len(folds)
+    m = int(reference.max()) + 1
+    # By held-out study, the training samples' pieces, under the reference's names.
+    by_fold = {
+        h: _renamed(reference[study != h], labels, m)
+        for h, labels in enumerate(folds)
+        if not isinstance(labels, Failed)
+    }
+    edges = gabriel_edges(centres_of(X, reference, m)) if m > 1 else np.empty((0, 2), dtype=np.int64)
+    members = np.zeros((len(X), len(edges), 3), dtype=bool)
+    positions, predicted = np.full((len(X), len(edges)), np.nan), np.full(len(X), NOISE)
+    for h, fold in by_fold.items():
+        held_out = study == h
         shares = np.bincount(fold[fold >= 0], minlength=m) / len(fold)
-        centres = centres_of(pool.X[~held_out], fold, m)
-        members[held_out], positions[held_out] = place_in_windows(pool.X[held_out], centres, edges, shares)
-        predicted[held_out] = nearest_centre(pool.X[held_out], centres)
-    counts = np.array([members[pool.study == h].sum(axis=0) for h in range(pool.n_studies)])  # (S, n_edges, 3)
+        centres = centres_of(X[~held_out], fold, m)
+        members[held_out], positions[held_out] = place_in_windows(X[held_out], centres, edges, shares)
+        predicted[held_out] = nearest_centre(X[held_out], centres)
+    counts = np.array([members[study == h].sum(axis=0) for h in range(len(folds))])  # (S, n_edges, 3)
     poorer = np.array([poorer_sides(counts[:, e]) for e in range(len(edges))], dtype=np.int64).reshape(-1, len(counts))
-    in_side = np.where(poorer.T[pool.study] == LEFT, members[:, :, LEFT], members[:, :, RIGHT])
+    in_side = np.where(poorer.T[study] == LEFT, members[:, :, LEFT], members[:, :, RIGHT])
     in_middle = members[:, :, MIDDLE]
     middle, side = in_middle.sum(axis=0), in_side.sum(axis=0)
     pvalue = valley_pvalue(in_middle, in_side)
@@ -347,17 +352,17 @@ def cut_of(pool: Pool, labels: FoldLabels, multiplicity: float) -> Cut:
     cluster_of_piece: IntArray = np.zeros(max(m, 1), dtype=np.int64)
     if adjusted <= FALSE_FINDING:
         cluster_of_piece = join_pieces(m, edges, middle, side)
-    joined = int(cluster_of_piece.max()) + 1
-    # A cut with more than one pair of pieces joined is never chosen.
-    near_depth = _near_depth(pool, labels, edges, cluster_of_piece) if joined > 1 and joined >= m - 1 else np.nan
+    joined, near_depth = int(cluster_of_piece.max()) + 1, np.nan
+    if joined > 1 and joined >= m - 1:  # a cut with more than one pair of pieces joined is never chosen
+        near_depth = _near_depth(X, study, by_fold, edges, cluster_of_piece)
     return Cut(
-        labels=labels.reference,
+        labels=reference,
         cluster_of_piece=cluster_of_piece,
         pvalue=pvalue,
         adjusted=adjusted,
         depth=1 - middle.sum() / side.sum() if side.sum() else np.nan,
         near_depth=near_depth,
-        strength=_strength(pool, labels, predicted),
+        strength=_strength(reference, predicted, study, m),
         n_separated=joined if near_depth >= 1 - FILLED_NEARBY else 1,
         edges=edges,
         counts=np.moveaxis(counts, 0, 1),
@@ -367,33 +372,28 @@ def cut_of(pool: Pool, labels: FoldLabels, multiplicity: float) -> Cut:
     )
 
 
-def _strength(pool: Pool, labels: FoldLabels, predicted: IntArray) -> float:
-    """Return the prediction strength across studies, of the worst piece.
+def _strength(reference: IntArray, predicted: IntArray, study: IntArray, m: int) -> float:
+    """Return the prediction strength across studies, of the worst of m pieces.
 
     Of the pairs of samples of one study in one piece, it is the share that is still in one piece when the pieces are
     learned from the other studies.
     """
-    m = labels.n_pieces
-    known = (labels.reference >= 0) & (predicted >= 0)
-    tables = [
-        tables_of(labels.reference[None, rows], predicted[rows], None, (m, m))[0]
-        for rows in (known & (pool.study == h) for h in range(pool.n_studies))
-    ]
-    pairs, together = pairs_of(np.array(tables, dtype=float))
-    return float(
-        np.min(together.sum(axis=0) / np.maximum(pairs.sum(axis=0), 1.0), where=pairs.sum(axis=0) > 0, initial=1.0)
-    )
+    known = (reference >= 0) & (predicted >= 0)
+    rows_of = [known & (study == h) for h in range(int(study.max()) + 1)]
+    tables = [tables_of(reference[None, rows], predicted[rows], None, (m, m))[0] for rows in rows_of]
+    pairs, together = (counts.sum(axis=0) for counts in pairs_of(np.array(tables, dtype=float)))
+    return float(np.min(together / np.maximum(pairs, 1.0), where=pairs > 0, initial=1.0))
 
 
-def _near_depth(pool: Pool, labels: FoldLabels, edges: IntArray, cluster_of_piece: IntArray) -> float:
+def _near_depth(
+    X: FloatArray, study: IntArray, by_fold: Mapping[int, IntArray], edges: IntArray, cluster_of_piece: IntArray
+) -> float:
     """Return the depth of the valley between the facing halves of pieces of different clusters."""
     between = edges[cluster_of_piece[edges[:, 0]] != cluster_of_piece[edges[:, 1]]]
     turned = cluster_of_piece[between[:, 0]] > cluster_of_piece[between[:, 1]]
     between[turned] = between[turned][:, ::-1]
-    by_fold = []
-    for h, fold in labels.by_fold.items():
-        by_fold.append(near_counts(pool.X, pool.study != h, fold, between, labels.n_pieces))
-    counts = np.array(by_fold)
+    m = len(cluster_of_piece)
+    counts = np.array([near_counts(X, study != h, fold, between, m) for h, fold in by_fold.items()])
     side = counts[np.arange(len(counts)), poorer_sides(counts)].sum()
     return 1 - float(counts[:, MIDDLE].sum() / side) if side else 0.0
 
@@ -425,11 +425,8 @@ def clusters_of_chosen(cuts: Sequence[Cut], chosen: int) -> IntArray:
     return np.arange(cut.n_pieces) if fewer_tried else cut.cluster_of_piece
 
 
-def _order_of_samples(by_name: Sequence[Study], studies: Studies) -> IntArray:
-    """Return where each sample, in the order of the studies as given, stands in the pool."""
-    ends = np.cumsum([len(study) for study in by_name])
-    begins = {study.name: end - len(study) for study, end in zip(by_name, ends, strict=True)}
-    return np.concatenate([begins[name] + np.arange(len(study)) for name, study in studies.items()])
+# What a result has of every number of pieces.
+OF_CUTS = ("pvalue", "adjusted", "depth", "near_depth", "strength", "evidence")
 
 
 def _result(
@@ -451,12 +448,7 @@ def _result(
         names=studies.names,
         sizes=np.array([len(study) for study in studies.values()]),
         n_clusters=tuple(configuration.n_clusters for configuration in members),
-        pvalue=np.array([cut.pvalue for cut in cuts]),
-        adjusted=np.array([cut.adjusted for cut in cuts]),
-        depth=np.array([cut.depth for cut in cuts]),
-        near_depth=np.array([cut.near_depth for cut in cuts]),
-        strength=np.array([cut.strength for cut in cuts]),
-        evidence=np.array([cut.evidence for cut in cuts]),
+        **{name: np.array([getattr(cut, name) for cut in cuts]) for name in OF_CUTS},
         n_separated_by_k=np.array([cut.n_separated for cut in cuts]),
         complete=np.array([cut.n_separated > 1 and cut.n_separated == cut.n_pieces for cut in cuts]),
         chosen=-1 if chosen is None else chosen,
@@ -469,12 +461,7 @@ def _result(
         edge_depths=np.array([row for rows in depths for row in rows], dtype=float).reshape(-1, 3),
         edge_pvalues=np.concatenate([cut.edge_pvalues for cut in cuts]),
         edge_adjusted=np.concatenate([holm(cut.edge_pvalues) for cut in cuts]),
-        edge_is_open=np.concatenate([_is_open(cut) for cut in cuts]),
+        edge_is_open=np.concatenate([np.diff(cut.cluster_of_piece[cut.edges])[:, 0] != 0 for cut in cuts]),
         positions=np.concatenate([cut.positions[order].T for cut in cuts]).astype(np.float32),
         provenance=provenance,
     )
-
-
-def _is_open(cut: Cut) -> BoolArray:
-    """Whether the two pieces of every edge are in different clusters."""
-    return np.asarray(cut.cluster_of_piece[cut.edges[:, 0]] != cut.cluster_of_piece[cut.edges[:, 1]], dtype=bool)

@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 from clustrep.agreement.cluster_indices import Fits, partners_of
 from clustrep.agreement.contingency import RULES, NoiseWithin, tables_of
 from clustrep.checks import check_flag, check_integer
-from clustrep.execution.engines import EngineLike
-from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng, Stream, breathe, make_generator, seed_of
 from clustrep.fitting.parameters import Clusterer
 from clustrep.resampling.strategies import Perturbation
-from clustrep.stability.curves import (
+from clustrep.stability.reclustering import Question, Reclustered, Relabelled, recluster
+from clustrep.stability.results import (
     AssignmentConsistency,
     BootstrapInstability,
     Consensus,
@@ -23,8 +22,6 @@ from clustrep.stability.curves import (
     by_point,
     together_of,
 )
-from clustrep.stability.perturbation import PERTURBATIONS
-from clustrep.stability.reclustering import Question, Reclustered, Relabelled, pair, recluster
 from clustrep.types import FloatArray, IntArray
 
 # Up to this number all pairs are counted, which takes about 0.1 s for each k and 100 resamples; beyond it a sample,
@@ -32,7 +29,6 @@ from clustrep.types import FloatArray, IntArray
 MOST_PAIRS, SAMPLE_OF_PAIRS = 5_000_000, 1_000_000
 
 
-@on_engine
 def bootstrap_instability(
     clusterer: Clusterer,
     X: Any,
@@ -45,7 +41,6 @@ def bootstrap_instability(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> BootstrapInstability:
     """Measure how often the clustering functions of two bootstrap samples disagree about a pair (Fang and Wang 2012).
 
@@ -73,7 +68,7 @@ def bootstrap_instability(
         Existing clusters instead of a clusterer: each sample gets the label of the nearest one drawn.
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -107,9 +102,7 @@ def bootstrap_instability(
     """
     check_flag(one_sided, "one_sided")
     question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs, labels_suffice=True)
-    chosen = PERTURBATIONS[Fits.PAIRS] if perturbation is None else perturbation
-    again = recluster(question, chosen, n_resamples, "bootstrap instability", pair)
-    result = instability_of(again, one_sided=one_sided)
+    result = instability_of(recluster(question, Fits.PAIRS, n_resamples, perturbation), one_sided=one_sided)
     result.failures.report("fit")
     return result
 
@@ -119,7 +112,7 @@ def instability_of(again: Reclustered, *, one_sided: bool = False) -> BootstrapI
     score = _one_sided if one_sided else _symmetric
     again, values = again.compared(score, lambda fitted: [(fitted.labelings[0], fitted.labelings[1], None)])
     return BootstrapInstability(
-        **again.fields(n_resamples=again.n_replicates, one_sided=one_sided),
+        **again.fields(n_resamples=again.n_resamples, one_sided=one_sided),
         distribution=np.stack([of_k for (of_k,) in values], axis=1),
         one_sided=one_sided,
     )
@@ -139,7 +132,6 @@ def _symmetric(tables: FloatArray) -> FloatArray:
 # consensus
 
 
-@on_engine
 def consensus(
     clusterer: Clusterer,
     X: Any,
@@ -152,7 +144,6 @@ def consensus(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> Consensus:
     """Count how often two samples share a cluster, of the times that both are drawn (Monti et al. 2003).
 
@@ -180,7 +171,7 @@ def consensus(
         Existing clusters to average the consensus in, instead of the clusterer's.
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or count as not drawn.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -220,15 +211,14 @@ def consensus(
     if n_pairs is not None:
         check_integer(n_pairs, "n_pairs")
     question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs)
-    chosen = PERTURBATIONS[Fits.SUBSAMPLES] if perturbation is None else perturbation
-    result = consensus_of(recluster(question, chosen, n_resamples, "consensus"), n_pairs)
+    result = consensus_of(recluster(question, Fits.SUBSAMPLES, n_resamples, perturbation), n_pairs)
     result.failures.report("fit")
     return result
 
 
 def consensus_of(again: Reclustered, n_pairs: int | None = None) -> Consensus:
     """Count pairs in the labels of all resamples."""
-    references, n_resamples = again.question.references, again.n_replicates
+    references, n_resamples = again.question.references, again.n_resamples
     pairs = _pairs(again.question, n_pairs)
     most = max(reference.n_labels for reference in references)
     codes = np.stack([_codes(fitted, again.question.noise) for fitted in again.fits])
@@ -280,7 +270,6 @@ def _codes(fitted: Relabelled, noise: NoiseWithin) -> IntArray:
 # assignment consistency
 
 
-@on_engine
 def assignment_consistency(
     clusterer: Clusterer,
     X: Any,
@@ -292,7 +281,6 @@ def assignment_consistency(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> AssignmentConsistency:
     """Count how consistently samples that were not drawn are assigned to the same cluster (ERICA).
 
@@ -319,7 +307,7 @@ def assignment_consistency(
         Existing clusters as the reference that the clusterer's are matched with and named after.
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -352,8 +340,7 @@ def assignment_consistency(
     array([1.])
     """
     question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs)
-    chosen = PERTURBATIONS[Fits.SUBSAMPLES] if perturbation is None else perturbation
-    result = assignments_of(recluster(question, chosen, n_resamples, "assignment consistency"))
+    result = assignments_of(recluster(question, Fits.SUBSAMPLES, n_resamples, perturbation))
     result.failures.report("fit")
     return result
 
@@ -384,7 +371,7 @@ def _fields_of_samples(again: Reclustered) -> dict[str, Any]:
     most = max(reference.n_labels for reference in references)
     names = [[*map(str, reference.classes), *[""] * (most - reference.n_labels)] for reference in references]
     return {
-        **again.fields(n_resamples=again.n_replicates),
+        **again.fields(n_resamples=again.n_resamples),
         "samples": again.question.study.samples,
         "clusters": np.array(names),
         "n_labels": np.array([reference.n_labels for reference in references]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -15,9 +16,8 @@ from clustrep.checks import check_integer
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study, check_complete
 from clustrep.errors import AllReplicatesFailed, ParameterError
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import on_engine, run
+from clustrep.execution.run import run
 from clustrep.execution.seeds import (
     FULL_STUDY,
     Failed,
@@ -131,18 +131,29 @@ def in_group_proportion(
         both = Studies({training.name: training, study.name: study})  # with the features that they share
         study, training = both[study.name], both[training.name]
     check_complete([study] if training is None else [study, training])
-    js = _checked_neighbours(n_neighbors, metric)
+    numbers = np.atleast_1d(np.asarray(n_neighbors, dtype=object)).tolist()
+    js = tuple(check_integer(j, "n_neighbors") for j in numbers)
+    if not js:
+        raise ParameterError("n_neighbors must be a positive integer, or several; got none.", parameter="n_neighbors")
+    check_metric(metric)
     check_integer(n_null, "n_null", at_least=0)
-    learned_from = study if training is None else training
-    question = Question.of(clusterer, learned_from, None, labels, noise, rng, labels_suffice=True)
+    question = Question.of(
+        clusterer, study if training is None else training, None, labels, noise, rng, labels_suffice=True
+    )
     judged = judge(study, _partition_of(question, study), noise, js, metric)
-    null, compared_with = None, NO_NULL
-    if n_null and clusterer is not None and training is None:
-        null, compared_with = _null_clustered_again(question, js, metric, n_null), CLUSTERED_AGAIN
-    elif n_null:
-        null = _null_of_random_cells(study, judged, js, metric, n_null, question.root)
-        compared_with = RANDOM_CELLS if training is not None else OWN_LABELS
+    null, exceeding, compared_with = None, None, NO_NULL
     picked = 0 if np.ndim(n_neighbors) == 0 else slice(None)
+    if n_null:
+        if clusterer is not None and training is None:
+            null, compared_with = _null_clustered_again(question, js, metric, n_null), CLUSTERED_AGAIN
+        else:
+            null = _null_of_random_cells(study, judged, js, metric, n_null, question.root)
+            compared_with = RANDOM_CELLS if training is not None else OWN_LABELS
+        # Each cluster is compared with all null clusters; NaN is never as high.
+        pooled = null.transpose(1, 0, 2).reshape(len(js), 1, -1)  # (n_j, 1, n_null · k)
+        at_least = np.count_nonzero(pooled >= judged.proportions[:, :, None], axis=2)
+        pvalues = null_pvalue(at_least, np.count_nonzero(~np.isnan(pooled), axis=2))
+        exceeding = np.where(np.isnan(judged.proportions), np.nan, pvalues)[picked]
     return InGroupProportion(
         n_neighbors=js,
         clusters=judged.partition.classes,
@@ -150,7 +161,7 @@ def in_group_proportion(
         labels=judged.labels,
         samples=study.samples,
         proportions=judged.proportions[picked],
-        exceeding=None if null is None else _pvalues_of(judged.proportions, null)[picked],
+        exceeding=exceeding,
         pvalues_are=compared_with,
         null_distribution=null,
         provenance=provenance_of_data(
@@ -190,29 +201,32 @@ def _partition_of(question: Question, study: Study) -> Partition:
 
 
 class Judged(NamedTuple):
-    """The clusters of a study, without noise where that is dropped, and their proportions."""
+    """The clusters of a study, without noise where that is dropped, and their proportions.
 
-    labels: Labels  # (n_samples,), of all samples
-    X: FloatArray  # (n_judged, n_features)
-    partition: Partition  # of the samples that are judged
-    nearest: IntArray  # (n_judged, most neighbours)
-    proportions: FloatArray  # (n_j, k)
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Of all samples.
+    X : ndarray of shape (n_judged, n_features)
+        The samples that are judged.
+    partition : Partition
+        Of these.
+    nearest : ndarray of int, shape (n_judged, n_neighbors)
+        Their nearest neighbours among them.
+    proportions : ndarray of shape (n_j, k)
+        For each number of neighbours and cluster.
+    """
+
+    labels: Labels
+    X: FloatArray
+    partition: Partition
+    nearest: IntArray
+    proportions: FloatArray
 
     @property
     def sizes(self) -> IntArray:
         """The clusters' numbers of samples, (k,)."""
         return np.bincount(self.partition.codes, minlength=self.partition.n_labels)
-
-
-def _checked_neighbours(n_neighbors: Any, metric: Metric) -> tuple[int, ...]:
-    """Check the numbers of neighbours and the distance."""
-    several = [n_neighbors] if np.ndim(n_neighbors) == 0 else list(n_neighbors)
-    if isinstance(n_neighbors, str) or not several:
-        raise ParameterError(
-            f"n_neighbors must be a positive integer, or several; got {n_neighbors!r}.", parameter="n_neighbors"
-        )
-    check_metric(metric)
-    return tuple(check_integer(j.item() if isinstance(j, np.ndarray) else j, "n_neighbors") for j in several)
 
 
 def proportions_of(partition: Partition, nearest: IntArray, js: Sequence[int]) -> FloatArray:
@@ -273,28 +287,18 @@ def _null_clustered_again(question: Question, js: tuple[int, ...], metric: Metri
     study = question.study
     with one_thread():
         gaussian = GaussianModel.of([study.X.astype(float)])
-    proportions = []
+    proportions: dict[int, FloatArray] = {}
     for b in range(n_null):
         rng = make_generator(seed_of(question.root, Stream.NULL, study.name, b + 1))
         simulated = Study(gaussian.draw(rng)[0].astype(study.X.dtype), study.name, label=False)
         again = replace(question, study=simulated, root=root_entropy(rng))
-        try:
-            judged = judge(simulated, _partition_of(again, simulated), question.noise, js, metric)
-            proportions.append(judged.proportions)
-        except (AllReplicatesFailed, ParameterError):  # the clusterer failed, or called nearly everything noise
-            proportions.append(np.empty((len(js), 0)))
-    null = np.full((n_null, len(js), max(1, *(values.shape[1] for values in proportions))), np.nan)
-    for b, values in enumerate(proportions):
+        # The clusterer may fail, or call nearly everything noise.
+        with contextlib.suppress(AllReplicatesFailed, ParameterError):
+            proportions[b] = judge(simulated, _partition_of(again, simulated), question.noise, js, metric).proportions
+    null = np.full((n_null, len(js), max((values.shape[1] for values in proportions.values()), default=1)), np.nan)
+    for b, values in proportions.items():
         null[b, :, : values.shape[1]] = values
     return null
-
-
-def _pvalues_of(proportions: FloatArray, null: FloatArray) -> FloatArray:
-    """Compare each cluster with all null clusters: (1 + those at least as high) / (1 + their number), (n_j, k)."""
-    pooled = null.transpose(1, 0, 2).reshape(len(proportions), 1, -1)  # (n_j, 1, n_null · k); NaN is never as high
-    at_least = np.count_nonzero(pooled >= proportions[:, :, None], axis=2)
-    pvalues = null_pvalue(at_least, np.count_nonzero(~np.isnan(pooled), axis=2))
-    return np.where(np.isnan(proportions), np.nan, pvalues)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -304,7 +308,6 @@ def _pvalues_of(proportions: FloatArray, null: FloatArray) -> FloatArray:
 TOO_FEW = "no more samples drawn than neighbours asked for"
 
 
-@on_engine
 def in_group_stability(
     X: Any,
     labels: ArrayLike | None = None,
@@ -317,7 +320,6 @@ def in_group_stability(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> Stability:
     """Compute the in-group proportions of clusters in resamples of a study.
 
@@ -337,7 +339,7 @@ def in_group_stability(
         Where the resamples come from. Each distinct sample of a resample counts once.
     n_resamples : int, default=100
         Number of resamples.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -377,11 +379,10 @@ def in_group_stability(
     judged = judge(study, partition, noise, (n_neighbors,), metric)
     plan = InGroupPlan(question.setting(chosen), partition, labels is not None, n_neighbors, metric, noise)
     found = run(plan, range(1, n_resamples + 1), n_jobs)
-    failed, names = Failures.number(
-        np.array([each.cause if isinstance(each, Failed) else "" for each in found], dtype=object)
-    )
-    values = np.full((n_resamples, partition.n_labels), np.nan)
-    values[failed == 0] = np.reshape([each for each in found if not isinstance(each, Failed)], (-1, partition.n_labels))
+    causes = [each.cause if isinstance(each, Failed) else "" for each in found]
+    failed, names = Failures.number(np.array(causes, dtype=object))
+    nothing = np.full(partition.n_labels, np.nan)
+    values = np.stack([nothing if isinstance(each, Failed) else each for each in found])
     values = with_average(values[:, RULES[noise].clusters(partition.classes)], judged.sizes.astype(float))
     result = Stability(
         index="in_group",

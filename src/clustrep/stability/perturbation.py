@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,18 +22,10 @@ from clustrep.agreement.cluster_indices import (
 from clustrep.agreement.contingency import RULES, NoiseWithin
 from clustrep.checks import check_choice, check_flag, check_positive
 from clustrep.errors import DataError, ParameterError
-from clustrep.execution.engines import EngineLike
-from clustrep.execution.run import on_engine
+from clustrep.execution.failures import Failures
 from clustrep.execution.seeds import Rng
 from clustrep.fitting.parameters import Clusterer
-from clustrep.resampling.strategies import (
-    Bootstrap,
-    FeatureSubset,
-    Jitter,
-    Perturbation,
-    Rerun,
-    Subsample,
-)
+from clustrep.resampling.strategies import Jitter, Perturbation
 from clustrep.stability.reclustering import Labelings, Question, Reclustered, recluster
 from clustrep.stability.results import Sensitivity, Stability
 from clustrep.text import argument
@@ -42,7 +35,6 @@ from clustrep.types import FloatArray
 SCALES = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 
 
-@on_engine
 def stability(
     clusterer: Clusterer,
     X: Any,
@@ -55,7 +47,6 @@ def stability(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> Stability:
     """Measure how well the clusters of one study are found again in resamples of it (section 2.2).
 
@@ -80,7 +71,7 @@ def stability(
         Divide "matching" by the number of samples, "d" by the size of each cluster.
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -138,13 +129,12 @@ def stability(
     check_choice(index, "index", READERS)
     check_flag(relative, "relative")
     question = Question.of(clusterer, X, None, labels, noise, rng, n_jobs)
-    chosen = PERTURBATIONS[INDICES[index].fits] if perturbation is None else perturbation
-    result = stability_of(recluster(question, chosen, n_resamples, "stability"), 0, index, relative=relative)
+    again = recluster(question, INDICES[index].fits, n_resamples, perturbation)
+    result = stability_of(again, 0, index, relative=relative)
     result.failures.report("resample")
     return result
 
 
-@on_engine
 def sensitivity(
     clusterer: Clusterer,
     X: Any,
@@ -157,7 +147,6 @@ def sensitivity(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> Sensitivity:
     """Measure stability under more and more noise: a curve over the scale of `Jitter` (section 2.2.2).
 
@@ -170,7 +159,7 @@ def sensitivity(
         larger or smaller.
     n_resamples : int, default=100
         Number of resamples for each scale.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -209,18 +198,27 @@ def sensitivity(
     checked = tuple(check_positive(scale, "scales") for scale in scales)
     check_flag(relative, "relative")
     question = Question.of(clusterer, X, None, labels, noise, rng, n_jobs)
-    curve = []
-    for scale in checked:
-        again = recluster(question, Jitter(scale), n_resamples, f"stability, scale {scale:g}")
-        curve.append(stability_of(again, 0, index, relative=relative))
-    result = Sensitivity.of(checked, curve)
+    by_scale = [recluster(question, Fits.JITTER, n_resamples, Jitter(scale)) for scale in checked]
+    curve = [stability_of(again, 0, index, relative=relative) for again in by_scale]
+    failed, causes = Failures.number(
+        np.array([[("", *each.causes)[i] for i in each.failed] for each in curve], dtype=object).T
+    )
+    changed = {
+        "scales": np.array(checked),
+        "distribution": np.stack([each.distribution for each in curve], axis=1),
+        "overall_distribution": np.stack([each.overall_distribution for each in curve], axis=1),
+        "failed": failed,
+        "causes": causes,
+        "provenance": replace(curve[0].provenance, resampling=f"Jitter(scale) for {len(curve)} scales"),
+    }
+    result = Sensitivity(**{**vars(curve[0]), **changed})
     result.failures.report("resample")
     return result
 
 
 def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> Stability:
     """Compute one index of one configuration from the labels of all resamples."""
-    question, fitted = again.question, again.fits[c]
+    question = again.question
     reference, configuration = question.references[c], question.configurations[c]
     rows = np.flatnonzero(RULES[question.noise].clusters(reference.classes))
     if not rows.size:
@@ -231,10 +229,10 @@ def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> S
     sizes = np.bincount(reference.codes, minlength=reference.n_labels)[rows]
     # An index of whole partitions compares them on all samples, through the clustering functions.
     whole = not INDICES[index].per_cluster
-    repeated = Labelings.of([reference] * again.n_replicates, len(question.study))
-    compared = (repeated, fitted.labelings[-1 if whole else 0], None if whole else fitted.weights[0] > 0)
-    fitted, (values,) = fitted.compared(
-        lambda tables: READERS[index](tables[:, rows], sizes.astype(float), relative), [compared], question.noise
+    repeated = Labelings.of([reference] * again.n_resamples, len(question.study))
+    narrowed, ((values,),) = replace(again, fits=(again.fits[c],)).compared(
+        lambda tables: READERS[index](tables[:, rows], sizes.astype(float), relative),
+        lambda fit: [(repeated, fit.labelings[-1 if whole else 0], None if whole else fit.weights[0] > 0)],
     )
     return Stability(
         index=index,
@@ -247,9 +245,9 @@ def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> S
         sizes=sizes,
         distribution=values[:, -1] if whole else values[:, :-1],
         overall_distribution=values[:, -1],
-        failed=fitted.failed,
-        causes=fitted.causes,
-        provenance=question.provenance(again.perturbation, n_resamples=again.n_replicates),
+        failed=narrowed.fits[0].failed,
+        causes=narrowed.fits[0].causes,
+        provenance=question.provenance(again.perturbation, n_resamples=again.n_resamples),
     )
 
 
@@ -261,17 +259,6 @@ def stability_of(again: Reclustered, c: int, index: str, *, relative: bool) -> S
 
 
 Reader: TypeAlias = Callable[[FloatArray, FloatArray, bool], FloatArray]
-
-# The perturbation that the indices of each kind were proposed with; half-splits perturb nothing before they split.
-PERTURBATIONS: dict[Fits, Perturbation] = {
-    Fits.SUBSAMPLES: Subsample(0.8),
-    Fits.FEATURE_SUBSETS: FeatureSubset(0.8),
-    Fits.BOOTSTRAP: Bootstrap(distinct=True),
-    Fits.JITTER: Jitter(),
-    Fits.HALF_SPLITS: Rerun(),
-    Fits.PAIRS: Bootstrap(),
-    Fits.STUDY: Rerun(),
-}
 
 
 def _r(tables: FloatArray, sizes: FloatArray, relative: bool) -> FloatArray:

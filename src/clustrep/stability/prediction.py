@@ -13,18 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clustrep.agreement.cluster_indices import matching_distances_of, r_index_of
+from clustrep.agreement.cluster_indices import Fits, matching_distances_of, r_index_of
 from clustrep.agreement.contingency import RULES, NoiseWithin, tables_of
 from clustrep.checks import check_flag, check_n_clusters
 from clustrep.errors import ParameterError
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng, Stream, make_generator, seed_of
 from clustrep.fitting.parameters import Clusterer
-from clustrep.resampling.strategies import Perturbation, Rerun
-from clustrep.stability.curves import PredictionStrength, RelativeValidation
-from clustrep.stability.reclustering import Compared, Question, Reclustered, Relabelled, Splitting, halves, recluster
+from clustrep.resampling.strategies import Perturbation
+from clustrep.stability.reclustering import Compared, Question, Reclustered, Relabelled, recluster
+from clustrep.stability.results import PredictionStrength, RelativeValidation
 from clustrep.types import IntArray
 
 # fpc's default: the standard error of a mean strength is then about a seventh of its standard deviation.
@@ -33,7 +31,6 @@ N_SPLITS = 50
 ONLY_SINGLETONS = "every test cluster has one sample"
 
 
-@on_engine
 def prediction_strength(
     clusterer: Clusterer,
     X: Any,
@@ -47,7 +44,6 @@ def prediction_strength(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> PredictionStrength:
     """Measure how well one half of a study predicts which samples of the other belong together (section 2.3.1).
 
@@ -79,7 +75,7 @@ def prediction_strength(
         raises the strength; `Bootstrap(distinct=True)` has none.)
     noise : {"label", "drop"}, default="label"
         Samples labelled −1 form a cluster like any other, or are omitted where either side labels them so.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -123,22 +119,19 @@ def prediction_strength(
             "n_clusters must hold a number above 1: one cluster has prediction strength 1.", parameter="n_clusters"
         )
     question = Question.of(clusterer, X, some, labels, noise, rng, n_jobs, labels_suffice=True)
-    parts: Splitting = halves
-    if split is not None:
-        if perturbation is not None:
-            raise ParameterError(
-                "Pass either split or perturbation: a split refers to the samples of X.", parameter="split"
-            )
-        parts = partial(halves, given=_checked_split(split, len(question.study)))
+    if split is not None and perturbation is not None:
+        raise ParameterError(
+            "Pass either split or perturbation: a split refers to the samples of X.", parameter="split"
+        )
+    given = None if split is None else _checked_split(split, len(question.study))
     n = (N_SPLITS if split is None else 1) if n_splits is None else n_splits
-    again = recluster(question, Rerun() if perturbation is None else perturbation, n, "prediction strength", parts)
+    again = recluster(question, Fits.HALF_SPLITS, n, perturbation, given=given)
     result = strength_of(again, both_directions=both_directions, numbers=numbers)
     fitted = [k != 1 for k in result.n_clusters]  # one cluster needs no fit
     Failures.count(result.failed[:, fitted], result.causes).report("fit")
     return result
 
 
-@on_engine
 def relative_validation(
     clusterer: Clusterer,
     X: Any,
@@ -150,7 +143,6 @@ def relative_validation(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> RelativeValidation:
     """Measure how far labels transferred from one half of a study are from the other half's own (Lange et al. 2004).
 
@@ -169,7 +161,7 @@ def relative_validation(
         Numbers of clusters to try, from 2. None: the clusterer's own.
     n_splits : int, default=50
         Number of random half-splits; the same ones as in `prediction_strength`.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -202,8 +194,7 @@ def relative_validation(
     array([0.])
     """
     question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs, labels_suffice=True)
-    chosen = Rerun() if perturbation is None else perturbation
-    result = relative_validation_of(recluster(question, chosen, n_splits, "relative validation", halves))
+    result = relative_validation_of(recluster(question, Fits.HALF_SPLITS, n_splits, perturbation))
     result.failures.report("fit")
     return result
 
@@ -219,8 +210,8 @@ def strength_of(
     tested = (1, 0) if both_directions else (1,)  # the part whose clusters are tested
     most = max(of_k[test].shape[2] for of_k in values for test in tested)
     # (n_splits, n_directions, number of k, most clusters)
-    strengths = np.full((again.n_replicates, len(tested), len(asked), most), np.nan)
-    sizes, failed = np.zeros(strengths.shape), np.zeros((again.n_replicates, len(asked)), dtype=np.int64)
+    strengths = np.full((again.n_resamples, len(tested), len(asked), most), np.nan)
+    sizes, failed = np.zeros(strengths.shape), np.zeros((again.n_resamples, len(asked)), dtype=np.int64)
     fits = iter(zip(again.fits, values, strict=True))
     for i, k in enumerate(asked):
         if k == 1:  # it holds all pairs
@@ -239,7 +230,7 @@ def strength_of(
     failed[(failed == 0) & np.isnan(by_direction).any(axis=1)] = len(causes)
     return PredictionStrength(
         **{
-            **again.fields(n_splits=again.n_replicates, both_directions=both_directions),
+            **again.fields(n_splits=again.n_resamples, both_directions=both_directions),
             "n_clusters": tuple(asked),
             "failed": failed,
             "causes": causes,
@@ -257,7 +248,7 @@ def relative_validation_of(again: Reclustered) -> RelativeValidation:
     random = np.array([_of_random_labels(again.question, fitted) for fitted in again.fits])
     distances = np.stack([np.mean(both, axis=0) for both in values], axis=1)
     return RelativeValidation(
-        **again.fields(n_splits=again.n_replicates),
+        **again.fields(n_splits=again.n_resamples),
         distribution=distances / np.where(random > 0, random, 1),
         random=random,
     )

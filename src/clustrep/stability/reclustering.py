@@ -1,6 +1,6 @@
-"""One study, resampled and clustered again: the labels of all samples in every replicate.
+"""One study, resampled and clustered again: the labels of all samples in every resample.
 
-The indices of section 2 read these labels. They are held as small integers, (n_replicates, n_samples), so that the same
+The indices of section 2 read these labels. They are held as small integers, (n_resamples, n_samples), so that the same
 fits serve every index.
 """
 
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from clustrep.agreement.cluster_indices import Fits
 from clustrep.agreement.contingency import (
     ONLY_NOISE,
     RULES,
@@ -26,8 +28,9 @@ from clustrep.checks import check_integer, check_labels_of, check_n_clusters
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study
 from clustrep.errors import AllReplicatesFailed, ParameterError, ReplicateWarning, warn
+from clustrep.execution.context import config
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import check_n_jobs, config, run
+from clustrep.execution.run import check_n_jobs, run
 from clustrep.execution.seeds import FULL_STUDY, Failed, Rng, Stream, make_generator, root_entropy, seed_of
 from clustrep.fitting.parameters import (
     Clusterer,
@@ -38,15 +41,16 @@ from clustrep.fitting.parameters import (
     has_open_randomness,
     name_of,
 )
-from clustrep.fitting.resample import Labelled, PointSet, Resample, Source, provenance_of_run
+from clustrep.fitting.resample import PointSet, Resample, Source, provenance_of_run
 from clustrep.fitting.setting import ClusteringPlan, Setting
 from clustrep.provenance import Provenance
-from clustrep.resampling.strategies import Perturbation, Rerun, check_perturbation
+from clustrep.resampling import Bootstrap, FeatureSubset, Jitter, Rerun, Subsample
+from clustrep.resampling.strategies import Perturbation, check_perturbation
 from clustrep.summaries import label
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
 # Samples, or cells of tables, that are compared at once: arrays of 32 MiB bound the memory whatever the number of
-# replicates. Results do not depend on it.
+# resamples. Results do not depend on it.
 BATCH = 2**22
 
 
@@ -69,8 +73,6 @@ class Question:
         How samples labelled −1 are treated.
     root : int
         The seed.
-    accelerate : bool
-        Whether exact shortcuts replace clusterers.
     n_jobs : int or None
         The number of workers.
     """
@@ -80,7 +82,6 @@ class Question:
     labels: Labels | None
     noise: NoiseWithin
     root: int
-    accelerate: bool
     n_jobs: int | None
 
     @classmethod
@@ -98,7 +99,24 @@ class Question:
     ) -> Question:
         """Check the arguments that all functions of one study share.
 
-        `labels_suffice`: existing labels may be used instead of a clusterer.
+        Parameters
+        ----------
+        clusterer : object with `fit_predict`, function X → labels, or None
+            None where existing labels are used instead.
+        X : Study or array-like of shape (n_samples, n_features)
+            The study.
+        n_clusters : int, sequence of int, or None
+            Numbers of clusters, from 2; None: the clusterer's own.
+        labels : array-like of shape (n_samples,), True, or None
+            Existing labels; True takes the study's.
+        noise : {"label", "drop"}
+            How samples labelled −1 are treated.
+        rng : int, Generator, SeedSequence or None
+            The seed.
+        n_jobs : int, default=None
+            The number of workers.
+        labels_suffice : bool, default=False
+            Whether existing labels may be used instead of a clusterer; else they are the reference partition alone.
         """
         study = one_study(X)
         known = None if labels is None else _labels_of(labels, study)
@@ -115,13 +133,11 @@ class Question:
         else:
             configurations = [Configuration("known labels", KnownLabels({study.name: known}))]
         check_noise_within(noise)
-        return cls(
-            study, tuple(configurations), known, noise, root_entropy(rng), config().accelerate, check_n_jobs(n_jobs)
-        )
+        return cls(study, tuple(configurations), known, noise, root_entropy(rng), check_n_jobs(n_jobs))
 
     def source(self, perturbation: Perturbation) -> Source:
         """Return what all resamples of one kind share."""
-        return Source(perturbation, self.root, self.accelerate)
+        return Source(perturbation, self.root, config().accelerate)
 
     def setting(self, perturbation: Perturbation) -> Setting:
         """Prepare for resamples of one kind."""
@@ -180,14 +196,17 @@ def _labels_of(labels: Any, study: Study) -> Labels:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what is learned in a replicate: from which samples, and which sets of samples each clustering function labels
+# what is learned in a resample: from which samples, and which sets of samples each clustering function labels
 
 Parts: TypeAlias = list[tuple[Resample, Sequence[PointSet]]]
 Splitting: TypeAlias = Callable[[Setting, int], Parts]
 
 
 def drawn(setting: Setting, replicate: int) -> Parts:
-    """X⁽ᵇ⁾: Ψ(X⁽ᵇ⁾; X⁽ᵇ⁾) comes first, Ψ(X; X⁽ᵇ⁾) last; they are the same unless values are changed."""
+    """One resample, X⁽ᵇ⁾, and the function learned from it.
+
+    Ψ(X⁽ᵇ⁾; X⁽ᵇ⁾) comes first, Ψ(X; X⁽ᵇ⁾) last; they are the same unless values are changed.
+    """
     sample = setting.resample(0, replicate)
     return [(sample, list(dict.fromkeys([sample.points, sample.originals])))]
 
@@ -216,7 +235,7 @@ def halves(setting: Setting, replicate: int, given: tuple[IntArray, IntArray] | 
 
 
 class Replicate(NamedTuple):
-    """The labels of all samples in one replicate."""
+    """The labels of all samples in one resample."""
 
     partitions: list[list[Partition | Failed]]  # by configuration, then by labelling; all failed, or none
     weights: list[IntArray]  # how often each sample was drawn, by part
@@ -224,39 +243,47 @@ class Replicate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReclusteringPlan(ClusteringPlan[Replicate]):
-    """Everything that the labels of all samples follow from, except the replicate's number."""
+    """Everything that the labels of all samples follow from, except the resample's number."""
 
     split: Splitting
     description: str
 
     def replicate(self, number: int) -> Replicate:
-        """Learn every configuration from every part of one replicate."""
+        """Learn every configuration from every part of one resample."""
         parts = self.split(self.setting, number)
         n_labelings = sum(len(places) for _, places in parts)
         partitions: list[list[Partition | Failed]] = []
         for learner in self.setting.learners:
             learned = learner.learn([sample for sample, _ in parts])
             for member in range(len(learner.members)):
-                labelled = [fit.labels(member, places) for fit, (_, places) in zip(learned, parts, strict=True)]
-                failures: list[Partition | Failed] = [labels for labels in labelled if isinstance(labels, Failed)]
-                found = [each for labels in labelled if isinstance(labels, Labelled) for each in labels.partitions]
-                small: list[Partition | Failed] = [Partition(each.small_codes, each.classes) for each in found]
-                partitions.append(failures[:1] * n_labelings if failures else small)
+                found: list[Partition | Failed] = []
+                for fit, (_, places) in zip(learned, parts, strict=True):
+                    labelled = fit.labels(member, places)
+                    if isinstance(labelled, Failed):
+                        found = [labelled] * n_labelings
+                        break
+                    found += [Partition(each.small_codes, each.classes) for each in labelled.partitions]
+                partitions.append(found)
         weights = [sample.draw.weights for sample, _ in parts]
         return Replicate(partitions, [counts.astype(np.min_scalar_type(counts.max())) for counts in weights])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# all replicates
+# all resamples
 
 
 @dataclass(frozen=True, eq=False)
 class Labelings:
-    """The labels of the same samples by the clustering functions of all replicates.
+    """The labels of the same samples by the clustering functions of all resamples.
 
-    codes : (n_replicates, n_samples)
-    n_labels : in any of them
-    noise : (n_replicates,): the code that is noise, −1 for none
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n_resamples, n_samples)
+        Every sample's label; zeros where a fit failed.
+    n_labels : int
+        The largest number of labels in any of them.
+    noise : ndarray of int, shape (n_resamples,)
+        The code that is noise, −1 for none.
     """
 
     codes: IntArray
@@ -275,7 +302,7 @@ class Labelings:
         return cls(codes, n_labels, noise)
 
     def is_noise(self, some: slice = slice(None)) -> BoolArray:
-        """Return which samples are noise in some of the replicates, (n_replicates, n_samples)."""
+        """Return which samples are noise in some of the resamples, (n_resamples, n_samples)."""
         return np.asarray(self.codes[some] == self.noise[some, None])
 
 
@@ -284,12 +311,20 @@ Compared: TypeAlias = tuple[Labelings, Labelings, IntArray | BoolArray | None]
 
 @dataclass(frozen=True, eq=False)
 class Relabelled:
-    """One configuration in all replicates.
+    """One configuration in all resamples.
 
-    n_clusters : the number of clusters asked for
-    labelings : one for each set of samples that is labelled
-    weights : how often each sample was drawn, (n_replicates, n_samples), by part
-    failed : (n_replicates,): which cause, 0 for none
+    Attributes
+    ----------
+    n_clusters : int or None
+        The number of clusters asked for.
+    labelings : tuple of Labelings
+        One for each set of samples that is labelled.
+    weights : tuple of ndarray of int, shape (n_resamples, n_samples)
+        How often each sample was drawn, by part.
+    failed : ndarray of int, shape (n_resamples,)
+        The cause of every failure: 0 for none, i for `causes[i - 1]`.
+    causes : tuple of str
+        Why fits failed.
     """
 
     n_clusters: int | None
@@ -298,57 +333,63 @@ class Relabelled:
     failed: IntArray
     causes: tuple[str, ...]
 
-    def compared(
-        self, score: Callable[[FloatArray], FloatArray], pairs: Sequence[Compared], noise: NoiseWithin
-    ) -> tuple[Relabelled, list[FloatArray]]:
-        """Score the contingency tables of pairs of labelings, (n_replicates, k_u, k_v) -> (n_replicates, ...).
-
-        pairs : the labelings of rows and columns, and the weights of samples, (n_replicates, n_samples); None for 1
-
-        A replicate fails where dropping noise leaves fewer than two samples of any pair; its values are NaN.
-        """
-        rule, failed, causes = RULES[noise], self.failed, self.causes
-        few, values = np.zeros(len(failed), dtype=bool), []
-        for u, v, weights in pairs:
-            shape, scores = (u.n_labels, v.n_labels), []
-            step = max(1, BATCH // max(v.codes.shape[1], shape[0] * shape[1]))
-            for some in (slice(i, i + step) for i in range(0, len(failed), step)):
-                counted = None if weights is None else weights[some]
-                if rule.omits:
-                    kept = rule.counted(u.is_noise(some), v.is_noise(some))
-                    counted = kept if counted is None else np.where(kept, counted, 0)
-                rows, columns = u.codes[some].astype(np.int64), v.codes[some].astype(np.int64)
-                tables = tables_of(rows, columns, counted, shape)
-                scores.append(score(tables))
-                few[some] |= rule.omits & (tables.sum(axis=(1, 2)) < 2)
-            values.append(np.concatenate(scores).astype(float))
-        if rule.omits:
-            causes = causes if ONLY_NOISE in causes else (*causes, ONLY_NOISE)
-            failed = np.where(few & (failed == 0), causes.index(ONLY_NOISE) + 1, failed)
-        for of_pair in values:
-            of_pair[failed > 0] = np.nan
-        return replace(self, failed=failed, causes=causes), values
-
 
 @dataclass(frozen=True, eq=False)
 class Reclustered:
-    """A study in all replicates, clustered again by every configuration."""
+    """A study in all resamples, clustered again by every configuration.
+
+    Attributes
+    ----------
+    question : Question
+        The study, the configurations and the options.
+    perturbation : Perturbation
+        Where the resamples come from.
+    fits : tuple of Relabelled
+        By configuration.
+    """
 
     question: Question
     perturbation: Perturbation
-    fits: tuple[Relabelled, ...]  # by configuration
+    fits: tuple[Relabelled, ...]
 
     @property
-    def n_replicates(self) -> int:
+    def n_resamples(self) -> int:
         """How many there are."""
         return len(self.fits[0].failed)
 
     def compared(
         self, score: Callable[[FloatArray], FloatArray], pairs_of: Callable[[Relabelled], Sequence[Compared]]
     ) -> tuple[Reclustered, list[list[FloatArray]]]:
-        """Score the tables of pairs of labelings of every configuration: see `Relabelled.compared`."""
-        compared = [fitted.compared(score, pairs_of(fitted), self.question.noise) for fitted in self.fits]
-        return replace(self, fits=tuple(fitted for fitted, _ in compared)), [values for _, values in compared]
+        """Score the contingency tables of pairs of labelings, (n_resamples, k_u, k_v) -> (n_resamples, ...).
+
+        pairs_of : the labelings of rows and columns, and the weights of samples, (n_resamples, n_samples); None for 1
+
+        A resample fails where dropping noise leaves fewer than two samples of any pair; its values are NaN.
+        """
+        rule, fits, all_values = RULES[self.question.noise], [], []
+        for fitted in self.fits:
+            failed, causes, few = fitted.failed, fitted.causes, np.zeros(self.n_resamples, dtype=bool)
+            values = []
+            for u, v, weights in pairs_of(fitted):
+                shape, scores = (u.n_labels, v.n_labels), []
+                step = max(1, BATCH // max(v.codes.shape[1], shape[0] * shape[1]))
+                for some in (slice(i, i + step) for i in range(0, len(failed), step)):
+                    counted = None if weights is None else weights[some]
+                    if rule.omits:
+                        kept = rule.counted(u.is_noise(some), v.is_noise(some))
+                        counted = kept if counted is None else np.where(kept, counted, 0)
+                    tables = tables_of(u.codes[some].astype(np.int64), v.codes[some].astype(np.int64), counted, shape)
+                    scores.append(score(tables))
+                    few[some] |= rule.omits & (tables.sum(axis=(1, 2)) < 2)
+                values.append(np.concatenate(scores).astype(float))
+            if rule.omits:
+                causes = causes if ONLY_NOISE in causes else (*causes, ONLY_NOISE)
+                failed = np.where(few & (failed == 0), causes.index(ONLY_NOISE) + 1, failed)
+            for of_pair in values:
+                of_pair[failed > 0] = np.nan
+            fits.append(replace(fitted, failed=failed, causes=causes))
+            all_values.append(values)
+        return replace(self, fits=tuple(fits)), all_values
 
     def fields(self, **parameters: Any) -> dict[str, Any]:
         """Return what all results over numbers of clusters have in common."""
@@ -361,31 +402,70 @@ class Reclustered:
         }
 
 
+# From what the indices of each kind are computed: the perturbation that they were proposed with, and how what it draws
+# is divided; half-splits perturb nothing before they split.
+KINDS: dict[Fits, tuple[Perturbation, Splitting]] = {
+    Fits.SUBSAMPLES: (Subsample(0.8), drawn),
+    Fits.FEATURE_SUBSETS: (FeatureSubset(0.8), drawn),
+    Fits.BOOTSTRAP: (Bootstrap(distinct=True), drawn),
+    Fits.JITTER: (Jitter(), drawn),
+    Fits.HALF_SPLITS: (Rerun(), halves),
+    Fits.PAIRS: (Bootstrap(), pair),
+}
+
+
 def recluster(
-    question: Question, perturbation: Perturbation, n: Any, description: str, split: Splitting = drawn
+    question: Question,
+    fits: Fits,
+    n: Any,
+    perturbation: Perturbation | None = None,
+    *,
+    given: tuple[IntArray, IntArray] | None = None,
 ) -> Reclustered:
-    """Cluster n resamples of the study, every configuration the same ones."""
-    check_perturbation(perturbation)
-    n_replicates = check_integer(n, "n_resamples" if split in (drawn, pair) else "n_splits")
+    """Cluster n resamples of the study, every configuration the same ones.
+
+    Parameters
+    ----------
+    question : Question
+        The study, the configurations and the options.
+    fits : Fits
+        What functions are learned from: a key of `KINDS`.
+    n : int
+        The number of resamples, or of half-splits.
+    perturbation : Perturbation, default=None
+        Instead of the one in `KINDS`.
+    given : tuple of ndarray of int, default=None
+        Two parts into which the study is split, instead of random halves.
+
+    Returns
+    -------
+    Reclustered
+        Resample b has the same draw for every configuration, and the same as in a longer run.
+    """
+    usual, split = KINDS[fits]
+    perturbation = usual if perturbation is None else check_perturbation(perturbation)
+    n_resamples = check_integer(n, "n_splits" if split is halves else "n_resamples")
     configurations = question.configurations
-    unchanged = split in (drawn, pair) and perturbation.changes_nothing(*question.study.X.shape)
+    unchanged = split is not halves and perturbation.changes_nothing(*question.study.X.shape)
     if unchanged and not any(has_open_randomness(configuration.clusterer) for configuration in configurations):
         warn(
-            f"{perturbation!r} changes nothing here, and {configurations[0].name} has no randomness of its own, or a "
+            f"{perturbation!r} changes nothing here, and {configurations[0].name} has no randomness, or a "
             "fixed random_state: all resamples will be the same.",
             ReplicateWarning,
         )
     if split is drawn:
         _ = question.references  # a clusterer that fails on the whole study fails before any resample is clustered
-    plan = ReclusteringPlan(question.setting(perturbation), split, description)
-    replicates = run(plan, range(FULL_STUDY + 1, n_replicates + 1), question.n_jobs)
+    if given is not None:
+        split = partial(halves, given=given)
+    plan = ReclusteringPlan(question.setting(perturbation), split, str(fits))
+    replicates = run(plan, range(FULL_STUDY + 1, n_resamples + 1), question.n_jobs)
     firsts = [[partitions[0] for partitions in replicate.partitions] for replicate in replicates]
     causes = [[first.cause if isinstance(first, Failed) else "" for first in row] for row in firsts]
     failed, names = Failures.number(np.array(causes, dtype=object))
     weights = tuple(np.stack(part) for part in zip(*(replicate.weights for replicate in replicates), strict=True))
-    fits = []
+    relabelled = []
     for c, configuration in enumerate(configurations):
         by_labelling = zip(*(replicate.partitions[c] for replicate in replicates), strict=True)
         labelings = tuple(Labelings.of(partitions, len(question.study)) for partitions in by_labelling)
-        fits.append(Relabelled(configuration.n_clusters, labelings, weights, failed[:, c], names))
-    return Reclustered(question, perturbation, tuple(fits))
+        relabelled.append(Relabelled(configuration.n_clusters, labelings, weights, failed[:, c], names))
+    return Reclustered(question, perturbation, tuple(relabelled))

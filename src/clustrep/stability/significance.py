@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,29 +12,27 @@ from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_flag, check_integer
 from clustrep.data.study import Study, check_complete
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.forecast import Cost
-from clustrep.execution.run import Plan, on_engine, run
+from clustrep.execution.run import Plan, run
 from clustrep.execution.seeds import Rng, Stream, make_generator, one_thread, root_entropy, seed_of
 from clustrep.fitting.neighbours import by_tree, nearest_distances
 from clustrep.fitting.parameters import describe
 from clustrep.fitting.resample import provenance_of_data
 from clustrep.kernels.reductions import integrate_steps
 from clustrep.null.gaussian import GaussianModel, NullModel
-from clustrep.null.models import GivenModel, Sampler
-from clustrep.resampling.gaussian import GaussianNull, principal_axes
+from clustrep.null.models import Sampler, draw_given
+from clustrep.resampling.gaussian import covariance_factor, principal_axes
 from clustrep.stability.reclustering import one_study
 from clustrep.stability.results import ClusterTest
 from clustrep.statistics import null_pvalue
 from clustrep.text import argument, option, wording
 from clustrep.types import FloatArray
 
-OBSERVED = 0  # the replicate that is the study itself
+OBSERVED = 0  # the number of the study itself
 # Seconds, roughly: to draw a data set, to find a sample's nearest neighbour in a tree, and to compare two numbers.
 DRAW_SECONDS, POINT_SECONDS, NUMBER_SECONDS = 2e-4, 8e-7, 1e-9
 
 
-@on_engine
 def cluster_test(
     X: Any,
     *,
@@ -44,7 +43,6 @@ def cluster_test(
     squared: bool = True,
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> ClusterTest:
     """Test whether distances to the nearest neighbour are those of a null model (section 2.4).
 
@@ -75,7 +73,7 @@ def cluster_test(
         Work on this number of principal components of X, as McShane et al. do.
     squared : bool, default=True
         Square the distances, as the paper does.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -165,14 +163,14 @@ class TestPlan(Plan[FloatArray]):
     root: int
 
     @cached_property
-    def simulated(self) -> GaussianNull | NullModel:
-        """The null model; after whitening, it does not matter which covariance a Gaussian has."""
+    def simulated(self) -> NullModel:
+        """The null model; after whitening, any covariance gives the same Gaussian."""
         if callable(self.null):
-            return GivenModel((self.study,), self.null)
+            return partial(draw_given, (self.study,), self.null)
         if self.whiten or self.null == "sample":
-            return GaussianNull(self.study.X)
+            return partial(draw_like, self.study.X.mean(axis=0), covariance_factor(self.study.X), len(self.study))
         with one_thread():
-            return GaussianModel.of([self.study.X])
+            return GaussianModel.of([self.study.X]).draw
 
     description = "cluster test"
 
@@ -199,14 +197,19 @@ class TestPlan(Plan[FloatArray]):
         """Measure the study, or a simulated null data set."""
         X = self.study.X
         if number != OBSERVED:
-            drawn = self.simulated.draw(make_generator(seed_of(self.root, Stream.NULL, self.study.name, number)))
-            X = (drawn[0] if isinstance(drawn, list) else drawn).astype(float, copy=False)
+            (drawn,) = self.simulated(make_generator(seed_of(self.root, Stream.NULL, self.study.name, number)))
+            X = drawn.astype(float, copy=False)
         distances = nearest_distances(whitened(X) if self.whiten else X)
         return distances**2 if self.squared else distances
 
 
+def draw_like(mean: FloatArray, factor: FloatArray, n: int, rng: np.random.Generator) -> list[FloatArray]:
+    """Draw n samples of a Gaussian with this mean, and a factor of its covariance: see `covariance_factor`."""
+    return [np.asarray(mean + rng.standard_normal((n, len(factor))) @ factor)]
+
+
 def whitened(X: FloatArray) -> FloatArray:
-    """Return the data with mean 0 and unit covariance; the axes don't matter to distances."""
+    """Return the data with mean 0 and unit covariance, up to a rotation, which changes no distance."""
     n, p = X.shape
     u, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     # With p + 1 samples all distances would be the same.

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from clustrep.agreement.cluster_indices import INDICES, Fits
 from clustrep.agreement.contingency import RULES, NoiseWithin, encode
 from clustrep.checks import check_choice, check_integer
 from clustrep.errors import ParameterError
-from clustrep.execution.engines import EngineLike
 from clustrep.execution.failures import Failures
-from clustrep.execution.run import on_engine
 from clustrep.execution.seeds import Rng
 from clustrep.fitting.parameters import Clusterer
 from clustrep.resampling.strategies import Rerun
 from clustrep.stability.co_assignment import assignments_of, consensus_of, instability_of
-from clustrep.stability.curves import AssignmentConsistency, Consensus, Curve, OverK
 from clustrep.stability.in_group import judge
-from clustrep.stability.perturbation import PERTURBATIONS, READERS, stability_of
+from clustrep.stability.perturbation import READERS, stability_of
 from clustrep.stability.prediction import N_SPLITS, relative_validation_of, strength_of
-from clustrep.stability.reclustering import Question, Reclustered, drawn, halves, pair, recluster
-from clustrep.stability.results import ALL, Stability, Validation
+from clustrep.stability.reclustering import KINDS, Question, Reclustered, recluster
+from clustrep.stability.results import ALL, AssignmentConsistency, Consensus, Curve, OverK, Stability, Validation
 from clustrep.stability.significance import cluster_test
 
 
-@on_engine
 def validate(
     clusterer: Clusterer,
     X: Any,
@@ -42,7 +39,6 @@ def validate(
     noise: NoiseWithin = "label",
     rng: Rng = None,
     n_jobs: int | None = None,
-    engine: EngineLike = None,
 ) -> Validation:
     """Compute every index side by side, over k, per cluster and overall, from shared fits.
 
@@ -70,7 +66,7 @@ def validate(
         Number of resamples of each kind (default=100), and of half-splits (default=50).
     noise : {"label", "drop"}, default="label"
         As in the single functions.
-    rng, n_jobs, engine
+    rng, n_jobs
         As in `replicability`.
 
     Returns
@@ -105,7 +101,11 @@ def validate(
     >>> table.overall().loc[3, ["jaccard", "prediction_strength", "in_group"]].tolist()
     [1.0, 1.0, 1.0]
     """
-    wanted = _checked(indices)
+    wanted = tuple(INDICES)
+    if indices is not None:
+        wanted = tuple(indices) if isinstance(indices, Iterable) and not isinstance(indices, str) else (indices,)
+        for index in wanted or [()]:  # none at all is refused, too
+            check_choice(index, "indices", INDICES)
     question = Question.of(clusterer, X, n_clusters, labels, noise, rng, n_jobs, labels_suffice=clusterer is None)
     if clusterer is None:
         able = tuple(index for index in wanted if not INDICES[index].needs_clusterer)
@@ -120,29 +120,18 @@ def validate(
     check_integer(n_splits, "n_splits")
     rows, failures = _rows_of(question, wanted, n_resamples, n_splits)
     failures.report("value")
-    order = list(INDICES)
-    rows.sort(key=lambda row: (order.index(row.index), row.k or 0))
+    table = pd.concat(rows, ignore_index=True)
+    table = table.assign(order=table["index"].map(list(INDICES).index)).sort_values(["order", "k"], kind="stable")
     kinds = {"index": str, "k": int, "cluster": str, "whole": bool, "size": int}
-    columns = {name: [getattr(row, name) for row in rows] for name in (field.name for field in fields(Row))}
-    columns["k"] = [-1 if k is None else k for k in columns["k"]]
     return Validation(
         clusterer=question.configurations[0].name,
-        **{name: np.array(values, dtype=kinds.get(name, float)) for name, values in columns.items()},
+        **{name: np.array(table[name].tolist(), dtype=kinds.get(name, float)) for name in COLUMNS},
         failures=dict(failures),
         provenance=replace(
             question.provenance(Rerun(), n_resamples=n_resamples, n_splits=n_splits),
             resampling={index: _resampled_by(INDICES[index].fits) for index in wanted},
         ),
     )
-
-
-def _checked(indices: Any) -> tuple[str, ...]:
-    if indices is None:
-        return tuple(INDICES)
-    several = list(indices) if isinstance(indices, Iterable) and not isinstance(indices, str) else [indices]
-    for index in several or [()]:  # none at all is refused, too
-        check_choice(index, "indices", INDICES)
-    return tuple(several)
 
 
 def _resampled_by(fits: Fits) -> str:
@@ -153,31 +142,29 @@ def _resampled_by(fits: Fits) -> str:
         Fits.STUDY: "none",
         Fits.NONE: "simulated null data",
     }
-    return in_words[fits] if fits in in_words else repr(PERTURBATIONS[fits])
+    return in_words[fits] if fits in in_words else repr(KINDS[fits][0])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # rows of every index, from shared fits
 
-
-@dataclass(frozen=True)
-class Row:
-    """One row of the table that `validate` returns; by default that of a whole partition."""
-
-    index: str
-    k: int | None
-    size: int
-    value: float
-    sd: float = np.nan
-    low: float = np.nan
-    high: float = np.nan
-    cluster: str = ALL
-    whole: bool = True
+COLUMNS = ("index", "k", "cluster", "whole", "size", "value", "sd", "low", "high")
 
 
-def _rows_of(question: Question, wanted: Sequence[str], n_resamples: int, n_splits: int) -> tuple[list[Row], Failures]:
+def _rows(index: str, k: Any, size: Any, value: Any, *spread: Any, clusters: Any = None) -> pd.DataFrame:
+    """Return rows of the table; without `clusters` those of whole partitions. `spread` : sd, low and high."""
+    k = [-1 if each is None else each for each in k] if isinstance(k, tuple) else -1 if k is None else k
+    whole = clusters is None
+    names = ALL if whole else list(map(str, clusters))
+    columns = (index, k, names, whole, size, np.atleast_1d(value), *(spread or [np.nan] * 3))
+    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
+
+
+def _rows_of(
+    question: Question, wanted: Sequence[str], n_resamples: int, n_splits: int
+) -> tuple[list[pd.DataFrame], Failures]:
     """Compute the rows of several indices, those with the same fits one after another."""
-    rows: list[Row] = []
+    rows: list[pd.DataFrame] = []
     failures = Failures()
     for fits in Fits:
         of_fits = [index for index in INDICES if index in wanted and INDICES[index].fits is fits]
@@ -185,14 +172,12 @@ def _rows_of(question: Question, wanted: Sequence[str], n_resamples: int, n_spli
             continue
         if fits is Fits.NONE:
             test = cluster_test(question.study, rng=question.root, n_jobs=question.n_jobs)
-            rows.append(Row("test", None, len(question.study), test.pvalue))
+            rows.append(_rows("test", None, len(question.study), test.pvalue))
             continue
         if fits is Fits.STUDY:
             rows += _in_group_rows(question)
             continue
-        n = n_splits if fits is Fits.HALF_SPLITS else n_resamples
-        split = {Fits.HALF_SPLITS: halves, Fits.PAIRS: pair}.get(fits, drawn)
-        again = recluster(question, PERTURBATIONS[fits], n, str(fits), split)
+        again = recluster(question, fits, n_splits if fits is Fits.HALF_SPLITS else n_resamples)
         made: dict[Any, OverK] = {}
         for index in of_fits:
             if index in READERS:
@@ -218,48 +203,42 @@ OVER_K: dict[str, Callable[[Reclustered], OverK]] = {
 }
 
 
-def _stability_rows(result: Stability) -> list[Row]:
+def _stability_rows(result: Stability) -> list[pd.DataFrame]:
     """Return the rows of an index that reads contingency tables."""
-    index, k, rows = result.index, result.n_clusters, []
+    index, k = result.index, result.n_clusters
+    whole = replace(result, distribution=result.overall_distribution)
+    rows = [_rows(index, k, len(result.labels), *whole.columns().values())]
     if INDICES[index].per_cluster:
-        summary = zip(result.sizes, result.mean, result.sd, *result.confidence_interval(), strict=True)
-        rows = [Row(index, k, *row, str(name), False) for name, row in zip(result.clusters, summary, strict=True)]
-    values = result.overall_distribution[~np.isnan(result.overall_distribution)]
-    sd = values.std(ddof=1) if len(values) > 1 else np.nan
-    low, high = np.quantile(values, (0.025, 0.975)) if len(values) else (np.nan, np.nan)
-    return [*rows, Row(index, k, len(result.labels), result.overall, sd, low, high)]
-
-
-def _rows_over_k(index: str, result: OverK, n_samples: int) -> list[Row]:
-    """Return a row for every k, and with them those of clusters, where the index has any."""
-    if isinstance(result, Curve):
-        summary = zip(result.n_clusters, result.mean, result.sd, *result.confidence_interval(), strict=True)
-        return [Row(index, k, n_samples, *values) for k, *values in summary]
-    assert isinstance(result, Consensus | AssignmentConsistency)
-    if index == "pac":
-        return [Row(index, k, n_samples, pac) for k, pac in zip(result.n_clusters, result.by_k, strict=True)]
-    rows = []
-    values = result.cri if isinstance(result, AssignmentConsistency) else result.cluster_consensus
-    for i, k in enumerate(result.n_clusters):
-        clusters, sizes = result.followed(i), result.sizes[i]
-        rows += [Row(index, k, sizes[c], values[i, c], cluster=result.clusters[i, c], whole=False) for c in clusters]
-        if isinstance(result, AssignmentConsistency):
-            overall = result.twcri[i]
-        else:
-            known = [c for c in clusters if not np.isnan(values[i, c])]
-            overall = values[i, known] @ sizes[known] / sizes[known].sum() if known else np.nan
-        rows.append(Row(index, k, n_samples, overall))
+        rows.insert(0, _rows(index, k, result.sizes, *result.columns().values(), clusters=result.clusters))
     return rows
 
 
-def _in_group_rows(question: Question) -> list[Row]:
+def _rows_over_k(index: str, result: OverK, n_samples: int) -> list[pd.DataFrame]:
+    """Return a row for every k, and with them those of clusters, where the index has any."""
+    if isinstance(result, Curve):
+        return [_rows(index, result.n_clusters, n_samples, *result.columns().values())]
+    if index == "pac":
+        return [_rows(index, result.n_clusters, n_samples, result.by_k)]
+    assert isinstance(result, Consensus | AssignmentConsistency)
+    rows, values = [], result.cri if isinstance(result, AssignmentConsistency) else result.cluster_consensus
+    for i, k in enumerate(result.n_clusters):
+        clusters, sizes = result.followed(i), result.sizes[i]
+        rows.append(_rows(index, k, sizes[clusters], values[i, clusters], clusters=result.clusters[i, clusters]))
+        known = [c for c in clusters if not np.isnan(values[i, c])]
+        overall = values[i, known] @ sizes[known] / sizes[known].sum() if known else np.nan
+        if isinstance(result, AssignmentConsistency):
+            overall = result.twcri[i]
+        rows.append(_rows(index, k, n_samples, overall))
+    return rows
+
+
+def _in_group_rows(question: Question) -> list[pd.DataFrame]:
     rows = []
     for configuration, reference in zip(question.configurations, question.references, strict=True):
         if np.count_nonzero(RULES[question.noise].counted(reference.is_noise)) < 2:
             continue
         judged = judge(question.study, encode([reference.labels])[0], question.noise)
         k, sizes, values = configuration.n_clusters, judged.sizes, judged.proportions[0]
-        summary = zip(sizes, values, judged.partition.classes, strict=True)
-        rows += [Row("in_group", k, n, value, cluster=str(name), whole=False) for n, value, name in summary]
-        rows.append(Row("in_group", k, len(judged.X), float(values @ sizes / sizes.sum())))
+        rows.append(_rows("in_group", k, sizes, values, clusters=judged.partition.classes))
+        rows.append(_rows("in_group", k, len(judged.X), values @ sizes / sizes.sum()))
     return rows

@@ -6,9 +6,7 @@ import math
 from collections import Counter
 from functools import partial
 
-import numpy as np
 import pytest
-from hypothesis import strategies as st
 from sklearn import metrics
 
 from clustrep.agreement.agreements import (
@@ -27,16 +25,6 @@ INDICES = {
 }
 ADJUSTED = ("ari", "ami", "ami_max")
 every_index = pytest.mark.parametrize("name", INDICES)
-
-
-@st.composite
-def labelings(draw, max_points=30):
-    """Two labelings of the same points, of any coarseness."""
-    n = draw(st.integers(1, max_points))
-    one, other = (
-        draw(st.lists(st.integers(0, draw(st.integers(0, n))), min_size=n, max_size=n).map(np.array)) for _ in range(2)
-    )
-    return one, other
 
 
 def entropy_by_definition(u):

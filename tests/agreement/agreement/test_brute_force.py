@@ -12,7 +12,8 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 from hypothesis import given
-from tests.agreement.agreement.cases import ADJUSTED, INDICES, PEERS, entropy_by_definition, every_index, labelings
+from tests.agreement.agreement.cases import ADJUSTED, INDICES, PEERS, entropy_by_definition, every_index
+from tests.agreement.labelings import TEN_SAMPLES, labelings
 
 from clustrep.agreement.agreements import (
     AGREEMENTS,
@@ -57,24 +58,12 @@ def adjusted_by_permutations(index, upper, u, v):
     return (index(u, v) - expected) / (upper - expected)
 
 
-TEN_POINTS = [
-    ("aaabbbcccc", "xxxyyyzzzz"),
-    ("aaabbbcccc", "xxyyyyzzzx"),
-    ("aaaaaaaaab", "xyyyyyyyyy"),
-    ("aabbccddee", "xyxyxyxyxy"),
-    ("aaaaabbbbb", "xxyyzxxyyz"),
-    ("abcdefghij", "xxxxxyyyyy"),
-    ("aaaaaaaaaa", "xyzzyxxyzz"),
-    ("abcdefghii", "xxyzuvwrst"),
-]
-
-
-@pytest.mark.parametrize(("u", "v"), TEN_POINTS)
+@pytest.mark.parametrize(("u", "v"), TEN_SAMPLES)
 def test_rand_index_is_the_share_of_pairs_on_which_both_agree(u, v):
     assert rand_index(list(u), list(v)) == pytest.approx(rand_by_definition(u, v), abs=1e-15)
 
 
-@pytest.mark.parametrize(("u", "v"), TEN_POINTS)
+@pytest.mark.parametrize(("u", "v"), TEN_SAMPLES)
 def test_adjusted_rand_index_from_counted_pairs(u, v):
     n11, n10, n01, n00 = pairs_by_loops(u, v)
     together_u, together_v, n_pairs = n11 + n10, n11 + n01, n11 + n10 + n01 + n00
@@ -83,12 +72,12 @@ def test_adjusted_rand_index_from_counted_pairs(u, v):
     assert adjusted_rand_index(list(u), list(v)) == pytest.approx(float(score), abs=1e-15)
 
 
-@pytest.mark.parametrize(("u", "v"), TEN_POINTS)
+@pytest.mark.parametrize(("u", "v"), TEN_SAMPLES)
 def test_mutual_information_by_its_definition(u, v):
     assert mutual_information(list(u), list(v)) == pytest.approx(mutual_information_by_definition(u, v), abs=1e-14)
 
 
-@given(labelings(max_points=12))
+@given(labelings(max_samples=12))
 def test_pair_counts_are_those_of_all_pairs(example):
     u, v = example
     counts = Counts.from_codes(u, v)

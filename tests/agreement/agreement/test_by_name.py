@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from functools import partial
 
@@ -92,37 +91,32 @@ NAMES = (
     ],
 )
 def test_an_unknown_agreement_is_refused_with_the_nearest_name(spec, ending):
-    with pytest.raises(ParameterError, match=re.escape(NAMES + ending) + "$"):
+    with pytest.raises(ParameterError) as caught:
         resolve_agreement(spec)
+    assert caught.value.parameter == "agreement"
+    assert str(caught.value).endswith(ending)
 
 
 @pytest.mark.parametrize("specs", [(), [], None, 3, {"ari": "ami"}, {"ari"}])
 def test_agreements_must_be_a_name_a_function_or_a_tuple(specs):
-    sentence = "agreement must be one of ari, ami, ami_max, ri, mi, prediction_strength, matching, "
-    sentence += "a function of two labelings, or a tuple of these; got "
-    with pytest.raises(ParameterError, match=re.escape(f"{sentence}{specs!r}.")):
+    with pytest.raises(ParameterError) as caught:
         resolve_agreements(specs)
+    assert caught.value.parameter == "agreement"
 
 
 def ari(u, v):
     return 0.0
 
 
-@pytest.mark.parametrize(
-    ("specs", "name"), [(("ari", "ami", "ari"), "ari"), (("ari", ari), "ari"), ((ari, ari), "ari"), (("ri",) * 3, "ri")]
-)
-def test_two_agreements_can_not_share_a_name(specs, name):
-    sentence = f"Every agreement needs a name of its own, but {name!r} came twice."
-    with pytest.raises(ParameterError, match=re.escape(sentence)):
+@pytest.mark.parametrize("specs", [("ari", "ami", "ari"), ("ari", ari), (ari, ari), ("ri",) * 3, ("ari", "aim")])
+def test_two_agreements_can_not_share_a_name_and_every_name_is_checked(specs):
+    with pytest.raises(ParameterError) as caught:
         resolve_agreements(specs)
-
-
-def test_a_bad_name_among_several_is_refused():
-    with pytest.raises(ParameterError, match=re.escape("got 'aim'. Did you mean")):
-        resolve_agreements(("ari", "aim"))
+    assert caught.value.parameter == "agreement"
 
 
 @pytest.mark.parametrize("average", ["min", "geometric", "Max", None, max])
 def test_an_unknown_average_is_refused(average):
-    with pytest.raises(ParameterError, match="average must be one of 'arithmetic', 'max'; got "):
+    with pytest.raises(ParameterError) as caught:
         adjusted_mutual_information([0, 1], [0, 1], average=average)
+    assert caught.value.parameter == "average"

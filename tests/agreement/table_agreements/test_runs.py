@@ -111,7 +111,7 @@ def test_many_noise_points_are_one_block_or_a_block_each(name):
 @every_agreement
 def test_nothing_but_noise_is_a_failed_replicate(name):
     labels = {"first": [-1] * 6, "second": [0, 0, 0, 1, 1, 1]}
-    with pytest.raises(AllReplicatesFailed, match="fewer than two points left after dropping noise"):
+    with pytest.raises(AllReplicatesFailed, match="fewer than two samples left after dropping noise"):
         cr.replicability(
             None,
             {"first": FIRST, "second": SECOND},
@@ -233,8 +233,9 @@ def test_local_scores_of_noise(name):
 
 
 def test_a_local_run_takes_one_agreement(cloud):
-    with pytest.raises(ParameterError, match=r"agreement must be one of .*'matching'.*got \('matching', 'ari'\)"):
+    with pytest.raises(ParameterError) as caught:
         cr.local_replicability(KMeans(3), train=cloud["one"], test=cloud["two"], agreement=("matching", "ari"))
+    assert caught.value.parameter == "agreement"
 
 
 # ---------------------------------------------------------------------------------------------------------------------

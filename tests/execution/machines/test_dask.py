@@ -17,6 +17,7 @@ from distributed import Client, LocalCluster
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from tests.execution.machines.cases import Broken, KillingOnce, Noting, Warner, interrupt_after_first_fit
 from tests.execution.workers.test_bits import assert_same_bits
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.accelerate.kmeans import KMeansLearner
@@ -54,24 +55,24 @@ RUNS = {
 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_same_bits_as_on_this_machine(name, client, cohorts):
-    assert_same_bits(RUNS[name](cohorts, engine=client), RUNS[name](cohorts))
+    assert_same_bits(configured(RUNS[name], engine=client)(cohorts), RUNS[name](cohorts))
 
 
 def test_the_address_of_a_scheduler(client, cohorts):
-    there = RUNS["stability"](cohorts, engine=address_of(client))
+    there = configured(RUNS["stability"], engine=address_of(client))(cohorts)
     assert_same_bits(there, RUNS["stability"](cohorts))
     assert client.status == "running"
 
 
 def test_warnings_of_workers_are_counted(client, tables):
-    for where in ({}, {"engine": client}):
+    for engine in (None, client):
         with pytest.warns(ReplicateWarning, match=r"warned 28 times: RuntimeWarning: odd rows"):
-            cr.replicability(Warner(), tables, n_resamples=6, rng=0, **where)
+            configured(cr.replicability, engine=engine)(Warner(), tables, n_resamples=6, rng=0)
 
 
 def test_an_error_there_is_raised_here(client, tables):
     with pytest.raises(MemoryError, match="no room"):
-        cr.replicability(Broken(), tables, engine=client, **OPTIONS)
+        configured(cr.replicability, engine=client)(Broken(), tables, **OPTIONS)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -79,7 +80,7 @@ def test_an_error_there_is_raised_here(client, tables):
 
 
 def test_the_block_of_a_killed_worker_runs_elsewhere(client, tables, tmp_path):
-    there = cr.replicability(KillingOnce(str(tmp_path)), tables, engine=client, **OPTIONS)
+    there = configured(cr.replicability, engine=client)(KillingOnce(str(tmp_path)), tables, **OPTIONS)
     assert (tmp_path / "killed").exists()
     assert_same_bits(there, cr.replicability(KillingOnce(str(tmp_path)), tables, **OPTIONS))
 
@@ -87,14 +88,14 @@ def test_the_block_of_a_killed_worker_runs_elsewhere(client, tables, tmp_path):
 @pytest.mark.slow  # workers start again and again
 def test_a_replicate_that_kills_its_workers_is_a_counted_failure(client, tables, killing, tmp_path):
     folder = tmp_path / "checkpoint"
-    options = {**OPTIONS, "diagonal": False, "checkpoint": folder}
+    options = {**OPTIONS, "diagonal": False}
     with pytest.warns(ReplicateWarning, match="2 scores of 14 failed"):
-        there = cr.replicability(killing, tables, engine=client, **options)
+        there = configured(cr.replicability, engine=client, checkpoint=folder)(killing, tables, **options)
     assert there.failures == {KILLED: 2}
     off = ~np.eye(2, dtype=bool)
     assert np.isnan(there.distribution[:, off]).any(axis=1).tolist() == [False, False, True, False, False, False]
     (tmp_path / "armed").unlink()  # where there is more memory, the same call computes what was lost
-    here = cr.replicability(killing, tables, **options)
+    here = configured(cr.replicability, checkpoint=folder)(killing, tables, **options)
     assert not here.failures
     others = [0, 1, 3, 4, 5]
     assert here.distribution[others].tobytes() == there.distribution[others].tobytes()
@@ -108,8 +109,8 @@ def test_an_interrupt_cancels_what_is_queued(cluster, client, tables, tmp_path):
     timer = threading.Thread(target=interrupt_after_first_fit, args=(tmp_path,))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        cr.replicability(
-            Noting(str(tmp_path), seconds=0.1), tables, n_resamples=1000, rng=0, diagonal=False, engine=client
+        configured(cr.replicability, engine=client)(
+            Noting(str(tmp_path), seconds=0.1), tables, n_resamples=1000, rng=0, diagonal=False
         )
     timer.join()
     deadline = time.monotonic() + 120
@@ -143,19 +144,19 @@ def scheduler():
 def test_what_is_finished_is_kept_when_the_scheduler_goes_away(tables, tmp_path):
     noted, folder = tmp_path / "noted", tmp_path / "checkpoint"
     noted.mkdir()
-    call = {"n_resamples": 30, "rng": 0, "diagonal": False, "checkpoint": folder}
+    call = {"n_resamples": 30, "rng": 0, "diagonal": False}
     clusterer = Noting(str(noted), seconds=0.1)
     with scheduler() as (process, address), dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
         timer = threading.Thread(target=kill_after_first_file, args=(process, folder))
         timer.start()
         with pytest.raises(EngineLost, match=rf"scheduler at {address.replace('dask', 'tcp')} is lost.*same call"):
-            cr.replicability(clusterer, tables, engine=address, **call)
+            configured(cr.replicability, engine=address, checkpoint=folder)(clusterer, tables, **call)
         timer.join()
     n_fits = len(list(noted.iterdir()))
     assert 0 < n_fits < 62
     for path in noted.iterdir():
         path.unlink()
-    result = cr.replicability(clusterer, tables, **call)
+    result = configured(cr.replicability, checkpoint=folder)(clusterer, tables, **call)
     assert len(list(noted.iterdir())) < 62
     assert not np.isnan(result.distribution[:, 0, 1]).any()
 
@@ -174,7 +175,7 @@ def test_no_worker_is_an_error_after_a_while(tables, monkeypatch):
         Client(empty, set_as_default=False) as client,
         pytest.raises(EngineLost, match=r"There was no worker at the Dask scheduler at inproc.* for 0 seconds"),
     ):
-        cr.replicability(KMeans(2, n_init=1), tables, engine=client, **OPTIONS)
+        configured(cr.replicability, engine=client)(KMeans(2, n_init=1), tables, **OPTIONS)
 
 
 def test_what_needs_a_device_that_this_process_holds_is_computed_here(tables, monkeypatch):
@@ -186,14 +187,14 @@ def test_what_needs_a_device_that_this_process_holds_is_computed_here(tables, mo
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
         Client(empty, set_as_default=False) as client,
     ):
-        assert_same_bits(cr.replicability(KMeans(2, n_init=1), tables, engine=client, **OPTIONS), here)
-        assert_same_bits(cr.null_reference(here, 19, engine=client), reference)
+        assert_same_bits(configured(cr.replicability, engine=client)(KMeans(2, n_init=1), tables, **OPTIONS), here)
+        assert_same_bits(configured(cr.null_reference, engine=client)(here, 19), reference)
 
 
 def test_a_worker_of_another_version_is_refused(client, tables, monkeypatch):
     monkeypatch.setattr("clustrep.execution.dask_engine.__version__", "99.0")
     with pytest.raises(EngineLost, match=r"A worker has clustrep .*, and this is clustrep 99\.0: install the same"):
-        cr.replicability(KMeans(2, n_init=1), tables, engine=client, **OPTIONS)
+        configured(cr.replicability, engine=client)(KMeans(2, n_init=1), tables, **OPTIONS)
 
 
 def test_nobody_answers(tables):
@@ -201,7 +202,7 @@ def test_nobody_answers(tables):
         dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
         pytest.raises(EngineLost, match=r"No Dask scheduler answers at 127\.0\.0\.1:9"),
     ):
-        cr.replicability(KMeans(2), tables, engine="dask://127.0.0.1:9", **OPTIONS)
+        configured(cr.replicability, engine="dask://127.0.0.1:9")(KMeans(2), tables, **OPTIONS)
 
 
 def test_a_worker_that_does_not_answer_holds_no_plan_up(client, monkeypatch):

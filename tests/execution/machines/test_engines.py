@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
-import inspect
 import os
+from dataclasses import replace
 
 import pytest
 from sklearn.cluster import KMeans
+from tests.helpers import configured
 
 import clustrep as cr
 from clustrep.errors import DataError, EngineLost, ParameterError
 from clustrep.execution import engines
-from clustrep.execution.forecast import active_engine, check_memory
+from clustrep.execution.context import config, in_force
+from clustrep.execution.forecast import check_memory
 from clustrep.execution.run import Plan, run
 from clustrep.execution.seeds import Run
-
-RESAMPLING = [
-    function
-    for function in (getattr(cr, name) for name in cr.__all__)
-    if inspect.isfunction(function) and "n_jobs" in inspect.signature(function).parameters
-]
-
-
-@pytest.mark.parametrize("function", RESAMPLING, ids=lambda function: function.__name__)
-def test_whoever_takes_workers_takes_an_engine(function):
-    parameter = inspect.signature(function).parameters["engine"]
-    assert (parameter.default, parameter.kind) == (None, inspect.Parameter.KEYWORD_ONLY)
-    assert hasattr(function, "__wrapped__")
-    documented = [line for line in inspect.getdoc(function).splitlines() if "engine" in line.replace(",", "").split()]
-    assert documented
 
 
 @pytest.mark.parametrize("engine", ["spark", "dask", "dask://", "ray://", "", 3, object()])
 def test_no_engine(engine, tables):
     with pytest.raises(ParameterError, match=r"engine must be None \(this machine\), a dask\.distributed\.Client"):
-        cr.replicability(KMeans(2), tables, engine=engine, n_resamples=2)
+        configured(cr.replicability, engine=engine)(KMeans(2), tables, n_resamples=2)
 
 
 @pytest.mark.parametrize("name", ["dask://host:1", "ray"])
 def test_an_engine_that_is_not_installed(name, tables, monkeypatch):
     monkeypatch.setattr(engines, "find_spec", lambda package: None)
     with pytest.raises(ParameterError, match=rf"is not. Install clustrep\[{name.partition(':')[0]}\]"):
-        cr.replicability(KMeans(2), tables, engine=name, n_resamples=2)
+        configured(cr.replicability, engine=name)(KMeans(2), tables, n_resamples=2)
 
 
 class OnTheCardOfThisProcess(Plan):
@@ -54,21 +41,33 @@ class OnTheCardOfThisProcess(Plan):
 
 
 def test_what_needs_a_device_of_this_process_stays_here():
-    token = active_engine.set(engines.Engine)
-    try:
+    with in_force(replace(config(), opened=engines.Engine)):
         assert run(OnTheCardOfThisProcess(), [1, 2]) == [(1, os.getpid()), (2, os.getpid())]
-    finally:
-        active_engine.reset(token)
 
 
 def test_the_memory_of_other_machines_is_theirs_to_know():
     with pytest.raises(DataError, match="needs about 1,000,000,000 GB of memory"):
         check_memory(1e18, "ward", "a", 100)
-    token = active_engine.set(engines.Engine)
-    try:
+    with in_force(replace(config(), opened=engines.Engine)):
         check_memory(1e18, "ward", "a", 100)
+
+
+def test_an_engine_is_left_where_another_is_set(monkeypatch):
+    class Noting:
+        def close(self):
+            left.append(self)
+
+    left, opened = [], [Noting(), Noting()]
+    engines_to_open = iter(opened)
+    monkeypatch.setattr(engines, "open_engine", lambda engine: next(engines_to_open))
+    cr.set_config(engine="first")
+    try:
+        with cr.config_context(engine="second"), cr.config_context(progress=False):
+            assert config().opened is opened[1]
+        assert (left, config().opened) == (opened[1:], opened[0])
     finally:
-        active_engine.reset(token)
+        cr.set_config(engine=None)
+    assert left == opened[::-1]
 
 
 class Numbers(Plan[int]):

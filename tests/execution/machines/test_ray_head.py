@@ -41,7 +41,8 @@ def patiently(clusterer, **call):
     # A client server that has only just been started does not serve every client.
     for attempt in range(5):
         try:
-            return cr.replicability(clusterer, tables, engine=engine, **call)
+            with cr.config_context(engine=engine):
+                return cr.replicability(clusterer, tables, **call)
         except cr.errors.EngineLost as error:
             if attempt == 4 or not str(error).startswith("No Ray cluster answers"):
                 raise
@@ -68,13 +69,15 @@ def kill_the_head():
 threading.Thread(target=kill_the_head, daemon=True).start()
 clusterer, call = Noting(str(folder / "notes"), seconds=0.05), {"n_resamples": 120, "rng": 0, "diagonal": False}
 try:
-    patiently(clusterer, checkpoint=folder / "checkpoint", **call)
+    with cr.config_context(checkpoint=folder / "checkpoint"):
+        patiently(clusterer, **call)
 except cr.errors.EngineLost as error:
     print(error)
 time.sleep(1)
 for note in (folder / "notes").iterdir():
     note.unlink()
-cr.replicability(clusterer, tables, checkpoint=folder / "checkpoint", **call)
+with cr.config_context(checkpoint=folder / "checkpoint"):
+    cr.replicability(clusterer, tables, **call)
 print(len(list((folder / "notes").iterdir())), "fits were left")
 """
 

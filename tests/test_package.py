@@ -174,7 +174,7 @@ def test_a_saved_result_is_read_without_clusterers_and_workers():
 def test_the_reader_of_imports_sees_them():
     """Against a check that passes because it looks at nothing."""
     assert {"data.study", "types", "errors"} <= own_imports("resampling.strategies", at_import_time=True)
-    assert "algorithms.comparison_plot" in own_imports("algorithms.comparison", at_import_time=False)
+    assert "algorithms.score_plots" in own_imports("algorithms.comparison", at_import_time=False)
     assert "joblib" in packages_of("execution.workers")
 
 

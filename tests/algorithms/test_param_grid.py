@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 import clustrep as cr
 from clustrep.algorithms.compare import configurations_to_compare
-from clustrep.algorithms.comparison_plot import curve_places
+from clustrep.algorithms.score_plots import curve_places
 from clustrep.errors import ParameterError
 from clustrep.fitting.communities import Leiden
 from clustrep.fitting.resample import Source

@@ -408,18 +408,10 @@ class Ranking:
 
 def against_null(reference: NullReference, configurations: Sequence[int], agreement: int) -> Against:
     """Take the p-values of some configurations by one agreement from a reference."""
-    return Against(
-        *(
-            values[configurations, agreement]
-            for values in (
-                reference.overall,
-                reference.overall - reference.overall_excess,
-                reference.overall_excess,
-                reference.configuration_pvalue,
-                reference.overall_adjusted,
-            )
-        )
-    )
+    some = configurations, agreement
+    observed, excess = reference.overall[some], reference.overall_excess[some]
+    pvalue, adjusted = reference.configuration_pvalue[some], reference.overall_adjusted[some]
+    return Against(observed, observed - excess, excess, pvalue, adjusted)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 
 from clustrep.algorithms.choice import NO_BEST, Best, Choice, Ranking, against_null, nearest_obstacle
-from clustrep.algorithms.pairwise import Replicability
+from clustrep.algorithms.pairwise import Replicability, Tabled
 from clustrep.cached import cached_property
 from clustrep.checks import check_choice, check_known
 from clustrep.errors import ParameterError
-from clustrep.files.saved import Saved
 from clustrep.provenance import ClustererRecord, Provenance, fingerprint
 from clustrep.summaries import FALSE_FINDING, Failing, Origin, quiet
-from clustrep.text import notebook_html, plural
+from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ PARAMETER, CLUSTERS = "parameter", "clusters"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Failing, Saved):
+class Comparison(Failing, Tabled):
     """The scores of several clusterers and numbers of clusters, from the same draws.
 
     With R̂⁽ᵇ⁾(s, t) the score of a configuration for training study s and test study t in resample b:
@@ -265,8 +264,7 @@ class Comparison(Failing, Saved):
             Where clusterers were compared over values of a parameter: against these, or against the number of clusters
             found. By default the parameter; the clusters found where there are several parameters.
         """
-        from clustrep.algorithms.comparison_plot import draw_curves
-        from clustrep.algorithms.pairwise_plot import draw_grid
+        from clustrep.algorithms.score_plots import draw_curves, draw_grid
         from clustrep.plots.canvas import refuse_axes
 
         check_choice(kind, "kind", ("curves", "matrices"))
@@ -288,14 +286,6 @@ class Comparison(Failing, Saved):
         if reference is not None:
             self._check_reference(reference)
         return draw_curves(self, name, reference, against, ax)
-
-    def __repr__(self) -> str:
-        head, table, notes = self._shown()
-        return "\n".join([head, table.round(3).to_string(index=False), *notes])
-
-    def _repr_html_(self) -> str:
-        head, table, notes = self._shown()
-        return notebook_html([head, *notes], table)
 
     def _shown(self) -> tuple[str, pd.DataFrame, list[str]]:
         """Return what it is, its summary, and which configuration is the best by every agreement."""

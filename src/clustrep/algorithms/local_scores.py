@@ -35,7 +35,7 @@ from clustrep.plots.canvas import (
 )
 from clustrep.plots.coordinates import check_coordinates, in_two_dimensions
 from clustrep.provenance import Provenance
-from clustrep.summaries import Failing, Origin, label, quiet, tails
+from clustrep.summaries import Failing, Origin, Resampled, label, quiet, tails
 from clustrep.text import plural
 from clustrep.types import BoolArray, FloatArray, IntArray, Labels
 
@@ -52,7 +52,7 @@ RESAMPLES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalReplicability(Failing, Saved):
+class LocalReplicability(Resampled, Failing, Saved):
     """How well the clustering around each point replicates (Algorithm 3).
 
     The local score of a point x is the agreement of two binary partitions of the test study X′:
@@ -137,7 +137,7 @@ class LocalReplicability(Failing, Saved):
     _origin: Origin | None = None  # training study first, test study last
 
     @property
-    def distribution(self) -> FloatArray:
+    def distribution(self) -> FloatArray:  # type: ignore[override]
         """Local scores of all points in all resamples, (n_resamples, n_points); NaN where there is none."""
         return self._scores_at(slice(None))
 
@@ -160,11 +160,6 @@ class LocalReplicability(Failing, Saved):
                 _quantile(self._scores_at(slice(i, i + POINTS_AT_ONCE)), q) for i in range(0, n_points, POINTS_AT_ONCE)
             ]
         return np.concatenate(blocks, axis=-1)
-
-    def confidence_interval(self, confidence_level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Percentile interval of every point: (low, high)."""
-        low, high = self.quantile(tails(confidence_level))
-        return low, high
 
     @cached_property
     def cluster_distribution(self) -> FloatArray:
@@ -215,18 +210,8 @@ class LocalReplicability(Failing, Saved):
 
     def to_frame(self, confidence_level: float = 0.95) -> pd.DataFrame:
         """One row for every point: sample, cluster, estimate, mean, sd, low, high."""
-        low, high = self.confidence_interval(confidence_level)
-        return pd.DataFrame(
-            {
-                "sample": self.samples,
-                "cluster": self.labels,
-                "estimate": self.estimate,
-                "mean": self.mean,
-                "sd": self.sd,
-                "low": low,
-                "high": high,
-            }
-        )
+        about = {"sample": self.samples, "cluster": self.labels, "estimate": self.estimate}
+        return pd.DataFrame({**about, **self.columns(confidence_level)})
 
     def plot(
         self,

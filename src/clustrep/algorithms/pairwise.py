@@ -28,6 +28,22 @@ if TYPE_CHECKING:
 ROUNDING = 1e-20
 
 
+class Tabled(Saved):
+    """A result whose text is a table between a heading and notes."""
+
+    def _shown(self) -> tuple[str, pd.DataFrame, list[str]]:
+        """Return the heading, the table and the notes."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        head, table, notes = self._shown()
+        return "\n".join([head, table.round(3).to_string(index=False), *notes])
+
+    def _repr_html_(self) -> str:
+        head, table, notes = self._shown()
+        return notebook_html([head, *notes], table)
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingAverage(Resampled, Printed):
     """Algorithm 2: the average over all test studies of one training study's scores.
@@ -59,7 +75,7 @@ class TrainingAverage(Resampled, Printed):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Replicability(Resampled, Failing, Saved):
+class Replicability(Resampled, Failing, Tabled):
     """How well each study's clustering predicts every other's: axes are always (train, test).
 
     With ψ_s the clustering function learned on study s, and r the agreement of two partitions of the same points:
@@ -256,18 +272,10 @@ class Replicability(Resampled, Failing, Saved):
 
     def plot(self, ax: Axes | None = None, *, kind: str = "matrix") -> Axes:
         """Draw the study × study matrix of means; or kind="forest", every pair with its interval and resamples."""
-        from clustrep.algorithms.pairwise_plot import draw_forest, draw_matrix
+        from clustrep.algorithms.score_plots import draw_forest, draw_matrix
 
         check_choice(kind, "kind", ("matrix", "forest"))
         return draw_matrix(self, ax) if kind == "matrix" else draw_forest(self, ax)
-
-    def __repr__(self) -> str:
-        head, table, notes = self._shown()
-        return "\n".join([head, table.to_string(index=False), *notes])
-
-    def _repr_html_(self) -> str:
-        head, table, notes = self._shown()
-        return notebook_html([head, *notes], table)
 
     def _shown(self) -> tuple[str, pd.DataFrame, list[str]]:
         """Return what it is, the matrix with intervals in its cells, and notes."""

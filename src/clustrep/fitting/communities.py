@@ -96,14 +96,22 @@ def majority(votes: IntArray) -> IntArray:
 class Communities(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """What Leiden and Louvain have in common: the graph, its random numbers, and new points."""
 
-    algorithm: ClassVar[str]
     packages: ClassVar[tuple[str, ...]] = ("igraph",)  # whose versions results name
 
-    resolution: float
-    n_neighbors: int
-    metric: Metric
-    n_votes: int
-    random_state: Any
+    def __init__(
+        self,
+        resolution: float = 1.0,
+        n_neighbors: int = 15,
+        metric: Metric = "euclidean",
+        *,
+        n_votes: int = 1,
+        random_state: Any = None,
+    ):
+        self.resolution = resolution
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.n_votes = n_votes
+        self.random_state = random_state
 
     def check(self) -> None:
         """Check the parameters, before anything is fitted."""
@@ -218,12 +226,8 @@ class Leiden(Communities):
         n_votes: int = 1,
         random_state: Any = None,
     ):
-        self.resolution = resolution
-        self.n_neighbors = n_neighbors
-        self.metric = metric
+        super().__init__(resolution, n_neighbors, metric, n_votes=n_votes, random_state=random_state)
         self.n_iterations = n_iterations
-        self.n_votes = n_votes
-        self.random_state = random_state
 
     def check(self) -> None:
         """Check the parameters, before anything is fitted."""
@@ -267,21 +271,6 @@ class Louvain(Communities):
     >>> np.bincount(Louvain(resolution=0.1, random_state=0).fit_predict(X)).tolist()
     [60, 40]
     """
-
-    def __init__(
-        self,
-        resolution: float = 1.0,
-        n_neighbors: int = 15,
-        metric: Metric = "euclidean",
-        *,
-        n_votes: int = 1,
-        random_state: Any = None,
-    ):
-        self.resolution = resolution
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.n_votes = n_votes
-        self.random_state = random_state
 
     def _membership(self, network: Any, weights: list[float]) -> list[int]:
         return list(network.community_multilevel(weights=weights, resolution=self.resolution).membership)

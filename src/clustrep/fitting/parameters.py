@@ -193,11 +193,6 @@ def last_step_parameter(clusterer: Clusterer, parameter: str) -> str | None:
     return None
 
 
-def with_parameter(clusterer: Clusterer, parameter: str, value: Any) -> Clusterer:
-    """Return a copy of the clusterer with another value of one parameter."""
-    return _with(clusterer, {parameter: value})
-
-
 def with_starts(clusterer: Clusterer, fewest: int) -> Clusterer:
     """Return a copy with at least so many random starts; the clusterer itself where it has none, or given ones."""
     prefix = _path_to_last_step(clusterer)
@@ -535,7 +530,8 @@ def values_by_clusterer(param_grid: object, clusterers: Mapping[str, Clusterer])
             having = {key: of_one}
         else:
             parameter = key
-            having = dict.fromkeys((name for name in clusterers if _takes(clusterers[name], key)), values)
+            named = isinstance(key, str)
+            having = {name: values for name in clusterers if named and last_step_parameter(clusterers[name], key)}
         if not having:
             raise ParameterError(
                 f"param_grid names {key!r}, but no clusterer has such a parameter: correct the name, or leave it out.",
@@ -546,10 +542,6 @@ def values_by_clusterer(param_grid: object, clusterers: Mapping[str, Clusterer])
                 raise ParameterError(f"param_grid has two parameters for {name!r}; name one.", parameter="param_grid")
             result[name] = _checked(name, clusterers[name], parameter, of_one)
     return result
-
-
-def _takes(clusterer: Clusterer, parameter: object) -> bool:
-    return isinstance(parameter, str) and last_step_parameter(clusterer, parameter) is not None
 
 
 def _checked(name: str, clusterer: Clusterer, parameter: object, values: object) -> Values:
@@ -591,7 +583,7 @@ def series_of(name: str, clusterer: Clusterer, parameter: str, values: Sequence[
     short = parameter.split("__")[-1]
     return [
         Configuration(
-            f"{name}, {short} = {value_text(value)}", with_parameter(clusterer, parameter, value), name, short, value
+            f"{name}, {short} = {value_text(value)}", _with(clusterer, {parameter: value}), name, short, value
         )
         for value in values
     ]

@@ -262,19 +262,21 @@ class Source:
 
     def check_neighbours(self) -> None:
         """Refuse an approximate search together with what it can't be combined with."""
+        if self.neighbours == EXACT:
+            return
         hindrances = {
             f"the device {self.device}": (self.device != "cpu", "the device itself searches, and exactly"),
             "landmarks": (self.n_landmarks is not None, "only landmarks are searched, few enough for an exact search"),
             "accelerate=False": (not self.accelerate, "that has every clusterer search in its own way"),
         }
         for hindrance, (is_there, reason) in hindrances.items():
-            if self.neighbours != EXACT and is_there:
+            if is_there:
                 raise ParameterError(
                     f"neighbours={self.neighbours!r} can't be combined with {hindrance}: {reason}. Leave out one of "
                     "the two.",
                     parameter="neighbours",
                 )
-        if self.neighbours != EXACT and self.neighbours not in sys.modules and find_spec(self.neighbours) is None:
+        if self.neighbours not in sys.modules and find_spec(self.neighbours) is None:
             raise ParameterError(
                 f"neighbours={self.neighbours!r} needs {self.neighbours}, which is not installed: pip install "
                 '"clustrep[approximate]".',

@@ -12,8 +12,8 @@ from scipy.stats import false_discovery_control
 
 from clustrep.agreement.agreements import shown
 from clustrep.algorithms.comparison import Comparison
-from clustrep.algorithms.comparison_plot import NULL_NAME, null_band
 from clustrep.algorithms.pairwise import Replicability
+from clustrep.algorithms.score_plots import NULL_NAME, null_band
 from clustrep.checks import check_choice
 from clustrep.files.saved import Saved
 from clustrep.plots.canvas import COLOURS, DOUBLE, SINGLE, canvas, height_for, legend_above, literal, names_below

@@ -234,7 +234,7 @@ def test_n_jobs_is_checked(n_jobs):
 @pytest.mark.parametrize("progress", [1, "yes", 0.0])
 def test_progress_is_checked(progress):
     with (
-        pytest.raises(ParameterError, match="progress must be True, False or 'auto', got"),
+        pytest.raises(ParameterError, match="progress must be True, False, 'auto' or a function, got"),
         cr.config_context(progress=progress),
     ):
         pass

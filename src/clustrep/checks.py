@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import DataError, ParameterError, invalid
 from clustrep.text import Texts, listing, nearest, not_numeric, plural, texts_of, wording
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -34,7 +34,7 @@ def check_integer(value: object, name: str, *, at_least: int = 1) -> int:
     """Check an integer of at least some size, such as a count."""
     if not isinstance(value, Integral) or not is_whole(value, at_least=at_least):
         rule = "a positive integer" if at_least == 1 else f"an integer of at least {at_least}"
-        raise ParameterError(f"{name} must be {rule}, got {value!r}.", parameter=name)
+        raise invalid(name, rule, value)
     return int(value)
 
 
@@ -43,21 +43,21 @@ def check_fraction(value: object, name: str, *, one_allowed: bool = False) -> fl
     rule = "above 0 and at most 1" if one_allowed else "strictly between 0 and 1"
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
     if not 0 < number <= 1 or (number == 1 and not one_allowed):
-        raise ParameterError(f"{name} must be a number {rule}, got {value!r}.", parameter=name)
+        raise invalid(name, f"a number {rule}", value)
     return number
 
 
 def check_positive(value: object, name: str) -> float:
     """Check a number above 0."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise ParameterError(f"{name} must be a number above 0, got {value!r}.", parameter=name)
+        raise invalid(name, "a number above 0", value)
     return float(value)
 
 
 def check_flag(value: object, name: str) -> bool:
     """Check a bool."""
     if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} must be True or False, got {value!r}.", parameter=name)
+        raise invalid(name, "True or False", value)
     return bool(value)
 
 
@@ -81,9 +81,7 @@ def check_numbers_between(values: object, name: str, low: float, high: float) ->
     several = values if isinstance(values, list | tuple | np.ndarray) else [values]
     for value in several:
         if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
-            raise ParameterError(
-                f"{name} must be a number from {low:g} to {high:g}, or several; got {value!r}.", parameter=name
-            )
+            raise invalid(name, f"a number from {low:g} to {high:g}, or several", value)
 
 
 def check_names_differ(names: Sequence[str], what: str, *, parameter: str) -> None:
@@ -98,10 +96,7 @@ def check_n_clusters(n_clusters: object, *, at_least: int = 2) -> tuple[int, ...
     """Check the numbers of clusters to try, an integer or several different ones."""
     values = [n_clusters] if isinstance(n_clusters, Integral) else n_clusters
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ParameterError(
-            f"n_clusters must be an integer or several, such as range(2, 9); got {n_clusters!r}.",
-            parameter="n_clusters",
-        )
+        raise invalid("n_clusters", "an integer or several, such as range(2, 9)", n_clusters)
     checked = tuple(check_integer(k, "n_clusters", at_least=at_least) for k in values)
     if not checked:
         raise ParameterError(
@@ -236,9 +231,7 @@ def check_table(
 def check_label(label: object) -> None:
     """Check the parameter that names the label column."""
     if label is not None and label is not False and (not isinstance(label, str) or not label):
-        raise ParameterError(
-            f"label must be the name of a column{wording(python=', False or None')}, got {label!r}.", parameter="label"
-        )
+        raise invalid("label", f"the name of a column{wording(python=', False or None')}", label)
 
 
 def check_not_empty(shape: tuple[int, ...], subject: str, *, samples_at_least: int = 2) -> None:

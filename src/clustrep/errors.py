@@ -14,7 +14,7 @@ ClustrepWarning(UserWarning)        .sentence, worded by each front end
 ├── ReplicateWarning                some resamples failed, or the clusterer itself warned
 └── MachineWarning                  the machine made the work slower; the results are the same
 
-How sentences are worded: `clustrep.text`.
+`invalid` and `DataError.unreadable` write the two most frequent sentences. How arguments are worded: `clustrep.text`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ class ClustrepError(sentences.Worded):
 class DataError(ClustrepError, ValueError):
     """A table, a file or a labelling that can't be used."""
 
+    @classmethod
+    def unreadable(cls, path: object, error: OSError, hint: str = "") -> DataError:
+        """Return the error of a file that the system does not let this process read."""
+        return cls(f"{path} can't be read: {error.strerror}. Name another file, or make it readable.{hint}")
+
 
 class ParameterError(ClustrepError, ValueError):
     """An argument out of its range, or an invalid combination of arguments.
@@ -45,6 +50,17 @@ class ParameterError(ClustrepError, ValueError):
     def __init__(self, sentence: str = "", *, parameter: str | None = None):
         super().__init__(sentence)
         self.parameter = parameter
+
+
+def invalid(parameter: str, rule: str, value: object) -> ParameterError:
+    """Return the error of an argument that breaks a rule.
+
+    Examples
+    --------
+    >>> str(invalid("n_resamples", "a positive integer", -3))
+    'n_resamples must be a positive integer, got -3.'
+    """
+    return ParameterError(f"{parameter} must be {rule}, got {value!r}.", parameter=parameter)
 
 
 class OtherRun(ParameterError):  # noqa: N818 - says what is there

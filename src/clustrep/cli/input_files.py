@@ -143,10 +143,8 @@ def listed_features(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
-        raise DataError(
-            f"The list of features {path} can't be read: {error.strerror}. Name another file, or make it readable."
-            f"{nearest_entries(path) if isinstance(error, FileNotFoundError) else ''}"
-        ) from None
+        hint = nearest_entries(path) if isinstance(error, FileNotFoundError) else ""
+        raise DataError.unreadable(f"The list of features {path}", error, hint) from None
     except UnicodeDecodeError:
         raise DataError(
             f"The list of features {path} is not text in UTF-8: save it again with that encoding."

@@ -17,7 +17,7 @@ from clustrep.checks import check_choice, check_known, check_numbers, check_uniq
 from clustrep.data.readers.delimited import find_delimiter
 from clustrep.data.readers.source import Text, read_text
 from clustrep.data.readers.table import MISSING_LABEL, Path, Table
-from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.errors import DataError, DataWarning, ParameterError, invalid, warn
 from clustrep.text import argument, from_spreadsheet, listing, option, plural
 from clustrep.types import FloatArray
 
@@ -42,7 +42,7 @@ class GeneRequest(NamedTuple):
         """Check the parameters, as far as that is possible before files are read."""
         check_choice(self.probes, "probes", PROBES)
         if self.genes is not None and (not isinstance(self.genes, str) or not self.genes):
-            raise ParameterError(f"genes must be the name of a column, got {self.genes!r}.", parameter="genes")
+            raise invalid("genes", "the name of a column", self.genes)
         if self.probe_map is not None and not isinstance(self.probe_map, str | PathLike):
             raise ParameterError(
                 f"probe_map must be the path of a table, got {type(self.probe_map).__name__}.", parameter="probe_map"

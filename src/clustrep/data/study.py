@@ -32,7 +32,7 @@ from clustrep.checks import (
     read_only,
 )
 from clustrep.data.values import SCALES_OF_ONE, Scale, check_can_be_normalised, log_normalised, median_total
-from clustrep.errors import DataError, DataWarning, ParameterError, warn
+from clustrep.errors import DataError, DataWarning, ParameterError, invalid, warn
 from clustrep.text import argument, listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -270,9 +270,7 @@ class Study:
         [[2.0], [4.0]]
         """
         if isinstance(features, str) or not isinstance(features, Iterable) or not len(list(features)):
-            raise ParameterError(
-                f"features must be a sequence of at least one feature name, got {features!r}.", parameter="features"
-            )
+            raise invalid("features", "a sequence of at least one feature name", features)
         check_names_differ([str(feature) for feature in features], "feature", parameter="features")
         position = {feature: j for j, feature in enumerate(self.features)}
         for feature in features:

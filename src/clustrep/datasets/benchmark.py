@@ -19,7 +19,7 @@ import pandas as pd
 from clustrep.checks import check_choice
 from clustrep.data.studies import Studies
 from clustrep.data.study import Study
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import DataError, invalid
 
 # The repository of Masoero et al. (2023), at one commit: what is served there does not change.
 ADDRESS = (
@@ -148,7 +148,7 @@ def load_dim(dimensions: int = 64, folder: str | PathLike[str] | None = None) ->
     Study 'dim032': 1,024 samples, 32 features
     """
     if isinstance(dimensions, bool) or dimensions not in DIMENSIONS:
-        raise ParameterError(f"dimensions must be 32 or 64, got {dimensions!r}.", parameter="dimensions")
+        raise invalid("dimensions", "32 or 64", dimensions)
     name = f"dim{dimensions:03d}"
     values = np.loadtxt(_text(f"gaussians/{name}.txt", folder))
     return Study(values, name, features=[f"x{j}" for j in range(1, dimensions + 1)], label=False)
@@ -220,7 +220,7 @@ def _table(file: str, folder: str | PathLike[str] | None) -> pd.DataFrame:
 def _text(file: str, folder: str | PathLike[str] | None) -> io.StringIO:
     """Return the content of a published file, from a folder if one is named, else from the cache or the network."""
     if not isinstance(folder, str | PathLike | None):
-        raise ParameterError(f"folder must be the path of a folder, got {folder!r}.", parameter="folder")
+        raise invalid("folder", "the path of a folder", folder)
     source = folder if folder is not None else os.environ.get("CLUSTREP_DATA")
     content = _local(Path(source), file) if source else _downloaded(file)
     return io.StringIO(content.decode("ascii"))

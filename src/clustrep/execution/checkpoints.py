@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clustrep.errors import AllReplicatesFailed, DataError, OtherRun, ParameterError
+from clustrep.errors import AllReplicatesFailed, DataError, OtherRun, ParameterError, invalid
 from clustrep.execution.seeds import FULL_STUDY, Failed
 from clustrep.files.archives import KINDS, check_seal, declared_arrays, read_array, write_archive
 from clustrep.files.folders import claimed
@@ -178,7 +178,7 @@ def checkpointing(
             "rng must be a seed where checkpoint is used, got None: other draws can't continue a run.", parameter="rng"
         )
     if not isinstance(folder, str | os.PathLike) or not str(folder):
-        raise ParameterError(f"checkpoint must be the name of a folder, got {folder!r}.", parameter="checkpoint")
+        raise invalid("checkpoint", "the name of a folder", folder)
     path = Path(folder)
     if path.exists() and not path.is_dir():
         raise ParameterError(f"checkpoint must be the name of a folder, {path} is a file.", parameter="checkpoint")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from clustrep.errors import ClustrepError, ParameterError
+from clustrep.errors import ClustrepError, invalid
 from clustrep.text import said_by
 
 T = TypeVar("T")
@@ -57,9 +57,7 @@ def root_entropy(rng: Rng) -> int:
         return int.from_bytes(rng.bytes(16), "little")
     if isinstance(rng, Integral) and not isinstance(rng, bool) and rng >= 0:
         return int(rng)
-    raise ParameterError(
-        f"rng must be a non-negative integer, a numpy Generator, a SeedSequence or None, got {rng!r}.", parameter="rng"
-    )
+    raise invalid("rng", "a non-negative integer, a numpy Generator, a SeedSequence or None", rng)
 
 
 def _entropy(sequence: np.random.SeedSequence) -> int:

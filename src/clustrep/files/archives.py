@@ -171,9 +171,7 @@ def read_sums(folder: Path) -> dict[str, str]:
     except UnicodeDecodeError:
         raise damaged from None
     except OSError as error:
-        raise DataError(
-            f"{folder / SUMS} can't be read: {error.strerror}. Name another file, or make it readable."
-        ) from None
+        raise DataError.unreadable(folder / SUMS, error) from None
     entries = [LINE.fullmatch(line) for line in lines.splitlines()]
     sums = {entry[2]: entry[1] for entry in entries if entry}
     if first != f"{MARK}{_digest_of_text(lines)}" or len(sums) != len(entries) or not all(map(_is_inside, sums)):

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from clustrep.checks import freeze
-from clustrep.errors import DataError, ParameterError
+from clustrep.errors import DataError, invalid
 from clustrep.files.archives import Declared, TooLarge, check_seal, declared_arrays, read_array, write_archive
 from clustrep.files.folders import nearest_entries
 from clustrep.provenance import Provenance
@@ -159,7 +159,7 @@ def _opened(path: str | os.PathLike[str]) -> IO[bytes]:
     try:
         return open(path, "rb")
     except OSError as error:
-        raise DataError(f"{path} can't be read: {error.strerror}. Name another file, or make it readable.") from None
+        raise DataError.unreadable(path, error) from None
 
 
 def _checked_fields(
@@ -227,7 +227,7 @@ def _with_prefix(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
 def check_path(path: object) -> None:
     """Check that a value can be the path of a file."""
     if not isinstance(path, str | os.PathLike):
-        raise ParameterError(f"path must be the name of a file, got {path!r}.", parameter="path")
+        raise invalid("path", "the name of a file", path)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from clustrep.checks import check_unique
-from clustrep.data.readers.source import AGAIN, PARQUET_MAGIC, Beginning, import_for, in_brief
+from clustrep.data.readers.source import AGAIN, PARQUET_MAGIC, import_for, in_brief
 from clustrep.data.readers.table import (
     UNNAMED,
     Path,
@@ -24,11 +24,6 @@ from clustrep.data.readers.table import (
 )
 from clustrep.data.study import Label
 from clustrep.errors import DataError
-
-
-def is_parquet(beginning: Beginning) -> bool:
-    """Whether a file has the mark of Parquet."""
-    return beginning.raw.startswith(PARQUET_MAGIC)
 
 
 def read_parquet(path: Path, study: str, request: Request) -> list[Table]:
@@ -106,4 +101,9 @@ def with_label_aside(frame: pd.DataFrame, study: str, label: Label) -> Table:
     return Table(study, frame.set_axis(range(len(columns) - 1), axis=1) if are_numbered else frame, labels)
 
 
-PARQUET = Reader(kind="a Parquet file", files="Parquet files", sniff=is_parquet, read=read_parquet)
+PARQUET = Reader(
+    kind="a Parquet file",
+    files="Parquet files",
+    sniff=lambda beginning: beginning.raw.startswith(PARQUET_MAGIC),
+    read=read_parquet,
+)

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clustrep.errors import DataError, ParameterError, invalid
-from clustrep.text import Texts, listing, nearest, not_numeric, plural, texts_of, wording
+from clustrep.text import Texts, argument, listing, nearest, not_numeric, plural, texts_of
 from clustrep.types import FloatArray, IntArray, Labels
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def check_table(
 def check_label(label: object) -> None:
     """Check the parameter that names the label column."""
     if label is not None and label is not False and (not isinstance(label, str) or not label):
-        raise invalid("label", f"the name of a column{wording(python=', False or None')}", label)
+        raise invalid("label", "the name of a column, False or None", label)
 
 
 def check_not_empty(shape: tuple[int, ...], subject: str, *, samples_at_least: int = 2) -> None:
@@ -296,11 +296,7 @@ def _as_floats(column: NDArray[Any]) -> FloatArray | None:
 
 
 # The functions and commands that fill in missing values themselves.
-IMPUTING = wording(
-    python="; `replicability`, `compare`, `analyse` and `local_replicability` fill them in inside every draw with "
-    "impute='median'",
-    command_line="; `clustrep run` and `local` fill them in inside every draw with --impute median",
-)
+IMPUTING = f"; analyses of several studies fill them in inside every resample with {argument('impute', 'median')}"
 
 
 # Samples that are checked at once: of all samples, a table of truth values has a quarter of the bytes of the data.

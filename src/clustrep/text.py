@@ -197,11 +197,9 @@ def _column_advice(columns: Mapping[str, Texts], may_have_label: bool) -> str:
         return f"{they} {hold} numbers as text: turn {them} into numbers."
     if not may_have_label:
         return f"Leave {them} out."
-    by_gower = wording(python="`Studies(..., gower=True)` takes", command_line="`clustrep run` and `local` take")
-    with_option = wording(command_line=" with --gower")
     return (
         f"Leave {them} out, or use {argument('label', next(iter(columns)))} if that is the samples' known class. "
-        f"{by_gower} categories{with_option}, for Gower's distance."
+        f"{argument('gower', True)} takes categories, for Gower's distance."
     )
 
 
@@ -234,11 +232,9 @@ def _number_advice(texts: Sequence[str]) -> str:
 
 
 # The marks are Unicode noncharacters, which are reserved for use within a program: no honest text contains them.
-NAME, VALUE, END, PYTHON, COMMAND_LINE, END_OF_WORDS = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5"
+NAME, VALUE, END = "\ufdd0\ufdd1\ufdd2"
 
 ARGUMENT = re.compile(f"{NAME}(.*?){VALUE}(.*?){END}", re.DOTALL)
-PYTHON_WORDS = re.compile(f"{PYTHON}(.*?){END_OF_WORDS}", re.DOTALL)
-COMMAND_LINE_WORDS = re.compile(f"{COMMAND_LINE}(.*?){END_OF_WORDS}", re.DOTALL)
 
 
 def argument(name: str, value: object) -> str:
@@ -252,15 +248,9 @@ def option(name: str) -> str:
     return f"{NAME}{name}{VALUE}{END}"
 
 
-def wording(*, python: str = "", command_line: str = "") -> str:
-    """Word a part of a sentence twice; either may be empty, or mention arguments."""
-    return f"{PYTHON}{python}{END_OF_WORDS}{COMMAND_LINE}{command_line}{END_OF_WORDS}"
-
-
 def in_python(sentence: str) -> str:
     """Render a sentence with marks in Python's terms."""
-    words = PYTHON_WORDS.sub(r"\1", COMMAND_LINE_WORDS.sub("", sentence))
-    return ARGUMENT.sub(lambda mention: "=".join(filter(None, mention.groups())), words)
+    return ARGUMENT.sub(lambda mention: "=".join(filter(None, mention.groups())), sentence)
 
 
 def at_command_line(sentence: str, spelling: Callable[..., str]) -> str:
@@ -273,8 +263,7 @@ def at_command_line(sentence: str, spelling: Callable[..., str]) -> str:
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # marks in a text of someone else's
             return "=".join(filter(None, (name, value)))
 
-    words = COMMAND_LINE_WORDS.sub(r"\1", PYTHON_WORDS.sub("", sentence))
-    return ARGUMENT.sub(spelled, words)
+    return ARGUMENT.sub(spelled, sentence)
 
 
 class Worded(Exception):  # noqa: N818 - what errors and warnings have in common

@@ -40,7 +40,7 @@ def test_missing_values_are_kept_where_they_are_allowed(frames):
     assert study.has_missing
     assert not cr.Study(frames["a"].fillna(0.0), "a", allow_missing=True).has_missing
     with pytest.raises(
-        DataError, match=r"Fill them in, or drop .* fill them in inside every draw with impute='median'"
+        DataError, match=r"Fill them in, or drop .* fill them in inside every resample with impute='median'"
     ):
         cr.Study(frames["a"], "a")
     with pytest.raises(DataError, match=r"1 feature of which all values are missing: y\. Leave it out"):
@@ -124,7 +124,7 @@ def test_local_scores_fill_them_in(frames):
         cr.local_replicability(
             KMeans(2, n_init=2), train=frames["a"], test=frames["b"], at=[[np.inf, np.nan, 0]], impute="median", **FEW
         )
-    with pytest.raises(DataError, match="`local_replicability` fill them in inside every draw with impute='median'"):
+    with pytest.raises(DataError, match="fill them in inside every resample with impute='median'"):
         cr.local_replicability(KMeans(2, n_init=2), train=frames["a"], test=frames["b"], **FEW)
 
 
@@ -165,7 +165,7 @@ def test_the_command_line_fills_them_in(frames, tmp_path, monkeypatch):
     quick = ["--k", "2", "--clusterer", "kmeans", "--resamples", "3", "--null", "none", "--figures", "none"]
     quick += ["--jobs", "1", "--quiet"]
     refused = invoke("run", "a.csv", "b.csv", *quick, code=3).stderr
-    assert "fill them in inside every draw with --impute median" in " ".join(refused.split())
+    assert "fill them in inside every resample with --impute 'median'" in " ".join(refused.split())
     invoke("run", "a.csv", "b.csv", "--impute", "nearest", *quick, "--out", "there")
     assert cr.load("there/result.npz").n_clusters == 2
 

@@ -21,7 +21,7 @@ from clustrep.cli.clusterer_names import (
     without_range,
 )
 from clustrep.cli.config_file import warn_of_changes
-from clustrep.cli.console import BAD_DATA, Failure, exit_if_failed, progress_told, write_message
+from clustrep.cli.console import BAD_DATA, USAGE, Failure, exit_if_failed, progress_told, write_message
 from clustrep.cli.input_files import (
     read_studies,
     read_unscaled,
@@ -343,9 +343,9 @@ def merge(ctx: click.Context, /, shards: tuple[Path, ...], **settings: Any) -> N
         kept_by_shards = [shard / STATE / CHECKPOINT for shard in shards]
         try:
             merge_into(kept, kept_by_shards)
-        except OtherRun:
+        except OtherRun as other:
             if not settings["force"]:
-                raise
+                raise discardable(other) from None
             shutil.rmtree(kept)
             merge_into(kept, kept_by_shards)
     arguments = ["--config", str(shards[0] / CONFIG), "--out", str(settings["out"]), "--jobs", str(settings["n_jobs"])]
@@ -373,7 +373,7 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
             return function(checkpoint=folder)
         except OtherRun as other:
             if not settings["force"]:
-                raise
+                raise discardable(other) from None
             if not settings["quiet"]:
                 write_message(f"--force discards the checkpoint in {settings['out']}: {other.differences}.")
         shutil.rmtree(folder)
@@ -382,6 +382,11 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
         if holds_replicates(folder):
             write_message(f"The same command resumes from the checkpoint in {settings['out']}.")
         raise
+
+
+def discardable(other: OtherRun) -> Failure:
+    """Say what to do about the checkpoint of another run in the folder of the results."""
+    return Failure(f"{other} Set the folder with --out; --force discards what is there.", USAGE)
 
 
 def tell_changes() -> Callable[[Preliminary], None]:

@@ -18,7 +18,7 @@ from clustrep.data.readers.source import study_names
 from clustrep.data.readers.table import Path, Reader, Request, Table
 from clustrep.data.study import Label, Study, check_label_exists
 from clustrep.errors import DataError, DataWarning, ParameterError, invalid, warn
-from clustrep.text import argument, listing, nearest, wording
+from clustrep.text import argument, listing, nearest
 
 
 def studies_from_files(
@@ -100,7 +100,7 @@ def _read_tables(paths: Sequence[Path], names: Sequence[str], request: Request) 
     taking = [reader_of(path) for path in paths]
     for parameter, value in (("study_key", request.study_key), ("rep", request.rep)):
         if value is not None and (not isinstance(value, str) or not value):
-            raise invalid(parameter, f"a name{wording(python=' or None')}", value)
+            raise invalid(parameter, "a name", value)
         if value is not None and not any(parameter in reader.takes for reader in taking):
             raise ParameterError(
                 f"{argument(parameter, value)} is for {_files_that_take(parameter)}, and there is none among these.",

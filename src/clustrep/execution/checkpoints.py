@@ -39,7 +39,7 @@ from clustrep.execution.seeds import FULL_STUDY, Failed
 from clustrep.files.archives import KINDS, check_seal, declared_arrays, read_array, write_archive
 from clustrep.files.folders import claimed
 from clustrep.files.saved import written_whole
-from clustrep.text import argument, listing, option, wording
+from clustrep.text import listing
 
 if TYPE_CHECKING:
     from clustrep.execution.run import Plan
@@ -244,11 +244,8 @@ def _check_manifest(folder: Path, manifest: Manifest) -> None:
         differences = differences_between(before, manifest)
         if differences:
             raise OtherRun(
-                f"{folder} holds what another run has finished: {listing(differences)}. Ask the same again, or "
-                + wording(
-                    python=f"name another folder with {option('checkpoint')}.",
-                    command_line=f"name another folder with {option('out')}; {argument('force', True)} discards it.",
-                ),
+                f"{folder} holds the checkpoint of another run: {listing(differences)}. Ask the same again, or "
+                "name another folder.",
                 parameter="checkpoint",
                 differences=listing(differences),
             )
@@ -367,7 +364,7 @@ def merge_into(folder: Path, shards: Sequence[Path]) -> None:
         manifest = read_manifest(shard)
         if manifest is None:
             raise DataError(
-                f"{shard} holds nothing that a run has finished, or its {MANIFEST} is damaged: compute that shard "
+                f"{shard} holds no checkpoint of a run, or its {MANIFEST} is damaged: compute that shard "
                 "again, or leave it out, and its replicates are computed now."
             )
         first = first or manifest

@@ -23,7 +23,6 @@ from clustrep.execution import checkpoints
 from clustrep.execution.forecast import in_words
 from clustrep.execution.run import Outcome, Plan, compute
 from clustrep.execution.seeds import Run
-from clustrep.text import wording
 
 T = TypeVar("T")
 Task = TypeVar("Task")
@@ -283,14 +282,8 @@ class Dispatch(Generic[T]):
 def checkpoint_advice() -> str:
     """Say how work goes on after an engine was lost."""
     if checkpoints.active.get() is None:
-        return wording(
-            python="Nothing of it is kept: the same call begins anew, unless it takes a checkpoint.",
-            command_line="Nothing of it is kept: the same command begins anew.",
-        )
-    return wording(
-        python="What was finished is kept: the same call continues.",
-        command_line="What was finished is kept: the same command continues.",
-    )
+        return "There is no checkpoint, so that a new run computes all resamples again."
+    return "Finished resamples are in the checkpoint: the same run resumes there."
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from clustrep.data.readers.table import Path, Reader, Request, Table, are_row_nu
 from clustrep.data.study import Label
 from clustrep.errors import DataError, invalid
 from clustrep.execution.forecast import available_memory
-from clustrep.text import argument, listing, nearest, option, plural, wording
+from clustrep.text import argument, listing, nearest, option, plural
 from clustrep.types import FloatArray, IntArray
 
 # How long a file may take: this many seconds, and one more for this many bytes.
@@ -227,8 +227,7 @@ def _check_axis(source: str, rep: str, lines: str, size: int, names: Sequence[st
     try:
         check_unique(names, what, source)
     except DataError as error:
-        advice = wording(python=f" adata.{axis}_names_make_unique() gives it one.")
-        raise DataError(f"{error.sentence}{advice}") from None
+        raise DataError(f"{error.sentence} `adata.{axis}_names_make_unique()` gives it one.") from None
 
 
 def _loaded(matrix: Any, places: IntArray | None, source: str) -> Any:
@@ -240,7 +239,7 @@ def _loaded(matrix: Any, places: IntArray | None, source: str) -> Any:
             raise DataError(
                 f"{source} holds {n_cells:,} cells by {n_features:,} features, {size / 1024**3:.1f} GB as a dense "
                 f"table, and {room / 1024**3:.1f} GB of memory are free: use {argument('rep', 'X_pca')}, or name fewer "
-                f"features{wording(python=' by features=[...]')}."
+                f"features by {option('features')}."
             )
     try:
         if is_stored_dense(matrix) or _is_stored_sparse(matrix):

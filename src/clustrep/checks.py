@@ -231,7 +231,7 @@ def check_table(
 def check_label(label: object) -> None:
     """Check the parameter that names the label column."""
     if label is not None and label is not False and (not isinstance(label, str) or not label):
-        raise invalid("label", "the name of a column, False or None", label)
+        raise invalid("label", "the name of a column", label)
 
 
 def check_not_empty(shape: tuple[int, ...], subject: str, *, samples_at_least: int = 2) -> None:

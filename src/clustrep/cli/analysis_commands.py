@@ -37,7 +37,6 @@ from clustrep.cli.output import (
     CONFIG,
     RESULT,
     Output,
-    Results,
     check_folder,
     claim_folder,
     figures_of,
@@ -300,7 +299,7 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
     with options.configured(settings):
         provenance = continued(settings, partial(compute_share, shard, clusterers, studies, **arguments))
     with ctx.meta[CLAIM].transaction() as staged:
-        write_config(ctx, settings, Results(staged, settings["out"]), provenance, studies)
+        write_config(ctx, settings, staged, settings["out"], provenance, studies)
     if not settings["quiet"]:
         write_message(f"Shard {shard.number} of {shard.of} is in {settings['out']}, for `clustrep merge`.")
 

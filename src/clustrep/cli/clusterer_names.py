@@ -6,7 +6,6 @@ import importlib
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import click
@@ -14,7 +13,7 @@ from click.core import ParameterSource
 
 from clustrep.cli.console import prints_to_stderr, write_warning
 from clustrep.errors import ParameterError
-from clustrep.text import nearest
+from clustrep.text import nearest, said_by
 
 # Module, class, and the parameters that differ from the class's defaults unless the user sets them.
 SHORT_NAMES: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -175,7 +174,12 @@ def clusterer_of(spec: str) -> Any:
             clusterer = kind(**parameters)
     except (Exception, SystemExit) as error:
         raise _impossible(spec, f"can't be made: {type(error).__name__}: {error}.") from None
-    _check_parameters(clusterer, spec)
+    if hasattr(clusterer, "_parameter_constraints"):  # which scikit-learn's own clusterers have, and few others
+        try:
+            clusterer._validate_params()  # now, rather than in every resample
+        except ValueError as error:
+            sentence = said_by(error, 1000).replace("<class '", "").replace("'>", "")
+            raise _impossible(spec, f"{sentence}.") from None
     return clusterer
 
 
@@ -222,7 +226,16 @@ def _kind(name: str, spec: str) -> tuple[type, dict[str, Any]]:
             f"there is no clusterer {name!r}; there are {', '.join(SHORT_NAMES)}, and any class by its dotted name, "
             f"such as sklearn.cluster.MeanShift.{nearest(name, SHORT_NAMES)}",
         )
-    module = _module(module_name, spec)
+    try:
+        with prints_to_stderr():
+            module = importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:  # the module is the user's, and may do anything
+        lacking = error.name if isinstance(error, ModuleNotFoundError) else None
+        if lacking is not None and f"{module_name}.".startswith(f"{lacking}."):
+            raise _impossible(spec, f"there is no module {module_name!r} to import.") from None
+        raise _impossible(
+            spec, f"{module_name!r} can't be imported: {type(error).__name__}: {said_by(error)}."
+        ) from None
     kind = getattr(module, class_name, None)
     if kind is None:
         raise _impossible(spec, f"module {module_name!r} has no {class_name!r}.{nearest(class_name, dir(module))}")
@@ -230,26 +243,3 @@ def _kind(name: str, spec: str) -> tuple[type, dict[str, Any]]:
     if not has_fit_predict or kind.__name__.endswith("Mixin"):
         raise _impossible(spec, f"{name} is not a clusterer: it has no fit_predict.")
     return kind, {}
-
-
-def _module(name: str, spec: str) -> ModuleType:
-    try:
-        with prints_to_stderr():
-            return importlib.import_module(name)
-    except (Exception, SystemExit) as error:  # the module is the user's, and may do anything
-        lacking = error.name if isinstance(error, ModuleNotFoundError) else None
-        if lacking is not None and (name == lacking or name.startswith(f"{lacking}.")):
-            raise _impossible(spec, f"there is no module {name!r} to import.") from None
-        first_line = str(error).split("\n")[0].rstrip(".")
-        raise _impossible(spec, f"{name!r} can't be imported: {type(error).__name__}: {first_line}.") from None
-
-
-def _check_parameters(clusterer: Any, spec: str) -> None:
-    """Let scikit-learn say now, rather than in every replicate, that a value is impossible."""
-    if not hasattr(clusterer, "_parameter_constraints"):  # which scikit-learn's own clusterers have, and few others
-        return
-    try:
-        clusterer._validate_params()
-    except ValueError as error:
-        sentence = str(error).split("\n")[0].replace("<class '", "").replace("'>", "")
-        raise _impossible(spec, f"{sentence.rstrip('.')}.") from None

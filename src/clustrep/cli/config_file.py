@@ -24,7 +24,7 @@ NOT_WRITTEN = ("out", "force", "json", "config", "quiet", "jobs", "engine", "all
 
 PATHS = ("studies", "features", "map", "out", "functions", "scores", "study", "secret")
 
-LISTS = ("numbers", "values", "words")  # types whose values may be written as a list
+LISTS = ("numbers", "words")  # types whose values may be written as a list
 
 
 def key_of(parameter: click.Parameter) -> str:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import click
 
-from clustrep.cli.clusterer_names import SHORT_NAMES, numbers_of_range
+from clustrep.cli.clusterer_names import SHORT_NAMES, numbers_of_range, value_of
 from clustrep.cli.config_file import read_config
 from clustrep.cli.console import prints_to_stderr, progress_told
 from clustrep.cli.output import NO_FIGURES
@@ -48,50 +48,29 @@ class WholeNumber(click.IntRange):
     name = "whole number"
 
 
-class ClusterNumbers(click.ParamType):  # type: ignore[type-arg]
-    """Numbers of clusters: `4`, `2:8` (both ends included) or `2,3,5`."""
+class Numbers(click.ParamType):  # type: ignore[type-arg]
+    """Numbers and ranges of them: `4`, `2:8` (both ends included), `2,3,5`, `0.1:2.0` (ten) or `0.1:2.0:5` (five)."""
 
     name = "numbers"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+    def __init__(self, *, whole: bool):
+        self.whole = whole  # numbers of clusters
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
         """Read numbers and ranges, each number once."""
         if isinstance(value, tuple):
             return value
-        numbers: list[int] = []
+        numbers: list[float] = []
         for text in _parts(value):
-            try:
-                ends = [int(end) for end in text.split(":")]
-            except ValueError:
-                ends = []
-            if len(ends) not in (1, 2):
-                self.fail(f"{text!r} is no number of clusters: write 4, 2:8 or 2,3,5.", param, ctx)
-            if ends[0] > ends[-1]:
-                self.fail(f"{text!r} begins with its larger end: write {ends[-1]}:{ends[0]}.", param, ctx)
-            if ends[0] < 2 or ends[-1] > LARGEST_K:
-                self.fail(f"{text!r}: the number of clusters lies between 2 and {LARGEST_K:,}.", param, ctx)
-            numbers += range(ends[0], ends[-1] + 1)
+            found = (numbers_of_range(text) or ()) if ":" in text else (value_of(text.strip()),)
+            if self.whole and not (found and all(type(k) is int and 2 <= k <= LARGEST_K for k in found)):
+                self.fail(
+                    f"{text!r}: write numbers of clusters from 2 to {LARGEST_K:,}, as 4, 2:8 or 2,3,5.", param, ctx
+                )
+            if not found or any(type(number) not in (int, float) for number in found):
+                self.fail(f"{text!r}: write values as 0.5, 0.1:2.0, 0.1:2.0:5 or 0.1,0.5,1.", param, ctx)
+            numbers += found if self.whole else map(float, found)  # as they are read back from a configuration
         return tuple(dict.fromkeys(numbers))
-
-
-class ParameterValues(click.ParamType):  # type: ignore[type-arg]
-    """Values of a parameter: `0.5`, `0.1:2.0` (ten, evenly spaced), `0.1:2.0:5` (five) or `0.1,0.5,1`."""
-
-    name = "values"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        """Read values and ranges, each value once."""
-        if isinstance(value, tuple):
-            return value
-        values: list[float] = []
-        for text in _parts(value):
-            if ":" in text and (numbers := numbers_of_range(text)) is not None:
-                values += map(float, numbers)  # as they are read back from a configuration
-                continue
-            try:
-                values.append(float(text))
-            except ValueError:
-                self.fail(f"{text!r} is no value: write 0.5, 0.1:2.0, 0.1:2.0:5 or 0.1,0.5,1.", param, ctx)
-        return tuple(dict.fromkeys(values))
 
 
 class Scaling(click.ParamType):  # type: ignore[type-arg]
@@ -278,7 +257,7 @@ def numbers_of_clusters(default: str | None) -> Callable[[Command], Command]:
     return click.option(
         "--k",
         "n_clusters",
-        type=ClusterNumbers(),
+        type=Numbers(whole=True),
         metavar="2:8",
         default=default,
         show_default=True,
@@ -309,7 +288,7 @@ clusterer = click.option(
 
 resolution = click.option(
     "--resolution",
-    type=ParameterValues(),
+    type=Numbers(whole=False),
     metavar="0.1:2.0",
     help="Resolutions of leiden and louvain; 0.1:2.0 are ten, evenly spaced.",
 )

@@ -115,12 +115,17 @@ class Studies(Mapping[str, Study]):
         entries = _entries(studies)
         if check_flag(gower, "gower"):
             entries = _coded(entries, label, scale, normalise, allow_missing=allow_missing)
-        collected = [
-            _renamed(values, name, None if gower else label)
-            if isinstance(values, Study)
-            else _as_study(values, name, label, allow_missing=allow_missing)
-            for name, values in entries
-        ]
+        collected = []
+        for name, values in entries:
+            if isinstance(values, Study):
+                if label and values.labels is None and not gower:
+                    raise DataError(f"{values!r} is a Study already: pass label={label!r} to Study.")
+                collected.append(values if values.name == name else values.renamed(name))
+                continue
+            try:
+                collected.append(Study(values, name, label=label, allow_missing=allow_missing))
+            except LabelNotFound:  # an error only if no other study has the column
+                collected.append(Study(values, name, allow_missing=allow_missing))
         check_label_exists(collected, label, set().union(*(study.features for study in collected)))
         self._align(collected, scale, normalise=normalise)
 
@@ -464,8 +469,7 @@ class Studies(Mapping[str, Study]):
         self._dropped = MappingProxyType(
             {study.name: tuple(name for name in study.features if name not in shared) for study in studies}
         )
-        if _may_be_misaligned(studies, self._dropped):
-            check_alignment(studies, request)
+        check_alignment(studies, len(shared), request)
         if len({study.scaling for study in studies}) > 1:
             scales = ", ".join(f"{study.name} {study.scaling}" for study in studies)
             warn(f"The studies are not on one scale ({scales}): scale all of them or none.", DataWarning)
@@ -781,29 +785,3 @@ def _coded(
         study = Study(frame, name, labels=labels, label=None if label else label, allow_missing=allow_missing)
         studies.append((name, study))
     return studies
-
-
-def _as_study(values: Any, name: str, label: Label, *, allow_missing: bool) -> Study:
-    """Make a study of a table that may lack the label column, as long as another has it."""
-    try:
-        return Study(values, name, label=label, allow_missing=allow_missing)
-    except LabelNotFound:
-        return Study(values, name, allow_missing=allow_missing)
-
-
-def _renamed(study: Study, name: str, label: Label) -> Study:
-    if label and study.labels is None:
-        raise DataError(f"Study {study.name!r} is a Study already: pass label={label!r} to Study, not to Studies.")
-    return study if study.name == name else study._with(name=name)
-
-
-def _may_be_misaligned(studies: Sequence[Study], dropped: Mapping[str, Sequence[str]]) -> bool:
-    """Whether names have to be compared: not those of arrays, which have none, with the same number of columns."""
-    if len(studies) == 1:
-        return False
-    if any(study.samples_are_named for study in studies):
-        return True
-    are_named = [study.features_are_named for study in studies]
-    if all(are_named):
-        return any(len(dropped[study.name]) == len(study.features) for study in studies)  # no feature is shared
-    return any(are_named) or any(dropped.values())

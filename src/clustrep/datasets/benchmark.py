@@ -35,21 +35,8 @@ FOLDERS = {
     "gaussians": "synthetic_data/Data/Gaussians",
     "breast": "real_data/Data",
 }
-SHA256 = {
-    "shapes/aggregation.txt": "216ae781417468a749f9d265a17004ac300055c7cea7b0d4d4731dde895ab187",
-    "shapes/compound.txt": "1afe7c73f4a742a816f550fe61af12d7f5b9b3d63991a3ec185247a96bf824bd",
-    "shapes/d31.txt": "9456275bb4df7cddf963d2900aebe9e22fced1e7f41a6d9e86aa02f2ad3e434f",
-    "shapes/r15.txt": "125cfd76551f02cbddb00c191263613a44db3b98ec76d6c1fb0dc5337b1feb65",
-    "shapes/spiral.txt": "14aac0a6ba90a8ef01ab333e7be232f49b666c75138830e1d91d75c4d0f29902",
-    "gaussians/dim032.txt": "222e3b59bc6221c27d1bff01185a27c7d2432af99d7d894e28f13b28bcbeedce",
-    "gaussians/dim064.txt": "d61f79995b9a091ad866ad95c2666435d526a5d768114a52516886e28f9bc522",
-    "breast/MAINZ_3_SV.csv": "3d9a0321f627bbdaffe8003b24e19ccf210cce87a432c0eac46ad31f1badb7d4",
-    "breast/TRANS_3_SV.csv": "e80636463065a9b887f492d7dc8b5e04b13ac15d6880b679400dc74e42db9911",
-    "breast/VDX_3_SV.csv": "0053d12880549e13bc15766e6a1a78103b579155fb707b34936f34aedb4439c9",
-    "breast/mainz_subtypes.csv": "0e0d4592afd90a15478b2ad3a1ce7d22f8360500f8e6b3e3f9f043c6875e94d9",
-    "breast/transbig_subtypes.csv": "bee2d343b12b8fad130a1bcd0549d7a64f95ee5d5ec9409d36c4138ef729f4b5",
-    "breast/vdx_subtypes.csv": "02140855ac40c353eb28619ef1e17129794bb663393aa6d8b48495b9da0b2000",
-}
+# The published files: name and SHA-256, as pooch reads them, too.
+SHA256 = dict(line.split() for line in (Path(__file__).parent / "registry.txt").read_text().splitlines())
 INSTEAD = "pass folder= or set CLUSTREP_DATA to a folder that holds the file"
 
 

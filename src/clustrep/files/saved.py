@@ -25,7 +25,7 @@ import pandas as pd
 
 from clustrep.checks import freeze
 from clustrep.errors import DataError, invalid
-from clustrep.files.archives import Declared, TooLarge, check_seal, declared_arrays, read_array, write_archive
+from clustrep.files.archives import TooLarge, check_seal, declared_arrays, read_array, write_archive
 from clustrep.files.folders import nearest_entries
 from clustrep.provenance import Provenance
 from clustrep.text import for_spreadsheet, printable
@@ -134,11 +134,29 @@ def load_fields(path: str | os.PathLike[str], check: Callable[[Fields], None], m
     `check` gets the fields before any array is read, with what is declared of each in its place, and raises where they
     are not those of a result.
     """
-    with _opened(path) as stream:
+    check_path(path)
+    if Path(path).is_dir():
+        raise DataError(f"{path} is a folder: name a file.")
+    if not Path(path).is_file():
+        raise DataError(f"There is no file {path}: check the path.{nearest_entries(Path(path))}")
+    try:
+        stream = open(path, "rb")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise DataError.unreadable(path, error) from None
+    with stream:
         try:
             check_seal(stream)
             with zipfile.ZipFile(stream) as archive:
-                return _checked_fields(archive, path, check, max_bytes)
+                declared: dict[str, Any] = {**declared_arrays(archive, max_bytes)}
+                if math.prod(declared.pop(HEADER).shape) != 1:
+                    raise TypeError
+                header = json.loads(str(read_array(archive, HEADER)))
+                _check_format(header["format"], path)
+                left = dict(declared)
+                check(_fields(header, left))
+                if left:
+                    raise ValueError("an array belongs to no part")
+                return _fields(header, {name: read_array(archive, name) for name in declared})
         except (MemoryError, DataError):
             raise
         except TooLarge as error:
@@ -148,34 +166,6 @@ def load_fields(path: str | os.PathLike[str], check: Callable[[Fields], None], m
             ) from None
         except Exception:  # a damaged archive can raise almost anything
             raise DataError(_damaged(path)) from None
-
-
-def _opened(path: str | os.PathLike[str]) -> IO[bytes]:
-    check_path(path)
-    if Path(path).is_dir():
-        raise DataError(f"{path} is a folder: name a file.")
-    if not Path(path).is_file():
-        raise DataError(f"There is no file {path}: check the path.{nearest_entries(Path(path))}")
-    try:
-        return open(path, "rb")
-    except OSError as error:
-        raise DataError.unreadable(path, error) from None
-
-
-def _checked_fields(
-    archive: zipfile.ZipFile, path: str | os.PathLike[str], check: Callable[[Fields], None], max_bytes: int | None
-) -> Fields:
-    """Check everything that an archive declares, and then read its arrays."""
-    declared = declared_arrays(archive, max_bytes)
-    if math.prod(declared.pop(HEADER).shape) != 1:
-        raise TypeError
-    header = json.loads(str(read_array(archive, HEADER)))
-    _check_format(header["format"], path)
-    fields = _fields(header, declared)
-    if _n_arrays(fields) != len(declared):
-        raise ValueError("an array belongs to no part")
-    check(fields)
-    return _fields(header, {name: read_array(archive, name) for name in declared})
 
 
 def _check_format(number: object, path: str | os.PathLike[str]) -> None:
@@ -193,35 +183,23 @@ def _damaged(path: str | os.PathLike[str]) -> str:
     return f"{path} is not a result that clustrep saved, or is damaged: run it again."
 
 
-def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> Fields:
-    """Join a header with its arrays; if they do not fit, the error may be of any kind."""
+def _fields(header: dict[str, Any], arrays: dict[str, Any], prefix: str = "") -> Fields:
+    """Join a header with its arrays, which are taken out; if they do not fit, the error may be of any kind."""
     kind, values = header["kind"], dict(header["values"])
     if not isinstance(kind, str):
         raise TypeError
     fields = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     if "provenance" in values:
         fields["provenance"] = Provenance.from_fields(values["provenance"])
-    fields |= {name: array for name, array in arrays.items() if "/" not in name}
+    own = [name for name in arrays if name.startswith(prefix) and "/" not in name[len(prefix) :]]
+    fields |= {name[len(prefix) :]: arrays.pop(name) for name in own}
     for name, part in header.get("parts", {}).items():
+        below = f"{prefix}{name}/"
         if isinstance(part, list):
-            fields[name] = tuple(_fields(item, _with_prefix(f"{name}/{i}/", arrays)) for i, item in enumerate(part))
+            fields[name] = tuple(_fields(item, arrays, f"{below}{i}/") for i, item in enumerate(part))
         else:
-            fields[name] = _fields(part, _with_prefix(f"{name}/", arrays))
+            fields[name] = _fields(part, arrays, below)
     return Fields(kind, fields)
-
-
-def _n_arrays(fields: Fields) -> int:
-    """Count the arrays among fields, and among those of their parts."""
-    count = 0
-    _, values = fields
-    for value in values.values():
-        parts = [value] if isinstance(value, Declared | Fields) else value if isinstance(value, tuple) else ()
-        count += sum(_n_arrays(part) if isinstance(part, Fields) else isinstance(part, Declared) for part in parts)
-    return count
-
-
-def _with_prefix(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def check_path(path: object) -> None:

@@ -182,5 +182,8 @@ def test_through_the_client_server_the_same_bits_and_an_error_when_the_head_is_k
 def test_a_machine_of_the_cluster_whose_head_is_killed(head, tmp_path):
     """Ray itself would end the process after a minute."""
     error, left = head.python(LOST, "ray", tmp_path, RAY_ADDRESS=f"127.0.0.1:{head.port}").splitlines()
-    assert error == "The connection to the Ray cluster is lost. Finished resamples are in the checkpoint: the same run resumes there."
+    assert (
+        error
+        == "The connection to the Ray cluster is lost. Finished resamples are in the checkpoint: the same run resumes there."
+    )
     assert 0 < int(left.split()[0]) < 242

@@ -311,7 +311,6 @@ def compute_shard(ctx: click.Context, settings: dict[str, Any]) -> None:
     type=options.FILE,
     metavar="DIR",
     default="clustrep-results",
-    show_default=True,
     help="The folder for the results.",
 )
 @options.force

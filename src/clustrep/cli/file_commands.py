@@ -31,7 +31,6 @@ NEEDED = re.compile(rf"result(-\d+)?\.npz|{re.escape(CONFIG)}")  # of the files 
     "format_name",
     type=click.Choice(["html", "markdown", "json"]),
     default="html",
-    show_default=True,
     help="What to make.",
 )
 @click.option("--out", type=options.FILE, metavar="FILE", help="The file to write; - is stdout.")

@@ -182,6 +182,11 @@ def accepted_indices() -> tuple[str, ...]:
     return tuple(INDICES)
 
 
+def choice(flag: str, words: Sequence[str], help_text: str) -> Callable[[Command], Command]:
+    """Take one of some words, by default the first."""
+    return click.option(flag, type=click.Choice(words), default=words[0], help=help_text)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # input
 
@@ -196,7 +201,6 @@ def scaling(*, auto: bool = False) -> Callable[[Command], Command]:
         type=Scaling(words),
         metavar=f"[{'|'.join(words)}|{REFERENCE}NAME]",
         default=words[0],
-        show_default=True,
         help="Scale every feature: by the standard deviation within studies, alike in all of them (pooled); each study "
         "by its own mean and standard deviation (study); all by those of one study (reference=NAME).",
     )
@@ -209,13 +213,7 @@ _what_to_read = several(
 )
 
 _how_to_read = several(
-    click.option(
-        "--normalise",
-        type=click.Choice(["none", "log1p"]),
-        default="none",
-        show_default=True,
-        help="Counts: bring all samples of a study to one total, and take log(1 + x).",
-    ),
+    choice("--normalise", ["none", "log1p"], "Counts: bring all samples of a study to one total, and take log(1 + x)."),
     click.option(
         "--target-sum",
         type=click.FloatRange(min=0, min_open=True),
@@ -236,13 +234,7 @@ _how_to_read = several(
     click.option(
         "--map", "probe_map", type=FILE, metavar="FILE", help="Probes to genes: a table of probes and their genes."
     ),
-    click.option(
-        "--probes",
-        type=click.Choice(["variance", "mean"]),
-        default="variance",
-        show_default=True,
-        help="Of several probes of a gene, take the most variable one or the mean.",
-    ),
+    choice("--probes", ["variance", "mean"], "Of several probes of a gene, take the most variable one or the mean."),
 )
 
 reading = several(_what_to_read, scaling(), _how_to_read)
@@ -255,21 +247,13 @@ reading_to_analyse = several(_what_to_read, scaling(auto=True), _how_to_read)
 def numbers_of_clusters(default: str | None) -> Callable[[Command], Command]:
     """Take numbers of clusters."""
     return click.option(
-        "--k",
-        "n_clusters",
-        type=Numbers(whole=True),
-        metavar="2:8",
-        default=default,
-        show_default=True,
-        help="Numbers of clusters.",
+        "--k", "n_clusters", type=Numbers(whole=True), metavar="2:8", default=default, help="Numbers of clusters."
     )
 
 
 def count(flag: str, name: str, default: int, help_text: str, *, at_least: int = 1) -> Callable[[Command], Command]:
     """Take a number of resamples, splits or simulations."""
-    return click.option(
-        flag, name, type=WholeNumber(at_least), metavar="N", default=default, show_default=True, help=help_text
-    )
+    return click.option(flag, name, type=WholeNumber(at_least), metavar="N", default=default, help=help_text)
 
 
 def resamples(default: int = 100) -> Callable[[Command], Command]:
@@ -295,13 +279,7 @@ resolution = click.option(
 
 clustering = several(
     clusterer,
-    click.option(
-        "--noise",
-        type=click.Choice(["label", "drop", "singletons"]),
-        default="label",
-        show_default=True,
-        help="How to treat samples that a clusterer labels as noise.",
-    ),
+    choice("--noise", ["label", "drop", "singletons"], "How to treat samples that a clusterer labels as noise."),
 )
 
 n_landmarks = click.option(
@@ -312,12 +290,10 @@ n_landmarks = click.option(
     help="Fit to M weighted landmarks of each larger study: for tens of thousands of samples and more.",
 )
 
-neighbours = click.option(
+neighbours = choice(
     "--neighbours",
-    type=click.Choice(["exact", "pynndescent"]),
-    default="exact",
-    show_default=True,
-    help="How nearest neighbours are searched for; by pynndescent in studies of 1,000 samples or more, where the "
+    ["exact", "pynndescent"],
+    "How nearest neighbours are searched for; by pynndescent in studies of 1,000 samples or more, where the "
     "page has the share of them that is right.",
 )
 
@@ -333,27 +309,18 @@ agreement = click.option(
     type=Words(accepted_agreements),
     metavar="ari,ami",
     default=("ari", "ami"),
-    show_default=True,
     help="How to compare partitions; the first decides.",
 )
 
 comparing = several(
     agreement,
-    click.option(
+    choice(
         "--null",
-        type=click.Choice(["unimodal", "elliptical", "margins", "components", "gaussian", "copula", "none"]),
-        default="unimodal",
-        show_default=True,
-        help="The null model; none skips the comparison with it.",
+        ["unimodal", "elliptical", "margins", "components", "gaussian", "copula", "none"],
+        "The null model; none skips the comparison with it.",
     ),
     count("--null-collections", "n_null", 199, "Number of simulated null data sets.", at_least=19),
-    click.option(
-        "--embedding",
-        type=click.Choice(["pca", "tsne"]),
-        default="pca",
-        show_default=True,
-        help="Coordinates of the samples in figures.",
-    ),
+    choice("--embedding", ["pca", "tsne"], "Coordinates of the samples in figures."),
 )
 
 units = click.option(
@@ -391,21 +358,11 @@ def check_jobs(_: click.Context, __: click.Parameter, jobs: int) -> int:
 
 
 configuration = click.option(
-    "--config",
-    type=FILE,
-    metavar="FILE",
-    is_eager=True,
-    callback=read_config,
-    help="Take options from a TOML file.",
+    "--config", type=FILE, metavar="FILE", is_eager=True, callback=read_config, help="Take options from a TOML file."
 )
 
 seed = click.option(
-    "--seed",
-    "rng",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Random seed: the same seed gives the same result.",
+    "--seed", "rng", type=click.IntRange(0), default=0, help="Random seed: the same seed gives the same result."
 )
 
 jobs = click.option(
@@ -414,27 +371,22 @@ jobs = click.option(
     type=int,
     metavar="N",
     default=-1,
-    show_default=True,
     callback=check_jobs,
     help="Number of parallel processes; -1: as many as cores.",
 )
 
 engine = click.option(
-    "--engine",
-    metavar="ADDRESS",
-    help="Compute on other machines: dask://host:port, ray or ray://host:port.",
+    "--engine", metavar="ADDRESS", help="Compute on other machines: dask://host:port, ray or ray://host:port."
 )
 
 json_option = click.option("--json", is_flag=True, help="Write the results to stdout as JSON.")
 
 quiet = click.option("--quiet", is_flag=True, help="Print the answer, warnings and errors only.")
 
-device = click.option(
+device = choice(
     "--device",
-    type=click.Choice(["cpu", "cuda", "auto", "torch"]),
-    default="cpu",
-    show_default=True,
-    help="Where k-means is computed: a GPU (cuda), one if there is one (auto), or PyTorch without one.",
+    ["cpu", "cuda", "auto", "torch"],
+    "Where k-means is computed: a GPU (cuda), one if there is one (auto), or PyTorch without one.",
 )
 
 running = several(seed, jobs, engine, configuration, json_option, quiet)
@@ -455,17 +407,9 @@ def results_in(default: str | None) -> Callable[[Command], Command]:
             type=Words(lambda: (*FORMATS, NO_FIGURES)),
             metavar="png,svg,pdf",
             default="png",
-            show_default=True,
             help="Formats of the figures; none draws none.",
         ),
-        click.option(
-            "--out",
-            type=FILE,
-            metavar="DIR",
-            default=default,
-            show_default=default is not None,
-            help="The folder for the results.",
-        ),
+        click.option("--out", type=FILE, metavar="DIR", default=default, help="The folder for the results."),
         force,
     )
 

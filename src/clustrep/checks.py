@@ -168,14 +168,14 @@ def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
         named_columns = named_rows = False
     columns = frame.columns if named_columns else range(1, frame.shape[1] + 1)
     frame.columns = pd.Index([str(name) for name in columns], dtype=object)
-    rows = [str(name) for name in frame.index] if named_rows else _numbers(frame.shape[0])
+    rows = [str(name) for name in frame.index] if named_rows else numbered(frame.shape[0])
     frame.index = pd.Index(rows, dtype=object)
     return frame, named_columns, named_rows
 
 
-@lru_cache(maxsize=1)
-def _numbers(n: int) -> tuple[str, ...]:
-    """Return the names of samples without names: the same strings for studies of the same size, 64 bytes a sample."""
+@lru_cache(maxsize=2)
+def numbered(n: int) -> tuple[str, ...]:
+    """Name samples or features without names: the same strings for studies of the same size, 64 bytes a sample."""
     return tuple(str(number) for number in range(1, n + 1))
 
 
@@ -429,12 +429,6 @@ def _as_integers_or_text(array: NDArray[Any], name: str) -> Labels:
         return array.astype(np.int64)
     values = array.tolist()
     texts = [value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value) for value in values]
-    _check_none_merge(values, texts, name)
-    return np.array(texts)
-
-
-def _check_none_merge(values: Sequence[object], texts: Sequence[str], name: str) -> None:
-    """Check that no number becomes the same label as a text when both are written as text."""
     numbers = {text for value, text in zip(values, texts, strict=True) if isinstance(value, Number)}
     for value, text in zip(values, texts, strict=True):
         if isinstance(value, str | bytes) and text in numbers:
@@ -442,12 +436,13 @@ def _check_none_merge(values: Sequence[object], texts: Sequence[str], name: str)
                 f"{name} must hold numbers or text, got both {text} and {text!r}, which may be one label or two: write "
                 "all of them alike."
             )
+    return np.array(texts)
 
 
 def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[str] | None) -> Labels:
     """Check the labels of a study; a Series whose index holds the samples' names is put in their order."""
     name = f"labels of study {study!r}"
-    if isinstance(labels, pd.Series) and samples is None and sorted_is_range(labels.index, n_samples):
+    if isinstance(labels, pd.Series) and samples is None and set(labels.index) == set(range(n_samples)):
         labels = labels.sort_index()  # shuffled rows of a numbered table
     if isinstance(labels, pd.Series) and samples is not None and not is_default(labels.index):
         labels = labels.set_axis([str(sample) for sample in labels.index])
@@ -461,11 +456,6 @@ def check_labels_of(labels: Any, study: str, n_samples: int, samples: Sequence[s
             )
         labels = labels.loc[list(samples)]
     return check_labels(labels, name, length=n_samples, same_as=f"study {study!r}", samples=samples)
-
-
-def sorted_is_range(index: pd.Index[Any], n: int) -> bool:
-    """Whether an index holds the numbers 0, 1, …, n - 1 in any order."""
-    return index.dtype.kind in "iu" and len(index) == n and bool((np.sort(index.to_numpy()) == np.arange(n)).all())
 
 
 def _as_objects(values: Any) -> NDArray[Any] | None:

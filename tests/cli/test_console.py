@@ -63,9 +63,9 @@ def test_no_colour_where_it_is_not_wanted(folder):
 def test_quiet_leaves_results_and_warnings(folder):
     (folder / "genes.txt").write_text("gene1\ngene2\ngene9\n")
     done = invoke(*RUN, "--quiet", "--features", "genes.txt")
-    assert done.stderr == "warning: 1 feature of genes.txt is not in all studies: gene9.\n"
+    assert done.stderr == "warning: Not in all studies: 1 feature of genes.txt (gene9).\n"
     assert done.stdout.startswith("Inconclusive: ")  # two of three features, and no null model
-    assert cr.load("clustrep-results/result.npz").warnings == ("1 feature of genes.txt is not in all studies: gene9.",)
+    assert cr.load("clustrep-results/result.npz").warnings == ("Not in all studies: 1 feature of genes.txt (gene9).",)
     assert "gene9" in Path("clustrep-results/report.html").read_text()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -29,6 +28,7 @@ from clustrep.checks import (
     check_not_empty,
     check_numbers,
     check_positive,
+    numbered,
     read_only,
 )
 from clustrep.data.values import SCALES_OF_ONE, Scale, check_can_be_normalised, log_normalised, median_total
@@ -417,7 +417,7 @@ class Study:
         """Return a study of as many samples with another table; another number of features are numbered."""
         if X.shape[1] == len(self.features):
             return self._with(X=X)
-        return self._with(X=X, features=_numbered(X.shape[1]), features_are_named=False)
+        return self._with(X=X, features=numbered(X.shape[1]), features_are_named=False)
 
     def _with_precision(self, dtype: np.dtype[Any]) -> Study:
         """Return the study in single or double precision."""
@@ -432,12 +432,6 @@ class Study:
             labels=None if self.labels is None else read_only(self.labels[rows]),
             groups={key: read_only(values[rows]) for key, values in self.groups.items()},
         )
-
-
-@cache
-def _numbered(n_features: int) -> tuple[str, ...]:
-    """Return names for features without any; simulated studies ask hundreds of times for the same."""
-    return tuple(str(j + 1) for j in range(n_features))
 
 
 def _checked_groups(

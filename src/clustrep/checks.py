@@ -92,6 +92,16 @@ def check_names_differ(names: Sequence[str], what: str, *, parameter: str) -> No
         raise ParameterError(sentence, parameter=parameter)
 
 
+def check_features(features: object) -> tuple[str, ...]:
+    """Check names of features to keep: at least one, each once."""
+    if isinstance(features, str) or not isinstance(features, Iterable) or not (names := tuple(features)):
+        raise invalid("features", "a sequence of at least one feature name", features)
+    if not all(isinstance(name, str) for name in names):
+        raise invalid("features", "names", names)
+    check_names_differ(names, "feature", parameter="features")
+    return names
+
+
 def check_n_clusters(n_clusters: object, *, at_least: int = 2) -> tuple[int, ...]:
     """Check the numbers of clusters to try, an integer or several different ones."""
     values = [n_clusters] if isinstance(n_clusters, Integral) else n_clusters

@@ -15,8 +15,8 @@ from clustrep.cli import options
 from clustrep.cli.clusterer_names import (
     BY_GOWER,
     DEFAULT_CLUSTERERS,
-    clusterer_of,
     needing_k,
+    only_clusterer_of,
     ranged_clusterers_of,
     without_range,
 )
@@ -483,12 +483,8 @@ def valleys(ctx: click.Context, /, **settings: Any) -> None:
       clustrep valleys mainz.csv transbig.csv vdx.csv --scale study --k 2:8
     """
     check_files(settings, fewest=2)
-    if len(settings["clusterer"]) > 1:
-        raise click.UsageError("valleys takes one --clusterer.")
+    name, clusterer = only_clusterer_of(ctx, settings)
     claim_folder(ctx, settings)
-    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
-    (name,) = settings["clusterer"]
-    clusterer = clusterer_of(name)
     needing_k({name: clusterer})
     from clustrep import Report
     from clustrep.separation import density_valleys

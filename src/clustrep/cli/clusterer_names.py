@@ -152,6 +152,15 @@ def needing_k(clusterers: Mapping[str, Any]) -> list[str]:
     return names
 
 
+def only_clusterer_of(ctx: click.Context, settings: dict[str, Any]) -> tuple[str, Any]:
+    """Make the one clusterer of a command that takes one, by default the first; return its name, too."""
+    if len(settings["clusterer"]) > 1:
+        raise click.UsageError(f"{ctx.info_name} takes one --clusterer.")
+    settings["clusterer"] = settings["clusterer"] or DEFAULT_CLUSTERERS[:1]
+    (name,) = settings["clusterer"]
+    return name, clusterer_of(name)
+
+
 def clusterer_of(spec: str) -> Any:
     """Make a clusterer of `name` or `name:parameter=value,…`."""
     name, _, assignments = spec.partition(":")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clustrep.checks import check_flag, check_known, check_label, check_name, check_names_differ
+from clustrep.checks import check_features, check_flag, check_known, check_label, check_name
 from clustrep.data.gower import gower_coded
 from clustrep.data.probes import GeneRequest, tables_by_gene
 from clustrep.data.readers import READERS, reader_of
@@ -62,7 +62,8 @@ def studies_from_anndata(
     check_label(label)
     studies = []
     columns: set[str] = set()
-    for table in tables_of_anndata(adata, study_key=study_key, rep=rep, label=label, features=_chosen(features)):
+    kept = None if features is None else check_features(features)
+    for table in tables_of_anndata(adata, study_key=study_key, rep=rep, label=label, features=kept):
         studies.append(_study_of(table, Request(rep=rep), None if label else label))
         columns.update(table.annotations or ())
     check_label_exists(studies, label, columns)
@@ -175,7 +176,7 @@ def _checked(given: Request, names: Sequence[str]) -> Request:
     check_label(given.label)
     if given.header is not None:
         check_flag(given.header, "header")
-    features = _chosen(given.features)
+    features = None if given.features is None else check_features(given.features)
     if given.groups is not None:
         check_name(given.groups, "groups")
     check_flag(given.allow_missing, "allow_missing")
@@ -201,15 +202,3 @@ def _check_paths(paths: Sequence[object]) -> None:
                 "tables to Studies({name: table, ...}).",
                 parameter="paths",
             )
-
-
-def _chosen(features: object) -> tuple[str, ...] | None:
-    """Check the names of the features that are wanted; None: all of them."""
-    if features is None:
-        return None
-    if isinstance(features, str) or not isinstance(features, Iterable) or not (names := tuple(features)):
-        raise invalid("features", "a sequence of at least one feature name", features)
-    if not all(isinstance(name, str) for name in names):
-        raise ParameterError(f"features must be names, got {listing(map(repr, names))}.", parameter="features")
-    check_names_differ(names, "feature", parameter="features")
-    return names

@@ -16,6 +16,7 @@ from clustrep.checks import (
     as_table,
     check_axis_names,
     check_choice,
+    check_features,
     check_finite,
     check_flag,
     check_known,
@@ -24,7 +25,6 @@ from clustrep.checks import (
     check_labels_of,
     check_magnitudes,
     check_name,
-    check_names_differ,
     check_not_empty,
     check_numbers,
     check_positive,
@@ -32,7 +32,7 @@ from clustrep.checks import (
     read_only,
 )
 from clustrep.data.values import SCALES_OF_ONE, Scale, check_can_be_normalised, log_normalised, median_total
-from clustrep.errors import DataError, DataWarning, ParameterError, invalid, warn
+from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.text import argument, listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
 
@@ -269,17 +269,15 @@ class Study:
         >>> study.select(["ERBB2"]).X.tolist()
         [[2.0], [4.0]]
         """
-        if isinstance(features, str) or not isinstance(features, Iterable) or not len(list(features)):
-            raise invalid("features", "a sequence of at least one feature name", features)
-        check_names_differ([str(feature) for feature in features], "feature", parameter="features")
+        features = check_features(features)
         position = {feature: j for j, feature in enumerate(self.features)}
         for feature in features:
             if feature not in position:
                 check_known(feature, f"feature of study {self.name!r}", position, parameter="features")
-        if tuple(features) == self.features:
+        if features == self.features:
             return self
         selected = np.ascontiguousarray(self.X[:, [position[feature] for feature in features]])
-        return self._with(X=read_only(selected), features=tuple(features))
+        return self._with(X=read_only(selected), features=features)
 
     def scaled(self, scale: Scale) -> Study:
         """Shift and scale every feature, by the samples of this study alone.

@@ -19,6 +19,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path as FolderPath
@@ -98,14 +99,7 @@ H5AD = Reader(
     orientation="its rows are cells already",
 )
 
-ZARR = Reader(
-    kind="a Zarr store",
-    files="Zarr stores",
-    sniff=lambda beginning: beginning.is_zarr,
-    read=read_h5ad,
-    takes=frozenset(["study_key", "rep"]),
-    orientation="its rows are cells already",
-)
+ZARR = replace(H5AD, kind="a Zarr store", files="Zarr stores", sniff=lambda beginning: beginning.is_zarr)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -334,7 +334,7 @@ def test_features_that_have_no_names_are_chosen_by_number(h5ad):
         (["LYZ", "CD3"], DataError, r"has no feature 'CD3'; there are CD3D, MS4A1, NKG7, LYZ\. Did you mean 'CD3D'"),
         ([], ParameterError, r"features must be a sequence of at least one feature name, got \[\]"),
         ("LYZ", ParameterError, r"features must be a sequence of at least one feature name, got 'LYZ'"),
-        ([1, 2], ParameterError, r"features must be names, got 1, 2"),
+        ([1, 2], ParameterError, r"features must be names"),
         (["LYZ", "LYZ"], ParameterError, r"feature needs a name of its own, but 'LYZ' came twice"),
     ],
 )

@@ -31,7 +31,30 @@ def is_whole(value: object, *, at_least: int) -> bool:
 
 
 def check_integer(value: object, name: str, *, at_least: int = 1) -> int:
-    """Check an integer of at least some size, such as a count."""
+    """Check an integer of at least some size, such as a count.
+
+    Parameters
+    ----------
+    value : object
+        What the user passed.
+    name : str
+        The name of the parameter, for the sentence.
+    at_least : int, default=1
+        The smallest valid value.
+
+    Returns
+    -------
+    int
+        A Python integer, also for one of NumPy's.
+
+    Examples
+    --------
+    >>> check_integer(np.int64(3), "n_resamples")
+    3
+    >>> check_integer(0, "n_resamples")
+    Traceback (most recent call last):
+    clustrep.errors.ParameterError: n_resamples must be a positive integer, got 0.
+    """
     if not isinstance(value, Integral) or not is_whole(value, at_least=at_least):
         rule = "a positive integer" if at_least == 1 else f"an integer of at least {at_least}"
         raise invalid(name, rule, value)
@@ -39,7 +62,29 @@ def check_integer(value: object, name: str, *, at_least: int = 1) -> int:
 
 
 def check_fraction(value: object, name: str, *, one_allowed: bool = False) -> float:
-    """Check a number between 0 and 1: above 0, and below 1 unless 1 is allowed."""
+    """Check a number between 0 and 1: above 0, and below 1 unless 1 is allowed.
+
+    Parameters
+    ----------
+    value : object
+        What the user passed.
+    name : str
+        The name of the parameter, for the sentence.
+    one_allowed : bool, default=False
+        Whether 1 is valid: a confidence level below 1, but a share of samples may be all of them.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> check_fraction(1, "fraction", one_allowed=True)
+    1.0
+    >>> check_fraction(1, "confidence_level")
+    Traceback (most recent call last):
+    clustrep.errors.ParameterError: confidence_level must be a number strictly between 0 and 1, got 1.
+    """
     rule = "above 0 and at most 1" if one_allowed else "strictly between 0 and 1"
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
     if not 0 < number <= 1 or (number == 1 and not one_allowed):
@@ -62,7 +107,25 @@ def check_flag(value: object, name: str) -> bool:
 
 
 def check_choice(value: object, name: str, choices: Collection[str], *, or_else: str = "") -> None:
-    """Check that a value is one of a few names; `or_else` describes what else is allowed, for the sentence."""
+    """Check that a value is one of a few names.
+
+    Parameters
+    ----------
+    value : object
+        What the user passed.
+    name : str
+        The name of the parameter, for the sentence.
+    choices : collection of str
+        The valid names; the sentence lists them, and the most similar one.
+    or_else : str, default=""
+        What else is valid, for the sentence.
+
+    Examples
+    --------
+    >>> check_choice("arii", "agreement", ["ari", "ami"])
+    Traceback (most recent call last):
+    clustrep.errors.ParameterError: agreement must be one of 'ari', 'ami'; got 'arii'. Did you mean 'ari'?
+    """
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices) + (f", or {or_else}" if or_else else "")
         raise ParameterError(f"{name} must be one of {listed}; got {value!r}.{nearest(value, choices)}", parameter=name)
@@ -103,7 +166,24 @@ def check_features(features: object) -> tuple[str, ...]:
 
 
 def check_n_clusters(n_clusters: object, *, at_least: int = 2) -> tuple[int, ...]:
-    """Check the numbers of clusters to try, an integer or several different ones."""
+    """Check the numbers of clusters to try.
+
+    Parameters
+    ----------
+    n_clusters : object
+        What the user passed: an integer, or several different ones.
+    at_least : int, default=2
+        The smallest valid number.
+
+    Returns
+    -------
+    tuple of int
+
+    Examples
+    --------
+    >>> check_n_clusters(range(2, 5)), check_n_clusters(3)
+    ((2, 3, 4), (3,))
+    """
     values = [n_clusters] if isinstance(n_clusters, Integral) else n_clusters
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise invalid("n_clusters", "an integer or several, such as range(2, 9)", n_clusters)
@@ -164,7 +244,25 @@ def check_axis_names(names: object, what: str, length: int, subject: str) -> tup
 def as_table(values: Any, subject: str) -> tuple[pd.DataFrame, bool, bool]:
     """Make a frame of any table, and return whether its columns and its rows had names.
 
-    Names become text. Without names they are numbered from 1: a frame's default index 0, 1, 2, … is not taken as names.
+    Parameters
+    ----------
+    values : array-like or DataFrame of shape (n_samples, n_features)
+        What the user passed.
+    subject : str
+        What sentences call it: "Study 'mainz'".
+
+    Returns
+    -------
+    frame : DataFrame of shape (n_samples, n_features)
+        A copy of the names, not of the values. Names are text; without names, samples and features are numbered from 1.
+    features_are_named, samples_are_named : bool
+        A frame's default index 0, 1, 2, … is not taken as names.
+
+    Examples
+    --------
+    >>> frame, features_are_named, samples_are_named = as_table([[1.0, 2.0], [3.0, 4.0]], "Study 'a'")
+    >>> frame.index.tolist(), features_are_named, samples_are_named
+    (['1', '2'], False, False)
     """
     if isinstance(values, pd.DataFrame):
         frame = values.copy(deep=False)  # only its names are changed; `check_numbers` copies the values
@@ -264,7 +362,22 @@ SINGLE_PRECISION = (1e-15, 1e15)
 
 
 def check_numbers(table: pd.DataFrame, subject: str, *, may_have_label: bool = False) -> FloatArray:
-    """Check that all columns hold numbers; return them in double precision, or in single if all of them are."""
+    """Check that all columns hold numbers.
+
+    Parameters
+    ----------
+    table : DataFrame of shape (n_samples, n_features)
+        Of `as_table`.
+    subject : str
+        What sentences call it: "Study 'mainz'".
+    may_have_label : bool, default=False
+        Whether a column of text may be a known class; the sentence then says how to name it.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        In single precision if all columns are, else in double precision; missing values are NaN.
+    """
     if set(table.dtypes) in ({np.dtype("f8")}, {np.dtype("f4")}):
         return np.array(table.to_numpy(), order="C")
     text_columns: dict[str, Texts] = {}
@@ -314,7 +427,23 @@ CHECKED_AT_ONCE = 2**14
 
 
 def check_finite(X: FloatArray, samples: Iterable[str], features: Iterable[str], subject: str) -> None:
-    """Check that no value is missing or infinite."""
+    """Check that no value is missing or infinite.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The values.
+    samples, features : iterable of str
+        Names of the rows and columns; the sentence shows the first three places.
+    subject : str
+        What sentences call the table: "Study 'mainz'".
+
+    Examples
+    --------
+    >>> check_finite(np.array([[1.0, np.inf]]), ["m1"], ["a", "b"], "Study 'x'")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    clustrep.errors.DataError: Study 'x' has 1 infinite value in 1 sample and 1 feature, first at sample 'm1', ...
+    """
     if all(np.isfinite(X[begin : begin + CHECKED_AT_ONCE]).all() for begin in range(0, len(X), CHECKED_AT_ONCE)):
         return
     bad = ~np.isfinite(X)
@@ -375,7 +504,13 @@ def check_magnitudes(X: FloatArray, samples: Iterable[str], features: Iterable[s
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of the array that can't be written to: a frozen dataclass does not freeze its arrays."""
+    """Return a view of the array that can't be written to.
+
+    Notes
+    -----
+    A frozen dataclass does not freeze its arrays: a result whose numbers someone changes in place would no longer be
+    that of its provenance.
+    """
     view = array.view()
     view.flags.writeable = False
     return view
@@ -400,7 +535,34 @@ def check_labels(
     same_as: str = "",
     samples: Sequence[str] | None = None,
 ) -> Labels:
-    """Check a labelling: one label for every point, none missing; return it as integers or text."""
+    """Check a labelling.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        Integers or text.
+    name : str
+        What sentences call it.
+    length : int, default=None
+        How many labels there must be; any number by default.
+    same_as : str, default=""
+        What has this length, for the sentence.
+    samples : sequence of str, default=None
+        Names of the samples, to say which one has no label.
+
+    Returns
+    -------
+    ndarray of int or str, of shape (n_samples,)
+        Whole numbers as integers, all else as text. No two labels become one.
+
+    Examples
+    --------
+    >>> check_labels([1.0, 2.0, 2.0], "labels").tolist(), check_labels(["a", "b"], "labels").tolist()
+    ([1, 2, 2], ['a', 'b'])
+    >>> check_labels([1, None], "labels")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    clustrep.errors.DataError: labels have 1 missing label, the first at position 2: leave those points out, ...
+    """
     if isinstance(labels, str | set | frozenset | Mapping) or not hasattr(labels, "__len__"):
         raise DataError(f"{name} must be a sequence of labels, one for every point; got {labels!r}.")
     array = _as_objects(labels)

@@ -34,7 +34,26 @@ class DataError(ClustrepError, ValueError):
 
     @classmethod
     def unreadable(cls, path: object, error: OSError, hint: str = "") -> DataError:
-        """Return the error of a file that the system does not let this process read."""
+        """Return the error of a file that the system does not let this process read.
+
+        Parameters
+        ----------
+        path : path
+            The file, as the user wrote it.
+        error : OSError
+            Why it can't be read.
+        hint : str, default=""
+            A further sentence, such as which file may have been meant.
+
+        Returns
+        -------
+        DataError
+
+        Examples
+        --------
+        >>> str(DataError.unreadable("mainz.csv", PermissionError(13, "Permission denied")))
+        "mainz.csv can't be read: Permission denied. Name another file, or make it readable."
+        """
         return cls(f"{path} can't be read: {error.strerror}. Name another file, or make it readable.{hint}")
 
 
@@ -54,6 +73,20 @@ class ParameterError(ClustrepError, ValueError):
 
 def invalid(parameter: str, rule: str, value: object) -> ParameterError:
     """Return the error of an argument that breaks a rule.
+
+    Parameters
+    ----------
+    parameter : str
+        The name of the parameter; the command line writes the option that sets it.
+    rule : str
+        What the value must be: "a positive integer".
+    value : object
+        What was given instead.
+
+    Returns
+    -------
+    ParameterError
+        With the attribute `parameter`.
 
     Examples
     --------
@@ -110,7 +143,20 @@ class MachineWarning(ClustrepWarning):
 
 
 def warn(message: str, category: type[ClustrepWarning]) -> None:
-    """Warn at the line outside this package that led here."""
+    """Warn at the line outside this package that led here.
+
+    Parameters
+    ----------
+    message : str
+        A sentence, in which arguments may be marked (`clustrep.text.argument`).
+    category : type
+        A `ClustrepWarning`; filters of `warnings` choose by it.
+
+    Notes
+    -----
+    The line of the caller is what a user can change, and what Python shows beside the warning. The number of frames in
+    between differs from one call to the next, so that a fixed `stacklevel` would name a line of this package.
+    """
     level = 1
     frame = sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:

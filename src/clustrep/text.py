@@ -20,7 +20,24 @@ N_LETTERS = 60  # of a cell
 
 
 def listing(items: Iterable[object], shown: int = N_SHOWN) -> str:
-    """List the first items, printable, and say how many more there are: 'a, b, c and 4 more'."""
+    """List the first items, printable, and the number of those that are left out.
+
+    Parameters
+    ----------
+    items : iterable
+        Whatever has a text; long ones are cut.
+    shown : int, default=5
+        How many are listed.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> listing("abcdefg", 3)
+    'a, b, c and 4 more'
+    """
     items = list(items)
     more = f" and {len(items) - shown} more" if len(items) > shown else ""
     return ", ".join(cut(printable(str(item)), 2 * N_LETTERS) for item in items[:shown]) + more
@@ -32,7 +49,13 @@ def cut(text: str, length: int = N_LETTERS) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Write a count with its noun: '1 study', '3 studies'."""
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "study"), plural(3, "study"), plural(12_000, "sample")
+    ('1 study', '3 studies', '12,000 samples')
+    """
     if count != 1:
         noun = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{count:,} {noun}"
@@ -59,7 +82,27 @@ def notebook_html(sentences: Iterable[str], table: Any) -> str:
 
 
 def nearest(word: object, choices: Iterable[object]) -> str:
-    """Return " Did you mean 'replicability'?" if a choice is similar to the word, else nothing."""
+    """Return a question if a choice is similar to a word, else nothing.
+
+    Parameters
+    ----------
+    word : object
+        What was written.
+    choices : iterable
+        What there is.
+
+    Returns
+    -------
+    str
+        With a space in front, to follow a sentence.
+
+    Examples
+    --------
+    >>> nearest("replicablity", ["replicability", "stability"])
+    " Did you mean 'replicability'?"
+    >>> nearest("xyz", ["replicability", "stability"])
+    ''
+    """
     by_lower_case = {str(choice).lower(): str(choice) for choice in choices if str(choice) != str(word)}
     close = difflib.get_close_matches(str(word).lower(), by_lower_case, n=1)
     return f" Did you mean {by_lower_case[close[0]]!r}?" if close else ""
@@ -223,7 +266,16 @@ ARGUMENT = re.compile(f"{NAME}(.*?){VALUE}(.*?){END}", re.DOTALL)
 
 
 def argument(name: str, value: object) -> str:
-    """Mention an argument in a sentence: `name=value` in Python, an option on the command line."""
+    """Mention an argument in a sentence: `name=value` in Python, an option on the command line.
+
+    Examples
+    --------
+    >>> sentence = f"Use {argument('header', True)}."
+    >>> in_python(sentence)
+    'Use header=True.'
+    >>> at_command_line(sentence, lambda name, value: f"--{name}")
+    'Use --header.'
+    """
     plain = str(value) if isinstance(value, str) else value  # NumPy's texts have another repr
     return f"{NAME}{name}{VALUE}{plain!r}{END}"
 

@@ -26,6 +26,23 @@ def compute_in_workers(
 ) -> Iterator[Outcome[T]]:
     """Compute blocks in workers, and yield them in order; where a worker is killed, the rest with half as many.
 
+    Parameters
+    ----------
+    plan : Plan
+        What is computed.
+    blocks : sequence of sequence of int
+        Numbers of resamples that are computed together.
+    run_of_blocks : Run
+        Which call of `run` they belong to: its interrupt ends all of them.
+    n_jobs : int or None
+        The number of workers, as in joblib.
+    in_threads : bool
+        Whether the workers are threads; otherwise processes.
+
+    Yields
+    ------
+    Outcome
+
     Raises
     ------
     WorkerKilled

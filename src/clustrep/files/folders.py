@@ -47,7 +47,33 @@ NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # on some network fil
 def claimed(path: Path, parameter: str = "out") -> Iterator[ClaimedFolder]:
     """Make a folder where there is none, and keep other processes from working in it.
 
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    parameter : str, default="out"
+        What the user named it by, for sentences.
+
+    Yields
+    ------
+    ClaimedFolder
+
+    Raises
+    ------
+    ParameterError
+        If another process works in it; the sentence names that process.
+
+    Notes
+    -----
     A folder that was made and remains empty is removed again.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     with claimed(Path(home, "out")) as folder, folder.transaction() as staged:
+    ...         _ = (staged / "scores.csv").write_text("train,test,score")
+    ...     sorted(path.name for path in Path(home, "out").iterdir() if path.is_file())
+    ['SHA256SUMS', 'scores.csv']
     """
     folder = ClaimedFolder(path, parameter)
     try:

@@ -41,7 +41,27 @@ LEFT = 24 * 60 * 60  # seconds without a change, after which no process can stil
 
 @contextlib.contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file that gets its name only when it is complete, so that an error leaves the old file or none."""
+    """Open a file that gets its name only when it is complete, so that an error leaves the old file or none.
+
+    Parameters
+    ----------
+    path : path
+        The file, in a folder that exists.
+
+    Yields
+    ------
+    stream
+        Binary, to be written and read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with written_whole(Path(folder, "a.txt")) as stream:
+    ...         _ = stream.write(b"whole")
+    ...     Path(folder, "a.txt").read_text()
+    'whole'
+    """
     check_path(path)
     target = Path(path)
     if not target.parent.is_dir():
@@ -71,7 +91,28 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def csv_text(frame: pd.DataFrame, **options: Any) -> str:
-    """Write a table as CSV in which no text is taken for a formula: `clustrep.text.for_spreadsheet` says how."""
+    """Write a table as CSV in which no text is taken for a formula.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+    **options
+        Of `DataFrame.to_csv`.
+
+    Returns
+    -------
+    str
+
+    See Also
+    --------
+    clustrep.text.for_spreadsheet : Puts an apostrophe before such a text; `from_spreadsheet` removes it.
+
+    Examples
+    --------
+    >>> csv_text(pd.DataFrame({"cluster": ["A", "=1+1"]}), index=False).split()
+    ['cluster', 'A', "'=1+1"]
+    """
 
     def guarded(value: Any) -> Any:
         return for_spreadsheet(value) if isinstance(value, str) else value
@@ -131,8 +172,24 @@ class Fields(NamedTuple):
 def load_fields(path: str | os.PathLike[str], check: Callable[[Fields], None], max_bytes: int | None = None) -> Fields:
     """Read what `save_result` wrote.
 
-    `check` gets the fields before any array is read, with what is declared of each in its place, and raises where they
-    are not those of a result.
+    Parameters
+    ----------
+    path : path
+        The file.
+    check : callable
+        Gets the fields before any array is read, with what is declared of each in its place, and raises where they are
+        not those of a result.
+    max_bytes : int, default=None
+        How many bytes the arrays may take: by default 1 GiB, or 20 times the size of the file if that is more.
+
+    Returns
+    -------
+    Fields
+
+    Raises
+    ------
+    DataError
+        If the file is damaged, is of another version, or declares more bytes than it may.
     """
     check_path(path)
     if Path(path).is_dir():

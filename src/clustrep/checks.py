@@ -303,11 +303,6 @@ def _as_matrix(values: Any, subject: str) -> NDArray[Any]:
         raise DataError(
             f"{subject} has rows of different lengths: every sample needs a value of every feature."
         ) from None
-    if array.ndim == 0:
-        if isinstance(values, str):
-            advice = "read files with Studies.read(*paths)"
-            raise DataError(f"{subject} must be a table of samples by features, got {values!r}: {advice}.")
-        raise DataError(f"{subject} must be a table of samples by features, got {type(values).__name__}.")
     if array.ndim == 1 and array.size == 0:
         raise DataError(f"{subject} is empty: there is nothing to cluster.")
     if array.ndim == 1:
@@ -316,7 +311,9 @@ def _as_matrix(values: Any, subject: str) -> NDArray[Any]:
             "for a single feature pass X.reshape(-1, 1)."
         )
     if array.ndim != 2:
-        raise DataError(f"{subject} must be a table of samples by features, got an array of {array.shape}.")
+        got = f"an array of {array.shape}" if array.ndim else type(values).__name__
+        got = f"{values!r}: read files with Studies.read(*paths)" if isinstance(values, str) else got
+        raise DataError(f"{subject} must be a table of samples by features, got {got}.")
     return array
 
 

@@ -231,7 +231,7 @@ def not_numeric(columns: Mapping[str, Texts], samples: Sequence[str], subject: s
     examined = [text for texts in whole.values() for text in islice(texts.cells.values(), N_CELLS_EXAMINED)]
     advice = "Leave columns of text out."
     if any(not texts.cells for texts in whole.values()):
-        advice = "Numbers written as text must become numbers."
+        advice = "Convert numbers that are written as text to numbers."
     elif may_have_label:
         advice = (
             f"Leave columns of text out, or use {argument('label', next(iter(whole)))} if that is the samples' known "

@@ -140,7 +140,10 @@ def test_a_command_that_is_not_understood_exits_with_2(arguments, sentence, fold
         ([*RUN, "emtpy/alpha.csv"], "there is no folder emtpy. Check the path. Did you mean 'empty'"),
         ([*RUN, "--features", "ohter.txt"], "or make it readable. Did you mean 'other.txt'?"),
         (["report", "damagde"], "name the folder that a run wrote. Did you mean 'damaged'?"),
-        (["run", *PAIR, *SMALL], "Leave it out, or use --label 'subtype' if that is the samples' known class."),
+        (
+            ["run", *PAIR, *SMALL],
+            "Leave columns of text out, or use --label 'subtype' if that is the samples' known class.",
+        ),
         (["run", *PAIR, *SMALL, "--label", "subtyp"], "subtyp"),
         ([*RUN, "bad.csv"], "bad.csv"),
         (

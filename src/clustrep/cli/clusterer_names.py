@@ -171,8 +171,16 @@ def clusterer_of(spec: str) -> Any:
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }
     for assignment in [text.strip() for text in assignments.split(",") if text.strip()]:
-        parameter, value = _assignment(assignment, kind, accepted, spec)
-        parameters[parameter] = value
+        parameter, equals, value = (part.strip() for part in assignment.partition("="))
+        if not equals or not parameter:
+            raise _impossible(spec, f"write parameters as name=value, got {assignment!r}.")
+        if parameter not in accepted:
+            others = ", ".join(other for other in accepted if other not in NUMBER_OF_CLUSTERS)
+            hint = nearest(parameter, list(accepted)) or f" It has {others}."
+            raise _impossible(spec, f"{kind.__name__} has no parameter {parameter!r}.{hint}")
+        if parameter in NUMBER_OF_CLUSTERS:
+            raise _impossible(spec, "the number of clusters is set by --k.")
+        parameters[parameter] = value_of(value)
     needed = [
         name for name, parameter in accepted.items() if parameter.default is parameter.empty and name not in parameters
     ]
@@ -190,20 +198,6 @@ def clusterer_of(spec: str) -> Any:
             sentence = said_by(error, 1000).replace("<class '", "").replace("'>", "")
             raise _impossible(spec, f"{sentence}.") from None
     return clusterer
-
-
-def _assignment(text: str, kind: type, accepted: Iterable[str], spec: str) -> tuple[str, Any]:
-    """Read `parameter=value` for a class that accepts some parameters."""
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not equals or not name:
-        raise _impossible(spec, f"write parameters as name=value, got {text!r}.")
-    if name not in accepted:
-        others = ", ".join(other for other in accepted if other not in NUMBER_OF_CLUSTERS)
-        hint = nearest(name, list(accepted)) or f" It has {others}."
-        raise _impossible(spec, f"{kind.__name__} has no parameter {name!r}.{hint}")
-    if name in NUMBER_OF_CLUSTERS:
-        raise _impossible(spec, "the number of clusters is set by --k.")
-    return name, value_of(value)
 
 
 def _impossible(spec: str, sentence: str) -> ParameterError:

@@ -196,31 +196,19 @@ def prints_to_stderr() -> Iterator[None]:
         yield
         return
     sys.stdout.flush()
-    with contextlib.redirect_stdout(sys.stderr), _descriptor_of_stderr():
-        yield
-
-
-@contextlib.contextmanager
-def _descriptor_of_stderr() -> Iterator[None]:
-    """Point descriptor 1, which whatever is not Python writes to, and workers inherit, to where 2 points."""
-    try:
-        stdout = os.dup(1)
-        os.dup2(2, 1)
-    except OSError:  # one of them is closed
-        yield
-        return
-    try:
-        yield
-    finally:
-        _flush_compiled_code()
-        os.dup2(stdout, 1)
-        os.close(stdout)
-
-
-def _flush_compiled_code() -> None:
-    """Write out what C's `printf` holds back; it would come at the end of the process, behind the data."""
-    with contextlib.suppress(OSError, AttributeError, TypeError):  # Windows has no such library
-        ctypes.CDLL(None).fflush(None)
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(contextlib.redirect_stdout(sys.stderr))
+        # Descriptor 1, which whatever is not Python writes to, and workers inherit, points to where 2 points.
+        with contextlib.suppress(OSError):  # one of them is closed
+            stdout = os.dup(1)
+            undo.callback(os.close, stdout)
+            os.dup2(2, 1)
+            undo.callback(os.dup2, stdout, 1)
+        try:
+            yield
+        finally:  # what C's `printf` holds back would come at the end of the process, behind the data
+            with contextlib.suppress(OSError, AttributeError, TypeError):  # Windows has no such library
+                ctypes.CDLL(None).fflush(None)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -568,9 +568,7 @@ def _of_pairs(views: Sequence[_View], pairs: Sequence[Pair], study_of: IntArray)
     """Report pairs by the studies that they are in: as duplicated studies, or as samples."""
     begins = np.cumsum([0, *(len(view.X) for view in views)])
 
-    def name_of(place: int) -> str:
-        s = int(study_of[place])
-        return str(views[s].study.samples[place - begins[s]])
+    names_of = [str(name) for view in views for name in view.study.samples]
 
     def is_constant(place: int) -> bool:  # an empty sample, or a person who always gave the same answer
         s = int(study_of[place])
@@ -598,9 +596,9 @@ def _of_pairs(views: Sequence[_View], pairs: Sequence[Pair], study_of: IntArray)
         ):
             chosen = [pair for pair in among if (pair.ratio == 0) == are_equal and not is_constant(pair.first)]
             named = s != t and views[s].study.samples_are_named and views[t].study.samples_are_named
-            chosen = [pair for pair in chosen if not named or name_of(pair.first) != name_of(pair.second)]
+            chosen = [pair for pair in chosen if not named or names_of[pair.first] != names_of[pair.second]]
             if chosen:
-                names = [f"{name_of(pair.first)} and {name_of(pair.second)}" for pair in chosen]
+                names = [f"{names_of[pair.first]} and {names_of[pair.second]}" for pair in chosen]
                 where = f"in study {views[s].name}" if s == t else f"in studies {views[s].name} and {views[t].name}"
                 sentence = f"{plural(len(chosen), 'pair')} of samples {where} {words}: {listing(names, SHOWN)}."
                 advice = "Keep one of each, unless they are different individuals."

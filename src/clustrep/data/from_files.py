@@ -157,18 +157,14 @@ def _files_that_take(parameter: str) -> str:
 
 def check_unscaled(scale: str, normalise: str) -> None:
     """Refuse to scale or normalise what is coded for Gower's distance."""
-    if scale != "none":
-        raise ParameterError(
-            f"{argument('gower', True)} can't be combined with {argument('scale', scale)}: Gower's distance "
-            "divides by ranges itself.",
-            parameter="scale",
-        )
-    if normalise != "none":
-        raise ParameterError(
-            f"{argument('gower', True)} can't be combined with {argument('normalise', normalise)}: numbers and "
-            "categories are no counts.",
-            parameter="normalise",
-        )
+    for name, value, reason in (
+        ("scale", scale, "Gower's distance divides by ranges itself"),
+        ("normalise", normalise, "numbers and categories are no counts"),
+    ):
+        if value != "none":
+            raise ParameterError(
+                f"{argument('gower', True)} can't be combined with {argument(name, value)}: {reason}.", parameter=name
+            )
 
 
 def _checked(given: Request, names: Sequence[str]) -> Request:

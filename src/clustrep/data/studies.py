@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from clustrep.checks import check_choice, check_flag, check_integer, check_known, check_label, check_name
+from clustrep.checks import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_known,
+    check_label,
+    check_name,
+    check_names_differ,
+)
 from clustrep.data.alignment import check_alignment
 from clustrep.data.comparability import Comparability, comparability
 from clustrep.data.from_files import check_unscaled, studies_from_anndata, studies_from_files
@@ -775,10 +783,7 @@ def _entries(studies: StudiesLike) -> list[tuple[str, Any]]:
         )
     if not entries:
         raise DataError("studies is empty: there must be at least one study.")
-    names = [name for name, _ in entries]
-    if len(set(names)) < len(names):
-        duplicate = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"Every study needs a name of its own, but {duplicate!r} came twice: rename one.")
+    check_names_differ([name for name, _ in entries], "study", parameter="studies")
     return entries
 
 

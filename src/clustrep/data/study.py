@@ -31,7 +31,7 @@ from clustrep.checks import (
     numbered,
     read_only,
 )
-from clustrep.data.values import SCALES_OF_ONE, Scale, check_can_be_normalised, log_normalised, median_total
+from clustrep.data.values import SCALES_OF_ONE, Scale, log_normalised, median_total
 from clustrep.errors import DataError, DataWarning, ParameterError, warn
 from clustrep.text import argument, listing, nearest, plural
 from clustrep.types import FloatArray, IntArray, Labels
@@ -373,7 +373,14 @@ class Study:
                 f"Study {self.name!r} is scaled by {self.scaling!r} already: normalise counts once, before scaling.",
                 parameter="normalise",
             )
-        check_can_be_normalised(self.X, self.features, self.samples, self.name)
+        wrong = ~(self.X >= 0)  # or missing; values that were centred or log-transformed often are
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0]
+            raise DataError(
+                f"normalise needs counts, but study {self.name!r} has {self.X[i, j]:g} for sample {self.samples[i]!r}, "
+                f"feature {self.features[j]!r}: take the raw counts, such as a layer of an h5ad file (rep='counts'), "
+                "or leave normalise out."
+            )
         target = median_total(self.X) if target_sum is None else target_sum
         return self._with(X=read_only(log_normalised(self.X, target)), normalise=normalise)
 

@@ -209,12 +209,9 @@ def _text(file: str, folder: str | PathLike[str] | None) -> io.StringIO:
     if not isinstance(folder, str | PathLike | None):
         raise invalid("folder", "the path of a folder", folder)
     source = folder if folder is not None else os.environ.get("CLUSTREP_DATA")
-    content = _local(Path(source), file) if source else _downloaded(file)
-    return io.StringIO(content.decode("ascii"))
-
-
-def _local(folder: Path, file: str) -> bytes:
-    path = folder / file
+    if not source:
+        return io.StringIO(_downloaded(file).decode("ascii"))
+    path = Path(source) / file
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -223,7 +220,7 @@ def _local(folder: Path, file: str) -> bytes:
         ) from None
     if hashlib.sha256(content).hexdigest() != SHA256[file]:
         raise DataError(f"{path} is not the published file (its sha256 differs): replace it by {_address(file)}.")
-    return content
+    return io.StringIO(content.decode("ascii"))
 
 
 def _downloaded(file: str) -> bytes:

@@ -266,38 +266,25 @@ def _joined(before: Manifest, now: Manifest) -> Manifest:
 
 def differences_between(before: Manifest, now: Manifest) -> list[str]:
     """Name what differs between two runs; further clusterers, and what computes in these, are no difference."""
-    named = _differences_of_code(before.code, now.code)
-    explained = bool(named)
-    for name in [*now.facts, *(name for name in before.facts if name not in now.facts)]:
-        here, there = now.facts.get(name), before.facts.get(name)
-        if here == there or (explained and _differ_in_digest(here, there)):
-            continue
-        if here is None or there is None:
-            named.append(f"{name} is {'new' if there is None else 'missing'}")
-        else:
-            named.append(f"{name} is {here}, was {there}")
-    for name, here in now.clusterers.items():
-        there = before.clusterers.get(name, here)
-        if here != there and not (explained and _differ_in_digest(here, there)):
-            named.append(f"clusterer {name} is {here}, was {there}")
-    return named
-
-
-def _differences_of_code(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Name code that both runs have, and that differs."""
     named: list[str] = []
-    for name in (name for name in now if name in before):
-        here, there = set(now[name].split()), set(before[name].split())
-        if here <= there or there <= here:  # the same, or further functions of that name
+    for name in (name for name in now.code if name in before.code):
+        here, there = now.code[name], before.code[name]
+        if set(here.split()) <= set(there.split()) or set(there.split()) <= set(here.split()):
+            continue  # the same, or further functions of that name
+        named.append(f"{name} is {here}, was {there}" if name.startswith(VERSION) else f"{name} has changed")
+    is_explained = bool(named)
+    facts = [(name, now.facts.get(name), before.facts.get(name)) for name in {**now.facts, **before.facts}]
+    clusterers = [
+        (f"clusterer {name}", here, before.clusterers.get(name, here)) for name, here in now.clusterers.items()
+    ]
+    for name, described, former in [*facts, *clusterers]:
+        if described is None or former is None:
+            named.append(f"{name} is {'new' if former is None else 'missing'}")
             continue
-        is_version = name.startswith(VERSION)
-        named.append(f"{name} is {now[name]}, was {before[name]}" if is_version else f"{name} has changed")
+        differ_in_digest = described.rpartition(" [")[0] == former.rpartition(" [")[0] != ""
+        if described != former and not (is_explained and differ_in_digest):
+            named.append(f"{name} is {described}, was {former}")
     return named
-
-
-def _differ_in_digest(here: str | None, there: str | None) -> bool:
-    """Whether two descriptions say the same, apart from their digests."""
-    return here is not None and there is not None and here.rpartition(" [")[0] == there.rpartition(" [")[0] != ""
 
 
 def read_manifest(folder: Path) -> Manifest | None:

@@ -221,7 +221,7 @@ def _check_axis(source: str, rep: str, lines: str, size: int, names: Sequence[st
     try:
         check_unique(names, what, source)
     except DataError as error:
-        raise DataError(f"{error.sentence} `adata.{axis}_names_make_unique()` gives it one.") from None
+        raise DataError(f"{error.sentence} AnnData's {axis}_names_make_unique() gives it one.") from None
 
 
 def _loaded(matrix: Any, places: IntArray | None, source: str) -> Any:
@@ -232,8 +232,8 @@ def _loaded(matrix: Any, places: IntArray | None, source: str) -> Any:
         if room is not None and size > room:
             raise DataError(
                 f"{source} holds {n_cells:,} cells by {n_features:,} features, {size / 1024**3:.1f} GB as a dense "
-                f"table, and {room / 1024**3:.1f} GB of memory are free: use {argument('rep', 'X_pca')}, or name fewer "
-                f"features by {option('features')}."
+                f"table, and {room / 1024**3:.1f} GB of memory are free: use {argument('rep', 'X_pca')}, or list fewer "
+                f"in {option('features')}."
             )
     try:
         if is_stored_dense(matrix) or _is_stored_sparse(matrix):

@@ -40,12 +40,7 @@ class Declared(NamedTuple):
 
 
 class TooLarge(Exception):  # noqa: N818 - says what is wrong
-    """An archive declares more bytes than it may have."""
-
-    def __init__(self, declared: int, allowed: int):
-        super().__init__(declared, allowed)
-        self.declared = declared
-        self.allowed = allowed
+    """An archive declares more bytes than it may have: its arguments are both numbers."""
 
 
 def write_archive(stream: IO[bytes], arrays: Mapping[str, Any]) -> None:

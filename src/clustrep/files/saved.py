@@ -217,9 +217,10 @@ def load_fields(path: str | os.PathLike[str], check: Callable[[Fields], None], m
         except (MemoryError, DataError):
             raise
         except TooLarge as error:
+            size, allowed = error.args
             raise DataError(
-                f"{path} would take {error.declared:,} bytes of memory, more than the {error.allowed:,} that are "
-                f"allowed: if you trust it, read it with clustrep.load(path, max_bytes={error.declared})."
+                f"{path} would take {size:,} bytes of memory, more than the {allowed:,} that are allowed: if you trust "
+                f"it, read it with clustrep.load(path, max_bytes={size})."
             ) from None
         except Exception:  # a damaged archive can raise almost anything
             raise DataError(_damaged(path)) from None

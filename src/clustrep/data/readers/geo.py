@@ -53,7 +53,7 @@ def _expression(text: Text, begin: int, end: int, path: Path, study: str) -> pd.
     def lines() -> Iterator[str]:
         return islice(text.lines(), begin, end)
 
-    if sum(bool(line.strip()) for line in lines()) < 2:
+    if len(list(islice(filter(str.strip, lines()), 2))) < 2:
         raise DataError(
             f"{path} is a GEO series matrix without values: this series has them in a supplementary file, "
             "as sequencing studies do. Read that one."

@@ -28,7 +28,15 @@ def studies_from_files(
 
     Also return the request after its check, so that later errors can name the argument to change.
     """
-    _check_paths(paths)
+    if not paths:
+        raise ParameterError("Studies.read needs at least one path.", parameter="paths")
+    for path in paths:
+        if not isinstance(path, str | PathLike):
+            raise ParameterError(
+                f"Studies.read takes paths, got {type(path).__name__}: pass a list as Studies.read(*paths), and "
+                "tables to Studies({name: table, ...}).",
+                parameter="paths",
+            )
     names = study_names(paths)
     request = _checked(given, names)
     by_gene.check()
@@ -186,15 +194,3 @@ def _checked(given: Request, names: Sequence[str]) -> Request:
     for name in transpose:
         check_known(name, "study to transpose", names, parameter="transpose")
     return given._replace(transpose=transpose, features=features)
-
-
-def _check_paths(paths: Sequence[object]) -> None:
-    if not paths:
-        raise ParameterError("Studies.read needs at least one path.", parameter="paths")
-    for path in paths:
-        if not isinstance(path, str | PathLike):
-            raise ParameterError(
-                f"Studies.read takes paths, got {type(path).__name__}: pass a list as Studies.read(*paths), and "
-                "tables to Studies({name: table, ...}).",
-                parameter="paths",
-            )

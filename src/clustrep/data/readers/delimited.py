@@ -13,7 +13,6 @@ import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -69,15 +68,15 @@ def read_delimited(path: Path, study: str, request: Request) -> list[Table]:
         raise DataError(f"{path} has a header but no samples: {AGAIN}.")
     if records.delimiter == ";":
         _check_points(records, transpose=transpose)
-    names = _names(records, study, request.aside, header=header, transpose=transpose)
-    rows, columns = (names.columns, names.rows) if transpose else (names.rows, names.columns)
-    n_rows, n_columns = records.n_records - header, records.width - names.n_before
+    rows, columns, n_before = _names(records, study, request.aside, header=header, transpose=transpose)
+    rows, columns = (columns, rows) if transpose else (rows, columns)
+    n_rows, n_columns = records.n_records - header, records.width - n_before
     features = columns or [str(j + 1) for j in range(n_rows if transpose else n_columns)]
     place = None
     if request.label and request.label in features:
         check_unique([name for name in features if name == request.label], "feature", f"Study {study!r}")
         place = features.index(request.label)
-    values, texts, labels = read_values(records, names.n_before, place, header=header, transpose=transpose)
+    values, texts, labels = read_values(records, n_before, place, header=header, transpose=transpose)
     frame = pd.DataFrame(values, index=rows)
     for j, cells in texts.items():
         frame[j] = [cells.get(i, value) for i, value in enumerate(values[:, j].tolist())]
@@ -90,16 +89,10 @@ def read_delimited(path: Path, study: str, request: Request) -> list[Table]:
     return [Table(study, frame, as_labels([from_spreadsheet(cell) for cell in labels]))]
 
 
-class Names(NamedTuple):
-    """The names in a file; None where it has none."""
-
-    rows: list[str] | None
-    columns: list[str] | None
-    n_before: int  # cells of a row before its values: 1 if the first column names the rows, else 0
-
-
-def _names(records: Records, study: str, aside: Sequence[object], *, header: bool, transpose: bool) -> Names:
-    """Find the names of columns and rows."""
+def _names(
+    records: Records, study: str, aside: Sequence[object], *, header: bool, transpose: bool
+) -> tuple[list[str] | None, list[str] | None, int]:
+    """Return the names of rows and columns, and 1 if the first column names the rows, else 0."""
     columns = records.head[0] if header else [str(j) for j in range(1, records.width + 1)]
     if header and len(columns) == records.width - 1:
         columns = ["", *columns]  # as R writes row names: the header is one cell short
@@ -107,14 +100,14 @@ def _names(records: Records, study: str, aside: Sequence[object], *, header: boo
     first = records.first[header:]
     may_be_names = len(columns) > 1 and columns[0] not in aside
     if not may_be_names or not names_rows(first, columns[0], header=header, transpose=transpose):
-        return Names(None, columns if header else None, 0)
+        return None, columns if header else None, 0
     if header and not transpose:
         check_no_measurements(first, columns[0], study)
     are_numbers = header and columns[0] in UNNAMED and not transpose and are_row_numbers(first)
     if not are_numbers and not transpose:
         check_sample_names(first, study, columns[0] if header else "")
     rows = None if are_numbers else [from_spreadsheet(name) for name in first]
-    return Names(rows, columns[1:] if header else None, 1)
+    return rows, columns[1:] if header else None, 1
 
 
 def read_values(

@@ -238,8 +238,10 @@ def _loaded(matrix: Any, places: IntArray | None, source: str) -> Any:
                 f"table, and {room / 1024**3:.1f} GB of memory are free: use {argument('rep', 'X_pca')}, or list fewer "
                 f"in {option('features')}."
             )
+    if is_stored_dense(matrix):
+        return read_stored(matrix, places)
     try:
-        if is_stored_dense(matrix) or _is_stored_sparse(matrix):
+        if hasattr(matrix, "group") and getattr(matrix, "format", None) in ("csr", "csc"):  # in a file
             return read_stored(matrix, places)
         if hasattr(matrix, "tocsr"):
             if hasattr(matrix, "check_format"):
@@ -262,10 +264,6 @@ def is_stored_dense(matrix: Any) -> bool:
     h5py, zarr = sys.modules.get("h5py"), sys.modules.get("zarr")
     in_file = h5py is not None and isinstance(matrix, h5py.Dataset)
     return in_file or (zarr is not None and isinstance(matrix, zarr.Array))
-
-
-def _is_stored_sparse(matrix: Any) -> bool:
-    return hasattr(matrix, "group") and getattr(matrix, "format", None) in ("csr", "csc")
 
 
 def precision_of(matrix: Any) -> np.dtype[Any]:

@@ -343,7 +343,7 @@ def merge(ctx: click.Context, /, shards: tuple[Path, ...], **settings: Any) -> N
             merge_into(kept, kept_by_shards)
         except OtherRun as other:
             if not settings["force"]:
-                raise discardable(other) from None
+                raise discardable(settings["out"], other) from None
             shutil.rmtree(kept)
             merge_into(kept, kept_by_shards)
     arguments = ["--config", str(shards[0] / CONFIG), "--out", str(settings["out"]), "--jobs", str(settings["n_jobs"])]
@@ -371,7 +371,7 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
             return function(checkpoint=folder)
         except OtherRun as other:
             if not settings["force"]:
-                raise discardable(other) from None
+                raise discardable(settings["out"], other) from None
             if not settings["quiet"]:
                 write_message(f"--force discards the checkpoint in {settings['out']}: {other.differences}.")
         shutil.rmtree(folder)
@@ -382,9 +382,13 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
         raise
 
 
-def discardable(other: OtherRun) -> Failure:
+def discardable(folder: Path, other: OtherRun) -> Failure:
     """Say what to do about the checkpoint of another run in the folder of the results."""
-    return Failure(f"{other} Set the folder with --out; --force discards what is there.", USAGE)
+    return Failure(
+        f"{folder} holds the checkpoint of another run: {other.differences}. Ask the same again, or name another folder "
+        "with --out; --force discards it.",
+        USAGE,
+    )
 
 
 def tell_changes() -> Callable[[Preliminary], None]:

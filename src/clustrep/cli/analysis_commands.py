@@ -385,8 +385,8 @@ def continued(settings: dict[str, Any], function: Callable[..., T]) -> T:
 def discardable(folder: Path, other: OtherRun) -> Failure:
     """Say what to do about the checkpoint of another run in the folder of the results."""
     return Failure(
-        f"{folder} holds the checkpoint of another run: {other.differences}. Ask the same again, or name another folder "
-        "with --out; --force discards it.",
+        f"{folder} holds the checkpoint of another run: {other.differences}. Ask the same again, or name another "
+        "folder with --out; --force discards it.",
         USAGE,
     )
 

@@ -74,9 +74,8 @@ def _nearest_sample(name: str, rule: Any, least: int) -> str:
     what = "the nearest sample" if rule is None else cut(describe(rule), 80)
     return (
         f"clusterers: the clustering function of {name!r} is {what}, which holds samples, and these may not leave the "
-        "site. Choose what stands for a cluster: Induced(clusterer, classifier=...) with NearestCentroid(), "
-        f"LinearDiscriminantAnalysis() or DecisionTreeClassifier(min_samples_leaf={least}); on the command line, "
-        "--induced centroid, lda or tree."
+        "site. Choose what stands for a cluster, its centroid, linear discriminants or a decision tree with leaves "
+        f"of {least} samples or more: `Induced` in Python, --induced centroid, lda or tree on the command line."
     )
 
 
